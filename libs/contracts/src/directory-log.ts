@@ -1,0 +1,116 @@
+import { bool, choice, instant, int, list, nullable, object, text } from './schema';
+import type { Infer } from './schema';
+
+/**
+ * The directory: what identity tells every other service about people, groups, projects and memberships, as a log of
+ * full states. Source: architecture 5; reliability-and-security 4.2.
+ */
+export const directoryUser = object({
+  id: int,
+  username: text,
+  name: text,
+  state: choice('active', 'blocked', 'deactivated', 'banned', 'blocked_pending_approval'),
+  kind: choice('human', 'project_bot', 'service_account', 'placeholder', 'ghost'),
+  admin: bool,
+  external: bool,
+  private_profile: bool,
+  avatar_url: nullable(text),
+  /** Null when the user shows none. */
+  public_email: nullable(text),
+  /** Where notifications go: the confirmed primary address; null when there is none. Never shown by the API. */
+  notification_email: nullable(text),
+  created_at: instant,
+});
+
+export const directoryNamespace = object({
+  id: int,
+  kind: choice('group', 'user'),
+  /** The person of a user namespace. */
+  owner_id: nullable(int),
+  parent_id: nullable(int),
+  /** Ids from the root down to this one, itself included. */
+  traversal_ids: list(int),
+  name: text,
+  path: text,
+  full_name: text,
+  full_path: text,
+  visibility: choice('private', 'internal', 'public'),
+  avatar_url: nullable(text),
+  emails_enabled: bool,
+  plan: choice('free', 'premium', 'ultimate'),
+  created_at: instant,
+});
+
+export const directoryProject = object({
+  id: int,
+  namespace_id: int,
+  creator_id: nullable(int),
+  name: text,
+  path: text,
+  description: nullable(text),
+  visibility: choice('private', 'internal', 'public'),
+  archived: bool,
+  issues_access_level: choice('disabled', 'private', 'enabled'),
+  snippets_access_level: choice('disabled', 'private', 'enabled'),
+  merge_requests_access_level: choice('disabled', 'private', 'enabled'),
+  packages_enabled: bool,
+  emails_enabled: bool,
+  default_branch: nullable(text),
+  avatar_url: nullable(text),
+  created_at: instant,
+});
+
+/** A direct membership. `expires_on` is a calendar day; the membership counts while today (UTC) is before it. */
+export const directoryMembership = object({
+  id: int,
+  user_id: int,
+  source_type: choice('namespace', 'project'),
+  source_id: int,
+  access_level: int,
+  expires_on: nullable(text),
+});
+
+/** A group invited to a group (`source_type` namespace) or to a project, at most at `access_level`. */
+export const directoryShare = object({
+  id: int,
+  source_type: choice('namespace', 'project'),
+  source_id: int,
+  group_id: int,
+  access_level: int,
+  expires_on: nullable(text),
+});
+
+export const DIRECTORY_KINDS = {
+  user: directoryUser,
+  namespace: directoryNamespace,
+  project: directoryProject,
+  membership: directoryMembership,
+  share: directoryShare,
+} as const;
+export type DirectoryKind = keyof typeof DIRECTORY_KINDS;
+export type DirectoryUser = Infer<typeof directoryUser>;
+export type DirectoryNamespace = Infer<typeof directoryNamespace>;
+export type DirectoryProject = Infer<typeof directoryProject>;
+export type DirectoryMembership = Infer<typeof directoryMembership>;
+export type DirectoryShare = Infer<typeof directoryShare>;
+
+/**
+ * One entry. Entries of one transaction share a version; a null state is a tombstone. Kind `token` is for gateways
+ * only: the id of an access token whose state changed, always without a state.
+ */
+export interface DirectoryChange {
+  readonly version: number;
+  readonly kind: DirectoryKind | 'token';
+  readonly id: number;
+  readonly state: Record<string, unknown> | null;
+}
+
+/** Answer to "what changed after my version". A version is never split over two answers. */
+export interface DirectoryChanges {
+  readonly epoch: string;
+  /** Newest version at the time of the answer. */
+  readonly head: number;
+  /** The version that the copy has reached once `changes` are applied. */
+  readonly upTo: number;
+  readonly changes: readonly DirectoryChange[];
+}

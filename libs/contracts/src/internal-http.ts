@@ -1,0 +1,63 @@
+import type { DirectoryChanges } from './directory-log';
+
+/**
+ * Calls between our own processes. All are under `/internal/`, which the gateway never routes, and carry
+ * `Authorization: Bearer <INTERNAL_SECRET>`.
+ */
+export const INTERNAL_PATHS = {
+  resolveToken: '/internal/tokens/resolve',
+  directoryChanges: '/internal/directory/changes',
+  decide: '/internal/directory/decide',
+  resolveSudo: '/internal/users/resolve-sudo',
+} as const;
+
+/** POST resolveToken. `digest` is the hex SHA-256 of the presented token; null asks for the anonymous head only. */
+export interface ResolveTokenRequest {
+  readonly digest: string | null;
+  /** Client address without port, for the usage record. */
+  readonly ip: string | null;
+}
+
+export interface TokenHolder {
+  readonly user_id: number;
+  readonly username: string;
+  readonly admin: boolean;
+  readonly external: boolean;
+  readonly bot: boolean;
+  readonly token_id: number;
+  readonly scopes: readonly string[];
+  /** Set for an impersonation token: its creator. */
+  readonly impersonator_id: number | null;
+  /** Epoch milliseconds at which the token dies by itself; null when it does not. */
+  readonly expires_at: number | null;
+}
+
+export type ResolveTokenAnswer = { readonly version: number; readonly epoch: string } & (
+  | { readonly outcome: 'anonymous' | 'unknown' | 'expired' | 'revoked' | 'impersonation_disabled' }
+  | { readonly outcome: 'user_refused'; readonly reason: string }
+  | { readonly outcome: 'valid'; readonly holder: TokenHolder }
+);
+
+/** POST resolveSudo `{ ref }`: a user by id or, ignoring case, by username. */
+export interface ResolveSudoAnswer {
+  readonly user: { id: number; username: string; admin: boolean; external: boolean; bot: boolean; state: string } | null;
+}
+
+/** GET directoryChanges?after=&epoch=&wait_ms=&limit= */
+export type DirectoryChangesAnswer = DirectoryChanges;
+
+/** POST decide: a service whose copy lags asks identity instead. References are ids or full paths. */
+export interface DecideRequest {
+  readonly viewer_id: number | null;
+  readonly project?: number | string;
+  readonly group?: number | string;
+}
+
+/** The states that the copy would hold, and the viewer's level there; null when there is no such thing. */
+export interface DecideAnswer {
+  readonly version: number;
+  readonly epoch: string;
+  readonly project: Record<string, unknown> | null;
+  readonly namespace: Record<string, unknown> | null;
+  readonly access_level: number;
+}

@@ -1,0 +1,36 @@
+/**
+ * What the gateway tells a service about the caller. Carried in one header as
+ * `<base64url(JSON)>.<key id>.<base64url(HMAC-SHA256)>`, with a key per audience (decisions 14).
+ * Short names: it travels with every request.
+ */
+export interface ContextClaims {
+  /** Subject: user id, null for anonymous. */
+  readonly sub: number | null;
+  readonly usr: string | null;
+  /** Token id and its scopes. */
+  readonly tok: number | null;
+  readonly scp: readonly string[];
+  readonly adm: boolean;
+  readonly ext: boolean;
+  readonly bot: boolean;
+  /** The administrator behind sudo or an impersonation token. */
+  readonly imp: number | null;
+  /** Directory version and epoch. */
+  readonly ver: number;
+  readonly epo: string;
+  /** Audience: the service that may accept it. */
+  readonly aud: string;
+  /** Method and raw path with query of the request, as sent upstream. */
+  readonly req: string;
+  readonly rid: string;
+  /** Epoch milliseconds: issued, deadline. A context is accepted until 30 s after it was issued. */
+  readonly iat: number;
+  readonly ddl: number;
+}
+
+export const CONTEXT_HEADER = 'x-rookery-context';
+/** Set by identity on answers to writes: the directory version that the write made. Stripped by the gateway. */
+export const DIRECTORY_VERSION_HEADER = 'x-rookery-directory-version';
+export const REQUEST_ID_HEADER = 'x-request-id';
+/** Every header with this prefix is ours; the gateway drops those a client sends. */
+export const INTERNAL_HEADER_PREFIX = 'x-rookery-';

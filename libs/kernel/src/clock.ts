@@ -1,0 +1,9 @@
+/** The time, so that tests can hold it. */
+export interface Clock {
+  now(): Date;
+}
+
+export const systemClock: Clock = { now: () => new Date() };
+
+/** Injection token of the process's clock. */
+export const CLOCK = Symbol('Clock');

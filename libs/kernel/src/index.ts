@@ -1,0 +1,4 @@
+export * from './errors';
+export * from './access';
+export * from './clock';
+export * from './page';

@@ -1,0 +1,33 @@
+export const DEFAULT_PAGE_SIZE = 20;
+export const MAX_PAGE_SIZE = 100;
+/** Past this many rows a list does not say how many there are. Source: reference identity-and-import 1.3. */
+export const COUNT_LIMIT = 10_000;
+
+/** What the caller asked for. Bounds: page >= 1, 1 <= perPage <= 100. */
+export interface PageRequest {
+  readonly page: number;
+  readonly perPage: number;
+}
+
+/** One page of rows. `total` is null when there are more than COUNT_LIMIT. */
+export interface Page<T> {
+  readonly rows: readonly T[];
+  readonly total: number | null;
+  readonly hasNext: boolean;
+}
+
+export function offsetOf(request: PageRequest): number {
+  return (request.page - 1) * request.perPage;
+}
+
+/**
+ * Builds a page from rows read with a limit of `perPage + 1` and a count that stopped at COUNT_LIMIT + 1.
+ * Shape: `counted` is the number of rows found by a count limited to COUNT_LIMIT + 1.
+ */
+export function pageOf<T>(request: PageRequest, rowsAndOneMore: readonly T[], counted: number): Page<T> {
+  return {
+    rows: rowsAndOneMore.slice(0, request.perPage),
+    total: counted > COUNT_LIMIT ? null : counted,
+    hasNext: rowsAndOneMore.length > request.perPage,
+  };
+}

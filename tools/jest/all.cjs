@@ -1,0 +1,13 @@
+/** Every project in one jest run: `npm test`. A single project: `npx jest -c libs/kernel/jest.config.cjs`. */
+const { readdirSync, existsSync } = require('node:fs');
+const { join } = require('node:path');
+
+const root = join(__dirname, '../..');
+module.exports = {
+  rootDir: root,
+  projects: ['libs', 'apps'].flatMap((kind) =>
+    readdirSync(join(root, kind))
+      .filter((name) => existsSync(join(root, kind, name, 'jest.config.cjs')) && name !== 'e2e')
+      .map((name) => join(root, kind, name, 'jest.config.cjs')),
+  ),
+};

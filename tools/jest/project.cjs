@@ -1,0 +1,24 @@
+/**
+ * The one jest project description: sources are transformed by swc, libraries are read from their sources, so that
+ * tests need no build. Each app and library calls it from its own jest.config.cjs.
+ */
+const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
+
+const root = join(__dirname, '../..');
+const swc = JSON.parse(readFileSync(join(root, '.swcrc'), 'utf8'));
+delete swc.$schema;
+
+module.exports = (name, directory) => ({
+  displayName: name,
+  rootDir: directory,
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/**/*.{spec,db-spec,api-spec,contract-spec,e2e-spec}.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  transform: { '^.+\\.ts$': ['@swc/jest', { ...swc, swcrc: false, sourceMaps: 'inline' }] },
+  moduleNameMapper: { '^@rookery/([a-z0-9-]+)$': join(root, 'libs/$1/src/index.ts') },
+  globalSetup: join(root, 'tools/jest/global-setup.cjs'),
+  setupFiles: [join(root, 'tools/jest/setup.cjs')],
+  testTimeout: 30000,
+});
