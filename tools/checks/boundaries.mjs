@@ -1,0 +1,113 @@
+/**
+ * Who may import whom, and why: the one table behind the lint rules. A library or service sees only the libraries in
+ * its row; a file of a service sees only the layers that its suffix allows. Each rule carries its reason, which is
+ * printed when it fires.
+ */
+const LIBRARIES = ['contracts', 'kernel', 'platform', 'persistence', 'messaging', 'api-v4', 'directory', 'testing'];
+
+const SERVICE_LIBRARIES = ['contracts', 'kernel', 'platform', 'persistence', 'messaging', 'api-v4', 'directory'];
+
+/** Shape: room -> the libraries it may import, and the reason for leaving out the others. */
+export const ROOMS = {
+  'libs/contracts': { may: [], why: 'contracts are read by everybody, so they depend on nobody' },
+  'libs/kernel': { may: [], why: 'the kernel is pure: no framework, no IO, no other library' },
+  'libs/platform': { may: ['kernel', 'contracts'], why: 'process manners know neither databases nor HTTP resources' },
+  'libs/persistence': {
+    may: ['contracts', 'kernel', 'platform'],
+    why: 'the database layer must be usable without HTTP or NATS',
+  },
+  'libs/messaging': {
+    may: ['contracts', 'kernel', 'platform', 'persistence'],
+    why: 'messages are relayed and consumed without knowing the HTTP edge',
+  },
+  'libs/api-v4': {
+    may: ['contracts', 'kernel', 'platform'],
+    why: 'the HTTP edge must not know how rows are stored or events are sent',
+  },
+  'libs/directory': {
+    may: ['contracts', 'kernel', 'platform', 'persistence', 'messaging', 'api-v4'],
+    why: 'the directory copy is a library, not a service',
+  },
+  'libs/testing': { may: LIBRARIES, why: 'testing helps all libraries' },
+  'apps/gateway': {
+    may: ['contracts', 'kernel', 'platform', 'api-v4'],
+    why: 'the gateway knows tokens and templates, never rows, events or the directory copy',
+  },
+  'apps/identity': { may: SERVICE_LIBRARIES, why: 'tests alone may import testing' },
+  'apps/collaboration': { may: SERVICE_LIBRARIES, why: 'tests alone may import testing' },
+  'apps/import': { may: SERVICE_LIBRARIES, why: 'tests alone may import testing' },
+  'apps/package': { may: SERVICE_LIBRARIES, why: 'tests alone may import testing' },
+  'apps/admin': { may: SERVICE_LIBRARIES, why: 'tests alone may import testing' },
+};
+
+const TESTS = ['**/*.spec.ts', '**/test/**/*.ts', 'apps/e2e/**/*.ts'];
+const EDGE = '(controller|dto|presenter|consumer|job)';
+
+const restrict = (patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
+
+/** A service never imports another service, however the path is written. */
+function otherServices(room) {
+  const names = Object.keys(ROOMS)
+    .filter((other) => other.startsWith('apps/') && other !== room)
+    .map((other) => other.slice('apps/'.length))
+    .concat('e2e');
+  return {
+    regex: `(^@rookery/(${names.join('|')})(/|$))|((^|/)apps/(${names.join('|')})/)|(^(\\.\\./){2,}(${names.join('|')})/)`,
+    message: 'A service never imports another service: it learns facts by events and asks questions by HTTP.',
+  };
+}
+
+function librariesOf(room) {
+  const { may, why } = ROOMS[room];
+  const own = room.startsWith('libs/') ? [room.slice('libs/'.length)] : [];
+  const closed = LIBRARIES.filter((name) => !may.includes(name) && !own.includes(name));
+  return [
+    ...(closed.length
+      ? [{ regex: `^@rookery/(${closed.join('|')})(/|$)`, message: `${room} may not import this library: ${why}.` }]
+      : []),
+    { regex: '^@rookery/[a-z0-9-]+/.+', message: 'Import a library by its name only: its index is its public face.' },
+    { regex: '(^|/)libs/', message: 'Import a library by its name (@rookery/...), not by a path into its folder.' },
+  ];
+}
+
+const FRAMEWORKS = {
+  regex: '^(@nestjs/|typeorm|pg$|nats$|fastify|undici|node:(fs|net|http|https|child_process))',
+  message: 'contracts and kernel are pure: no framework and no IO.',
+};
+
+const INSIDE = [
+  {
+    regex: `\\.${EDGE}$`,
+    message:
+      'Inside (entity, policy, repository, queries, service) never imports the edge: HTTP and NATS call the inside, not the other way round.',
+  },
+  {
+    regex: '^@rookery/(api-v4|messaging)$',
+    message: 'Inside speaks nouns and kernel errors; HTTP and NATS belong to controllers, presenters and consumers.',
+  },
+  {
+    regex: '^@nestjs/(?!common$)',
+    message: 'Of Nest, the inside uses Injectable only.',
+  },
+];
+
+/** Flat-config blocks for eslint.config.mjs. */
+export function boundaryRules() {
+  const blocks = Object.keys(ROOMS).map((room) => ({
+    files: [`${room}/src/**/*.ts`],
+    ignores: TESTS,
+    rules: restrict([
+      ...librariesOf(room),
+      ...(room.startsWith('apps/') ? [otherServices(room)] : [otherServices('libs')]),
+      ...(room === 'libs/contracts' || room === 'libs/kernel' ? [FRAMEWORKS] : []),
+    ]),
+  }));
+  const inside = Object.keys(ROOMS)
+    .filter((room) => room.startsWith('apps/') && room !== 'apps/gateway')
+    .map((room) => ({
+      files: [`${room}/src/**/*.{entity,policy,repository,queries,service}.ts`],
+      ignores: TESTS,
+      rules: restrict([...librariesOf(room), otherServices(room), ...INSIDE]),
+    }));
+  return [...blocks, ...inside];
+}
