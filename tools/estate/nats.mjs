@@ -1,0 +1,203 @@
+/**
+ * The embedded nats-server with JetStream: found, or fetched by the system's package manager, and started from here on
+ * 127.0.0.1 with a store below the data folder.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createConnection } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { describeProcess, endProcess, freePort, isAlive, readRecord, until, writeRecord } from './processes.mjs';
+
+const CACHE = join(import.meta.dirname, '../../node_modules/.cache/rookery');
+const USUAL_PLACES = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/usr/bin', '/opt/homebrew/bin'];
+
+const NOT_FOUND = `There is no nats-server on this machine, and it could not be fetched without a question.
+  Debian, Ubuntu:  sudo apt-get install nats-server
+  macOS:           brew install nats-server
+  elsewhere:       unpack a release of github.com/nats-io/nats-server and set NATS_SERVER_BIN=/path/to/nats-server
+  or name a running server with JetStream: NATS_URL=nats://host:4222`;
+
+/** Path of a nats-server: NATS_SERVER_BIN, PATH and the usual folders, what was fetched before, or fetched now. */
+export function natsProgram({ fetch = true, say = () => {} } = {}) {
+  const named = process.env.NATS_SERVER_BIN;
+  if (named) {
+    if (isProgram(named)) return named;
+    throw new Error(`NATS_SERVER_BIN names ${named}, which is not a program`);
+  }
+  const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...USUAL_PLACES, fetchedFolder()];
+  const found = folders.map((folder) => join(folder, 'nats-server')).find(isProgram);
+  if (found) return found;
+  if (fetch) {
+    say('fetching nats-server by apt-get');
+    if (fetchByApt() && isProgram(join(fetchedFolder(), 'nats-server'))) return join(fetchedFolder(), 'nats-server');
+    if (installByApt()) return natsProgram({ fetch: false });
+  }
+  throw new Error(NOT_FOUND);
+}
+
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function fetchedFolder() {
+  return join(CACHE, 'nats/usr/sbin');
+}
+
+/**
+ * Downloads the distribution's own package, checked by apt, and unpacks it beside the dependencies: nothing is
+ * installed, so no system service starts and takes port 4222, and an ordinary user may do it too (ADR 0015).
+ */
+function fetchByApt() {
+  const quiet = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
+  const draft = join(CACHE, `nats-download.${process.pid}`);
+  const download = () => {
+    execFileSync('apt-get', ['-qq', '-o', 'APT::Sandbox::User=root', 'download', 'nats-server'], {
+      ...quiet,
+      cwd: draft,
+    });
+  };
+  try {
+    mkdirSync(draft, { recursive: true });
+    try {
+      download();
+    } catch {
+      if (process.getuid?.() !== 0) return false;
+      execFileSync('apt-get', ['-qq', 'update'], quiet);
+      download();
+    }
+    const file = readdirSync(draft).find((name) => name.endsWith('.deb'));
+    execFileSync('dpkg-deb', ['-x', join(draft, file), join(CACHE, 'nats')], quiet);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function installByApt() {
+  if (process.getuid?.() !== 0) return false;
+  try {
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    execFileSync('apt-get', ['-qq', 'install', '-y', '--no-install-recommends', 'nats-server'], {
+      stdio: 'ignore',
+      env,
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Starts nats-server on the store below `folder`; returns once it greets.
+ * Shape: `{ port, pid, url, stop(), start(), kill() }`; `start()` after `stop()` takes the same port again.
+ */
+export async function startNats({ folder, port = 0, program = natsProgram(), durable = true }) {
+  mkdirSync(folder, { recursive: true });
+  await endProcess(readRecord(join(folder, 'process.json')));
+  const server = new NatsServer({ folder, program, durable });
+  await server.start(port);
+  return server;
+}
+
+class NatsServer {
+  constructor(place) {
+    this.place = place;
+  }
+
+  async start(port = this.port ?? 0) {
+    for (let attempt = 1; ; attempt++) {
+      this.port = port || (await freePort());
+      try {
+        this.record = await launch(this.place, this.port);
+        return;
+      } catch (error) {
+        if (port || attempt === 3) throw error;
+      }
+    }
+  }
+
+  get pid() {
+    return this.record.pid;
+  }
+
+  get url() {
+    return `nats://127.0.0.1:${this.port}`;
+  }
+
+  async stop() {
+    await endProcess(this.record);
+  }
+
+  kill() {
+    if (isAlive(this.record)) process.kill(this.record.pid, 'SIGKILL');
+  }
+}
+
+async function launch({ folder, program, durable }, port) {
+  const config = join(folder, 'nats.conf');
+  const log = join(folder, 'nats.log');
+  writeFileSync(config, configuration({ folder, program, durable, port }));
+  const output = openSync(log, 'w');
+  const child = spawn(program, ['-c', config], { cwd: folder, detached: true, stdio: ['ignore', output, output] });
+  closeSync(output);
+  let failed = null;
+  child.once('error', (error) => (failed = error));
+  child.once('exit', (code) => (failed ??= new Error(`it ended with ${code}: ${lastLines(log)}`)));
+  const ready = await until(async () => failed ?? (await greets(port)), 20_000, 15);
+  if (failed || ready === null) {
+    if (!failed) child.kill('SIGKILL');
+    throw new Error(`nats-server did not start: ${failed?.message ?? lastLines(log)}`);
+  }
+  child.unref();
+  const record = describeProcess(child.pid);
+  writeRecord(join(folder, 'process.json'), record);
+  return record;
+}
+
+function configuration({ folder, program, durable, port }) {
+  const lines = [`store_dir: ${JSON.stringify(join(folder, 'store'))}`];
+  // Before 2.10 the server knows no sync_interval and refuses to start with it.
+  if (durable && knowsSyncInterval(program)) lines.push('sync_interval: always');
+  return `listen: "127.0.0.1:${port}"\nserver_name: rookery\njetstream {\n  ${lines.join('\n  ')}\n}\n`;
+}
+
+function knowsSyncInterval(program) {
+  const [, major, minor] = /v?(\d+)\.(\d+)\./.exec(execFileSync(program, ['--version'], { encoding: 'utf8' })) ?? [];
+  return Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 10);
+}
+
+/** nats-server speaks first: a connection that is greeted with INFO is served. */
+export function greets(port, host = '127.0.0.1') {
+  return new Promise((resolve) => {
+    const socket = createConnection({ port, host, timeout: 1000 });
+    const done = (answer) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('data', (chunk) => done(chunk.toString().startsWith('INFO')));
+    socket.once('timeout', () => done(false));
+    socket.once('error', () => done(false));
+  });
+}
+
+function lastLines(file) {
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').slice(-5).join('\n') : '';
+}
