@@ -1,0 +1,2 @@
+export { testDatabase, type TestDatabase } from './database';
+export { PrivateNats, startNats, testNats, testServer } from './servers';

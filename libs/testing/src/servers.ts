@@ -1,0 +1,98 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createConnection, createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Address of one of the servers that `tools/jest/global-setup.cjs` started. */
+export function testServer(variable: 'TEST_POSTGRES_URL' | 'TEST_NATS_URL'): string {
+  const url = process.env[variable];
+  if (!url) throw new Error(`${variable} is not set: run this test with a jest.config.cjs of the repository`);
+  return url;
+}
+
+/** The nats-server of the whole test run. Use stream and subject names of your own, or a private server (`startNats`). */
+export function testNats(): Promise<{ readonly url: string }> {
+  return Promise.resolve({ url: testServer('TEST_NATS_URL') });
+}
+
+/**
+ * A nats-server for one spec file, with an empty JetStream store. It can be stopped and started again on the same port
+ * and store, which is how a test cuts the bus. `drop()` ends it and deletes the store; it ends with jest in any case.
+ * Errors: when the machine has no nats-server (only TEST_NATS_URL was given).
+ */
+export async function startNats(): Promise<PrivateNats> {
+  const program = process.env['TEST_NATS_PROGRAM'];
+  if (!program) throw new Error('There is no nats-server on this machine for a private server of a test');
+  const server = new PrivateNats(program, mkdtempSync(join(tmpdir(), 'rookery-nats-')), await freePort());
+  await server.start();
+  return server;
+}
+
+export class PrivateNats {
+  private child: ChildProcess | null = null;
+  private readonly endWithJest = (): void => void this.child?.kill('SIGKILL');
+
+  constructor(
+    private readonly program: string,
+    private readonly store: string,
+    readonly port: number,
+  ) {
+    process.once('exit', this.endWithJest);
+  }
+
+  get url(): string {
+    return `nats://127.0.0.1:${this.port}`;
+  }
+
+  async start(): Promise<void> {
+    const at = ['-a', '127.0.0.1', '-p', String(this.port)];
+    const child = spawn(this.program, [...at, '-js', '-sd', this.store], { stdio: 'ignore' });
+    this.child = child;
+    const end = Date.now() + 10_000;
+    while (!(await greets(this.port))) {
+      if (child.exitCode !== null || Date.now() > end) throw new Error('The private nats-server did not start');
+      await new Promise((resolve) => setTimeout(resolve, 15));
+    }
+  }
+
+  /** Ends the server; streams and consumers stay in its store. */
+  async stop(): Promise<void> {
+    const child = this.child;
+    this.child = null;
+    if (!child || child.exitCode !== null) return;
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  async drop(): Promise<void> {
+    process.off('exit', this.endWithJest);
+    await this.stop();
+    rmSync(this.store, { recursive: true, force: true });
+  }
+}
+
+/** nats-server speaks first: a connection that is greeted with INFO is served. */
+function greets(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ port, host: '127.0.0.1' });
+    const done = (served: boolean): void => {
+      socket.destroy();
+      resolve(served);
+    };
+    socket.once('data', (greeting) => done(greeting.toString().startsWith('INFO')));
+    socket.once('error', () => done(false));
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
