@@ -43,7 +43,9 @@ export class CreateNamespacesAndProjects1767225600002 implements MigrationInterf
       )`);
     await queryRunner.query(`create unique index uq_namespaces_full_path on namespaces (lower(full_path))`);
     await queryRunner.query(`create unique index uq_namespaces_owner_id on namespaces (owner_id)`);
-    await queryRunner.query(`create index ix_namespaces_parent_id on namespaces (parent_id)`);
+    await queryRunner.query(
+      `create unique index uq_namespaces_parent_id_name on namespaces (parent_id, name) where kind = 'group'`,
+    );
     await queryRunner.query(`create index ix_namespaces_traversal_ids on namespaces using gin (traversal_ids)`);
     await queryRunner.query(`create index ix_namespaces_group_name on namespaces (name, id) where kind = 'group'`);
     await queryRunner.query(

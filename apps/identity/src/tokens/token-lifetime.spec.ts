@@ -1,0 +1,35 @@
+import { Refused } from '@rookery/kernel';
+import { expiryDay, isActive } from './token-lifetime';
+import { digestOf, newSecret } from './token-secret';
+
+const now = new Date('2026-11-21T15:00:00Z');
+const rule = { now, maxDays: 365, defaultDays: 365 };
+
+describe('the day a token dies', () => {
+  it('is the last day allowed unless another is asked for', () => {
+    expect(expiryDay(undefined, rule)).toBe('2027-11-21');
+    expect(expiryDay(undefined, { ...rule, defaultDays: 7 })).toBe('2026-11-28');
+    expect(expiryDay('2026-12-24', rule)).toBe('2026-12-24');
+    expect(expiryDay('2027-11-21', rule)).toBe('2027-11-21');
+  });
+
+  it('may be today, and the token is dead then', () => {
+    expect(expiryDay('2026-11-21', rule)).toBe('2026-11-21');
+    expect(isActive({ revoked: false, expiresOn: '2026-11-21' }, now)).toBe(false);
+    expect(isActive({ revoked: false, expiresOn: '2026-11-22' }, now)).toBe(true);
+    expect(isActive({ revoked: true, expiresOn: '2026-11-22' }, now)).toBe(false);
+  });
+
+  it('is neither past nor too far', () => {
+    expect(() => expiryDay('2026-11-20', rule)).toThrow(new Refused('Expiration date cannot be in the past'));
+    expect(() => expiryDay('2027-11-22', rule)).toThrow(new Refused('Expiration date must be before 2027-11-22'));
+  });
+});
+
+describe('a token secret', () => {
+  it('has the known prefix, 20 URL-safe characters and a digest of 32 bytes', () => {
+    expect(newSecret()).toMatch(/^glpat-[A-Za-z0-9_-]{20}$/);
+    expect(digestOf('glpat-x')).toHaveLength(32);
+    expect(newSecret()).not.toBe(newSecret());
+  });
+});

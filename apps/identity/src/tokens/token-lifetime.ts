@@ -1,0 +1,29 @@
+import { Refused } from '@rookery/kernel';
+
+const DAY_MS = 86_400_000;
+export const ROTATED_LIFETIME_DAYS = 7;
+
+/** The calendar day (UTC) that lies `days` after the instant. Shape: YYYY-MM-DD. */
+export function dayAfter(instant: Date, days: number): string {
+  return new Date(instant.getTime() + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+/**
+ * The day on which a new token dies, at 00:00 UTC. Today is accepted: such a token is dead at once.
+ * Errors: Refused when the day is past or beyond the longest life. Source: reference identity-and-import 4.5.
+ */
+export function expiryDay(
+  requested: string | null | undefined,
+  rule: { readonly now: Date; readonly maxDays: number; readonly defaultDays: number },
+): string {
+  const today = dayAfter(rule.now, 0);
+  const last = dayAfter(rule.now, rule.maxDays);
+  if (requested === undefined || requested === null) return dayAfter(rule.now, Math.min(rule.defaultDays, rule.maxDays));
+  if (requested < today) throw new Refused('Expiration date cannot be in the past');
+  if (requested > last) throw new Refused(`Expiration date must be before ${dayAfter(rule.now, rule.maxDays + 1)}`);
+  return requested;
+}
+
+export function isActive(token: { revoked: boolean; expiresOn: string | null }, now: Date): boolean {
+  return !token.revoked && (token.expiresOn === null || token.expiresOn > dayAfter(now, 0));
+}
