@@ -1,0 +1,36 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { EVENTS, problemsOf } from '../../src';
+
+const folder = join(__dirname, '../../samples');
+const samples = readdirSync(folder).map((file) => ({
+  file,
+  envelope: JSON.parse(readFileSync(join(folder, file), 'utf8')) as { subject: string; type: string; data: unknown },
+}));
+
+describe('event samples', () => {
+  it('exist for every event that is declared', () => {
+    expect(samples.map(({ file }) => file.replace(/\.json$/, '')).sort()).toEqual([...EVENTS.keys()].sort());
+  });
+
+  it.each(samples)('$file is what its declaration says', ({ envelope }) => {
+    const definition = EVENTS.get(envelope.subject);
+    expect(definition?.type).toBe(envelope.type);
+    expect(problemsOf(definition!.schema, envelope.data)).toEqual([]);
+  });
+
+  it.each([...EVENTS.values()])('$subject carries neither texts of users nor secrets', ({ schema }) => {
+    const names = JSON.stringify(schema);
+    expect(names).not.toMatch(/"(body|description|title|token|email|password|message)"/);
+  });
+
+  it('reports what does not fit, and tolerates what a newer producer adds', () => {
+    const { schema } = EVENTS.get('collaboration.note.created.v1')!;
+    const { data } = samples.find(({ envelope }) => envelope.subject === 'collaboration.note.created.v1')!.envelope;
+    expect(problemsOf(schema, { ...(data as object), added_later: 1 })).toEqual([]);
+    expect(problemsOf(schema, { ...(data as object), note_id: '77', noteable_type: 'Poem' })).toEqual([
+      '$.note_id is not an integer',
+      '$.noteable_type is not one of Issue, MergeRequest, Snippet, Commit, Epic',
+    ]);
+  });
+});
