@@ -112,5 +112,10 @@ export interface DirectoryChanges {
   readonly head: number;
   /** The version that the copy has reached once `changes` are applied. */
   readonly upTo: number;
+  /**
+   * Entries that were superseded up to this version may be gone from the log: a reader that began before it holds a
+   * true copy again only from this version on. Source: ADR 0041.
+   */
+  readonly compactedTo: number;
   readonly changes: readonly DirectoryChange[];
 }
