@@ -1,0 +1,35 @@
+export { setting } from './setting';
+export type { SettingField } from './setting';
+export { ConfigurationError, defineSettings, readSettings, settingsIn } from './settings';
+export type { SettingsDefinition, SettingsOf, SettingsValues } from './settings';
+export { platformSettings } from './platform.settings';
+export { createLogger, LOGGER, nestLogger } from './logger';
+export type { Logger, LogLevel } from './logger';
+export { redactText, redactValue } from './redact';
+export { Metrics } from './metrics';
+export { Links } from './links';
+export { Readiness } from './readiness';
+export type { ReadinessReport } from './readiness';
+export { ShutdownOrder } from './shutdown';
+export type { ShutdownPhase } from './shutdown';
+export {
+  CONTEXT_SKEW_MS,
+  ContextKeys,
+  contextKeys,
+  contextRequest,
+  ContextRefused,
+  signContext,
+  verifyContext,
+} from './signed-context';
+export { PlatformModule, SERVICE_NAME } from './platform.module';
+export { boot } from './boot';
+export type {
+  BootContext,
+  Command,
+  HttpStep,
+  MigrateStep,
+  ProcessDefinition,
+  ProcessName,
+  RootModule,
+  WorkerStep,
+} from './process';

@@ -1,0 +1,75 @@
+import type { LoggerService } from '@nestjs/common';
+import { pino } from 'pino';
+import type { DestinationStream, Logger as Pino } from 'pino';
+import { redactLine } from './redact';
+
+/** Structured log lines. Shape: facts first, then an optional sentence: `log.info({ noteId }, 'note created')`. */
+export interface Logger {
+  debug(facts: object | string, message?: string): void;
+  info(facts: object | string, message?: string): void;
+  warn(facts: object | string, message?: string): void;
+  error(facts: object | string, message?: string): void;
+  /** A logger that adds facts, such as `{ requestId }`, to each line. */
+  child(bindings: object): Logger;
+}
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Injection token of the process's logger. */
+export const LOGGER: unique symbol = Symbol('Logger');
+
+/**
+ * JSON lines on stdout, one object a line, so that no text of a client can forge a line. Every line passes redaction
+ * by key name and by token pattern. Source: reliability-and-security 8.5, 7.2 (V16).
+ * Shape: `stream` replaces stdout in tests.
+ */
+export function createLogger(
+  o: { readonly service: string; readonly instance?: string; readonly level: LogLevel },
+  stream: DestinationStream = stdout(),
+): Logger {
+  return pino(
+    {
+      level: o.level,
+      base: { service: o.service, ...(o.instance === undefined ? {} : { instance: o.instance }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: pino.stdSerializers.err, error: pino.stdSerializers.err },
+      hooks: { streamWrite: redactLine },
+    },
+    stream,
+  ) as Pino as Logger;
+}
+
+/** Asynchronous, so that a slow reader does not hold up requests; what is left is written when the process exits. */
+function stdout(): DestinationStream {
+  const destination = pino.destination({ dest: 1, sync: false });
+  process.once('exit', () => destination.flushSync());
+  return destination;
+}
+
+/** Nest's log lines as ours. Its start-up chatter is debug. */
+export function nestLogger(logger: Logger): LoggerService {
+  const facts = (rest: unknown[]): object => {
+    const texts = rest.filter((part): part is string => typeof part === 'string');
+    const error = rest.find((part) => part instanceof Error);
+    return {
+      context: texts.at(-1),
+      ...(texts.length > 1 ? { stack: texts[0] } : {}),
+      ...(error ? { err: error } : {}),
+    };
+  };
+  const line =
+    (level: 'debug' | 'warn' | 'error') =>
+    (message: unknown, ...rest: unknown[]): void =>
+      message instanceof Error
+        ? logger[level]({ ...facts(rest), err: message }, message.message)
+        : logger[level](facts(rest), String(message));
+  return {
+    log: line('debug'),
+    debug: line('debug'),
+    verbose: line('debug'),
+    warn: line('warn'),
+    error: line('error'),
+    fatal: line('error'),
+  };
+}

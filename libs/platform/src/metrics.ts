@@ -1,0 +1,66 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/**
+ * The process's metrics. Asking twice for a name gives the same metric, so that rooms need not share it.
+ * Names: `rookery_<area>_<what>_<unit>`, counters end in `_total`; times in seconds.
+ * Errors: a plain Error when a name is taken by another kind of metric.
+ */
+export class Metrics {
+  private readonly registry = new Registry();
+
+  counter(name: string, help: string, labels: readonly string[] = []): Counter {
+    return this.once(name, Counter, () => new Counter({ name, help, labelNames: labels, registers: [this.registry] }));
+  }
+
+  /** Shape: `collect` is called at each scrape, to set the gauge. */
+  gauge(
+    name: string,
+    help: string,
+    labels: readonly string[] = [],
+    collect?: (gauge: Gauge) => void | Promise<void>,
+  ): Gauge {
+    return this.once(name, Gauge, () => {
+      const gauge: Gauge = new Gauge({
+        name,
+        help,
+        labelNames: labels,
+        registers: [this.registry],
+        ...(collect ? { collect: () => collect(gauge) } : {}),
+      });
+      return gauge;
+    });
+  }
+
+  /** Units: `buckets` in the unit of the metric, upper bounds, inclusive. */
+  histogram(name: string, help: string, labels: readonly string[] = [], buckets?: readonly number[]): Histogram {
+    return this.once(
+      name,
+      Histogram,
+      () =>
+        new Histogram({
+          name,
+          help,
+          labelNames: labels,
+          registers: [this.registry],
+          ...(buckets ? { buckets: [...buckets] } : {}),
+        }),
+    );
+  }
+
+  /** Adds those of Node itself: memory, event loop, garbage collection. */
+  collectProcess(): void {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** The exposition format of Prometheus. */
+  async text(): Promise<{ readonly contentType: string; readonly body: string }> {
+    return { contentType: this.registry.contentType, body: await this.registry.metrics() };
+  }
+
+  private once<T>(name: string, kind: new (...args: never[]) => T, make: () => T): T {
+    const known = this.registry.getSingleMetric(name);
+    if (known === undefined) return make();
+    if (!(known instanceof kind)) throw new Error(`metric ${name} exists as another kind`);
+    return known;
+  }
+}

@@ -1,0 +1,42 @@
+import type { DynamicModule, Provider } from '@nestjs/common';
+import { CLOCK, systemClock } from '@rookery/kernel';
+import { Links } from './links';
+import { createLogger, LOGGER } from './logger';
+import { Metrics } from './metrics';
+import { platformSettings } from './platform.settings';
+import { Readiness } from './readiness';
+import { settingsIn } from './settings';
+import type { SettingsValues } from './settings';
+import { ShutdownOrder } from './shutdown';
+import { contextKeys, ContextKeys } from './signed-context';
+
+/** Injection token of the name of the process: `identity`, `gateway` … */
+export const SERVICE_NAME: unique symbol = Symbol('ServiceName');
+
+/**
+ * What every room may inject: each settings object by `definition.token`, `CLOCK`, `LOGGER`, `SERVICE_NAME`, `Metrics`,
+ * `Links`, `Readiness`, `ShutdownOrder`, `ContextKeys`. Global. It carries no decorator, so that reading this library
+ * does not load Nest.
+ */
+export class PlatformModule {
+  /** Shape: `values` as `readSettings` gives them; whatever `boot` or a test put there besides is used as it is. */
+  static forRoot(o: { readonly service: string; readonly values: SettingsValues }): DynamicModule {
+    const settings = settingsIn(o.values, platformSettings);
+    const made: SettingsValues = new Map(o.values);
+    const provide = (token: Parameters<SettingsValues['get']>[0], make: () => unknown): void => {
+      if (!made.has(token)) made.set(token, make());
+    };
+    provide(SERVICE_NAME, () => o.service);
+    provide(CLOCK, () => systemClock);
+    provide(LOGGER, () =>
+      createLogger({ service: o.service, instance: settings.instanceId, level: settings.logLevel }),
+    );
+    provide(Metrics, () => new Metrics());
+    provide(Links, () => new Links(settings.externalUrl));
+    provide(Readiness, () => new Readiness());
+    provide(ShutdownOrder, () => new ShutdownOrder(made.get(LOGGER) as ReturnType<typeof createLogger>));
+    provide(ContextKeys, () => contextKeys(settings.contextKeys));
+    const providers = [...made].map(([token, value]): Provider => ({ provide: token, useValue: value }));
+    return { module: PlatformModule, global: true, providers, exports: [...made.keys()] };
+  }
+}

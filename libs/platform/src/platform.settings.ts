@@ -1,0 +1,64 @@
+import { hostname } from 'node:os';
+import { LOG_LEVELS } from './logger';
+import { setting } from './setting';
+import { defineSettings } from './settings';
+import { contextKeys } from './signed-context';
+
+/** What every process reads. */
+export const platformSettings = defineSettings('platform', {
+  logLevel: setting.choice('LOG_LEVEL', LOG_LEVELS, {
+    default: 'info',
+    about: 'Least severe log line that is written.',
+  }),
+  port: setting.int('PORT', { default: 8080, min: 0, max: 65535, about: 'Port on which this process serves its API.' }),
+  host: setting.text('HOST', { default: '0.0.0.0', about: 'Address on which this process listens.' }),
+  managementPort: setting.int('MANAGEMENT_PORT', {
+    default: 9090,
+    min: 0,
+    max: 65535,
+    about: 'Port of health and metrics; never reachable from outside.',
+  }),
+  externalUrl: setting.url('ROOKERY_EXTERNAL_URL', {
+    default: 'http://localhost:8080',
+    protocols: ['http', 'https'],
+    about: 'Where clients reach the gateway; every link in an answer begins with it.',
+  }),
+  internalSecret: setting.secret('ROOKERY_INTERNAL_SECRET', {
+    about: 'Shared by all processes; opens the calls between them.',
+    check: (text) => (text.length >= 32 ? null : 'is shorter than 32 characters'),
+  }),
+  contextKeys: setting.secret('ROOKERY_CONTEXT_KEYS', {
+    about: 'Keys of the signed request context as kid:base64,kid2:base64 (32 bytes each); the first signs, all verify.',
+    check: problemOfContextKeys,
+  }),
+  identityUrl: setting.url('IDENTITY_URL', {
+    default: 'http://identity:8080',
+    protocols: ['http', 'https'],
+    about: 'Where the identity service is reached from inside.',
+  }),
+  shutdownDelayMs: setting.int('SHUTDOWN_DELAY_MS', {
+    default: 5000,
+    min: 0,
+    max: 60_000,
+    about: 'Time between failing readiness and refusing connections, for balancers to notice; 0 where there is none.',
+  }),
+  shutdownGraceMs: setting.int('SHUTDOWN_GRACE_MS', {
+    default: 30_000,
+    min: 100,
+    max: 600_000,
+    about: 'Hard limit of a shutdown after the delay; the process then exits with code 1.',
+  }),
+  instanceId: setting.text('ROOKERY_INSTANCE_ID', {
+    computed: { about: 'host name and process id', value: () => `${hostname()}-${process.pid}` },
+    about: 'Name of this replica in log lines and locks.',
+  }),
+});
+
+function problemOfContextKeys(text: string): string | null {
+  try {
+    contextKeys(text);
+    return null;
+  } catch (error) {
+    return `is unusable: ${(error as Error).message}`;
+  }
+}

@@ -1,0 +1,84 @@
+import type { ServiceName } from '@rookery/contracts';
+import type { DynamicModule, INestApplication, INestApplicationContext, LoggerService, Type } from '@nestjs/common';
+import type { Logger } from './logger';
+import type { Metrics } from './metrics';
+import type { Readiness } from './readiness';
+import type { SettingsDefinition, SettingsOf, SettingsValues } from './settings';
+import type { ShutdownOrder } from './shutdown';
+
+export type ProcessName = 'gateway' | ServiceName;
+
+/** A Nest root module, or a class that makes one from the values of the process. */
+export type RootModule = Type | { forRoot(values: SettingsValues): DynamicModule };
+
+/**
+ * One process of the estate, as its `main.ts` states it. The module is imported only by the roles that need it, so
+ * that `migrate` and commands stay light.
+ */
+export interface ProcessDefinition {
+  readonly name: ProcessName;
+  /** `platformSettings` are always read and need not be listed. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- definitions of any fields; SettingFields is invariant
+  readonly settings: readonly SettingsDefinition<any>[];
+  readonly module: () => Promise<RootModule>;
+  readonly http?: HttpStep;
+  readonly worker?: WorkerStep;
+  readonly migrate?: MigrateStep;
+  /** By name: `node dist/main.js dead-letters list`. */
+  readonly commands?: Readonly<Record<string, Command>>;
+}
+
+/** What `boot` made before any step runs, handed to every step. */
+export interface BootContext {
+  readonly name: ProcessName;
+  /** `all`, `api`, `worker`, `migrate`, or the name of a command. */
+  readonly role: string;
+  readonly values: SettingsValues;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+  readonly shutdown: ShutdownOrder;
+  /** Nest's own log lines go through this: `NestFactory.create(module, adapter, { logger: context.nestLogger })`. */
+  readonly nestLogger: LoggerService;
+  /** Values of a definition of this process. Errors: when it is not listed in `ProcessDefinition.settings`. */
+  settings<D extends SettingsDefinition>(definition: D): SettingsOf<D>;
+  /** Imports the root module and makes it ready for `NestFactory`; once per process. */
+  rootModule(): Promise<DynamicModule | Type>;
+  /** A Nest application without HTTP and consumers, for commands; made on first use, closed by `boot`. */
+  application(): Promise<INestApplicationContext>;
+}
+
+/**
+ * Serves HTTP (roles `all` and `api`). `boot` calls create, then `app.init()`, then listen, and closes the application
+ * at the end of the shutdown order. `create` registers `stop-accepting` and `drain` on `context.shutdown`.
+ */
+export interface HttpStep {
+  /** Makes the application; does not listen. */
+  create(context: BootContext): Promise<INestApplication>;
+  /** Resolves, with the port, when connections are accepted. */
+  listen(app: INestApplication, context: BootContext): Promise<number>;
+}
+
+/**
+ * Relays and consumes events (roles `all` and `worker`). None of the calls may fail because the broker is down.
+ * Role `all`: connect (before init), start. Role `worker`: create, start. `start` registers its `drain` on
+ * `context.shutdown`.
+ */
+export interface WorkerStep {
+  /** Adds the consumers to the application that serves HTTP: `app.connectMicroservice({ strategy }, { inheritAppConfig: true })`. */
+  connect(app: INestApplication, context: BootContext): Promise<void>;
+  /** Makes an application without HTTP: `NestFactory.createMicroservice(await context.rootModule(), { strategy })`. */
+  create(context: BootContext): Promise<INestApplicationContext>;
+  /** Begins to relay and to consume: `app.startAllMicroservices()` or `app.listen()`. */
+  start(app: INestApplicationContext, context: BootContext): Promise<void>;
+}
+
+/** Brings the database to the newest schema and resolves; run as a job of its own, never inside a replica's boot. */
+export type MigrateStep = (context: BootContext) => Promise<void>;
+
+/** An operator's command. Shape: `args` are the words after the command's name; the answer is the exit code, 0 when void. */
+export interface Command {
+  /** One sentence, shown in the usage text. */
+  readonly about: string;
+  run(args: readonly string[], context: BootContext): Promise<number | void>;
+}

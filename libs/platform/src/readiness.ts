@@ -1,0 +1,49 @@
+/** Answer of the readiness endpoint. Shape: `reasons` by name of the check; empty when ready. */
+export interface ReadinessReport {
+  readonly ready: boolean;
+  readonly reasons: Readonly<Record<string, string>>;
+}
+type Check = () => Promise<string | null> | string | null;
+
+/** A check that takes longer says nothing good. Units: milliseconds. */
+const CHECK_LIMIT_MS = 2000;
+
+/**
+ * Whether the process should be sent work. Parts name what they cannot work without; the broker is not among them,
+ * for writes wait in the outbox while it is away. Source: reliability-and-security 4.3, 6.4.
+ */
+export class Readiness {
+  private readonly checks = new Map<string, Check>();
+
+  /** Shape: the check answers null when ready, else the reason, without secrets. A thrown error is a reason too. */
+  require(name: string, check: Check): void {
+    this.checks.set(name, check);
+  }
+
+  /** Takes a check back. */
+  forget(name: string): void {
+    this.checks.delete(name);
+  }
+
+  async report(): Promise<ReadinessReport> {
+    const outcomes = await Promise.all(
+      [...this.checks].map(async ([name, check]) => [name, await within(check)] as const),
+    );
+    const reasons = Object.fromEntries(outcomes.filter((outcome): outcome is [string, string] => outcome[1] !== null));
+    return { ready: Object.keys(reasons).length === 0, reasons };
+  }
+}
+
+async function within(check: Check): Promise<string | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`no answer within ${CHECK_LIMIT_MS} ms`), CHECK_LIMIT_MS);
+  });
+  try {
+    return await Promise.race([check(), late]);
+  } catch (error) {
+    return error instanceof Error ? error.message : 'failed';
+  } finally {
+    clearTimeout(timer);
+  }
+}

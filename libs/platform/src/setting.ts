@@ -1,0 +1,193 @@
+/**
+ * One environment variable: what it is called, what it may hold, what it means when absent.
+ * Shape: `read` gets a text that is never empty and answers a value or a problem ("is not …").
+ */
+export interface SettingField<T> {
+  readonly env: string;
+  readonly type: 'integer' | 'text' | 'flag' | 'choice' | 'list' | 'url' | 'secret';
+  readonly about: string;
+  /** Taken when the variable is absent or empty; undefined: the variable is required. */
+  readonly fallback: (() => T) | undefined;
+  /** The default as documentation shows it; undefined: required. */
+  readonly defaultText: string | undefined;
+  readonly unit: string | undefined;
+  /** What may be written, where that is more than the type says, e.g. `1 to 65535`. */
+  readonly allowed: string | undefined;
+  /** A secret may also come from the file that `<env>_FILE` names. */
+  readonly isSecret: boolean;
+  read(text: string): { readonly value: T } | { readonly problem: string };
+}
+
+interface About {
+  /** One sentence. */
+  readonly about: string;
+  /** Taken from the suffix of the name (`_MS`, `_BYTES`, `_COUNT` …) when left out. */
+  readonly unit?: string;
+}
+/** A null default makes the setting optional: its value is null when absent. */
+type Value<T, D> = [D] extends [null] ? T | null : T;
+
+const UNITS: Readonly<Record<string, string>> = {
+  MS: 'milliseconds',
+  SECONDS: 'seconds',
+  MINUTES: 'minutes',
+  HOURS: 'hours',
+  DAYS: 'days',
+  BYTES: 'bytes',
+  COUNT: 'count',
+  PERCENT: 'percent',
+};
+
+function field<T>(
+  env: string,
+  type: SettingField<T>['type'],
+  o: About & { readonly default?: T | undefined },
+  read: SettingField<T>['read'],
+  more: { allowed?: string | undefined; defaultText?: string | undefined } = {},
+): SettingField<T> {
+  const hasDefault = o.default !== undefined;
+  return {
+    env,
+    type,
+    about: o.about,
+    fallback: hasDefault ? () => o.default as T : undefined,
+    defaultText: more.defaultText ?? (hasDefault ? shown(o.default) : undefined),
+    unit: o.unit ?? UNITS[env.slice(env.lastIndexOf('_') + 1)],
+    allowed: more.allowed,
+    isSecret: type === 'secret',
+    read,
+  };
+}
+
+function shown(value: unknown): string {
+  if (value === null || value === '') return '';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  return String(value);
+}
+
+function range(min: number | undefined, max: number | undefined): string | undefined {
+  if (min !== undefined && max !== undefined) return `${min} to ${max}`;
+  if (min !== undefined) return `at least ${min}`;
+  return max === undefined ? undefined : `at most ${max}`;
+}
+
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['on', true],
+  ['true', true],
+  ['1', true],
+  ['yes', true],
+  ['off', false],
+  ['false', false],
+  ['0', false],
+  ['no', false],
+]);
+
+/**
+ * Declares settings, a line each. Purpose: name, type, default, unit and sentence of an environment variable stand
+ * once; reading, checking and documentation follow. No `default`: required. `default: null`: optional.
+ * Source: houses II.11.
+ */
+export const setting = {
+  /** A whole number, bounds inclusive. */
+  int<D extends number | null = number>(
+    env: string,
+    o: About & { readonly default?: D; readonly min?: number; readonly max?: number },
+  ): SettingField<Value<number, D>> {
+    const allowed = range(o.min, o.max);
+    return field<number | null>(
+      env,
+      'integer',
+      o,
+      (text) => {
+        const value = /^[+-]?\d{1,15}$/.test(text) ? Number(text) : NaN;
+        if (Number.isNaN(value)) return { problem: 'is not a whole number' };
+        const fits = value >= (o.min ?? -Infinity) && value <= (o.max ?? Infinity);
+        return fits ? { value } : { problem: `is out of range (${allowed})` };
+      },
+      { allowed },
+    ) as SettingField<Value<number, D>>;
+  },
+
+  /** Shape: `computed` is a default found out at start, with the words that documentation shows for it. */
+  text<D extends string | null = string>(
+    env: string,
+    o: About & { readonly default?: D; readonly computed?: { readonly about: string; readonly value: () => string } },
+  ): SettingField<Value<string, D>> {
+    const plain = field<string | null>(env, 'text', o, (text) => ({ value: text }));
+    const made = o.computed ? { ...plain, fallback: o.computed.value, defaultText: o.computed.about } : plain;
+    return made as SettingField<Value<string, D>>;
+  },
+
+  /** on/off, true/false, 1/0, yes/no. */
+  flag(env: string, o: About & { readonly default: boolean }): SettingField<boolean> {
+    return field<boolean>(
+      env,
+      'flag',
+      o,
+      (text) => {
+        const value = FLAGS.get(text.toLowerCase());
+        return value === undefined ? { problem: 'is neither on nor off' } : { value };
+      },
+      { allowed: 'on, off' },
+    );
+  },
+
+  choice<const V extends readonly string[]>(
+    env: string,
+    values: V,
+    o: About & { readonly default: V[number] },
+  ): SettingField<V[number]> {
+    return field<V[number]>(
+      env,
+      'choice',
+      o,
+      (text) => (values.includes(text) ? { value: text } : { problem: `is not one of ${values.join(', ')}` }),
+      { allowed: values.join(', ') },
+    );
+  },
+
+  /** Comma-separated; blanks around items and empty items are dropped. */
+  list(env: string, o: About & { readonly default: readonly string[] }): SettingField<readonly string[]> {
+    return field<readonly string[]>(
+      env,
+      'list',
+      o,
+      (text) => ({
+        value: text
+          .split(',')
+          .map((item) => item.trim())
+          .filter((item) => item !== ''),
+      }),
+      { allowed: 'comma-separated', defaultText: o.default.join(',') },
+    );
+  },
+
+  /** An absolute URL, without the slash at its end. May carry credentials (`postgres://…`), which are never shown. */
+  url<D extends string | null = string>(
+    env: string,
+    o: About & { readonly default?: D; readonly protocols?: readonly string[] },
+  ): SettingField<Value<string, D>> {
+    return field<string | null>(env, 'url', o, (text) => {
+      if (!URL.canParse(text)) return { problem: 'is not an absolute URL' };
+      const protocol = new URL(text).protocol.slice(0, -1);
+      if (o.protocols && !o.protocols.includes(protocol)) {
+        return { problem: `is not a URL of ${o.protocols.join(' or ')}` };
+      }
+      return { value: text.replace(/\/+$/, '') };
+    }) as SettingField<Value<string, D>>;
+  },
+
+  /**
+   * A text that is never printed; `<env>_FILE` may name a file that holds it instead.
+   * Shape: `check` answers a problem ("is …", without the value) or null.
+   */
+  secret<D extends string | null = string>(
+    env: string,
+    o: About & { readonly default?: D; readonly check?: (text: string) => string | null },
+  ): SettingField<Value<string, D>> {
+    return field<string | null>(env, 'secret', o, (text) => {
+      const problem = o.check?.(text) ?? null;
+      return problem === null ? { value: text } : { problem };
+    }) as SettingField<Value<string, D>>;
+  },
+};

@@ -1,0 +1,69 @@
+import type { Logger } from './logger';
+
+export const SHUTDOWN_PHASES = ['stop-accepting', 'drain', 'close'] as const;
+export type ShutdownPhase = (typeof SHUTDOWN_PHASES)[number];
+interface Step {
+  readonly phase: ShutdownPhase;
+  readonly name: string;
+  readonly run: () => Promise<void>;
+}
+
+/**
+ * How the process ends, in order: `stop-accepting` (no new connections, replies say `Connection: close`), `drain`
+ * (requests in flight finish, consumers stop pulling and settle what they hold, relay leadership is let go), `close`
+ * (pools and files). Steps of the first two phases run side by side, those of `close` one by one, latest registered
+ * first. A step that fails is logged and does not stop the others. Source: reliability-and-security 6.4.
+ */
+export class ShutdownOrder {
+  private readonly steps: Step[] = [];
+  private running: Promise<boolean> | undefined;
+
+  constructor(private readonly logger: Logger) {}
+
+  /** True from the moment the end was asked for. */
+  get hasBegun(): boolean {
+    return this.running !== undefined;
+  }
+
+  on(phase: ShutdownPhase, name: string, step: () => Promise<void>): void {
+    this.steps.push({ phase, name, run: step });
+  }
+
+  /** Runs all phases, once however often it is called. Resolves to whether every step succeeded. */
+  run(): Promise<boolean> {
+    this.running ??= this.runPhases();
+    return this.running;
+  }
+
+  private async runPhases(): Promise<boolean> {
+    const stopped = await this.sideBySide('stop-accepting');
+    const drained = await this.sideBySide('drain');
+    let closed = true;
+    for (const step of this.of('close').reverse()) closed = (await this.attempt(step)) && closed;
+    return stopped && drained && closed;
+  }
+
+  private async sideBySide(phase: ShutdownPhase): Promise<boolean> {
+    const outcomes = await Promise.all(this.of(phase).map((step) => this.attempt(step)));
+    return outcomes.every(Boolean);
+  }
+
+  private of(phase: ShutdownPhase): Step[] {
+    return this.steps.filter((step) => step.phase === phase);
+  }
+
+  private async attempt(step: Step): Promise<boolean> {
+    const startedAt = performance.now();
+    try {
+      await step.run();
+      this.logger.debug(
+        { phase: step.phase, step: step.name, ms: Math.round(performance.now() - startedAt) },
+        'shutdown step',
+      );
+      return true;
+    } catch (err) {
+      this.logger.error({ err, phase: step.phase, step: step.name }, 'shutdown step failed');
+      return false;
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import type { SettingsDefinition } from './settings';
+
+/**
+ * Prefixes that only we use, so that a variable which nothing declares is a mistake. Prefixes that others set too
+ * (`DATABASE_`, `NATS_`, `SMTP_`, `LOG_`) are not policed. Source: ADR 0010.
+ */
+const OUR_PREFIXES: readonly string[] = [
+  'ROOKERY_',
+  'OUTBOX_',
+  'INBOX_',
+  'RELAY_',
+  'DEAD_LETTER_',
+  'CONSUMER_',
+  'DIRECTORY_',
+  'GATEWAY_',
+  'MAILER_',
+  'NOTES_',
+];
+
+/** `ROOKERY_` variables that one process or the estate reads and every process sees. */
+const ESTATE_VARIABLES: readonly string[] = [
+  'ROOKERY_DATA',
+  'ROOKERY_ROOT_TOKEN',
+  'ROOKERY_ROOT_PASSWORD',
+  'ROOKERY_DEFAULT_PLAN',
+  'ROOKERY_EXTERNAL_URL',
+  'ROOKERY_INTERNAL_SECRET',
+  'ROOKERY_CONTEXT_KEYS',
+  'ROOKERY_INSTANCE_ID',
+];
+
+/** Kubernetes and old Docker links put `<SERVICE>_PORT…` and `<SERVICE>_SERVICE_HOST` into every container. */
+const SERVICE_LINK = /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT(?:_\d+_(?:TCP|UDP)(?:_(?:PROTO|PORT|ADDR))?)?$/;
+
+/**
+ * Problems for variables that bear a prefix of ours but that nothing declares. A prefix is policed in the processes
+ * that declare a setting with it, `ROOKERY_` in all: one environment may serve the whole estate.
+ */
+export function unknownVariables(
+  definitions: readonly SettingsDefinition[],
+  env: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const declared = new Set<string>(ESTATE_VARIABLES.flatMap((name) => [name, `${name}_FILE`]));
+  const prefixes = new Set(['ROOKERY_']);
+  for (const field of definitions.flatMap((definition) => Object.values(definition.fields))) {
+    declared.add(field.env);
+    if (field.isSecret) declared.add(`${field.env}_FILE`);
+    for (const prefix of OUR_PREFIXES) if (field.env.startsWith(prefix)) prefixes.add(prefix);
+  }
+  return Object.keys(env)
+    .filter((name) => [...prefixes].some((prefix) => name.startsWith(prefix)))
+    .filter((name) => !declared.has(name) && !SERVICE_LINK.test(name))
+    .sort()
+    .map((name) => `${name} is not known${suggestion(name, declared)}`);
+}
+
+function suggestion(name: string, declared: ReadonlySet<string>): string {
+  let best: { name: string; distance: number } | undefined;
+  for (const candidate of declared) {
+    const distance = editDistance(name, candidate);
+    if (distance <= 3 && distance < (best?.distance ?? Infinity)) best = { name: candidate, distance };
+  }
+  return best ? `; is ${best.name} meant?` : '';
+}
+
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= right.length; j += 1) {
+      const change = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}
