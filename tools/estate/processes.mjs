@@ -5,6 +5,7 @@
  * well, and only a process that matches both is ever signalled.
  */
 import { execFileSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
@@ -160,16 +161,23 @@ export async function withLock(file, use, withinMs = 60_000) {
   }
 }
 
-/** A port of this machine's loopback that is free now. */
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
+/**
+ * A port of 127.0.0.1 that is free now. It lies below the range from which systems take the ports of outgoing
+ * connections, so it is still free when a process that was killed comes back for it.
+ */
+export async function freePort() {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = randomInt(20_000, 32_000);
+    if (await portIsFree(port, '127.0.0.1')) return port;
+  }
+  throw new Error('No free port between 20000 and 32000 was found');
+}
+
+/** So many different free ports. */
+export async function freePorts(count) {
+  const ports = new Set();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
 }
 
 /** Whether nobody listens on the port. */

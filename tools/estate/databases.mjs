@@ -1,0 +1,34 @@
+/** A database and a role a service in the embedded PostgreSQL; no role may enter another's database. */
+import pg from 'pg';
+import { SERVICES } from './environment.mjs';
+
+/** Answers the address of each database, `{ identity: url… }`. */
+export async function ensureDatabases(server, passwords, services = SERVICES) {
+  const client = new pg.Client({ connectionString: server.url() });
+  await client.connect();
+  try {
+    const roles = await names(client, 'SELECT rolname AS name FROM pg_roles');
+    const databases = await names(client, 'SELECT datname AS name FROM pg_database');
+    for (const service of services) {
+      const name = nameOf(service);
+      if (!roles.has(name)) await client.query(`CREATE ROLE ${name} LOGIN PASSWORD '${passwords[service]}'`);
+      if (databases.has(name)) continue;
+      await client.query(`CREATE DATABASE ${name} OWNER ${name} STRATEGY FILE_COPY`);
+      await client.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC`);
+    }
+  } finally {
+    await client.end();
+  }
+  return Object.fromEntries(
+    services.map((service) => [service, server.url(nameOf(service), nameOf(service), passwords[service])]),
+  );
+}
+
+function nameOf(service) {
+  return `rookery_${service}`;
+}
+
+async function names(client, statement) {
+  const { rows } = await client.query(statement);
+  return new Set(rows.map((row) => row.name));
+}

@@ -1,0 +1,52 @@
+/** Dependencies: installed with `npm ci` when they are missing or are not those of the lockfile. Imports no package. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stopTestServers } from './test-servers.mjs';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const MARK = join(ROOT, 'node_modules/.cache/rookery/lock');
+
+export function refuseOldNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  throw new Error(`Rookery needs Node 20.19 or newer; this is ${process.versions.node}`);
+}
+
+/** Answers whether it had to install. `say` hears of it before it begins. */
+export async function installDependencies(say = () => {}) {
+  const lockfile = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
+  const digest = createHash('sha256').update(lockfile).digest('hex');
+  if (existsSync(MARK) && readFileSync(MARK, 'utf8') === digest) return false;
+  const needed = !matches(JSON.parse(lockfile));
+  if (needed) {
+    say('installing dependencies (npm ci)');
+    await stopTestServers();
+    const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+    try {
+      execFileSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+        cwd: ROOT,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+    } catch (error) {
+      throw new Error(`npm ci failed:\n${error.stderr ?? error.message}`);
+    }
+  }
+  mkdirSync(dirname(MARK), { recursive: true });
+  writeFileSync(MARK, digest);
+  return needed;
+}
+
+/** npm writes down what it installed; optional packages of other platforms may be absent. */
+function matches(lockfile) {
+  const written = join(ROOT, 'node_modules/.package-lock.json');
+  if (!existsSync(written)) return false;
+  const installed = JSON.parse(readFileSync(written, 'utf8')).packages;
+  return Object.entries(lockfile.packages).every(
+    ([path, entry]) =>
+      !path.startsWith('node_modules/') ||
+      (installed[path] ? installed[path].version === entry.version : Boolean(entry.optional || entry.peer)),
+  );
+}
