@@ -1,0 +1,96 @@
+import type { Readable } from 'node:stream';
+import type { Page } from '@rookery/kernel';
+import type { JsonPage, JsonText } from './json-text';
+import type { KeysetPage } from './keyset';
+import type { Presenter } from './presenter';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Bytes that a handler hands out. Units: `length` in bytes when known. */
+export interface FileAnswer {
+  readonly stream: Readable | Buffer;
+  readonly mediaType: string;
+  readonly length?: number;
+  /** Sent as an attachment of this name; inline without. */
+  readonly filename?: string;
+}
+
+/** Keyset paging of a list beside its ordinary pages. Source: reference identity-and-import 1.3. */
+export interface KeysetOption {
+  /** The orders that have it; the first is documented as default. Others are refused with 405. */
+  readonly orderBy: readonly string[];
+  readonly sort?: readonly ('asc' | 'desc')[];
+  /** The noun of the refusal past an offset of 50,000 rows. */
+  readonly offsetCapFor?: string;
+  /** Ignore `pagination=keyset` of signed-in callers and answer ordinary pages (groups). */
+  readonly anonymousOnly?: boolean;
+}
+
+/**
+ * The one success of an endpoint. `R` is what the handler returns: domain rows, never a shape of the API.
+ */
+export interface Answer<R> {
+  readonly kind: 'one' | 'page' | 'all' | 'none' | 'message' | 'empty' | 'json' | 'file';
+  readonly status: number;
+  readonly presenter?: Presenter<never>;
+  readonly schema?: JsonSchema;
+  readonly message?: string;
+  readonly keyset?: KeysetOption;
+  readonly mediaType?: string;
+  /** Only for inference. */
+  readonly returns?: (value: never) => R;
+}
+
+/** 200 with one thing. */
+export function one<T>(presenter: Presenter<T>): Answer<T | JsonText> {
+  return { kind: 'one', status: 200, presenter };
+}
+
+/** 201 with the thing made. */
+export function created<T>(presenter: Presenter<T>): Answer<T | JsonText> {
+  return { kind: 'one', status: 201, presenter };
+}
+
+/** 200 with one page and the paging headers; adds `page` and `per_page`. */
+export function page<T>(
+  presenter: Presenter<T>,
+  options: { readonly keyset?: KeysetOption } = {},
+): Answer<Page<T> | JsonPage | KeysetPage<T>> {
+  return { kind: 'page', status: 200, presenter, ...(options.keyset ? { keyset: options.keyset } : {}) };
+}
+
+/** 200 with a whole short list, without paging. */
+export function all<T>(
+  presenter: Presenter<T>,
+  options: { readonly status?: 200 | 201 } = {},
+): Answer<readonly T[] | JsonText> {
+  return { kind: 'all', status: options.status ?? 200, presenter };
+}
+
+/** 204 without a body. */
+export function none(): Answer<void> {
+  return { kind: 'none', status: 204 };
+}
+
+/** 202 with `{"message":"202 Accepted"}`, or without a body. */
+export function accepted(options: { readonly empty?: true } = {}): Answer<void> {
+  return options.empty ? { kind: 'empty', status: 202 } : { kind: 'message', status: 202, message: '202 Accepted' };
+}
+
+/** 201 with `{"message":"201 Created"}`: uploads whose thing is not shown. */
+export function createdMessage(): Answer<void> {
+  return { kind: 'message', status: 201, message: '201 Created' };
+}
+
+/** A plain JSON value with its schema: small answers that are no noun. */
+export function json<T = unknown>(
+  schema: JsonSchema,
+  options: { readonly status?: 200 | 201 | 202 } = {},
+): Answer<T | JsonText> {
+  return { kind: 'json', status: options.status ?? 200, schema };
+}
+
+/** 200 with bytes. */
+export function file(mediaType = 'application/octet-stream'): Answer<FileAnswer> {
+  return { kind: 'file', status: 200, mediaType };
+}

@@ -1,0 +1,92 @@
+import 'reflect-metadata';
+import type { RookeryError, Viewer } from '@rookery/kernel';
+import type { Answer } from './answers';
+import type { Call, NoParams } from './call';
+import type { Permission } from './permission';
+import type { ScopeOption } from './scope';
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type ParamsClass<P> = new () => P;
+
+/** Confirmed departures from the usual order or body of a refusal, as data. Source: decisions 1 and 16. */
+export interface Refusals {
+  /** Instead of 401 for an anonymous caller. */
+  readonly anonymousAs?: () => RookeryError;
+  /** Instead of 403 for a caller without the permission. */
+  readonly forbiddenAs?: () => RookeryError;
+  /** Instead of 404 for an invisible parent. */
+  readonly parentAs?: () => RookeryError;
+  /** Parameters are judged before anonymous callers are refused. */
+  readonly validateFirst?: true;
+  /** Instead of the usual 400 for parameters. Shape: the problems as complete phrases. */
+  readonly parametersAs?: (problems: readonly string[]) => RookeryError;
+}
+
+/** All that is to be said about an endpoint, in one place. */
+export interface EndpointOptions<P = NoParams, W = undefined, R = void, V extends Viewer = Viewer> {
+  /** One sentence. */
+  readonly about: string;
+  /** 'requirements 1 §4 Issue notes' or 'reference identity-and-import 2.5'. */
+  readonly source: string;
+  /** The parent, from the path; 404 unless the viewer may see it. */
+  readonly within?: ScopeOption<W>;
+  readonly may: Permission<NoInfer<P>, NoInfer<W>, V>;
+  readonly params?: ParamsClass<P>;
+  readonly answers: Answer<R>;
+  /** Statuses besides success that the endpoint has for its own reasons; those of the pipeline need not be named. */
+  readonly fails?: readonly number[];
+  /** Token scopes that suffice besides `api` (and `read_api` for GET); 'any' = every token. */
+  readonly tokenScopes?: readonly string[] | 'any';
+  readonly refusals?: Refusals;
+  /** Units: bytes. Default 1 MiB. */
+  readonly bodyLimit?: number;
+  /** Further paths of the same endpoint, for instance the original wire name of a neutral word. */
+  readonly aliases?: readonly string[];
+  /** What to use instead. */
+  readonly deprecated?: string;
+}
+
+/** An endpoint as it was declared. Shape: paths begin with `/` below `/api/v4`, or with `//` at the root. */
+export interface EndpointRecord {
+  readonly method: HttpMethod;
+  readonly path: string;
+  readonly options: EndpointOptions<never, never, unknown, never>;
+  // The class and method that hold it; the class is made before Nest knows it.
+  readonly controller: abstract new (...args: never[]) => unknown;
+  readonly handler: string;
+}
+
+const endpoints: EndpointRecord[] = [];
+const RECORDS = Symbol('rookery:endpoints');
+
+/**
+ * Declares an endpoint on a controller method. Route, refusals, parameters, success, and the OpenAPI document all
+ * follow from it; the method gets a typed `Call` and returns domain rows. Source: houses II.5; ADR 0030.
+ */
+export function Endpoint<P = NoParams, W = undefined, R = void, V extends Viewer = Viewer>(
+  method: HttpMethod,
+  path: string,
+  options: EndpointOptions<P, W, R, V>,
+): <H extends (call: Call<P, W, V>) => R | Promise<R>>(
+  target: object,
+  key: string | symbol,
+  descriptor: TypedPropertyDescriptor<H>,
+) => void {
+  return (target, key) => {
+    const controller = target.constructor as EndpointRecord['controller'];
+    const record = { method, path, options, controller, handler: String(key) } as unknown as EndpointRecord;
+    endpoints.push(record);
+    const own = (Reflect.getOwnMetadata(RECORDS, controller) as EndpointRecord[] | undefined) ?? [];
+    Reflect.defineMetadata(RECORDS, [...own, record], controller);
+  };
+}
+
+/** Every endpoint whose controller has been imported, in the order of declaration. */
+export function registeredEndpoints(): readonly EndpointRecord[] {
+  return endpoints;
+}
+
+/** The endpoints of one controller class. */
+export function endpointsOf(controller: object): readonly EndpointRecord[] {
+  return (Reflect.getOwnMetadata(RECORDS, controller) as EndpointRecord[] | undefined) ?? [];
+}

@@ -1,0 +1,179 @@
+import type { JsonSchema } from './answers';
+import type { PresentContext, Presenter } from './presenter';
+
+/** Writes one value as JSON text. */
+export type WriteValue = (value: unknown, ctx: PresentContext) => string;
+
+/**
+ * The type of an output field: how it is written and how it is documented.
+ * `batch` is set when writing needs a presenter that loads: all values of a page are gathered, loaded once, and then
+ * written one by one.
+ */
+export interface FieldType<V> {
+  readonly schema: JsonSchema;
+  readonly write: WriteValue;
+  readonly batch?: (values: readonly unknown[], ctx: PresentContext) => Promise<WriteValue>;
+  /** Only for inference. */
+  readonly holds?: (value: V) => void;
+}
+
+// Characters that JSON must escape, and lone surrogates, which only JSON.stringify writes well-formed.
+const NEEDS_ESCAPE = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+function writeText(value: unknown): string {
+  if (typeof value !== 'string') return value === null || value === undefined ? 'null' : JSON.stringify(String(value));
+  // For long texts the native writer is faster than scanning twice.
+  return value.length < 64 && !NEEDS_ESCAPE.test(value) ? `"${value}"` : JSON.stringify(value);
+}
+
+function writeNumber(value: unknown): string {
+  return typeof value === 'number' && Number.isFinite(value) ? String(value) : 'null';
+}
+
+function writeInstant(value: unknown): string {
+  if (value instanceof Date) return `"${value.toISOString()}"`;
+  if (typeof value !== 'string') return 'null';
+  // Texts come from instantSql in this very form; anything else is brought into it.
+  return value.length === 24 && value.endsWith('Z') ? `"${value}"` : `"${new Date(value).toISOString()}"`;
+}
+
+function writeDay(value: unknown): string {
+  if (value instanceof Date) return `"${value.toISOString().slice(0, 10)}"`;
+  return typeof value === 'string' ? `"${value.slice(0, 10)}"` : 'null';
+}
+
+/** A whole number within the safe range. */
+export const int: FieldType<number> = { schema: { type: 'integer' }, write: writeNumber };
+export const number: FieldType<number> = { schema: { type: 'number' }, write: writeNumber };
+export const text: FieldType<string> = { schema: { type: 'string' }, write: writeText };
+export const bool: FieldType<boolean> = {
+  schema: { type: 'boolean' },
+  write: (value) => (value === true ? 'true' : value === false ? 'false' : 'null'),
+};
+/** Written as ISO 8601, UTC, milliseconds. A text must be of that form already (PostgreSQL's `instantSql`). */
+export const instant: FieldType<Date | string> = {
+  schema: { type: 'string', format: 'date-time' },
+  write: writeInstant,
+};
+/** A calendar day, `YYYY-MM-DD`. */
+export const day: FieldType<Date | string> = { schema: { type: 'string', format: 'date' }, write: writeDay };
+/** Any JSON value, undocumented inside. */
+export const any: FieldType<unknown> = {
+  schema: {},
+  write: (value) => JSON.stringify(value === undefined ? null : value) ?? 'null',
+};
+
+/** One of a few texts. */
+export function choice<const C extends string>(...values: readonly C[]): FieldType<C> {
+  return { schema: { type: 'string', enum: [...values] }, write: writeText };
+}
+
+/** Null and missing values are written as null. */
+export function nullable<V>(of: FieldType<V>): FieldType<V | null | undefined> {
+  const orNull =
+    (write: WriteValue): WriteValue =>
+    (value, ctx) =>
+      value === null || value === undefined ? 'null' : write(value, ctx);
+  const batch = of.batch;
+  return {
+    schema: nullableSchema(of.schema),
+    write: orNull(of.write),
+    ...(batch
+      ? {
+          batch: async (values, ctx) =>
+            orNull(
+              await batch(
+                values.filter((value) => value !== null && value !== undefined),
+                ctx,
+              ),
+            ),
+        }
+      : {}),
+  };
+}
+
+function nullableSchema(schema: JsonSchema): JsonSchema {
+  const type = schema['type'];
+  if (typeof type === 'string' && !('enum' in schema)) return { ...schema, type: [type, 'null'] };
+  return Object.keys(schema).length === 0 ? {} : { anyOf: [schema, { type: 'null' }] };
+}
+
+/** A JSON array. */
+export function list<V>(of: FieldType<V>): FieldType<readonly V[]> {
+  const each =
+    (write: WriteValue): WriteValue =>
+    (value, ctx) =>
+      Array.isArray(value) ? `[${value.map((item) => write(item, ctx)).join(',')}]` : '[]';
+  const batch = of.batch;
+  return {
+    schema: { type: 'array', items: of.schema },
+    write: each(of.write),
+    ...(batch
+      ? {
+          batch: async (values, ctx) =>
+            each(
+              await batch(
+                values.flatMap((value) => (Array.isArray(value) ? value : [])),
+                ctx,
+              ),
+            ),
+        }
+      : {}),
+  };
+}
+
+/** A nested object with named fields, in this order. */
+export function object<V extends Record<string, unknown>>(fields: {
+  readonly [K in keyof V]: FieldType<V[K]>;
+}): FieldType<V> {
+  const entries = Object.entries<FieldType<never>>(fields as Record<string, FieldType<never>>);
+  const compose = (writers: readonly WriteValue[]): WriteValue => {
+    const heads = entries.map(([name], index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+    return (value, ctx) => {
+      let out = '';
+      for (let i = 0; i < entries.length; i++) {
+        out += heads[i]! + writers[i]!((value as Record<string, unknown>)[entries[i]![0]], ctx);
+      }
+      return entries.length === 0 ? '{}' : `${out}}`;
+    };
+  };
+  const loads = entries.some(([, type]) => type.batch !== undefined);
+  const batchAll = async (values: readonly unknown[], ctx: PresentContext): Promise<WriteValue> =>
+    compose(
+      await Promise.all(
+        entries.map(([name, type]) =>
+          type.batch
+            ? type.batch(
+                values.map((value) => (value as Record<string, unknown>)[name]),
+                ctx,
+              )
+            : Promise.resolve(type.write),
+        ),
+      ),
+    );
+  return {
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(entries.map(([name, type]) => [name, type.schema])),
+      required: entries.map(([name]) => name),
+    },
+    write: compose(entries.map(([, type]) => type.write)),
+    ...(loads ? { batch: batchAll } : {}),
+  };
+}
+
+/** A free map from text to one type. */
+export function mapOf<V>(of: FieldType<V>): FieldType<Readonly<Record<string, V>>> {
+  return {
+    schema: { type: 'object', additionalProperties: of.schema },
+    write: (value, ctx) =>
+      `{${Object.entries((value ?? {}) as Record<string, unknown>)
+        .map(([name, item]) => `${JSON.stringify(name)}:${of.write(item, ctx)}`)
+        .join(',')}}`,
+  };
+}
+
+/** What another presenter makes of the value; a presenter that loads does so once for the whole page. */
+export function nested<T>(presenter: Presenter<T>): FieldType<T> {
+  return presenter.asField();
+}

@@ -1,0 +1,194 @@
+import type { Viewer } from '@rookery/kernel';
+import type { Links } from '@rookery/platform';
+import type { JsonSchema } from './answers';
+import type { FieldType, WriteValue } from './field-types';
+import type { RuleServices } from './permission';
+
+/** What a presenter may ask. Shape: `within` is the scope of the request's parent, undefined when it has none. */
+export interface PresentContext extends RuleServices {
+  readonly viewer: Viewer;
+  readonly links: Links;
+  readonly within: unknown;
+}
+
+export interface FieldOptions<T, L> {
+  /** Leaves the key out when it answers false. */
+  readonly when?: (row: T, loaded: L, ctx: PresentContext) => boolean;
+  readonly about?: string;
+  /** What to use instead. */
+  readonly deprecated?: string;
+}
+
+/** Output name to type and source; the order is the order of the output. */
+export type Fields<T, L, V extends Record<string, unknown>> = {
+  readonly [K in keyof V]:
+    | readonly [FieldType<V[K]>, (row: T, loaded: L, ctx: PresentContext) => V[K]]
+    | readonly [FieldType<V[K]>, (row: T, loaded: L, ctx: PresentContext) => V[K], FieldOptions<T, L>];
+};
+
+type Loader = (rows: readonly unknown[], ctx: PresentContext) => unknown;
+
+interface CompiledField {
+  readonly name: string;
+  readonly key: string;
+  readonly type: FieldType<never>;
+  readonly source: (row: unknown, loaded: unknown, ctx: PresentContext) => unknown;
+  readonly when: ((row: unknown, loaded: unknown, ctx: PresentContext) => boolean) | undefined;
+  readonly options: FieldOptions<never, never>;
+  /** Which loader's result the source gets. */
+  readonly part: number;
+}
+
+/** Writes one row as JSON text. */
+export type WriteRow<T> = (row: T) => string;
+
+/**
+ * How a noun is shown. It always takes a batch, loads what it needs once, and yields the OpenAPI schema.
+ * Made by `presenter(name)`. Source: ADR 0033.
+ */
+export class Presenter<in T> {
+  readonly schema: JsonSchema;
+  private readonly loads: boolean;
+
+  constructor(
+    readonly name: string,
+    private readonly loaders: readonly (Loader | undefined)[],
+    private readonly fields: readonly CompiledField[],
+  ) {
+    this.schema = schemaOf(fields);
+    this.loads = loaders.some(Boolean) || fields.some((field) => field.type.batch !== undefined);
+  }
+
+  /** Loads once for all rows and gives the writer of one; a plain value when there is nothing to load. */
+  prepare(rows: readonly T[], ctx: PresentContext): WriteRow<T> | Promise<WriteRow<T>> {
+    return this.loads ? this.prepareLoaded(rows, ctx) : this.writer([], this.plainWriters, ctx);
+  }
+
+  /** The rows as one JSON array. */
+  async array(rows: readonly T[], ctx: PresentContext): Promise<string> {
+    if (rows.length === 0) return '[]';
+    const prepared = this.prepare(rows, ctx);
+    const write = prepared instanceof Promise ? await prepared : prepared;
+    let out = '[';
+    for (let i = 0; i < rows.length; i++) out += i === 0 ? write(rows[i]!) : `,${write(rows[i]!)}`;
+    return `${out}]`;
+  }
+
+  /** One row as a JSON object. */
+  async one(row: T, ctx: PresentContext): Promise<string> {
+    const prepared = this.prepare([row], ctx);
+    return (prepared instanceof Promise ? await prepared : prepared)(row);
+  }
+
+  /** A longer shape of the same noun: all fields of this one, then more; a field of the same name takes its place. */
+  extend<U extends T>(name: string): PresenterBuilder<U, undefined> {
+    return new PresenterBuilder<U, undefined>(name, undefined, this.loaders, this.fields);
+  }
+
+  /** This presenter as the type of a field of another. */
+  asField(): FieldType<T> {
+    const write: WriteValue = (value, ctx) => this.writer([], this.plainWriters, ctx)(value as T);
+    if (!this.loads) return { schema: this.reference, write };
+    return {
+      schema: this.reference,
+      write: () => {
+        throw new Error(`presenter ${this.name} loads and was asked to write without its batch`);
+      },
+      batch: async (values, ctx) => {
+        const row = await this.prepare(values as readonly T[], ctx);
+        return (value) => row(value as T);
+      },
+    };
+  }
+
+  /** Named in the document, so that each shape is described once. */
+  get reference(): JsonSchema {
+    return { $ref: `#/components/schemas/${this.name}`, 'x-presenter': this };
+  }
+
+  private get plainWriters(): readonly WriteValue[] {
+    return (this.cachedWriters ??= this.fields.map((field) => field.type.write));
+  }
+  private cachedWriters: readonly WriteValue[] | undefined;
+
+  private async prepareLoaded(rows: readonly T[], ctx: PresentContext): Promise<WriteRow<T>> {
+    const loaded = await Promise.all(this.loaders.map((load) => load?.(rows, ctx)));
+    const writers = await Promise.all(
+      this.fields.map((field) => {
+        if (!field.type.batch) return field.type.write;
+        const shown = field.when ? rows.filter((row) => field.when!(row, loaded[field.part], ctx)) : rows;
+        return field.type.batch(
+          shown.map((row) => field.source(row, loaded[field.part], ctx)),
+          ctx,
+        );
+      }),
+    );
+    return this.writer(loaded, writers, ctx);
+  }
+
+  private writer(loaded: readonly unknown[], writers: readonly WriteValue[], ctx: PresentContext): WriteRow<T> {
+    const fields = this.fields;
+    return (row) => {
+      let out = '';
+      for (let i = 0; i < fields.length; i++) {
+        const field = fields[i]!;
+        const part = loaded[field.part];
+        if (field.when !== undefined && !field.when(row, part, ctx)) continue;
+        out += (out === '' ? '{' : ',') + field.key + writers[i]!(field.source(row, part, ctx), ctx);
+      }
+      return out === '' ? '{}' : `${out}}`;
+    };
+  }
+}
+
+/** Says the batch loader first, then the fields. */
+export class PresenterBuilder<T, L> {
+  constructor(
+    private readonly name: string,
+    private readonly loader: Loader | undefined,
+    private readonly baseLoaders: readonly (Loader | undefined)[] = [],
+    private readonly baseFields: readonly CompiledField[] = [],
+  ) {}
+
+  /** The only place with IO: called once with all rows of an answer. */
+  load<N>(loader: (rows: readonly T[], ctx: PresentContext) => Promise<N> | N): PresenterBuilder<T, Awaited<N>> {
+    return new PresenterBuilder<T, Awaited<N>>(this.name, loader as Loader, this.baseLoaders, this.baseFields);
+  }
+
+  fields<V extends Record<string, unknown>>(fields: Fields<T, L, V>): Presenter<T> {
+    const part = this.baseLoaders.length;
+    const own = Object.entries(fields).map(([name, spec]) => compiled(name, spec as unknown as FieldSpec, part));
+    const byName = new Map([...this.baseFields, ...own].map((field) => [field.name, field]));
+    return new Presenter<T>(this.name, [...this.baseLoaders, this.loader], [...byName.values()]);
+  }
+}
+
+type FieldSpec = readonly [FieldType<never>, CompiledField['source'], FieldOptions<never, never>?];
+
+function compiled(name: string, [type, source, options = {}]: FieldSpec, part: number): CompiledField {
+  const when = options.when as CompiledField['when'];
+  return { name, key: `${JSON.stringify(name)}:`, type, source, when, options, part };
+}
+
+function schemaOf(fields: readonly CompiledField[]): JsonSchema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(fields.map((field) => [field.name, documented(field)])),
+    required: fields.filter((field) => field.when === undefined).map((field) => field.name),
+  };
+}
+
+function documented(field: CompiledField): JsonSchema {
+  const { about, deprecated } = field.options;
+  if (about === undefined && deprecated === undefined) return field.type.schema;
+  const description = [about, deprecated && `Deprecated: use ${deprecated}.`].filter(Boolean).join(' ');
+  return { ...field.type.schema, description, ...(deprecated ? { deprecated: true } : {}) };
+}
+
+/**
+ * Begins a presenter: `presenter<Note>('Note').load(…).fields({ id: [int, (note) => note.id], … })`.
+ * Shape: `name` is the schema's name in the OpenAPI document.
+ */
+export function presenter<T>(name: string): PresenterBuilder<T, undefined> {
+  return new PresenterBuilder<T, undefined>(name, undefined);
+}
