@@ -1,0 +1,43 @@
+import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions';
+import type { DatabaseSettings } from './database.config';
+import { SnakeNaming } from './naming';
+import { rowValues } from './row-values';
+
+/**
+ * How every connection of a service is made. Purpose: limits, names and value parsers in one place, for the running
+ * process and for migrations alike.
+ * Shape: a limit of 0 means none. Units: milliseconds.
+ * Source: reliability-and-security 5; ADR 0021.
+ */
+export function dataSourceOptions(
+  settings: DatabaseSettings,
+  o: {
+    readonly name: string;
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type -- what TypeORM takes as an entity class
+    readonly entities: readonly Function[];
+    readonly onIdleError: (error: unknown) => void;
+  },
+): PostgresDataSourceOptions {
+  return {
+    type: 'postgres',
+    url: settings.url,
+    applicationName: o.name,
+    entities: [...o.entities],
+    synchronize: false,
+    migrationsRun: false,
+    installExtensions: false,
+    logging: false,
+    namingStrategy: new SnakeNaming(),
+    poolSize: settings.poolCount,
+    connectTimeoutMS: settings.poolWaitMs,
+    // Without a handler, an idle connection that the server ends would end the process.
+    poolErrorHandler: o.onIdleError,
+    extra: {
+      types: rowValues,
+      keepAlive: true,
+      statement_timeout: settings.statementTimeoutMs,
+      lock_timeout: settings.lockTimeoutMs,
+      idle_in_transaction_session_timeout: settings.idleInTransactionTimeoutMs,
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { ServiceName } from '@rookery/contracts';
+import { defineSettings, setting } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+
+function define(service: ServiceName) {
+  return defineSettings('database', {
+    url: setting.secret(`DATABASE_URL_${service.toUpperCase()}`, {
+      about: `PostgreSQL database of the ${service} service, as postgres://user:password@host:port/name.`,
+    }),
+    poolCount: setting.int('DATABASE_POOL_COUNT', {
+      default: 10,
+      min: 1,
+      max: 200,
+      about: 'Connections that one process keeps to its database.',
+    }),
+    poolWaitMs: setting.int('DATABASE_POOL_WAIT_MS', {
+      default: 1000,
+      min: 10,
+      about: 'Longest wait for a free connection; after it the request is answered with 503.',
+    }),
+    statementTimeoutMs: setting.int('DATABASE_STATEMENT_TIMEOUT_MS', {
+      default: 5000,
+      min: 100,
+      about: 'Longest run of one statement.',
+    }),
+    lockTimeoutMs: setting.int('DATABASE_LOCK_TIMEOUT_MS', {
+      default: 2000,
+      min: 10,
+      about: 'Longest wait of a statement for a lock.',
+    }),
+    idleInTransactionTimeoutMs: setting.int('DATABASE_IDLE_IN_TRANSACTION_TIMEOUT_MS', {
+      default: 10_000,
+      min: 100,
+      about: 'After this long without a statement inside a transaction, the server ends the connection.',
+    }),
+  });
+}
+
+export type DatabaseSettingsDefinition = ReturnType<typeof define>;
+export type DatabaseSettings = SettingsOf<DatabaseSettingsDefinition>;
+
+const definitions = new Map<ServiceName, DatabaseSettingsDefinition>();
+
+/**
+ * The database settings of one service; asked twice, the same definition (and injection token) comes back.
+ * Shape: the URL is `DATABASE_URL_<SERVICE>`, all else is named alike in every service.
+ * Source: reliability-and-security 5.
+ */
+export function databaseSettingsFor(service: ServiceName): DatabaseSettingsDefinition {
+  const known = definitions.get(service);
+  if (known) return known;
+  const definition = define(service);
+  definitions.set(service, definition);
+  return definition;
+}

@@ -1,0 +1,70 @@
+import { RookeryError, Unavailable } from '@rookery/kernel';
+import { QueryFailedError } from 'typeorm';
+
+interface DriverError {
+  readonly code?: unknown;
+  readonly constraint?: unknown;
+  readonly message?: unknown;
+}
+
+function driverErrorOf(error: unknown): DriverError {
+  const inner = error instanceof QueryFailedError ? (error.driverError as unknown) : error;
+  return typeof inner === 'object' && inner !== null ? (inner as DriverError) : {};
+}
+
+/** The SQLSTATE of a failed statement, or the system's code of a failed connection; null for anything else. */
+export function sqlStateOf(error: unknown): string | null {
+  const { code } = driverErrorOf(error);
+  return typeof code === 'string' ? code : null;
+}
+
+/** Does this error say that a unique, foreign key, check or not-null rule was broken (the named one, when given)? */
+export function violates(error: unknown, constraint?: string): boolean {
+  const failed = driverErrorOf(error);
+  if (typeof failed.code !== 'string' || !failed.code.startsWith('23')) return false;
+  return constraint === undefined || failed.constraint === constraint;
+}
+
+const TRY_AGAIN = new Set(['40001', '40P01']);
+
+/** Serialization failure or deadlock: the whole unit of work may be run once more. */
+export function mayBeRetried(error: unknown): boolean {
+  return TRY_AGAIN.has(sqlStateOf(error) ?? '');
+}
+
+const CONNECTION_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+]);
+const CONNECTION_STATES = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '53300', '53100', '53200']);
+/** What pg says without a code when the other side hangs up or the pool has nothing to give. */
+const CONNECTION_TEXTS =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Cannot use a pool after/;
+
+/** Is the database itself away or full, so that no message and no request is to blame? */
+export function isDatabaseAway(error: unknown): boolean {
+  if (error instanceof Unavailable) return error.cause !== undefined && isDatabaseAway(error.cause);
+  const code = sqlStateOf(error);
+  if (code !== null) return CONNECTION_CODES.has(code) || CONNECTION_STATES.has(code) || code.startsWith('08');
+  const { message } = driverErrorOf(error);
+  return typeof message === 'string' && CONNECTION_TEXTS.test(message);
+}
+
+/** Statement and lock timeouts: the database lives but could not serve this in time. */
+const TOO_SLOW = new Set(['57014', '55P03']);
+
+/**
+ * What callers shall see: `Unavailable` (with the cause) when the database is away or too slow, else the error itself.
+ */
+export function translated(error: unknown): unknown {
+  if (error instanceof RookeryError) return error;
+  if (!isDatabaseAway(error) && !TOO_SLOW.has(sqlStateOf(error) ?? '')) return error;
+  const unavailable = new Unavailable('database');
+  unavailable.cause = error;
+  return unavailable;
+}

@@ -1,0 +1,25 @@
+import { Injectable } from '@nestjs/common';
+import { prepared } from './prepared';
+import type { Tx } from './work';
+
+const enter = prepared(
+  'inbox_enter',
+  `insert into inbox (effect, event_id) select $1, unnest($2::uuid[]) on conflict do nothing returning event_id`,
+);
+
+/** What was already done: one row for each (effect, event), written in the transaction of the effect itself. */
+@Injectable()
+export class Inbox {
+  /**
+   * Enters events and says which of them this effect has not seen before.
+   * Shape: `effect` is the durable's name. An event that another transaction is entering right now is waited for.
+   * Source: reliability-and-security 2.3.
+   */
+  async fresh(tx: Tx, effect: string, eventIds: readonly string[]): Promise<Set<string>> {
+    if (eventIds.length === 0) return new Set();
+    // Sorted, so that two batches that share events lock them in the same order.
+    const ids = [...new Set(eventIds)].sort();
+    const rows = await tx.prepared<{ event_id: string }>(enter, [effect, ids]);
+    return new Set(rows.map((row) => row.event_id));
+  }
+}

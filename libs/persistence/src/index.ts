@@ -1,0 +1,17 @@
+export { databaseSettingsFor } from './database.config';
+export type { DatabaseSettings } from './database.config';
+export { PersistenceModule } from './persistence.module';
+export { Database } from './database';
+export { Work } from './work';
+export type { Tx } from './work';
+export { prepared } from './prepared';
+export type { Prepared } from './prepared';
+export { instantSql } from './row-values';
+export { nextInternalId } from './internal-ids';
+export { Inbox } from './inbox';
+export { collection, Collection } from './collection';
+export type { By, CollectionOptions, ListRequest } from './collection';
+export { isDatabaseAway, violates } from './failures';
+export { migrate, pendingMigrations, runMigrations } from './migrate';
+export type { MigrationClass } from './migrate';
+export { plumbingMigrations } from './plumbing.migrations';

@@ -1,0 +1,91 @@
+import type { ServiceName } from '@rookery/contracts';
+import type { MigrateStep } from '@rookery/platform';
+import { DataSource } from 'typeorm';
+import type { MigrationInterface } from 'typeorm';
+import { dataSourceOptions } from './data-source';
+import { databaseSettingsFor } from './database.config';
+import { plumbingMigrations } from './plumbing.migrations';
+
+/**
+ * A TypeORM migration in raw SQL. Shape: the class name ends in 13 digits of epoch milliseconds, which order it;
+ * `transaction = false` as a field for statements that refuse one (create index concurrently).
+ */
+export type MigrationClass = new () => MigrationInterface;
+
+/** Any number that only our migrations use; one database is migrated by one process at a time. */
+const MIGRATION_LOCK = 7_316_420_001;
+
+/** The plumbing first, each once, in the order of their numbers. */
+function complete(migrations: readonly MigrationClass[]): MigrationClass[] {
+  const order = (migration: MigrationClass) => Number(migration.name.slice(-13));
+  return [...new Set([...plumbingMigrations, ...migrations])].sort((left, right) => order(left) - order(right));
+}
+
+/** Names of the migrations that a database has not run yet; all of them when it has never been migrated. */
+export async function pendingMigrations(
+  dataSource: DataSource,
+  migrations: readonly MigrationClass[],
+): Promise<string[]> {
+  const [table] = (await dataSource.query(`select to_regclass('migrations') is not null as known`)) as {
+    known: boolean;
+  }[];
+  const done = table?.known ? ((await dataSource.query('select name from migrations')) as { name: string }[]) : [];
+  const names = new Set(done.map((row) => row.name));
+  return complete(migrations)
+    .map((migration) => migration.name)
+    .filter((name) => !names.has(name));
+}
+
+/**
+ * Brings a database to the newest schema, each migration in a transaction of its own.
+ * Shape: the plumbing tables are added when not listed. A second process waits for the first and then finds nothing
+ * to do. Answers the names of what was run.
+ * Errors: those of the failing statement; the migrations before it stay.
+ * Source: reliability-and-security 9.2; ADR 0023.
+ */
+export async function runMigrations(url: string, migrations: readonly MigrationClass[]): Promise<string[]> {
+  const dataSource = new DataSource({
+    ...dataSourceOptions(
+      // A lock that cannot be had fails the migration instead of queueing every request behind it.
+      {
+        url,
+        poolCount: 2,
+        poolWaitMs: 10_000,
+        statementTimeoutMs: 0,
+        lockTimeoutMs: 5000,
+        idleInTransactionTimeoutMs: 0,
+      },
+      { name: 'rookery-migrate', entities: [], onIdleError: () => undefined },
+    ),
+    migrations: complete(migrations),
+    migrationsTableName: 'migrations',
+  });
+  await dataSource.initialize();
+  try {
+    const guard = dataSource.createQueryRunner();
+    try {
+      await guard.query('set lock_timeout = 0');
+      await guard.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+      const done = await dataSource.runMigrations({ transaction: 'each' });
+      return done.map((migration) => migration.name);
+    } finally {
+      await guard.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
+      await guard.release();
+    }
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+/** The `migrate` role of a service. Source: architecture 6. */
+export function migrate(o: {
+  readonly service: ServiceName;
+  readonly migrations: readonly MigrationClass[];
+}): MigrateStep {
+  return async (context) => {
+    const { url } = context.settings(databaseSettingsFor(o.service));
+    const started = Date.now();
+    const done = await runMigrations(url, o.migrations);
+    context.logger.info({ migrations: done, ms: Date.now() - started }, `${done.length} migrations were run`);
+  };
+}

@@ -1,0 +1,62 @@
+import { isSpanContextValid, trace } from '@opentelemetry/api';
+import { problemsOf } from '@rookery/contracts';
+import type { DomainEvent, ServiceName } from '@rookery/contracts';
+import { uuidv7 } from 'uuidv7';
+import type { Tx } from './work';
+import { prepared } from './prepared';
+
+/** Units: bytes of the payload as JSON. Source: reliability-and-security 2.1. */
+export const MAX_PAYLOAD_BYTES = 64 * 1024;
+
+const insert = prepared(
+  'outbox_insert',
+  `insert into outbox (event_id, aggregate_type, aggregate_id, subject, type, occurred_at, actor_id, traceparent, payload)
+   select * from unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[],
+     $8::text[], $9::jsonb[])`,
+);
+
+export interface OutboxRow {
+  readonly eventId: string;
+  readonly event: DomainEvent;
+  readonly payload: string;
+  readonly occurredAt: Date;
+  readonly traceparent: string | null;
+}
+
+/**
+ * Makes the row of an event and refuses one that may not leave this service.
+ * Errors: a plain Error for another service's event, a payload against its schema, or one over 64 KiB.
+ */
+export function outboxRow(service: ServiceName, event: DomainEvent, occurredAt: Date): OutboxRow {
+  const { definition } = event;
+  if (definition.service !== service) throw new Error(`${service} may not publish ${definition.subject}`);
+  const problems = problemsOf(definition.schema, event.data);
+  if (problems.length > 0) throw new Error(`${definition.subject} breaks its contract: ${problems.join(', ')}`);
+  const payload = JSON.stringify(event.data);
+  if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) {
+    throw new Error(`${definition.subject} is larger than ${MAX_PAYLOAD_BYTES} bytes`);
+  }
+  return { eventId: uuidv7(), event, payload, occurredAt, traceparent: activeTraceparent() };
+}
+
+/** Writes the rows of one unit of work in one statement, in the order in which they were emitted. */
+export async function writeOutbox(tx: Tx, rows: readonly OutboxRow[]): Promise<void> {
+  await tx.prepared(insert, [
+    rows.map((row) => row.eventId),
+    rows.map((row) => row.event.definition.noun),
+    rows.map((row) => row.event.aggregateId),
+    rows.map((row) => row.event.definition.subject),
+    rows.map((row) => row.event.definition.type),
+    rows.map((row) => row.occurredAt.toISOString()),
+    rows.map((row) => row.event.actorId),
+    rows.map((row) => row.traceparent),
+    rows.map((row) => row.payload),
+  ]);
+}
+
+/** The W3C header of the running span; null when nothing is traced. */
+function activeTraceparent(): string | null {
+  const context = trace.getActiveSpan()?.spanContext();
+  if (!context || !isSpanContextValid(context)) return null;
+  return `00-${context.traceId}-${context.spanId}-${context.traceFlags.toString(16).padStart(2, '0')}`;
+}

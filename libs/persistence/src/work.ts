@@ -1,0 +1,147 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DomainEvent, ServiceName } from '@rookery/contracts';
+import type { Clock } from '@rookery/kernel';
+import type { Logger } from '@rookery/platform';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import { run } from './database';
+import type { Runs } from './database';
+import { mayBeRetried, translated } from './failures';
+import { outboxRow, writeOutbox } from './outbox';
+import type { OutboxRow } from './outbox';
+import type { Prepared } from './prepared';
+
+/** A running transaction, handed to everything that takes part in it. */
+export interface Tx {
+  /** TypeORM inside this transaction. */
+  readonly manager: EntityManager;
+  query<R>(sql: string, values?: readonly unknown[]): Promise<R[]>;
+  prepared<R>(statement: Prepared, values: readonly unknown[]): Promise<R[]>;
+  /** Announces a fact. Collected, and written in one insert just before the commit. */
+  emit(event: DomainEvent): void;
+  /** Runs after the use case and before the outbox is written; may emit and may add more steps. */
+  beforeCommit(step: (tx: Tx) => Promise<void>): void;
+  /** Runs once the commit is confirmed; must not fail and must not be relied on, since the process may die before. */
+  afterCommit(step: () => void): void;
+}
+
+/** Units: retries after the first try. Source: reliability-and-security 5. */
+const MAX_RETRIES = 3;
+
+/**
+ * The unit of work: one transaction in which rows and their events commit together or not at all.
+ * Shape: START TRANSACTION, the use case's statements, at most one outbox insert, COMMIT. The whole use case is run
+ * again, at most 3 times, after a deadlock or a serialization failure, so it must be free of outside effects.
+ * Errors: Unavailable when the database is away or no connection is free in time; a plain Error for a run inside a
+ * run (outside production).
+ * Source: houses II.1, reliability-and-security 2.1 and 5; ADR 0020.
+ */
+export class Work {
+  private readonly listeners = new Set<() => void>();
+  /** Finding a nested run costs a hook on every promise, so production does without. */
+  private readonly running = process.env['NODE_ENV'] === 'production' ? null : new AsyncLocalStorage<true>();
+
+  constructor(
+    readonly dataSource: DataSource,
+    private readonly service: ServiceName,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  async run<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
+    if (!this.running) return this.withRetries(use);
+    if (this.running.getStore()) throw new Error('a unit of work runs inside another; hand the transaction on instead');
+    return this.running.run(true, () => this.withRetries(use));
+  }
+
+  /** Tells when a commit has left events in the outbox of this process: the relay's wake-up. */
+  onEmitted(listener: () => void): void {
+    this.listeners.add(listener);
+  }
+
+  private async withRetries<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
+    for (let retry = 0; ; retry += 1) {
+      try {
+        return await this.once(use);
+      } catch (error) {
+        if (retry >= MAX_RETRIES || !mayBeRetried(error)) throw translated(error);
+        await pause(Math.random() * 10 * 2 ** retry);
+      }
+    }
+  }
+
+  private async once<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
+    const runner = this.dataSource.createQueryRunner();
+    try {
+      const unit = new Unit(runner, (await runner.connect()) as Runs, this.service, this.clock);
+      await runner.startTransaction();
+      const result = await use(unit);
+      await unit.finish();
+      await runner.commitTransaction();
+      this.announce(unit);
+      return result;
+    } catch (error) {
+      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      throw error;
+    } finally {
+      await runner.release();
+    }
+  }
+
+  private announce(unit: Unit): void {
+    const steps = unit.hasEmitted ? [...unit.afterwards, ...this.listeners] : unit.afterwards;
+    for (const step of steps) {
+      try {
+        step();
+      } catch (error) {
+        this.logger.error({ err: error }, 'a step after a commit failed');
+      }
+    }
+  }
+}
+
+class Unit implements Tx {
+  readonly manager: EntityManager;
+  readonly afterwards: (() => void)[] = [];
+  private readonly beforehand: ((tx: Tx) => Promise<void>)[] = [];
+  private readonly rows: OutboxRow[] = [];
+
+  constructor(
+    runner: QueryRunner,
+    private readonly connection: Runs,
+    private readonly service: ServiceName,
+    private readonly clock: Clock,
+  ) {
+    this.manager = runner.manager;
+  }
+
+  get hasEmitted(): boolean {
+    return this.rows.length > 0;
+  }
+
+  query<R>(sql: string, values: readonly unknown[] = []): Promise<R[]> {
+    return run<R>(this.connection, { text: sql, values: values as unknown[] });
+  }
+
+  prepared<R>(statement: Prepared, values: readonly unknown[]): Promise<R[]> {
+    return run<R>(this.connection, { name: statement.name, text: statement.text, values: values as unknown[] });
+  }
+
+  emit(event: DomainEvent): void {
+    this.rows.push(outboxRow(this.service, event, this.clock.now()));
+  }
+
+  beforeCommit(step: (tx: Tx) => Promise<void>): void {
+    this.beforehand.push(step);
+  }
+
+  afterCommit(step: () => void): void {
+    this.afterwards.push(step);
+  }
+
+  async finish(): Promise<void> {
+    // A step may add steps, hence no iterator over a fixed list.
+    for (let step = this.beforehand.shift(); step; step = this.beforehand.shift()) await step(this);
+    if (this.rows.length > 0) await writeOutbox(this, this.rows);
+  }
+}
