@@ -1,5 +1,141 @@
-import type { ProcessDefinition } from './process';
-/** Runs one process in the role that its first argument names. */
-export function boot(definition: ProcessDefinition): Promise<void> {
-  throw new Error(`${definition.name} cannot start yet`);
+import type { INestApplicationContext } from '@nestjs/common';
+import { createLogger, LOGGER, nestLogger, stderr } from './logger';
+import { Metrics } from './metrics';
+import { SERVICE_NAME } from './platform.module';
+import { platformSettings } from './platform.settings';
+import type { BootContext, Command, ProcessDefinition } from './process';
+import { Readiness } from './readiness';
+import { serve } from './serve';
+import { ConfigurationError, readSettings, settingsIn } from './settings';
+import type { SettingsValues } from './settings';
+import { ShutdownOrder } from './shutdown';
+import { startTracing } from './tracing';
+
+/** Exit codes as in sysexits.h. */
+const EXIT = { failed: 1, usage: 64, configuration: 78 };
+
+type Role = {
+  readonly name: string;
+  readonly run: (context: BootContext) => Promise<number | void>;
+  readonly stays: boolean;
+};
+
+/**
+ * Runs one process in the role that its first argument names: `all` (default), `api`, `worker`, `migrate`, or a
+ * command. Purpose: everything a process owes its surroundings, so that a `main.ts` only states what it is made of.
+ * Errors: never rejects. Bad settings: all listed on stderr, exit 78. Unknown role: usage, exit 64. Anything else:
+ * one log line, exit 1.
+ * Source: architecture 6, 7; houses II.2.
+ */
+export async function boot(definition: ProcessDefinition): Promise<void> {
+  const [name = 'all', ...args] = process.argv.slice(2);
+  const role = roles(definition, args).find((candidate) => candidate.name === name);
+  if (!role) return refuse(usage(definition, name), EXIT.usage);
+  let context: BootContext;
+  try {
+    context = prepare(definition, role);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return refuse(`${definition.name}: ${error.message}`, EXIT.configuration);
+    throw error;
+  }
+  process.on('uncaughtException', (error) => fail(context, error));
+  try {
+    await trace(context);
+    const code = await role.run(context);
+    if (role.stays) return;
+    await context.shutdown.run();
+    process.exit(code ?? 0);
+  } catch (error) {
+    fail(context, error);
+  }
+}
+
+function roles(definition: ProcessDefinition, args: readonly string[]): Role[] {
+  const serving = (name: string, possible: boolean): Role[] =>
+    possible ? [{ name, stays: true, run: (context) => serve(definition, context) }] : [];
+  const { http, worker, migrate, commands = {} } = definition;
+  return [
+    ...serving('all', http !== undefined || worker !== undefined),
+    ...serving('api', http !== undefined),
+    ...serving('worker', worker !== undefined),
+    ...(migrate ? [{ name: 'migrate', stays: false, run: migrate }] : []),
+    ...Object.entries(commands).map(([name, command]) => ({
+      name,
+      stays: false,
+      run: (context: BootContext) => command.run(args, context),
+    })),
+  ];
+}
+
+function prepare(definition: ProcessDefinition, role: Role): BootContext {
+  const values: SettingsValues = readSettings([platformSettings, ...definition.settings], process.env);
+  const platform = settingsIn(values, platformSettings);
+  const isCommand = !role.stays && role.name !== 'migrate';
+  const logger = createLogger(
+    { service: definition.name, instance: platform.instanceId, level: platform.logLevel },
+    // What a command prints belongs to its caller, so its log lines stay out of stdout.
+    isCommand ? stderr() : undefined,
+  );
+  const made = { logger, metrics: new Metrics(), readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
+  values.set(SERVICE_NAME, definition.name);
+  values.set(LOGGER, made.logger);
+  values.set(Metrics, made.metrics);
+  values.set(Readiness, made.readiness);
+  values.set(ShutdownOrder, made.shutdown);
+  let application: Promise<INestApplicationContext> | undefined;
+  const context: BootContext = {
+    ...made,
+    name: definition.name,
+    role: role.name,
+    values,
+    nestLogger: nestLogger(logger),
+    settings: (wanted) => settingsIn(values, wanted),
+    rootModule: async () => {
+      const root = await definition.module();
+      return 'forRoot' in root ? root.forRoot(values) : root;
+    },
+    application: () => (application ??= standalone(context)),
+  };
+  return context;
+}
+
+async function standalone(context: BootContext): Promise<INestApplicationContext> {
+  const { NestFactory } = await import('@nestjs/core');
+  const module = await context.rootModule();
+  const app = await NestFactory.createApplicationContext(module, { logger: context.nestLogger, abortOnError: false });
+  context.shutdown.on('close', 'application', () => app.close());
+  return app;
+}
+
+async function trace(context: BootContext): Promise<void> {
+  if (context.settings(platformSettings).otlpEndpoint === null) return;
+  const stop = await startTracing(context.name);
+  context.shutdown.on('close', 'tracing', stop);
+}
+
+function usage(definition: ProcessDefinition, name: string): string {
+  const about: Readonly<Record<string, Pick<Command, 'about'>>> = {
+    all: { about: 'API and worker in one process (the default).' },
+    api: { about: 'API only.' },
+    worker: { about: 'Relay, consumers and jobs only.' },
+    migrate: { about: 'Brings the database to the newest schema and ends.' },
+    ...definition.commands,
+  };
+  const lines = roles(definition, []).map((role) => `  ${role.name.padEnd(20)} ${about[role.name]?.about ?? ''}`);
+  return `${definition.name}: there is no role or command "${name}". There are:\n${lines.join('\n')}`;
+}
+
+function fail(context: BootContext, error: unknown): void {
+  const { code, syscall, port } = (error ?? {}) as { code?: string; syscall?: string; port?: number };
+  if (code === 'EADDRINUSE' && syscall === 'listen') {
+    context.logger.error({ port }, `port ${port} is in use by another process`);
+  } else {
+    context.logger.error({ err: error }, `${context.name} ${context.role} failed`);
+  }
+  process.exit(EXIT.failed);
+}
+
+function refuse(text: string, code: number): void {
+  process.stderr.write(`${text}\n`);
+  process.exit(code);
 }

@@ -2,6 +2,8 @@ export { setting } from './setting';
 export type { SettingField } from './setting';
 export { ConfigurationError, defineSettings, readSettings, settingsIn } from './settings';
 export type { SettingsDefinition, SettingsOf, SettingsValues } from './settings';
+export { describeSettings } from './describe-settings';
+export type { SettingDescription } from './describe-settings';
 export { platformSettings } from './platform.settings';
 export { createLogger, LOGGER, nestLogger } from './logger';
 export type { Logger, LogLevel } from './logger';
@@ -23,6 +25,7 @@ export {
 } from './signed-context';
 export { PlatformModule, SERVICE_NAME } from './platform.module';
 export { boot } from './boot';
+export type { ReadyMessage } from './serve';
 export type {
   BootContext,
   Command,

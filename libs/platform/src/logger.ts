@@ -25,7 +25,7 @@ export const LOGGER: unique symbol = Symbol('Logger');
  */
 export function createLogger(
   o: { readonly service: string; readonly instance?: string; readonly level: LogLevel },
-  stream: DestinationStream = stdout(),
+  stream: DestinationStream = output(1),
 ): Logger {
   return pino(
     {
@@ -40,9 +40,14 @@ export function createLogger(
   ) as Pino as Logger;
 }
 
+/** Where the log lines of commands go. */
+export function stderr(): DestinationStream {
+  return output(2);
+}
+
 /** Asynchronous, so that a slow reader does not hold up requests; what is left is written when the process exits. */
-function stdout(): DestinationStream {
-  const destination = pino.destination({ dest: 1, sync: false });
+function output(descriptor: 1 | 2): DestinationStream {
+  const destination = pino.destination({ dest: descriptor, sync: false });
   process.once('exit', () => destination.flushSync());
   return destination;
 }

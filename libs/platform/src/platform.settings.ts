@@ -48,6 +48,10 @@ export const platformSettings = defineSettings('platform', {
     max: 600_000,
     about: 'Hard limit of a shutdown after the delay; the process then exits with code 1.',
   }),
+  otlpEndpoint: setting.url('OTEL_EXPORTER_OTLP_ENDPOINT', {
+    default: null,
+    about: 'Where traces go by OTLP; without it OpenTelemetry is not even loaded.',
+  }),
   instanceId: setting.text('ROOKERY_INSTANCE_ID', {
     computed: { about: 'host name and process id', value: () => `${hostname()}-${process.pid}` },
     about: 'Name of this replica in log lines and locks.',

@@ -18,8 +18,7 @@ export type RootModule = Type | { forRoot(values: SettingsValues): DynamicModule
 export interface ProcessDefinition {
   readonly name: ProcessName;
   /** `platformSettings` are always read and need not be listed. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- definitions of any fields; SettingFields is invariant
-  readonly settings: readonly SettingsDefinition<any>[];
+  readonly settings: readonly SettingsDefinition[];
   readonly module: () => Promise<RootModule>;
   readonly http?: HttpStep;
   readonly worker?: WorkerStep;
@@ -50,7 +49,7 @@ export interface BootContext {
 
 /**
  * Serves HTTP (roles `all` and `api`). `boot` calls create, then `app.init()`, then listen, and closes the application
- * at the end of the shutdown order. `create` registers `stop-accepting` and `drain` on `context.shutdown`.
+ * at the end of the shutdown order. `create` passes `abortOnError: false` to Nest and registers `stop-accepting` and `drain` on `context.shutdown`.
  */
 export interface HttpStep {
   /** Makes the application; does not listen. */

@@ -16,6 +16,7 @@ interface Step {
  */
 export class ShutdownOrder {
   private readonly steps: Step[] = [];
+  private readonly open = new Set<string>();
   private running: Promise<boolean> | undefined;
 
   constructor(private readonly logger: Logger) {}
@@ -23,6 +24,11 @@ export class ShutdownOrder {
   /** True from the moment the end was asked for. */
   get hasBegun(): boolean {
     return this.running !== undefined;
+  }
+
+  /** Names of the steps that have begun and not ended. */
+  get unfinished(): readonly string[] {
+    return [...this.open];
   }
 
   on(phase: ShutdownPhase, name: string, step: () => Promise<void>): void {
@@ -54,6 +60,7 @@ export class ShutdownOrder {
 
   private async attempt(step: Step): Promise<boolean> {
     const startedAt = performance.now();
+    this.open.add(step.name);
     try {
       await step.run();
       this.logger.debug(
@@ -64,6 +71,8 @@ export class ShutdownOrder {
     } catch (err) {
       this.logger.error({ err, phase: step.phase, step: step.name }, 'shutdown step failed');
       return false;
+    } finally {
+      this.open.delete(step.name);
     }
   }
 }

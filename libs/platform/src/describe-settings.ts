@@ -1,0 +1,40 @@
+import type { SettingsDefinition } from './settings';
+
+/** One line of `docs/configuration.md`. */
+export interface SettingDescription {
+  readonly area: string;
+  /** Name of the environment variable. */
+  readonly env: string;
+  /** Name of the field in code. */
+  readonly field: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+  /** As one would write it; empty for optional settings; undefined when required. */
+  readonly defaultText: string | undefined;
+  readonly unit: string | undefined;
+  readonly allowed: string | undefined;
+  /** A secret may come from the file that `<env>_FILE` names. */
+  readonly fileTwin: string | undefined;
+  readonly about: string;
+}
+
+/**
+ * What the definitions say of themselves, for the generated configuration document.
+ * Shape: in the order of declaration; a variable that several areas declare is told once an area.
+ */
+export function describeSettings(definitions: readonly SettingsDefinition[]): SettingDescription[] {
+  return [...new Set(definitions)].flatMap((definition) =>
+    Object.entries(definition.fields).map(([name, field]) => ({
+      area: definition.area,
+      env: field.env,
+      field: name,
+      type: field.type,
+      isRequired: field.fallback === undefined,
+      defaultText: field.defaultText,
+      unit: field.unit,
+      allowed: field.allowed,
+      fileTwin: field.isSecret ? `${field.env}_FILE` : undefined,
+      about: field.about,
+    })),
+  );
+}

@@ -1,0 +1,78 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Metrics } from './metrics';
+import type { Readiness } from './readiness';
+
+export interface ManagementServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+interface Reply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/**
+ * Health and metrics on a port of their own, without Nest: it answers while the application still starts.
+ * `/-/health/live` says only that the event loop turns, so that a lost database restarts nothing;
+ * `/-/health/ready` asks `Readiness`; `/-/metrics` is for Prometheus. Source: decisions 9, reliability-and-security 9.1.
+ * Errors: what `listen` throws, such as EADDRINUSE.
+ */
+export async function startManagementServer(o: {
+  readonly host: string;
+  readonly port: number;
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+}): Promise<ManagementServer> {
+  const server = createServer(
+    { requestTimeout: 5000, headersTimeout: 5000, keepAliveTimeout: 5000 },
+    (request, response) => {
+      void answer(request, o).then(
+        (reply) => send(request, response, reply),
+        () => send(request, response, json(500, { status: 'failed' })),
+      );
+    },
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(o.port, o.host, () => resolve());
+  });
+  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+}
+
+async function answer(request: IncomingMessage, o: { readiness: Readiness; metrics: Metrics }): Promise<Reply> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return json(405, { status: 'method not allowed' });
+  switch (request.url?.split('?', 1)[0]) {
+    case '/-/health/live':
+      return json(200, { status: 'ok' });
+    case '/-/health/ready': {
+      const report = await o.readiness.report();
+      return report.ready ? json(200, { status: 'ok' }) : json(503, { status: 'unavailable', reasons: report.reasons });
+    }
+    case '/-/metrics':
+      return { status: 200, ...(await o.metrics.text()) };
+    default:
+      return json(404, { status: 'not found' });
+  }
+}
+
+function json(status: number, body: object): Reply {
+  return { status, contentType: 'application/json', body: JSON.stringify(body) };
+}
+
+function send(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
+  response.writeHead(reply.status, {
+    'content-type': reply.contentType,
+    'content-length': Buffer.byteLength(reply.body),
+    'cache-control': 'no-store',
+  });
+  response.end(request.method === 'HEAD' ? undefined : reply.body);
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,70 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { INestApplicationContext } from '@nestjs/common';
+import { startManagementServer } from './management-server';
+import { platformSettings } from './platform.settings';
+import type { BootContext, ProcessDefinition } from './process';
+import { stopOnSignals } from './stop';
+
+const READY_POLL_MS = { first: 10, most: 250 };
+
+/** The message that a parent gets over IPC once readiness is reached. */
+export interface ReadyMessage {
+  readonly type: 'ready';
+  /** Null in role `worker`. */
+  readonly port: number | null;
+  readonly managementPort: number;
+}
+
+/**
+ * Runs the roles that stay: `all` (api and worker in one application), `api`, `worker`.
+ * The management server is first and goes last, so that health can be asked at any time.
+ */
+export async function serve(definition: ProcessDefinition, context: BootContext): Promise<void> {
+  const settings = context.settings(platformSettings);
+  context.readiness.require('boot', () => 'starting');
+  stopOnSignals(context, { delayMs: settings.shutdownDelayMs, graceMs: settings.shutdownGraceMs });
+  context.metrics.collectProcess();
+  const management = await startManagementServer({ ...context, host: settings.host, port: settings.managementPort });
+  context.shutdown.on('close', 'management server', () => management.close());
+
+  const port = await startSteps(definition, context);
+  context.readiness.forget('boot');
+  if (!(await becomesReady(context))) return;
+  const message: ReadyMessage = { type: 'ready', port, managementPort: management.port };
+  const memoryMb = Math.round(process.memoryUsage.rss() / 2 ** 20);
+  context.logger.info({ ...message, role: context.role, ms: Math.round(performance.now()), memoryMb }, 'ready');
+  if (process.connected) process.send?.(message, () => undefined);
+}
+
+/** Resolves with the port of the API, null when there is none. */
+async function startSteps(definition: ProcessDefinition, context: BootContext): Promise<number | null> {
+  const http = context.role === 'worker' ? undefined : definition.http;
+  const worker = context.role === 'api' ? undefined : definition.worker;
+  if (http) {
+    const app = await http.create(context);
+    closeLast(app, context);
+    await worker?.connect(app, context);
+    await app.init();
+    await worker?.start(app, context);
+    return http.listen(app, context);
+  }
+  if (worker) {
+    const app = await worker.create(context);
+    closeLast(app, context);
+    await worker.start(app, context);
+  }
+  return null;
+}
+
+function closeLast(app: INestApplicationContext, context: BootContext): void {
+  context.shutdown.on('close', 'application', () => app.close());
+}
+
+/** False when the process was told to stop before it was ready. */
+async function becomesReady(context: BootContext): Promise<boolean> {
+  for (let wait = READY_POLL_MS.first; !context.shutdown.hasBegun; wait = Math.min(wait * 2, READY_POLL_MS.most)) {
+    if ((await context.readiness.report()).ready) return true;
+    await pause(wait);
+  }
+  return false;
+}

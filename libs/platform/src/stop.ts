@@ -1,0 +1,37 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { BootContext } from './process';
+
+/**
+ * Ends the process in order on SIGTERM, SIGINT or when the parent that started it over IPC is gone.
+ * Readiness fails at once; after `delayMs` (SIGTERM only: nobody balances over a terminal or a lost parent) the
+ * shutdown order runs; then exit 0. After `graceMs` more, exit 1 whatever hangs.
+ * Source: reliability-and-security 6.4.
+ */
+export function stopOnSignals(context: BootContext, o: { readonly delayMs: number; readonly graceMs: number }): void {
+  let stopping = false;
+  const stop = (reason: string, delayMs: number): void => {
+    if (stopping) return;
+    stopping = true;
+    void end(context, reason, delayMs, o.graceMs);
+  };
+  process.on('SIGTERM', () => stop('SIGTERM', o.delayMs));
+  process.on('SIGINT', () => stop('SIGINT', 0));
+  if (process.send) {
+    process.on('disconnect', () => stop('the parent process is gone', 0));
+    if (!process.connected) stop('the parent process is gone', 0);
+  }
+}
+
+async function end(context: BootContext, reason: string, delayMs: number, graceMs: number): Promise<void> {
+  const { logger, readiness, shutdown } = context;
+  readiness.require('shutdown', () => 'stopping');
+  logger.info({ reason, delayMs, graceMs }, 'stopping');
+  setTimeout(() => {
+    logger.error({ graceMs, unfinished: shutdown.unfinished }, 'shutdown took too long');
+    process.exit(1);
+  }, delayMs + graceMs);
+  await pause(delayMs);
+  const clean = await shutdown.run();
+  logger.info({ clean }, 'stopped');
+  process.exit(0);
+}
