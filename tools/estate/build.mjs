@@ -5,7 +5,16 @@
  *   node tools/estate/build.mjs
  */
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readRecord, withLock, writeRecord } from './processes.mjs';
@@ -23,7 +32,9 @@ export async function build() {
     const before = known?.settings === settings ? known.files : {};
     const files = {};
     for (const source of sources()) files[source] = look(source, before[source]);
-    const stale = Object.keys(files).filter((file) => files[file].hash !== before[file]?.hash || !existsSync(output(file)));
+    const stale = Object.keys(files).filter(
+      (file) => files[file].hash !== before[file]?.hash || !existsSync(output(file)),
+    );
     await compile(stale);
     for (const gone of Object.keys(before)) if (!files[gone]) remove(gone);
     if (stale.length > 0 || Object.keys(before).length !== Object.keys(files).length)
@@ -64,7 +75,10 @@ function collect(folder, found) {
 function look(source, known) {
   const { mtimeMs, size } = statSync(join(ROOT, source));
   if (known?.mtimeMs === mtimeMs && known.size === size) return known;
-  const hash = createHash('sha256').update(readFileSync(join(ROOT, source))).digest('hex').slice(0, 16);
+  const hash = createHash('sha256')
+    .update(readFileSync(join(ROOT, source)))
+    .digest('hex')
+    .slice(0, 16);
   return { mtimeMs, size, hash };
 }
 

@@ -8,38 +8,64 @@ export function databaseVariable(service) {
   return `DATABASE_URL_${service.toUpperCase()}`;
 }
 
-/** Variables that only the supervisor reads, or that belong to one process. */
-function isWithheld(name) {
-  return (
-    ['PORT', 'HOST', 'MANAGEMENT_PORT', 'ROOKERY_DATA', 'ROOKERY_ROOT_TOKEN', 'NATS_SERVER_BIN'].includes(name) ||
-    name.startsWith('DATABASE_URL_') ||
-    name.startsWith('npm_')
-  );
+/** Whether the operator set a variable, directly or by its `_FILE` twin. */
+export function isGiven(env, name) {
+  return Boolean(env[name] || env[`${name}_FILE`]);
 }
 
+/** Variables that only the supervisor reads, and those that are decided for each process. */
+const WITHHELD = new Set([
+  'PORT',
+  'HOST',
+  'MANAGEMENT_PORT',
+  'IDENTITY_URL',
+  'NATS_SERVER_BIN',
+  'ROOKERY_DATA',
+  'ROOKERY_ROOT_TOKEN',
+  'ROOKERY_ROOT_TOKEN_FILE',
+]);
+
 /**
- * The environment of one process.
- * Shape of `estate`: `{ ports: { identity: { http, management }… }, host, databases: { identity: url… }, natsUrl, smtpUrl,
- * secrets, externalUrl, env }`; `env` is what the operator set, and wins where it is meant for the processes.
+ * The environment of one process: what the operator set, then what the estate decides.
+ * Shape of `estate`: `{ host, ports: { identity: { http, management }… }, databases: { identity: url… }, natsUrl, smtpUrl,
+ * externalUrl, secrets, env }`. A database or server that the operator named is not in it.
  */
 export function environmentOf(name, estate) {
-  const inherited = Object.entries(estate.env).filter(([key, value]) => value !== undefined && !isWithheld(key));
   const at = (service) => `http://127.0.0.1:${estate.ports[service].http}`;
-  const own =
-    name === 'gateway'
-      ? Object.fromEntries(SERVICES.map((service) => [`GATEWAY_UPSTREAM_${service.toUpperCase()}`, at(service)]))
-      : { [databaseVariable(name)]: estate.databases[name], NATS_URL: estate.natsUrl };
+  const upstreams = SERVICES.map((service) => [`GATEWAY_UPSTREAM_${service.toUpperCase()}`, at(service)]);
   return {
     NODE_ENV: 'production',
-    ROOKERY_INTERNAL_SECRET: estate.secrets.internalSecret,
-    ROOKERY_CONTEXT_KEYS: estate.secrets.contextKeys,
-    ROOKERY_EXTERNAL_URL: estate.externalUrl,
-    ...(name === 'collaboration' ? { SMTP_URL: estate.smtpUrl } : {}),
-    ...Object.fromEntries(inherited),
-    ...own,
+    ...inherited(name, estate.env),
+    ...unlessGiven(estate.env, {
+      ROOKERY_INTERNAL_SECRET: estate.secrets.internalSecret,
+      ROOKERY_CONTEXT_KEYS: estate.secrets.contextKeys,
+      ROOKERY_EXTERNAL_URL: estate.externalUrl,
+      // No balancer stands in front of these processes, so nothing has to notice before they close.
+      SHUTDOWN_DELAY_MS: '0',
+      ...(name === 'gateway' ? Object.fromEntries(upstreams) : ownServers(name, estate)),
+    }),
     IDENTITY_URL: at('identity'),
     HOST: name === 'gateway' ? estate.host : '127.0.0.1',
     PORT: String(estate.ports[name].http),
     MANAGEMENT_PORT: String(estate.ports[name].management),
   };
+}
+
+function ownServers(name, { databases, natsUrl, smtpUrl }) {
+  return { [databaseVariable(name)]: databases[name], NATS_URL: natsUrl, SMTP_URL: smtpUrl };
+}
+
+/** A process sees the address of its own database only. */
+function inherited(name, env) {
+  const own = databaseVariable(name);
+  return Object.fromEntries(
+    Object.entries(env).filter(([key, value]) => {
+      if (value === undefined || WITHHELD.has(key) || key.startsWith('npm_')) return false;
+      return !key.startsWith('DATABASE_URL_') || key === own || key === `${own}_FILE`;
+    }),
+  );
+}
+
+function unlessGiven(env, values) {
+  return Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== undefined && !isGiven(env, key)));
 }

@@ -3,6 +3,7 @@
  * stopped from here. It listens on 127.0.0.1 alone, on a port of its own choice, with SCRAM passwords and no socket.
  */
 import { execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync, chownSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -78,6 +79,11 @@ class PostgresServer {
     return this.record.pid;
   }
 
+  /** Differs for every data folder that was ever made. */
+  get identity() {
+    return readFileSync(join(this.place.home, 'initialized'), 'utf8').trim();
+  }
+
   url(database = 'postgres', role = 'postgres', password = this.place.password) {
     return `postgres://${role}:${encodeURIComponent(password)}@127.0.0.1:${this.port}/${database}`;
   }
@@ -127,7 +133,7 @@ async function initialize({ programs, home, data, password, user }) {
   } finally {
     rmSync(secret, { force: true });
   }
-  writeFileSync(join(home, 'initialized'), `${new Date().toISOString()}\n`);
+  writeFileSync(join(home, 'initialized'), `${randomUUID()}\n`);
 }
 
 /** Answers the record of the server once its own status file says `ready`. */

@@ -15,7 +15,8 @@ export function readSecrets(dataDir) {
     databases: Object.fromEntries(SERVICES.map((name) => [name, kept.databases?.[name] ?? word()])),
     internalSecret: kept.internalSecret ?? word(),
     contextKeys: kept.contextKeys ?? `k1:${randomBytes(32).toString('base64')}`,
-    rootToken: kept.rootToken ?? `glpat-${Array.from({ length: 20 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`,
+    rootToken:
+      kept.rootToken ?? `glpat-${Array.from({ length: 20 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`,
   };
   if (JSON.stringify(kept) !== JSON.stringify(secrets)) writeRecord(file, secrets);
   return secrets;

@@ -1,0 +1,222 @@
+/**
+ * The whole of Rookery on this machine: PostgreSQL, NATS, a mail sink and the six processes, started in order, watched
+ * and stopped in order. `npm start` prints around it; tests, drills and benches use it as a library.
+ */
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { databaseVariable, environmentOf, isGiven, PROCESSES, SERVICES } from './environment.mjs';
+import {
+  endProcess,
+  freePorts,
+  isAlive,
+  portIsFree,
+  readRecord,
+  tryLock,
+  unlock,
+  until,
+  writeRecord,
+} from './processes.mjs';
+import { readSecrets } from './secrets.mjs';
+import { ServiceProcess } from './service-process.mjs';
+
+const DEFAULT_DATA = fileURLToPath(new URL('../../.rookery', import.meta.url));
+
+/**
+ * Purpose: a running estate on the data below `dataDir`. Resolves when all six processes are ready.
+ * Shape: `{ baseUrl, token, dataDir, mailDir, pids, processes: { identity: ServiceProcess… }, postgres, nats, mail,
+ * databases: { identity: url… }, natsUrl, replica(name, env), stop() }`; `postgres`, `nats` and `mail` are null when the
+ * operator named a server of his own. `env` is laid over this process's environment; `digests` come from `build()`; `signal` gives up
+ * a start that is under way.
+ * Errors: a busy port, a second estate on the same data, a part that does not start; what was started is stopped again.
+ */
+export async function startEstate({ dataDir, port, env = {}, digests, say = () => {}, warn = say, signal } = {}) {
+  const all = { ...process.env, ...env };
+  const folder = resolve(dataDir ?? (all.ROOKERY_DATA || DEFAULT_DATA));
+  const estate = new Estate(folder, all, Number(port ?? (all.PORT || 8080)), { say, warn });
+  const steps = [
+    () => estate.startServers(),
+    async () => estate.prepare(digests ?? (await (await import('./build.mjs')).build()).digests),
+    () => estate.startProcesses(signal),
+  ];
+  await estate.claim();
+  try {
+    for (const step of steps) {
+      signal?.throwIfAborted();
+      await step();
+    }
+    return estate;
+  } catch (error) {
+    await estate.stop().catch(() => {});
+    throw error;
+  }
+}
+
+class Estate {
+  constructor(dataDir, env, port, { say, warn }) {
+    Object.assign(this, { dataDir, env, port, say, warn });
+    this.mailDir = join(dataDir, 'mail');
+    this.logs = join(dataDir, 'logs');
+    this.lock = join(dataDir, 'run/supervisor.lock');
+    this.roster = join(dataDir, 'run/processes.json');
+    this.processes = {};
+    this.replicas = [];
+    this.postgres = this.nats = this.mail = null;
+  }
+
+  get baseUrl() {
+    return `http://localhost:${this.port}`;
+  }
+
+  get pids() {
+    const own = [...Object.values(this.processes), ...this.replicas].map((process) => [process.name, process.pid]);
+    const servers = { supervisor: process.pid, postgres: this.postgres?.pid, nats: this.nats?.pid };
+    return Object.fromEntries([...own, ...Object.entries(servers)].filter(([, pid]) => pid));
+  }
+
+  /** Takes the data folder and ends what a killed supervisor left on it. */
+  async claim() {
+    mkdirSync(this.dataDir, { recursive: true });
+    for (const name of ['logs', 'run', 'mail']) mkdirSync(join(this.dataDir, name), { recursive: true, mode: 0o700 });
+    const holder = tryLock(this.lock, { url: this.baseUrl });
+    if (holder)
+      throw new Error(
+        `Rookery runs on ${this.dataDir} already (process ${holder.pid}, ${holder.url}). ` +
+          'Stop it, or choose another folder and port: ROOKERY_DATA=/path PORT=8081 npm start',
+      );
+    const leftovers = (readRecord(this.roster) ?? []).filter(isAlive);
+    if (leftovers.length > 0) this.say(`ending ${leftovers.length} processes of a supervisor that was killed`);
+    await Promise.all(leftovers.map((record) => endProcess(record, { graceMs: 3000 })));
+    rmSync(this.roster, { force: true });
+    await this.#refuseBusyPort();
+  }
+
+  async #refuseBusyPort() {
+    this.host = this.env.HOST || '0.0.0.0';
+    if (await portIsFree(this.port, this.host)) return;
+    unlock(this.lock);
+    throw new Error(
+      `Port ${this.port} is in use by another program. Stop it or choose another port: PORT=${this.port + 1} npm start`,
+    );
+  }
+
+  /** PostgreSQL, NATS and the mail sink, each unless the operator named one; side by side. */
+  async startServers() {
+    this.secrets = readSecrets(this.dataDir);
+    this.token = rootToken(this.env) ?? this.secrets.rootToken;
+    const [postgres, nats, mail] = await Promise.allSettled([
+      this.#startPostgres(),
+      this.#startNats(),
+      this.#startMail(),
+    ]);
+    const failed = [postgres, nats, mail].find((outcome) => outcome.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  async #startPostgres() {
+    this.databases = {};
+    const embedded = SERVICES.filter((service) => !isGiven(this.env, databaseVariable(service)));
+    this.cluster = 'external';
+    if (embedded.length === 0) return;
+    const { startPostgres } = await import('./postgres.mjs');
+    const { ensureDatabases } = await import('./databases.mjs');
+    this.postgres = await startPostgres({ folder: this.dataDir, password: this.secrets.postgres });
+    this.cluster = this.postgres.identity;
+    this.databases = await ensureDatabases(this.postgres, this.secrets.databases, embedded);
+    this.say(`PostgreSQL on 127.0.0.1:${this.postgres.port}`);
+  }
+
+  async #startNats() {
+    if (isGiven(this.env, 'NATS_URL')) return;
+    const { natsProgram, startNats } = await import('./nats.mjs');
+    const program = natsProgram({ say: this.say });
+    this.nats = await startNats({ folder: join(this.dataDir, 'nats'), program });
+    this.natsUrl = this.nats.url;
+    this.say(`NATS with JetStream on 127.0.0.1:${this.nats.port}`);
+  }
+
+  async #startMail() {
+    if (isGiven(this.env, 'SMTP_URL')) return;
+    const { startMailSink } = await import('./mail-sink.mjs');
+    this.mail = await startMailSink({ folder: this.mailDir });
+    this.smtpUrl = this.mail.url;
+    this.say(`mail is kept in ${this.mailDir}`);
+  }
+
+  /** Ports, schema and administrator. */
+  async prepare(digests) {
+    const free = await freePorts(PROCESSES.length * 2);
+    this.ports = Object.fromEntries(
+      PROCESSES.map((name) => [name, { http: name === 'gateway' ? this.port : free.pop(), management: free.pop() }]),
+    );
+    this.externalUrl = this.baseUrl;
+    const { bootstrap, migrate } = await import('./migrations.mjs');
+    const about = { dataDir: this.dataDir, estate: this, cluster: this.cluster };
+    const migrated = await migrate({ ...about, digests });
+    if (migrated.length > 0) this.say(`schema brought up to date: ${migrated.join(', ')}`);
+    if (await bootstrap({ ...about, token: this.token })) this.say('administrator root made');
+  }
+
+  async startProcesses(signal) {
+    signal?.addEventListener('abort', () => void this.stop(), { once: true });
+    for (const name of PROCESSES) this.processes[name] = this.#process(name, environmentOf(name, this));
+    const starts = await Promise.allSettled(Object.values(this.processes).map((process) => process.start()));
+    const failed = starts.filter((outcome) => outcome.status === 'rejected');
+    if (failed.length > 0) throw new Error(failed.map((outcome) => outcome.reason.message).join('\n'));
+    const answer = await until(() => this.#readiness(), 30_000, 25);
+    if (!answer) throw new Error(`The gateway does not get ready: ${this.lastAnswer}`);
+  }
+
+  async #readiness() {
+    try {
+      const response = await fetch(`http://127.0.0.1:${this.port}/-/health/ready`);
+      this.lastAnswer = `${response.status} ${await response.text()}`;
+      return response.status === 200;
+    } catch (error) {
+      this.lastAnswer = error.message;
+      return false;
+    }
+  }
+
+  #process(name, env) {
+    return new ServiceProcess({ name, env, logs: this.logs, onSpawn: () => this.#writeRoster(), onCrash: this.warn });
+  }
+
+  #writeRoster() {
+    const running = [...Object.values(this.processes), ...this.replicas];
+    writeRecord(this.roster, running.map((process) => process.record).filter(Boolean));
+  }
+
+  /** One more process of a kind, on ports of its own (`baseUrl`, `managementUrl`); it ends with the estate. */
+  async replica(name, env = {}) {
+    const [http, management] = await freePorts(2);
+    const own = { PORT: String(http), MANAGEMENT_PORT: String(management) };
+    const replica = this.#process(name, { ...environmentOf(name, this), ...env, ...own });
+    this.replicas.push(replica);
+    await replica.start();
+    return replica;
+  }
+
+  /** The door first, then the rooms, then what they stand on. */
+  async stop() {
+    this.stopping ??= this.#stop();
+    return this.stopping;
+  }
+
+  async #stop() {
+    const { gateway, ...services } = this.processes;
+    const all = [...this.replicas, ...Object.values(services)];
+    await gateway?.stop();
+    await Promise.all(all.map((process) => process.stop()));
+    await Promise.all([this.mail?.stop(), this.nats?.stop()]);
+    await this.postgres?.stop();
+    rmSync(this.roster, { force: true });
+    unlock(this.lock);
+  }
+}
+
+function rootToken(env) {
+  if (env.ROOKERY_ROOT_TOKEN_FILE && existsSync(env.ROOKERY_ROOT_TOKEN_FILE))
+    return readFileSync(env.ROOKERY_ROOT_TOKEN_FILE, 'utf8').trim();
+  return env.ROOKERY_ROOT_TOKEN || undefined;
+}

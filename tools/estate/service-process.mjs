@@ -1,0 +1,105 @@
+/** One process of the estate: started, watched, started again when it dies by itself, and stopped. */
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describeProcess, endProcess, until } from './processes.mjs';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const READY_WITHIN_MS = 60_000;
+const LONGEST_LOG_BYTES = 20 * 1024 * 1024;
+
+export function programOf(name) {
+  return join(ROOT, 'apps', name, 'dist/main.js');
+}
+
+/**
+ * Shape: `start()` resolves when the process says that it is ready; `kill(signal)` ends it at once and leaves it dead;
+ * `restart()` and `stop()` resolve when done. `onSpawn(record)` and `onCrash(text)` tell the supervisor.
+ */
+export class ServiceProcess {
+  constructor({ name, env, logs, onSpawn = () => {}, onCrash = () => {}, program = programOf(name) }) {
+    Object.assign(this, { name, env, onSpawn, onCrash, program });
+    this.log = join(logs, `${name}.log`);
+    this.wanted = false;
+    this.crashes = 0;
+  }
+
+  get pid() {
+    return this.record?.pid;
+  }
+
+  get baseUrl() {
+    return `http://127.0.0.1:${this.env.PORT}`;
+  }
+
+  get managementUrl() {
+    return `http://127.0.0.1:${this.env.MANAGEMENT_PORT}`;
+  }
+
+  async start() {
+    this.wanted = true;
+    const output = openLog(this.log);
+    // An IPC channel tells the child when this process is gone, however it went; an own session keeps Ctrl-C from it.
+    const child = spawn(process.execPath, ['--enable-source-maps', this.program, 'all'], {
+      cwd: ROOT,
+      env: this.env,
+      detached: true,
+      stdio: ['ignore', output, output, 'ipc'],
+    });
+    closeSync(output);
+    this.child = child;
+    this.record = describeProcess(child.pid);
+    this.onSpawn(this.record);
+    let ready = false;
+    let ended = null;
+    child.on('message', (message) => (ready ||= message?.type === 'ready'));
+    child.once('error', (error) => (ended = error.message));
+    child.once('exit', (code, signal) => {
+      ended = `it ended with ${signal ?? code}`;
+      if (ready) this.#died(child, ended);
+    });
+    await until(() => ready || ended, READY_WITHIN_MS, 10);
+    if (ready) return this;
+    this.wanted = false;
+    await endProcess(this.record, { graceMs: 0 });
+    throw new Error(
+      `${this.name} did not become ready: ${ended ?? `no word in ${READY_WITHIN_MS / 1000} s`}\n${lastLines(this.log)}`,
+    );
+  }
+
+  #died(child, how) {
+    if (!this.wanted || child !== this.child) return;
+    const pause = Math.min(250 * 2 ** this.crashes++, 10_000);
+    this.onCrash(`${this.name}: ${how}; starting it again (log: ${this.log})`);
+    setTimeout(() => {
+      if (this.wanted && child === this.child) this.start().catch((error) => this.onCrash(error.message));
+    }, pause);
+  }
+
+  /** Ends it without any grace, and does not start it again. Resolves when it is gone. */
+  async kill(signal = 'SIGKILL') {
+    this.wanted = false;
+    await endProcess(this.record, { signal, graceMs: 30_000 });
+  }
+
+  async restart() {
+    await this.kill();
+    await this.start();
+  }
+
+  async stop() {
+    this.wanted = false;
+    if (this.record) await endProcess(this.record, { graceMs: 20_000 });
+  }
+}
+
+/** Appends; a log that grew long is put aside first, so at most two of that size are kept. */
+function openLog(file) {
+  if (existsSync(file) && statSync(file).size > LONGEST_LOG_BYTES) renameSync(file, `${file}.1`);
+  return openSync(file, 'a', 0o600);
+}
+
+export function lastLines(file, count = 15) {
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').slice(-count).join('\n') : '';
+}
