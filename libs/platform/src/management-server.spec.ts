@@ -1,0 +1,88 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { startManagementServer } from './management-server';
+import type { ManagementServer } from './management-server';
+import { Metrics } from './metrics';
+import { Readiness } from './readiness';
+
+describe('management server', () => {
+  const readiness = new Readiness();
+  const metrics = new Metrics();
+  let server: ManagementServer;
+  beforeAll(async () => {
+    server = await startManagementServer({ host: '127.0.0.1', port: 0, readiness, metrics });
+  });
+  afterAll(() => server.close());
+  const get = (path: string, init?: RequestInit): Promise<Response> =>
+    fetch(`http://127.0.0.1:${server.port}${path}`, init);
+
+  it('is live whatever else is broken', async () => {
+    readiness.require('database', () => 'no connection');
+    expect((await get('/-/health/live')).status).toBe(200);
+    readiness.forget('database');
+  });
+
+  it('is ready only when every check is, and says why not', async () => {
+    readiness.require('database', () => null);
+    expect((await get('/-/health/ready')).status).toBe(200);
+    readiness.require('directory', () => Promise.resolve('never filled'));
+    readiness.require('disk', () => Promise.reject(new Error('full')));
+    const answer = await get('/-/health/ready');
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toEqual({
+      status: 'unavailable',
+      reasons: { directory: 'never filled', disk: 'full' },
+    });
+    readiness.forget('directory');
+    readiness.forget('disk');
+  });
+
+  it('does not wait for ever for a check', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
+    const slow = new Readiness();
+    slow.require('stuck', () => new Promise(() => undefined));
+    const report = slow.report();
+    jest.advanceTimersByTime(2000);
+    jest.useRealTimers();
+    expect(await report).toEqual({ ready: false, reasons: { stuck: 'no answer within 2000 ms' } });
+  });
+
+  it('shows metrics', async () => {
+    metrics.counter('rookery_test_total', 'A test.', ['kind']).inc({ kind: 'a' });
+    const answer = await get('/-/metrics');
+    expect(answer.headers.get('content-type')).toContain('text/plain');
+    expect(await answer.text()).toContain('rookery_test_total{kind="a"} 1');
+  });
+
+  it('knows no other path or method', async () => {
+    expect((await get('/')).status).toBe(404);
+    expect((await get('/-/health/live', { method: 'POST' })).status).toBe(405);
+    expect((await get('/-/health/live', { method: 'HEAD' })).status).toBe(200);
+  });
+
+  it('fails with EADDRINUSE on a port that is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as AddressInfo;
+    await expect(startManagementServer({ host: '127.0.0.1', port, readiness, metrics })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+    });
+    other.close();
+  });
+});
+
+describe('metrics', () => {
+  it('give the same metric for the same name, and refuse another kind', () => {
+    const metrics = new Metrics();
+    expect(metrics.counter('rookery_a_total', 'A.')).toBe(metrics.counter('rookery_a_total', 'A.'));
+    expect(() => metrics.gauge('rookery_a_total', 'A.')).toThrow('exists as another kind');
+  });
+
+  it('ask a collecting gauge at each scrape', async () => {
+    const metrics = new Metrics();
+    let age = 1;
+    metrics.gauge('rookery_age_seconds', 'Age.', [], (gauge) => gauge.set((age += 1)));
+    expect((await metrics.text()).body).toContain('rookery_age_seconds 2');
+    expect((await metrics.text()).body).toContain('rookery_age_seconds 3');
+  });
+});

@@ -1,0 +1,30 @@
+import { hostname } from 'node:os';
+import { describeSettings } from './describe-settings';
+import { platformSettings } from './platform.settings';
+import { readSettings, settingsIn } from './settings';
+
+describe('platform settings', () => {
+  it('have these defaults, whole', () => {
+    const ROOKERY_CONTEXT_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
+    const env = { ROOKERY_INTERNAL_SECRET: 's'.repeat(32), ROOKERY_CONTEXT_KEYS };
+    expect(settingsIn(readSettings([platformSettings], env), platformSettings)).toEqual({
+      logLevel: 'info',
+      port: 8080,
+      host: '0.0.0.0',
+      managementPort: 9090,
+      externalUrl: 'http://localhost:8080',
+      internalSecret: 's'.repeat(32),
+      contextKeys: ROOKERY_CONTEXT_KEYS,
+      identityUrl: 'http://identity:8080',
+      shutdownDelayMs: 5000,
+      shutdownGraceMs: 30_000,
+      otlpEndpoint: null,
+      instanceId: `${hostname()}-${process.pid}`,
+    });
+  });
+
+  it('end each sentence with a stop', () => {
+    const unfinished = describeSettings([platformSettings]).filter((line) => !/^[A-Z].*\.$/.test(line.about));
+    expect(unfinished).toEqual([]);
+  });
+});

@@ -1,0 +1,98 @@
+import { createLogger } from './logger';
+import type { Logger } from './logger';
+import { redactText } from './redact';
+
+/** No canary may ever reach the stream. */
+const CANARY = 'c4n4ryc4n4ryc4n4ry42';
+
+describe('redaction', () => {
+  const lines: string[] = [];
+  let log: Logger;
+  beforeEach(() => {
+    lines.length = 0;
+    log = createLogger({ service: 'test', level: 'debug' }, { write: (line: string) => void lines.push(line) });
+  });
+  const written = (): string => lines.join('');
+
+  it.each([
+    'password',
+    'new_password',
+    'token',
+    'access_token',
+    'PRIVATE-TOKEN',
+    'jobToken',
+    'tokens',
+    'authorization',
+    'Cookie',
+    'set-cookie',
+    'client_secret',
+    'internalSecret',
+    'api_key',
+    'contextKeys',
+    'x-rookery-context',
+    'credentials',
+  ])('hides what stands under the key %s at any depth', (key) => {
+    log.info({ [key]: CANARY, deep: { list: [{ [key]: { inner: CANARY } }] } }, 'seeded');
+    log.child({ [key]: CANARY }).info({ headers: { [key]: [CANARY] } });
+    expect(lines).toHaveLength(2);
+    expect(written()).not.toContain(CANARY);
+    expect(written()).toContain('[redacted]');
+  });
+
+  it.each([
+    `glpat-${CANARY}`,
+    `glptt-${CANARY}.01.ab`,
+    `ghp_${CANARY}`,
+    `Bearer ${CANARY}`,
+    `authorization: basic ${CANARY}==`,
+    `postgres://rookery:${CANARY}@db:5432/x`,
+    `redis://${CANARY}@cache`,
+    `GET /api/v4/user?private_token=${CANARY}&x=1`,
+    `/x?a=1&access_token=${CANARY}`,
+    `eyJzdWIiOjF9eyJ.k1.${CANARY}`,
+    `-----BEGIN RSA PRIVATE KEY-----\n${CANARY}\n-----END RSA PRIVATE KEY-----`,
+  ])('hides the token pattern %s wherever it stands', (text) => {
+    log.info({ field: text, deep: { list: [`before ${text} after`] } }, `said ${text}`);
+    log.warn(text);
+    log.error({ err: new Error(text, { cause: new Error(text) }) }, 'failed');
+    log.child({ note: text }).info('bound');
+    expect(lines).toHaveLength(4);
+    expect(written()).not.toContain(CANARY);
+  });
+
+  it('leaves readable what is no secret', () => {
+    log.info({ token_id: 7, tokenId: 7, scopes: ['api'], keys: 3, url: 'https://host/@scope/pkg' }, 'token revoked');
+    expect(JSON.parse(written())).toMatchObject({
+      level: 'info',
+      service: 'test',
+      token_id: 7,
+      tokenId: 7,
+      scopes: ['api'],
+      url: 'https://host/@scope/pkg',
+      msg: 'token revoked',
+    });
+  });
+
+  it('writes one line whatever a client sends', () => {
+    log.info({ path: 'a\r\n{"level":"error"}\u2028\u0000\u001b[31m' }, 'one\n{"level":"error","msg":"forged"}');
+    log.child({ requestId: 'x\n{"level":"error"}' }).info(`Bearer ${CANARY}\n{"level":"error"}`);
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(line.indexOf('\n')).toBe(line.length - 1);
+      expect(JSON.parse(line)).toMatchObject({ level: 'info' });
+      expect(line.includes(String.fromCharCode(27))).toBe(false);
+    }
+  });
+
+  it('survives circles and lines that are long and hostile', () => {
+    const circle: Record<string, unknown> = { token: CANARY };
+    circle['self'] = circle;
+    log.info(circle);
+    expect(written()).not.toContain(CANARY);
+    const before = performance.now();
+    for (const piece of ['a', 'eyJ-', 'eyJ', 'a:', 'http://', '?a_', 'glx-', 'Bearer ', '-----BEGIN ']) {
+      redactText(piece.repeat(200_000));
+    }
+    expect(performance.now() - before).toBeLessThan(5000);
+  });
+});

@@ -1,0 +1,48 @@
+import { createLogger } from './logger';
+import { ShutdownOrder } from './shutdown';
+
+describe('shutdown order', () => {
+  const order = (): ShutdownOrder => new ShutdownOrder(createLogger({ service: 'test', level: 'silent' }));
+
+  it('runs the phases in order and closes the latest first', async () => {
+    const shutdown = order();
+    const ran: string[] = [];
+    const step = (name: string) => async (): Promise<void> => {
+      await new Promise(setImmediate);
+      ran.push(name);
+    };
+    shutdown.on('close', 'pool', step('pool'));
+    shutdown.on('close', 'application', step('application'));
+    shutdown.on('drain', 'requests', step('requests'));
+    shutdown.on('drain', 'consumers', step('consumers'));
+    shutdown.on('stop-accepting', 'listener', step('listener'));
+    expect(shutdown.hasBegun).toBe(false);
+    expect(await Promise.all([shutdown.run(), shutdown.run()])).toEqual([true, true]);
+    expect(ran).toEqual(['listener', 'requests', 'consumers', 'application', 'pool']);
+    expect(shutdown.hasBegun).toBe(true);
+  });
+
+  it('goes on past a step that fails', async () => {
+    const shutdown = order();
+    const ran: string[] = [];
+    shutdown.on('stop-accepting', 'bad', () => Promise.reject(new Error('no')));
+    shutdown.on('drain', 'worse', () => {
+      throw new Error('no');
+    });
+    shutdown.on('close', 'good', () => Promise.resolve(void ran.push('good')));
+    expect(await shutdown.run()).toBe(false);
+    expect(ran).toEqual(['good']);
+  });
+
+  it('names what has not ended', async () => {
+    const shutdown = order();
+    let release = (): void => undefined;
+    shutdown.on('drain', 'requests', () => new Promise<void>((resolve) => (release = resolve)));
+    const running = shutdown.run();
+    await new Promise(setImmediate);
+    expect(shutdown.unfinished).toEqual(['requests']);
+    release();
+    await running;
+    expect(shutdown.unfinished).toEqual([]);
+  });
+});
