@@ -1,0 +1,105 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { DirectoryChangesAnswer } from '@rookery/contracts';
+import { Unavailable } from '@rookery/kernel';
+import { Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { Metrics } from '@rookery/platform';
+import { applyChanges, dropCopy } from './apply-changes';
+import { CopyProgress } from './copy-progress';
+import type { Position } from './copy-progress';
+import { IdentityClient } from './identity-client';
+
+/** How long identity may hold an idle poll. Under half of the 5 s within which effects need a current copy. Units: ms. */
+const POLL_MS = 1500;
+/** Entries a batch; a version is never split. */
+const BATCH = 2000;
+
+const LOCK = 'select version, epoch from directory_state for update skip locked';
+const STORE = `update directory_state set version = $1, epoch = $2, refreshed_at =
+  case when $3 then greatest(refreshed_at, clock_timestamp() - $4::double precision * interval '1 millisecond') else refreshed_at end`;
+const FORGET = `update directory_state set version = 0, epoch = '', refreshed_at = '-infinity'`;
+
+/**
+ * Brings the service's copy of the directory from one version to the next. Every replica does so; the row lock on
+ * `directory_state` lets one of them store a batch and shows the others that it was done, so that no leader has to
+ * be elected or replaced.
+ *
+ * Another epoch means another history: from that moment the copy has no epoch, hence decides nothing, and is loaded
+ * anew in one transaction. Likewise a copy never stops at a version below the one up to which the log was compacted,
+ * for what it would hold there was never true at one time. Source: architecture 5.2; ADR 0041, ADR 0042.
+ */
+@Injectable()
+export class Applier {
+  private readonly lag;
+  private currentAt = performance.now();
+
+  constructor(
+    @Inject(Work) private readonly work: Work,
+    @Inject(IdentityClient) private readonly identity: IdentityClient,
+    @Inject(CopyProgress) private readonly progress: CopyProgress,
+    @Inject(Metrics) metrics: Metrics,
+  ) {
+    this.lag = metrics.gauge('rookery_directory_lag_versions', 'Versions that identity is ahead of the copy.');
+    metrics.gauge('rookery_directory_lag_seconds', 'Time since the copy was last known to be current.', [], (gauge) =>
+      gauge.set((performance.now() - this.currentAt) / 1000),
+    );
+  }
+
+  /**
+   * One poll and what follows from it. Shape: whether this process stored something; false also when another replica
+   * was at it. Errors: Unavailable when identity or the database is.
+   */
+  async turn(signal: AbortSignal): Promise<boolean> {
+    const position = await this.progress.position();
+    this.progress.moved(position);
+    const poll = await this.poll(position, POLL_MS, signal);
+    const reached = await this.work.run((tx) => this.store(tx, position, poll, signal));
+    if (!reached) return false;
+    this.lag.set(Math.max(0, poll.answer.head - reached.version));
+    if (reached.version >= poll.answer.head) this.currentAt = poll.askedAt;
+    this.progress.moved(reached);
+    return true;
+  }
+
+  private async store(tx: Tx, from: Position, poll: Poll, signal: AbortSignal): Promise<Position | null> {
+    const [state] = await tx.query<Position>(LOCK);
+    if (!state || state.version !== from.version || state.epoch !== from.epoch) return null;
+    const isOtherHistory = poll.answer.epoch !== from.epoch;
+    if (isOtherHistory && from.epoch !== '') {
+      await tx.query(FORGET);
+      return { version: 0, epoch: '' };
+    }
+    if (isOtherHistory) {
+      await tx.query('set local statement_timeout = 0');
+      await dropCopy(tx);
+    }
+    const last = await this.storeUntilTrue(tx, poll, isOtherHistory ? poll.answer.head : 0, signal);
+    const { answer, askedAt } = last;
+    await tx.query(STORE, [answer.upTo, answer.epoch, answer.upTo >= answer.head, performance.now() - askedAt]);
+    return { version: answer.upTo, epoch: answer.epoch };
+  }
+
+  /** Stores this batch, and further ones while the copy would stop at a version at which it holds no true state. */
+  private async storeUntilTrue(tx: Tx, first: Poll, least: number, signal: AbortSignal): Promise<Poll> {
+    let poll = first;
+    await applyChanges(tx, poll.answer.changes);
+    while (poll.answer.upTo < Math.max(least, poll.answer.compactedTo)) {
+      const { epoch, upTo } = poll.answer;
+      poll = await this.poll({ epoch, version: upTo }, 0, signal);
+      if (poll.answer.epoch !== epoch || poll.answer.upTo <= upTo) throw new Unavailable('identity');
+      await applyChanges(tx, poll.answer.changes);
+    }
+    return poll;
+  }
+
+  private async poll(position: Position, waitMs: number, signal: AbortSignal): Promise<Poll> {
+    const askedAt = performance.now();
+    return { askedAt, answer: await this.identity.changes(position, { waitMs, limit: BATCH, signal }) };
+  }
+}
+
+/** Units: `askedAt` by `performance.now()`; what was committed before it is in the answer. */
+interface Poll {
+  readonly askedAt: number;
+  readonly answer: DirectoryChangesAnswer;
+}

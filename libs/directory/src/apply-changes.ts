@@ -1,0 +1,74 @@
+import { DIRECTORY_KINDS } from '@rookery/contracts';
+import type { DirectoryChange, DirectoryKind, Schema } from '@rookery/contracts';
+import type { Tx } from '@rookery/persistence';
+
+const TABLES: Readonly<Record<DirectoryKind, string>> = {
+  user: 'directory_users',
+  namespace: 'directory_namespaces',
+  project: 'directory_projects',
+  membership: 'directory_memberships',
+  share: 'directory_shares',
+};
+const KINDS = Object.keys(TABLES) as DirectoryKind[];
+const UPSERTS = new Map(KINDS.map((kind) => [kind, upsertSql(kind)]));
+
+/**
+ * Brings the copy's tables to the newest state that the changes tell of each thing. Two statements a kind, however
+ * many changes there are. Kinds that this service does not know, tokens among them, are passed over.
+ */
+export async function applyChanges(tx: Tx, changes: readonly DirectoryChange[]): Promise<void> {
+  for (const [kind, states] of newestByKind(changes)) {
+    const gone = [...states].filter(([, state]) => state === null).map(([id]) => id);
+    const present = [...states.values()].filter((state) => state !== null);
+    if (gone.length > 0) await tx.query(`delete from ${TABLES[kind]} where id = any($1::bigint[])`, [gone]);
+    if (present.length > 0) await tx.query(UPSERTS.get(kind) as string, [JSON.stringify(present)]);
+  }
+}
+
+/** Empties the copy: what follows is another history. */
+export async function dropCopy(tx: Tx): Promise<void> {
+  for (const kind of KINDS) await tx.query(`delete from ${TABLES[kind]}`);
+}
+
+function newestByKind(
+  changes: readonly DirectoryChange[],
+): ReadonlyMap<DirectoryKind, ReadonlyMap<number, Record<string, unknown> | null>> {
+  const byKind = new Map<DirectoryKind, Map<number, Record<string, unknown> | null>>();
+  for (const { kind, id, state } of changes) {
+    if (!Object.hasOwn(TABLES, kind)) continue;
+    const states = byKind.get(kind as DirectoryKind) ?? new Map<number, Record<string, unknown> | null>();
+    byKind.set(kind as DirectoryKind, states.set(id, state));
+  }
+  return byKind;
+}
+
+function upsertSql(kind: DirectoryKind): string {
+  const fields = Object.entries<Schema>(DIRECTORY_KINDS[kind].fields);
+  const names = fields.map(([name]) => name).join(', ');
+  const record = fields.map(([name, schema]) => `${name} ${columnType(name, schema)}`).join(', ');
+  const updates = fields
+    .filter(([name]) => name !== 'id')
+    .map(([name]) => `${name} = excluded.${name}`)
+    .join(', ');
+  return `insert into ${TABLES[kind]} (${names})
+    select ${names} from jsonb_to_recordset($1::jsonb) as state(${record})
+    on conflict (id) do update set ${updates}`;
+}
+
+function columnType(name: string, schema: Schema): string {
+  if (name.endsWith('_on')) return 'date';
+  switch (schema.kind) {
+    case 'nullable':
+      return columnType(name, schema.of);
+    case 'list':
+      return `${columnType(name, schema.of)}[]`;
+    case 'int':
+      return 'bigint';
+    case 'bool':
+      return 'boolean';
+    case 'instant':
+      return 'timestamptz';
+    default:
+      return 'text';
+  }
+}

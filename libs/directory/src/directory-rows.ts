@@ -1,0 +1,118 @@
+import type { GroupScope, NamespaceFacts, ProjectScope } from '@rookery/api-v4';
+import { DIRECTORY_KINDS } from '@rookery/contracts';
+import type { DirectoryNamespace, DirectoryProject, DirectoryUser } from '@rookery/contracts';
+import { instantSql } from '@rookery/persistence';
+
+/** A person as a service knows him. `notificationEmail` is for the mailer and never shown by the API. */
+export interface DirectoryUserRow {
+  readonly id: number;
+  readonly username: string;
+  readonly name: string;
+  readonly state: DirectoryUser['state'];
+  readonly kind: DirectoryUser['kind'];
+  readonly admin: boolean;
+  readonly external: boolean;
+  readonly privateProfile: boolean;
+  /** Absolute, or a path of this instance that begins with a slash. */
+  readonly avatarUrl: string | null;
+  readonly publicEmail: string | null;
+  readonly notificationEmail: string | null;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly createdAt: string;
+}
+
+/** A project without regard to who asks. */
+export type ProjectFacts = Omit<ProjectScope, 'level'>;
+
+/** A row of a statement that selected `columnsOf(kind, alias, prefix)`: keys are prefixed contract fields. */
+export type FlatRow = Readonly<Record<string, unknown>>;
+
+/** Select list of a kind's contract fields, instants as ISO text. Shape: each named `<prefix><field>`. */
+export function columnsOf(kind: 'user' | 'namespace' | 'project', alias: string, prefix: string): string {
+  return Object.entries(DIRECTORY_KINDS[kind].fields)
+    .map(([field, schema]) => {
+      const column = `${alias}.${field}`;
+      return `${schema.kind === 'instant' ? instantSql(column) : column} as ${prefix}${field}`;
+    })
+    .join(', ');
+}
+
+/** The same row made of states that identity sent. */
+export function flatRow(prefix: string, state: FlatRow): FlatRow {
+  return Object.fromEntries(
+    Object.entries(state).map(([field, value]) => [
+      prefix + field,
+      field === 'created_at' ? new Date(value as string).toISOString() : value,
+    ]),
+  );
+}
+
+export function userOf(row: FlatRow, prefix = ''): DirectoryUserRow {
+  const at = <F extends keyof DirectoryUser>(field: F): DirectoryUser[F] => row[prefix + field] as DirectoryUser[F];
+  return {
+    id: at('id'),
+    username: at('username'),
+    name: at('name'),
+    state: at('state'),
+    kind: at('kind'),
+    admin: at('admin'),
+    external: at('external'),
+    privateProfile: at('private_profile'),
+    avatarUrl: at('avatar_url'),
+    publicEmail: at('public_email'),
+    notificationEmail: at('notification_email'),
+    createdAt: at('created_at'),
+  };
+}
+
+export function namespaceOfRow(row: FlatRow, prefix = 'n_'): NamespaceFacts {
+  const at = <F extends keyof DirectoryNamespace>(field: F): DirectoryNamespace[F] =>
+    row[prefix + field] as DirectoryNamespace[F];
+  return {
+    id: at('id'),
+    kind: at('kind'),
+    ownerId: at('owner_id'),
+    parentId: at('parent_id'),
+    traversalIds: at('traversal_ids').map(Number),
+    name: at('name'),
+    path: at('path'),
+    fullName: at('full_name'),
+    fullPath: at('full_path'),
+    visibility: at('visibility'),
+    avatarUrl: at('avatar_url'),
+    emailsEnabled: at('emails_enabled'),
+    plan: at('plan'),
+  };
+}
+
+export function projectOfRow(row: FlatRow): ProjectFacts {
+  const at = <F extends keyof DirectoryProject>(field: F): DirectoryProject[F] =>
+    row[`p_${field}`] as DirectoryProject[F];
+  const namespace = namespaceOfRow(row);
+  return {
+    kind: 'project',
+    id: at('id'),
+    name: at('name'),
+    path: at('path'),
+    fullPath: `${namespace.fullPath}/${at('path')}`,
+    nameWithNamespace: `${namespace.fullName} / ${at('name')}`,
+    description: at('description'),
+    visibility: at('visibility'),
+    archived: at('archived'),
+    issuesAccessLevel: at('issues_access_level'),
+    snippetsAccessLevel: at('snippets_access_level'),
+    mergeRequestsAccessLevel: at('merge_requests_access_level'),
+    packagesEnabled: at('packages_enabled'),
+    emailsEnabled: at('emails_enabled'),
+    creatorId: at('creator_id'),
+    createdAt: at('created_at'),
+    defaultBranch: at('default_branch'),
+    avatarUrl: at('avatar_url'),
+    namespace,
+  };
+}
+
+export function groupOfRow(row: FlatRow): GroupScope | null {
+  const namespace = namespaceOfRow(row);
+  return namespace.kind === 'group' ? { ...namespace, kind: 'group', level: row['level'] as number } : null;
+}

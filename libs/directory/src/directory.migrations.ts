@@ -1,0 +1,5 @@
+import type { MigrationClass } from '@rookery/persistence';
+import { CreateDirectory1767225510000 } from './migrations/1767225510000-create-directory';
+
+/** The tables of the copy; every service but identity lists them among its own. */
+export const directoryMigrations: readonly MigrationClass[] = [CreateDirectory1767225510000];

@@ -1,0 +1,42 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import { SCOPE_RESOLVER } from '@rookery/api-v4';
+import type { ServiceName } from '@rookery/contracts';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { Applier } from './applier';
+import { ApplierLoop } from './applier-loop';
+import { CopyProgress } from './copy-progress';
+import { Decisions } from './decisions';
+import { Directory } from './directory';
+import { IdentityClient } from './identity-client';
+
+/**
+ * The directory of a service: the applier that keeps its copy, `Directory`, and `Directory` as SCOPE_RESOLVER. Global.
+ * Needs PlatformModule and PersistenceModule, and `directoryMigrations` among the service's migrations.
+ * Shape: identity is no service in this sense; it decides over its own tables.
+ */
+@Module({})
+export class DirectoryModule {
+  static forRoot(o: { readonly service: Exclude<ServiceName, 'identity'> }): DynamicModule {
+    return {
+      module: DirectoryModule,
+      global: true,
+      providers: [
+        {
+          provide: IdentityClient,
+          inject: [platformSettings.token],
+          useFactory: (settings: SettingsOf<typeof platformSettings>) =>
+            new IdentityClient(settings.identityUrl, settings.internalSecret, o.service),
+        },
+        CopyProgress,
+        Decisions,
+        Applier,
+        ApplierLoop,
+        Directory,
+        { provide: SCOPE_RESOLVER, useExisting: Directory },
+      ],
+      exports: [Directory, SCOPE_RESOLVER],
+    };
+  }
+}

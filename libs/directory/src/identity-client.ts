@@ -1,0 +1,92 @@
+import type { DecideAnswer, DecideRequest, DirectoryChangesAnswer } from '@rookery/contracts';
+import { INTERNAL_PATHS } from '@rookery/contracts';
+import { Unavailable } from '@rookery/kernel';
+import { Pool } from 'undici';
+
+/** Longest wait for a decision of identity, connection included. Units: ms. Source: reliability-and-security 4.3. */
+const DECIDE_MS = 300;
+/** On top of the asked wait of a long poll, before the connection counts as dead. Units: ms. */
+const POLL_GRACE_MS = 5000;
+
+/**
+ * The calls of a service to identity: changes of the directory, and decisions that its own copy cannot make yet.
+ * Errors: Unavailable whenever there is no good answer in time.
+ */
+export class IdentityClient {
+  private readonly pool: Pool;
+  private readonly prefix: string;
+
+  constructor(
+    identityUrl: string,
+    private readonly internalSecret: string,
+    private readonly service: string,
+  ) {
+    const url = new URL(identityUrl);
+    this.prefix = url.pathname.replace(/\/+$/, '');
+    this.pool = new Pool(url.origin, { connections: 8, pipelining: 1, connectTimeout: 1000 });
+  }
+
+  /** Units: `waitMs` how long identity may hold the request while nothing changes; `limit` entries, whole versions. */
+  async changes(
+    position: { readonly version: number; readonly epoch: string },
+    o: { readonly waitMs: number; readonly limit: number; readonly signal?: AbortSignal },
+  ): Promise<DirectoryChangesAnswer> {
+    const query = new URLSearchParams({
+      after: String(position.version),
+      epoch: position.epoch,
+      wait_ms: String(o.waitMs),
+      limit: String(o.limit),
+    });
+    const answer = await this.call<DirectoryChangesAnswer>(
+      'GET',
+      `${INTERNAL_PATHS.directoryChanges}?${query.toString()}`,
+      null,
+      o.waitMs + POLL_GRACE_MS,
+      o.signal,
+    );
+    if (typeof answer.epoch !== 'string' || !Number.isSafeInteger(answer.upTo) || !Array.isArray(answer.changes)) {
+      throw new Unavailable('identity');
+    }
+    return answer;
+  }
+
+  decide(request: DecideRequest): Promise<DecideAnswer> {
+    return this.call<DecideAnswer>('POST', INTERNAL_PATHS.decide, JSON.stringify(request), DECIDE_MS);
+  }
+
+  close(): Promise<void> {
+    return this.pool.destroy();
+  }
+
+  private async call<T>(
+    method: 'GET' | 'POST',
+    path: string,
+    body: string | null,
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await this.pool.request({
+        method,
+        path: this.prefix + path,
+        headers: {
+          authorization: `Bearer ${this.internalSecret}`,
+          'user-agent': `rookery-${this.service}`,
+          ...(body === null ? {} : { 'content-type': 'application/json' }),
+        },
+        body,
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      });
+      if (response.statusCode !== 200) {
+        await response.body.dump();
+        throw new Error(`identity answered ${response.statusCode}`);
+      }
+      return (await response.body.json()) as T;
+    } catch (error) {
+      const unavailable = new Unavailable('identity');
+      unavailable.cause = error;
+      throw unavailable;
+    }
+  }
+}

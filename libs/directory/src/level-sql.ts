@@ -1,0 +1,71 @@
+/**
+ * The caller's access level as an SQL expression, written once: the hot statements, the SQL functions of the copy and
+ * identity's own decisions are all made from it. Source: requirements 2 §3; reference identity-and-import 1.5; ADR 0040.
+ *
+ * A level is the highest of: direct memberships of the project, of its namespace and of the namespace's ancestors;
+ * for each group invited to one of those, the lower of the share's level and the member's level in the invited group
+ * or its ancestors; 50 for the person whose user namespace it is. Memberships and shares count while today (UTC, by
+ * the clock of the database at decision time) is before `expires_on`.
+ */
+export interface LevelTables {
+  readonly memberships: string;
+  readonly shares: string;
+  readonly namespaces: string;
+}
+
+/** The tables of a service's copy. */
+export const COPY_TABLES: LevelTables = {
+  memberships: 'directory_memberships',
+  shares: 'directory_shares',
+  namespaces: 'directory_namespaces',
+};
+
+/** Shape: SQL expressions; `namespace` is the alias of a row with `kind`, `owner_id` and `traversal_ids`. */
+export interface GroupLevel {
+  readonly user: string;
+  readonly namespace: string;
+  readonly tables?: LevelTables;
+}
+
+export interface ProjectLevel extends GroupLevel {
+  readonly project: string;
+}
+
+/** Level in a group or user namespace. Shape: an integer SQL expression, 0 when there is none. */
+export function groupLevelSql(level: GroupLevel): string {
+  return highest([...heldAt(level, 'namespace', `any(${level.namespace}.traversal_ids)`), ownSpace(level)]);
+}
+
+/** Level in a project. Shape: an integer SQL expression, 0 when there is none. */
+export function projectLevelSql(level: ProjectLevel): string {
+  return highest([
+    ...heldAt(level, 'project', level.project),
+    ...heldAt(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
+    ownSpace(level),
+  ]);
+}
+
+function heldAt({ user, tables = COPY_TABLES }: GroupLevel, sourceType: string, sourceId: string): string[] {
+  const at = (alias: string): string => `${alias}.source_type = '${sourceType}' and ${alias}.source_id = ${sourceId}`;
+  return [
+    `select m.access_level as level from ${tables.memberships} m
+      where m.user_id = ${user} and ${at('m')} and ${live('m')}`,
+    `select least(s.access_level, m.access_level) from ${tables.shares} s
+      join ${tables.namespaces} invited on invited.id = s.group_id
+      join ${tables.memberships} m on m.user_id = ${user} and m.source_type = 'namespace'
+        and m.source_id = any(invited.traversal_ids)
+      where ${at('s')} and ${live('s')} and ${live('m')}`,
+  ];
+}
+
+function ownSpace({ namespace, user }: GroupLevel): string {
+  return `select 50 where ${namespace}.kind = 'user' and ${namespace}.owner_id = ${user}`;
+}
+
+function live(alias: string): string {
+  return `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
+}
+
+function highest(selects: readonly string[]): string {
+  return `coalesce((select max(held.level)::integer from (${selects.join('\n    union all ')}) held), 0)`;
+}

@@ -1,0 +1,71 @@
+import { prepared } from '@rookery/persistence';
+import type { Prepared } from '@rookery/persistence';
+import { columnsOf } from './directory-rows';
+import { groupLevelSql, projectLevelSql } from './level-sql';
+
+/**
+ * The statements in front of every request below a project or group. Each is one round trip and one snapshot: the
+ * copy's version, the thing, its namespace, and the level and state of the caller, so that what is decided is what
+ * the version says. Always exactly one state row first. Source: performance "What was learnt" 7.
+ * Shape of the parameters: $1 the viewer's user id or null, then the reference.
+ */
+const HEAD = `s.version, s.epoch, s.refreshed_at > statement_timestamp() - interval '60 seconds' as recent,
+  viewer.state as viewer_state`;
+const FROM_HEAD = `from directory_state s left join directory_users viewer on viewer.id = $1::bigint`;
+
+const PROJECT = `select ${HEAD}, ${columnsOf('project', 'p', 'p_')}, ${columnsOf('namespace', 'n', 'n_')},
+  ${projectLevelSql({ user: '$1::bigint', project: 'p.id', namespace: 'n' })} as level
+  ${FROM_HEAD}
+  left join (directory_projects p join directory_namespaces n on n.id = p.namespace_id) on`;
+
+const GROUP = `select ${HEAD}, ${columnsOf('namespace', 'n', 'n_')},
+  ${groupLevelSql({ user: '$1::bigint', namespace: 'n' })} as level
+  ${FROM_HEAD}
+  left join directory_namespaces n on`;
+
+export const PROJECT_BY_ID: Prepared = prepared('directory_project_by_id', `${PROJECT} p.id = $2::bigint`);
+
+/** $2 full path of the namespace, $3 path of the project. */
+export const PROJECT_BY_PATH: Prepared = prepared(
+  'directory_project_by_path',
+  `${PROJECT} lower(n.full_path) = lower($2::text) and lower(p.path) = lower($3::text)`,
+);
+
+export const GROUP_BY_ID: Prepared = prepared('directory_group_by_id', `${GROUP} n.id = $2::bigint`);
+
+export const GROUP_BY_PATH: Prepared = prepared(
+  'directory_group_by_path',
+  `${GROUP} lower(n.full_path) = lower($2::text)`,
+);
+
+/** Only the head and the caller. */
+export const HEAD_ONLY: Prepared = prepared('directory_head', `select ${HEAD} ${FROM_HEAD}`);
+
+/** A statement of the hot path with the parameters of its reference; the viewer's id comes before them. */
+export interface ScopeStatement {
+  readonly statement: Prepared;
+  readonly values: readonly unknown[];
+}
+
+/** Shape: null when the reference can match nothing: an id beyond 2^53, a path without a project, a NUL byte. */
+export function projectStatement(ref: number | string): ScopeStatement | null {
+  const reference = parsed(ref);
+  if (reference === null) return null;
+  if (typeof reference === 'number') return { statement: PROJECT_BY_ID, values: [reference] };
+  const slash = reference.lastIndexOf('/');
+  if (slash < 1) return null;
+  return { statement: PROJECT_BY_PATH, values: [reference.slice(0, slash), reference.slice(slash + 1)] };
+}
+
+export function groupStatement(ref: number | string): ScopeStatement | null {
+  const reference = parsed(ref);
+  if (reference === null) return null;
+  return { statement: typeof reference === 'number' ? GROUP_BY_ID : GROUP_BY_PATH, values: [reference] };
+}
+
+/** Digits are always an id, also as text: no path consists of digits alone where an id is allowed. */
+function parsed(ref: number | string): number | string | null {
+  if (typeof ref === 'string' && !/^\d+$/.test(ref)) return ref === '' || ref.includes('\0') ? null : ref;
+  const id = Number(ref);
+  return Number.isSafeInteger(id) && id > 0 ? id : null;
+}
