@@ -46,7 +46,7 @@ export class CreateNamespacesAndProjects1767225600002 implements MigrationInterf
     await queryRunner.query(
       `create unique index uq_namespaces_parent_id_name on namespaces (parent_id, name) where kind = 'group'`,
     );
-    await queryRunner.query(`create index ix_namespaces_traversal_ids on namespaces using gin (traversal_ids)`);
+    await queryRunner.query(`create index ix_namespaces_traversal_ids on namespaces (traversal_ids)`);
     await queryRunner.query(`create index ix_namespaces_group_name on namespaces (name, id) where kind = 'group'`);
     await queryRunner.query(
       `create index ix_namespaces_public_name on namespaces (name, id) where kind = 'group' and visibility = 'public'`,

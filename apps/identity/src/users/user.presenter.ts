@@ -1,0 +1,127 @@
+import type { Fields, PresentContext } from '@rookery/api-v4';
+import { any, bool, day, instant, int, list, nullable, presenter, text } from '@rookery/api-v4';
+import type { User } from './user.entity';
+
+/** What a summary shows of a person. */
+export type UserFace = Pick<User, 'id' | 'username' | 'name' | 'state' | 'avatar_url' | 'public_email'>;
+/** A user as the statements of this room read it. */
+export interface UserRow extends User {
+  readonly namespace_id: number | null;
+  readonly created_by: UserFace | null;
+  readonly identities: readonly { provider: string; extern_uid: string }[];
+}
+
+type Shape<T> = Fields<T, undefined, Record<string, unknown>>;
+
+function absolute(url: string | null, ctx: PresentContext): string | null {
+  return url?.startsWith('/') ? ctx.links.web(url.slice(1)) : url;
+}
+
+/** Everywhere a person appears inside another thing. Source: reference identity-and-import 10.1. */
+export const userSummary = presenter<UserFace>('UserSummary').fields({
+  id: [int, (user) => user.id],
+  username: [text, (user) => user.username],
+  public_email: [nullable(text), (user) => user.public_email],
+  name: [text, (user) => user.name],
+  state: [text, (user) => user.state],
+  locked: [bool, () => false],
+  avatar_url: [nullable(text), (user, _, ctx) => absolute(user.avatar_url, ctx)],
+  web_url: [text, (user, _, { links }) => links.web(user.username)],
+});
+
+const profileText = (field: 'bio' | 'location' | 'linkedin' | 'twitter' | 'discord' | 'website_url' | 'github' | 'organization' | 'job_title') =>
+  [nullable(text), (user: UserRow) => user.profile[field] ?? (field === 'location' ? null : '')] as const;
+
+/** A private profile shows when somebody joined, and whom he follows, to himself and administrators only. */
+const showsProfile = (user: UserRow, _: undefined, { viewer }: PresentContext): boolean =>
+  !user.private_profile || viewer.isAdmin || viewer.userId === user.id;
+
+const publicFields = {
+  created_at: [nullable(instant), (user) => user.created_at, { when: showsProfile }],
+  bio: profileText('bio'),
+  bot: [bool, (user) => user.kind === 'project_bot' || user.kind === 'service_account'],
+  location: profileText('location'),
+  linkedin: profileText('linkedin'),
+  twitter: profileText('twitter'),
+  discord: profileText('discord'),
+  website_url: profileText('website_url'),
+  github: profileText('github'),
+  organization: profileText('organization'),
+  job_title: profileText('job_title'),
+  pronouns: [nullable(text), (user) => user.profile.pronouns ?? null],
+  work_information: [nullable(text), (user) => workInformation(user)],
+  // Nobody can be followed here; the counts are those of an instance without the feature.
+  followers: [int, () => 0, { when: showsProfile }],
+  following: [int, () => 0, { when: showsProfile }],
+  is_followed: [bool, () => false, { when: (user, _, { viewer }) => viewer.userId !== null && viewer.userId !== user.id }],
+  local_time: [nullable(text), () => null],
+} satisfies Shape<UserRow>;
+
+const privateFields = {
+  last_sign_in_at: [nullable(instant), (user) => user.last_sign_in_at],
+  confirmed_at: [nullable(instant), (user) => user.confirmed_at],
+  last_activity_on: [nullable(day), (user) => user.last_activity_on],
+  email: [text, (user) => user.email],
+  theme_id: [int, (user) => user.profile.theme_id ?? 1],
+  color_scheme_id: [int, (user) => user.profile.color_scheme_id ?? 1],
+  projects_limit: [int, (user) => user.projects_limit],
+  current_sign_in_at: [nullable(instant), (user) => user.current_sign_in_at],
+  identities: [
+    list(any),
+    (user) => user.identities.map((one) => ({ provider: one.provider, extern_uid: one.extern_uid, saml_provider_id: null })),
+  ],
+  can_create_group: [bool, (user) => user.can_create_group],
+  can_create_project: [bool, (user) => user.projects_limit > 0],
+  two_factor_enabled: [bool, () => false],
+  external: [bool, (user) => user.external],
+  private_profile: [bool, (user) => user.private_profile],
+  commit_email: [text, (user) => user.commit_email ?? user.email],
+  shared_runners_minutes_limit: [nullable(int), () => null],
+  extra_shared_runners_minutes_limit: [nullable(int), () => null],
+} satisfies Shape<UserRow>;
+
+const administratorFields = {
+  is_admin: [bool, (user) => user.admin],
+  note: [nullable(text), (user) => user.note],
+  namespace_id: [nullable(int), (user) => user.namespace_id],
+  created_by: [nullable(userSummary.asField()), (user) => user.created_by],
+  email_reset_offered_at: [nullable(instant), () => null],
+  using_license_seat: [bool, (user) => user.kind === 'human' && user.state === 'active'],
+  is_auditor: [bool, () => false],
+  current_sign_in_ip: [nullable(text), () => null],
+  last_sign_in_ip: [nullable(text), () => null],
+  sign_in_count: [int, (user) => user.sign_in_count],
+} satisfies Shape<UserRow>;
+
+/** The same fields for administrators only. */
+function forAdministrators(fields: Shape<UserRow>): Shape<UserRow> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, [type, source, options]]) => {
+      const own = options?.when;
+      const when = (row: UserRow, loaded: undefined, ctx: PresentContext) =>
+        ctx.viewer.isAdmin && (own === undefined || own(row, loaded, ctx));
+      return [name, [type, source, { ...options, when }] as const];
+    }),
+  );
+}
+
+function workInformation(user: UserRow): string | null {
+  const { job_title: job, organization } = user.profile;
+  if (job && organization) return `${job} at ${organization}`;
+  return job || organization || null;
+}
+
+/** A list item: the summary; everything for administrators. */
+export const userInList = userSummary
+  .extend<UserRow>('UserInList')
+  .fields(forAdministrators({ ...publicFields, ...privateFields, ...administratorFields }));
+
+/** One user: the public view; everything for administrators. */
+export const userDetail = userSummary
+  .extend<UserRow>('User')
+  .fields({ ...publicFields, ...forAdministrators({ ...privateFields, ...administratorFields }) });
+
+/** The caller himself: the private view; what administrators see of everybody, for administrators. */
+export const currentUser = userSummary
+  .extend<UserRow>('CurrentUser')
+  .fields({ ...publicFields, ...privateFields, ...forAdministrators(administratorFields) });

@@ -1,0 +1,62 @@
+import { AtLeastOneOf, Flag, Instant, Int, OneOf, Text } from '@rookery/api-v4';
+
+export class ListUsersParams {
+  @Text({ optional: true, about: 'Exact username, ignoring case.' }) username?: string;
+  @Text({ optional: true, about: 'Part of the name or username, or a whole e-mail address.' }) search?: string;
+  @Flag({ optional: true }) active?: boolean;
+  @Flag({ optional: true }) blocked?: boolean;
+  @Flag({ optional: true }) external?: boolean;
+  @Flag({ optional: true }) humans?: boolean;
+  @Flag({ optional: true }) exclude_active?: boolean;
+  @Flag({ optional: true }) exclude_external?: boolean;
+  @Flag({ optional: true }) exclude_humans?: boolean;
+  @Flag({ optional: true }) exclude_internal?: boolean;
+  @Flag({ optional: true }) without_project_bots?: boolean;
+  @Instant({ optional: true }) created_after?: Date;
+  @Instant({ optional: true }) created_before?: Date;
+  @Text({ optional: true, about: 'Administrators, with provider.' }) extern_uid?: string;
+  @Text({ optional: true }) provider?: string;
+  @OneOf(['enabled', 'disabled'], { optional: true, about: 'Administrators.' }) two_factor?: 'enabled' | 'disabled';
+  @Flag({ optional: true, about: 'Administrators.' }) without_projects?: boolean;
+  @Flag({ optional: true, about: 'Administrators.' }) admins?: boolean;
+  @OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], { default: 'id', about: 'Administrators; others by id.' })
+  order_by: 'id' | 'name' | 'username' | 'created_at' | 'updated_at';
+  @OneOf(['asc', 'desc'], { default: 'desc' }) sort: 'asc' | 'desc';
+}
+
+export class UserIdParams {
+  @Int({ in: 'path' }) id: number;
+}
+
+@AtLeastOneOf('password', 'reset_password', 'force_random_password')
+export class CreateUserParams {
+  @Text() email: string;
+  @Text() username: string;
+  @Text() name: string;
+  @Text({ optional: true }) password?: string;
+  @Flag({ optional: true }) reset_password?: boolean;
+  @Flag({ optional: true }) force_random_password?: boolean;
+  @Flag({ optional: true }) admin?: boolean;
+  @Flag({ optional: true }) skip_confirmation?: boolean;
+  @Flag({ optional: true }) can_create_group?: boolean;
+  @Flag({ optional: true }) external?: boolean;
+  @Flag({ optional: true }) private_profile?: boolean;
+  @Int({ optional: true, min: 0 }) projects_limit?: number;
+  @Text({ optional: true }) bio?: string;
+  @Text({ optional: true }) location?: string;
+  @Text({ optional: true }) linkedin?: string;
+  @Text({ optional: true }) twitter?: string;
+  @Text({ optional: true }) discord?: string;
+  @Text({ optional: true }) github?: string;
+  @Text({ optional: true }) website_url?: string;
+  @Text({ optional: true }) organization?: string;
+  @Text({ optional: true }) job_title?: string;
+  @Text({ optional: true }) pronouns?: string;
+  @Text({ optional: true }) note?: string;
+  @Text({ optional: true }) public_email?: string;
+  @Text({ optional: true }) extern_uid?: string;
+  @Text({ optional: true }) provider?: string;
+  @Int({ optional: true }) theme_id?: number;
+  @Int({ optional: true }) color_scheme_id?: number;
+  @Flag({ optional: true }) view_diffs_file_by_file?: boolean;
+}
