@@ -24,15 +24,7 @@ export async function installDependencies(say = () => {}) {
   if (needed) {
     say('installing dependencies (npm ci)');
     await stopTestServers();
-    const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-    try {
-      execFileSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-        cwd: ROOT,
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-    } catch (error) {
-      throw new Error(`npm ci failed:\n${error.stderr ?? error.message}`);
-    }
+    install(say);
   }
   mkdirSync(dirname(MARK), { recursive: true });
   writeFileSync(MARK, digest);
@@ -49,4 +41,32 @@ function matches(lockfile) {
       !path.startsWith('node_modules/') ||
       (installed[path] ? installed[path].version === entry.version : Boolean(entry.optional || entry.peer)),
   );
+}
+
+/**
+ * A lockfile that npm wrote beside an existing node_modules can lack the optional packages of other platforms
+ * (npm/cli#4828), and `npm ci` refuses it; `npm install --no-save` takes the same versions from it and changes no file.
+ */
+function install(say) {
+  const refused = npm('ci');
+  if (!refused) return;
+  if (!refused.includes('EUSAGE')) throw new Error(`npm ci failed:\n${refused}`);
+  say('npm ci finds the lockfile incomplete for this platform; installing the versions that it names');
+  const failed = npm('install', '--no-save');
+  if (failed) throw new Error(`npm install failed:\n${failed}`);
+}
+
+/** Answers null, or the first lines of what went wrong. */
+function npm(...words) {
+  const program = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  try {
+    execFileSync(program, [...words, '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd: ROOT,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      encoding: 'utf8',
+    });
+    return null;
+  } catch (error) {
+    return (error.stderr || error.message).split('\n').slice(0, 15).join('\n');
+  }
 }
