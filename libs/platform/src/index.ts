@@ -12,6 +12,7 @@ export { Metrics } from './metrics';
 export { Links } from './links';
 export { Readiness } from './readiness';
 export type { ReadinessReport } from './readiness';
+export { drainHttpServer } from './drain-http';
 export { ShutdownOrder } from './shutdown';
 export type { ShutdownPhase } from './shutdown';
 export {

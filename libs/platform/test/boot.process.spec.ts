@@ -1,0 +1,153 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { goodEnv, StartedProcess } from './process/started-process';
+
+describe('a process', () => {
+  const started: StartedProcess[] = [];
+  const start = (args: readonly string[], env?: Readonly<Record<string, string>>): StartedProcess => {
+    const process = new StartedProcess(args, env);
+    started.push(process);
+    return process;
+  };
+  afterEach(async () => {
+    for (const { child, ended } of started.splice(0)) {
+      child.kill('SIGKILL');
+      await ended;
+    }
+  });
+
+  it('serves health, metrics and its API, and ends with 0 on SIGTERM after the requests in flight', async () => {
+    const process = start([]);
+    const ready = await process.ready;
+    expect(ready).toEqual({ type: 'ready', port: expect.any(Number), managementPort: expect.any(Number) });
+    expect((await process.management('/-/health/live')).status).toBe(200);
+    expect((await process.management('/-/health/ready')).status).toBe(200);
+    const metrics = (await process.management('/-/metrics')).text;
+    expect(metrics).toContain('nodejs_eventloop_lag_seconds');
+    expect(metrics).toContain('rookery_tiny_total 1');
+
+    const inFlight = process.api('/slow?ms=400');
+    await process.says(/asked/);
+    process.child.kill('SIGTERM');
+    expect(JSON.parse((await inFlight).text)).toEqual({
+      service: 'admin',
+      year: true,
+      level: 'info',
+      link: 'http://localhost:8080/api/v4/version',
+    });
+    expect(await process.ended).toEqual({ code: 0, signal: null });
+    expect(process.lines().map((line) => line['msg'])).toEqual([
+      'ready',
+      'asked',
+      'stopping',
+      'consumers drained',
+      'stopped',
+    ]);
+    expect(process.lines()[1]).toMatchObject({ requestId: 'r-1', service: 'admin', level: 'info' });
+    expect(process.output).not.toContain('c4n4ry');
+  });
+
+  it('fails readiness at once and still serves during the delay', async () => {
+    const process = start(['api'], { ...goodEnv, SHUTDOWN_DELAY_MS: '1500' });
+    await process.ready;
+    process.child.kill('SIGTERM');
+    await process.says(/stopping/);
+    expect(await process.management('/-/health/ready')).toEqual({
+      status: 503,
+      text: '{"status":"unavailable","reasons":{"shutdown":"stopping"}}',
+    });
+    expect((await process.api('/slow?ms=1')).status).toBe(200);
+    expect((await process.management('/-/health/live')).status).toBe(200);
+    expect(await process.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('ends with 0 when its parent is gone', async () => {
+    const process = start(['worker'], { ...goodEnv, SHUTDOWN_DELAY_MS: '60000' });
+    expect((await process.ready).port).toBeNull();
+    process.child.disconnect();
+    expect(await process.ended).toEqual({ code: 0, signal: null });
+    expect(process.output).toContain('consumers drained');
+  });
+
+  it('ends with 1 when a step outlasts the limit, and names it', async () => {
+    const process = start([], { ...goodEnv, SHUTDOWN_GRACE_MS: '300', HANG: 'drain' });
+    await process.ready;
+    process.child.kill('SIGINT');
+    expect(await process.ended).toEqual({ code: 1, signal: null });
+    expect(process.lines().at(-1)).toMatchObject({ msg: 'shutdown took too long', unfinished: ['hanging'] });
+  });
+
+  it('lists all bad settings without a stack trace and ends with 78', async () => {
+    const process = start([], {
+      PORT: 'http',
+      MANAGEMENT_PORT: '70000',
+      ROOKERY_INTERNAL_SECRET: 'c4n4ry',
+      ROOKERY_TYPO: 'x',
+    });
+    expect((await process.ended).code).toBe(78);
+    expect(process.errors).toBe(
+      [
+        'admin: The configuration has 5 problems:',
+        '  - PORT is not a whole number',
+        '  - MANAGEMENT_PORT is out of range (0 to 65535)',
+        '  - ROOKERY_INTERNAL_SECRET is shorter than 32 characters',
+        '  - ROOKERY_CONTEXT_KEYS is missing: Keys of the signed request context as kid:base64,kid2:base64 (32 bytes each); the first signs, all verify.',
+        '  - ROOKERY_TYPO is not known',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('explains its roles when asked for another, and ends with 64', async () => {
+    const process = start(['serve']);
+    expect((await process.ended).code).toBe(64);
+    expect(process.errors).toContain('no role or command "serve"');
+    expect(process.errors).toMatch(/^ {2}count +Prints the words that follow\.$/m);
+  });
+
+  it('migrates without making the root module', async () => {
+    const process = start(['migrate']);
+    expect(await process.ended).toEqual({ code: 0, signal: null });
+    expect(process.output).toContain('migrated');
+    expect(process.errors).not.toContain('root module made');
+  });
+
+  it('runs a command with its words, its exit code and a clean stdout', async () => {
+    const process = start(['count', 'a', 'b']);
+    expect((await process.ended).code).toBe(2);
+    expect(process.output).toBe('2\n');
+    expect(process.lines(process.errors).map((line) => line['msg'])).toContain('beside the output');
+    const broken = start(['broken']);
+    expect((await broken.ended).code).toBe(1);
+    expect(broken.lines(broken.errors)).toMatchObject([{ level: 'error', msg: 'admin broken failed' }]);
+    expect(broken.errors).not.toContain('c4n4ryc4n4ry');
+  });
+
+  it('names a port that is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as AddressInfo;
+    const process = start([], { ...goodEnv, MANAGEMENT_PORT: String(port) });
+    expect((await process.ended).code).toBe(1);
+    expect(process.lines()).toMatchObject([{ level: 'error', port, msg: `port ${port} is in use by another process` }]);
+    other.close();
+  });
+
+  it('sends traces when somebody collects them, and SIGTERM still ends it with 0', async () => {
+    const received: string[] = [];
+    const collector = createServer((request, response) => {
+      request.resume().on('end', () => {
+        received.push(request.url ?? '');
+        response.end();
+      });
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => collector.once('listening', resolve));
+    const { port } = collector.address() as AddressInfo;
+    const process = start(['api'], { ...goodEnv, OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+    await process.api('/slow?ms=1');
+    process.child.kill('SIGTERM');
+    expect(await process.ended).toEqual({ code: 0, signal: null });
+    collector.close();
+    expect(received).toContain('/v1/traces');
+  });
+});

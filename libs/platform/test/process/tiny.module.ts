@@ -1,0 +1,43 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Controller, Get, Inject, Module, Query } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import type { Clock } from '@rookery/kernel';
+import { CLOCK } from '@rookery/kernel';
+import { Links, LOGGER, Metrics, PlatformModule, platformSettings, Readiness, SERVICE_NAME } from '@rookery/platform';
+import type { Logger, SettingsOf, SettingsValues } from '@rookery/platform';
+
+@Controller()
+export class TinyController {
+  constructor(
+    @Inject(platformSettings.token) private readonly settings: SettingsOf<typeof platformSettings>,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(SERVICE_NAME) private readonly service: string,
+    private readonly links: Links,
+  ) {}
+
+  @Get('slow')
+  async slow(@Query('ms') ms: string): Promise<object> {
+    this.logger.child({ requestId: 'r-1' }).info({ ms, password: 'c4n4ry' }, 'asked');
+    await pause(Number(ms));
+    return {
+      service: this.service,
+      year: this.clock.now().getUTCFullYear() > 2000,
+      level: this.settings.logLevel,
+      link: this.links.api('version'),
+    };
+  }
+}
+
+@Module({ controllers: [TinyController] })
+export class TinyModule {
+  constructor(readiness: Readiness, metrics: Metrics) {
+    readiness.require('tiny', () => null);
+    metrics.counter('rookery_tiny_total', 'Made once.').inc();
+  }
+
+  static forRoot(values: SettingsValues): DynamicModule {
+    process.stderr.write('root module made\n');
+    return { module: TinyModule, imports: [PlatformModule.forRoot({ service: 'admin', values })] };
+  }
+}
