@@ -1,0 +1,90 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { DirectoryKind } from '@rookery/contracts';
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { LOGGED_KINDS, WRITE_CHANGES } from './change-states';
+import { HeadWatch } from './head-watch';
+import type { Head } from './head-watch';
+import { BELONGINGS, SUBTREE } from './subtree.queries';
+
+type LoggedKind = DirectoryKind | 'token';
+type Pending = ReadonlyMap<LoggedKind, Set<number>>;
+
+const NEXT_VERSION = prepared(
+  'directory_next_version',
+  'update directory_head set version = version + 1 returning version, epoch',
+);
+
+/**
+ * Writes the directory's change log in the transaction of the change itself. Use cases name what they changed; just
+ * before the commit the version is counted up once, and the states as they are then are written under it.
+ *
+ * The order matters: counting first takes the lock that all committing changes share, so the states that are read
+ * after it contain every change of a lower version. Source: architecture 5.1; reliability-and-security 4.2; ADR 0041.
+ */
+@Injectable()
+export class ChangeLog {
+  private readonly pending = new WeakMap<Tx, Pending>();
+  private readonly made = new WeakMap<Tx, Head>();
+
+  constructor(@Inject(HeadWatch) private readonly watch: HeadWatch) {}
+
+  /** This user, namespace, project, membership or share is new, changed or gone in this transaction. */
+  record(tx: Tx, kind: DirectoryKind, ...ids: readonly number[]): void {
+    this.note(tx, kind, ids);
+  }
+
+  /** The state of these access tokens changed; gateways drop what they hold of them. */
+  recordToken(tx: Tx, ...tokenIds: readonly number[]): void {
+    this.note(tx, 'token', tokenIds);
+  }
+
+  /** A group's path, name or place changed, and with it that of everything below; call it after the change. */
+  async recordSubtree(tx: Tx, namespaceId: number): Promise<void> {
+    const rows = await tx.prepared<{ id: number }>(SUBTREE, [namespaceId]);
+    this.note(
+      tx,
+      'namespace',
+      rows.map((row) => row.id),
+    );
+  }
+
+  /**
+   * The thing goes (or goes to somebody else) with all that belongs to it: groups and projects below, memberships,
+   * shares, tokens. Call it before the rows are deleted.
+   */
+  async recordWithBelongings(tx: Tx, kind: 'user' | 'namespace' | 'project', id: number): Promise<void> {
+    const rows = await tx.prepared<{ kind: LoggedKind; id: number }>(BELONGINGS[kind], [id]);
+    this.note(tx, kind, [id]);
+    for (const row of rows) this.note(tx, row.kind, [row.id]);
+  }
+
+  /** The version that a transaction made; null before its commit or when it changed nothing. */
+  versionOf(tx: Tx): Head | null {
+    return this.made.get(tx) ?? null;
+  }
+
+  private note(tx: Tx, kind: LoggedKind, ids: readonly number[]): void {
+    if (ids.length === 0) return;
+    const pending = this.pending.get(tx) ?? this.begin(tx);
+    const known = pending.get(kind);
+    for (const id of ids) known?.add(id);
+  }
+
+  private begin(tx: Tx): Pending {
+    const pending: Pending = new Map([...LOGGED_KINDS, 'token' as const].map((kind) => [kind, new Set<number>()]));
+    this.pending.set(tx, pending);
+    // Asked for twice, so that it comes after the steps that others have registered by then.
+    tx.beforeCommit(async () => tx.beforeCommit(() => this.write(tx, pending)));
+    return pending;
+  }
+
+  private async write(tx: Tx, pending: Pending): Promise<void> {
+    this.pending.delete(tx);
+    const [head] = await tx.prepared<Head>(NEXT_VERSION, []);
+    if (!head) throw new Error('directory_head has no row');
+    await tx.prepared(WRITE_CHANGES, [head.version, ...[...pending.values()].map((ids) => [...ids])]);
+    this.made.set(tx, head);
+    tx.afterCommit(() => this.watch.moved(head));
+  }
+}

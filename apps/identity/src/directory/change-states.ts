@@ -1,0 +1,60 @@
+import { DIRECTORY_KINDS } from '@rookery/contracts';
+import type { DirectoryKind, Schema } from '@rookery/contracts';
+import { instantSql, prepared } from '@rookery/persistence';
+
+/** Identity's table of each kind; columns are named like the contract's fields. */
+const TABLES: Readonly<Record<DirectoryKind, string>> = {
+  user: 'users',
+  namespace: 'namespaces',
+  project: 'projects',
+  membership: 'members',
+  share: 'shares',
+};
+
+/** Fields that are more than a column. Shape: SQL with the table's alias `x`. */
+const DERIVED: Readonly<Record<string, string>> = {
+  'user.notification_email': 'case when x.confirmed_at is not null then x.email end',
+};
+
+export const LOGGED_KINDS = Object.keys(TABLES) as DirectoryKind[];
+
+/** The state of one thing as the contract has it. Shape: an SQL expression of type jsonb over the row `alias`. */
+export function stateSql(kind: DirectoryKind, alias: string): string {
+  const fields = Object.entries<Schema>(DIRECTORY_KINDS[kind].fields).map(([field, schema]) => {
+    const source = DERIVED[`${kind}.${field}`] ?? (schema.kind === 'instant' ? instantSql(`x.${field}`) : `x.${field}`);
+    return `'${field}', ${source.replaceAll('x.', `${alias}.`)}`;
+  });
+  return `jsonb_build_object(${fields.join(', ')})`;
+}
+
+const wanted = LOGGED_KINDS.map(
+  (kind, index) =>
+    `select ${index} as rank, '${kind}' as kind, w.id, (select ${stateSql(kind, 't')} from ${TABLES[kind]} t where t.id = w.id) as state
+     from unnest($${index + 2}::bigint[]) as w(id)`,
+).join('\n    union all ');
+
+/** $1 the version, $2… ids of each kind in the order of LOGGED_KINDS, last the ids of tokens. A row that is gone makes a tombstone. */
+export const WRITE_CHANGES = prepared(
+  'directory_write_changes',
+  `insert into directory_changes (version, ordinal, kind, entity_id, state)
+   select $1::bigint, row_number() over (order by rank, id), kind, id, state from (
+     ${wanted}
+     union all select ${LOGGED_KINDS.length}, 'token', w.id, null from unnest($${LOGGED_KINDS.length + 2}::bigint[]) as w(id)
+   ) as changed`,
+);
+
+const all = LOGGED_KINDS.map(
+  (kind, index) =>
+    `select ${index} as rank, '${kind}' as kind, t.id, ${stateSql(kind, 't')} as state from ${TABLES[kind]} t`,
+).join('\n    union all ');
+
+/** Entries of one version when the log is written anew: copies read whole versions at a time. */
+const REWRITE_CHUNK = 1000;
+
+/** Writes the state of everything, from version $1 on; answers the last version used. */
+export const REWRITE_LOG = `with written as (
+    insert into directory_changes (version, ordinal, kind, entity_id, state)
+    select $1::bigint + (row_number() over (order by rank, id) - 1) / ${REWRITE_CHUNK}, row_number() over (order by rank, id), kind, id, state
+    from (${all}) as everything
+    returning version
+  ) select coalesce(max(version), $1::bigint) as last from written`;

@@ -1,0 +1,75 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, prepared } from '@rookery/persistence';
+
+/** Where the log stands. */
+export interface Head {
+  readonly version: number;
+  readonly epoch: string;
+}
+
+const HEAD = prepared('directory_head_now', 'select version, epoch from directory_head');
+/** How often the head is looked at while somebody waits, for what other replicas commit. Units: ms. */
+const LOOK_MS = 100;
+
+interface Waiter {
+  readonly after: Head;
+  readonly settle: (moved: boolean) => void;
+}
+
+/**
+ * Wakes those who wait for the log to move: at once after a commit of this process, within 100 ms after one of
+ * another replica. One look at the database serves everybody who waits.
+ */
+@Injectable()
+export class HeadWatch {
+  private readonly waiters = new Set<Waiter>();
+  private looking: NodeJS.Timeout | undefined;
+  private latestVersion: number | null = null;
+
+  constructor(@Inject(Database) private readonly database: Database) {}
+
+  /** The newest version that this process committed or saw; null when it knows of none yet. */
+  get latest(): number | null {
+    return this.latestVersion;
+  }
+
+  /** Called once a commit is confirmed. */
+  moved(head: Head): void {
+    this.latestVersion = Math.max(this.latestVersion ?? 0, head.version);
+    for (const waiter of [...this.waiters]) {
+      if (head.version > waiter.after.version || head.epoch !== waiter.after.epoch) waiter.settle(true);
+    }
+  }
+
+  /** Resolves to true when the log has moved on from `after`, to false when it has not in time. Units: ms. */
+  beyond(after: Head, withinMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => waiter.settle(false), withinMs);
+      const waiter: Waiter = {
+        after,
+        settle: (moved) => {
+          clearTimeout(timer);
+          this.waiters.delete(waiter);
+          resolve(moved);
+        },
+      };
+      this.waiters.add(waiter);
+      this.look();
+    });
+  }
+
+  private look(): void {
+    if (this.looking !== undefined || this.waiters.size === 0) return;
+    this.looking = setTimeout(() => {
+      void this.database
+        .prepared<Head>(HEAD, [])
+        .then(([head]) => head && this.moved(head))
+        // Whoever waits has a time limit of his own.
+        .catch(() => undefined)
+        .finally(() => {
+          this.looking = undefined;
+          this.look();
+        });
+    }, LOOK_MS);
+  }
+}

@@ -1,0 +1,39 @@
+import { prepared } from '@rookery/persistence';
+import type { Prepared } from '@rookery/persistence';
+
+/** $1 a namespace: its id and the ids of all namespaces below. */
+export const SUBTREE = prepared(
+  'directory_subtree',
+  'select n.id from namespaces n where n.traversal_ids @> array[$1::bigint]',
+);
+
+/** Memberships of, and shares with, the sources of a relation `source (type, id)`. */
+const OF_SOURCES = `select 'membership' as kind, m.id from members m join source on source.type = m.source_type and source.id = m.source_id
+  union all select 'share', s.id from shares s join source on source.type = s.source_type and source.id = s.source_id`;
+
+const NAMESPACES_AND_WITHIN = `source as (
+    select 'namespace' as type, id from tree
+    union all select 'project', p.id from projects p where p.namespace_id in (select id from tree)
+  )
+  select source.type as kind, source.id from source
+  union all ${OF_SOURCES}
+  union all select 'share', s.id from shares s where s.group_id in (select id from tree)`;
+
+/** What goes with a thing when it is deleted. Shape: rows of kind and id, some of them twice; $1 the thing's id. */
+export const BELONGINGS: Readonly<Record<'user' | 'namespace' | 'project', Prepared>> = {
+  project: prepared(
+    'directory_belongings_of_project',
+    `with source as (select 'project' as type, $1::bigint as id) ${OF_SOURCES}`,
+  ),
+  namespace: prepared(
+    'directory_belongings_of_namespace',
+    `with tree as (select n.id from namespaces n where n.traversal_ids @> array[$1::bigint]), ${NAMESPACES_AND_WITHIN}`,
+  ),
+  user: prepared(
+    'directory_belongings_of_user',
+    `with tree as (select n.id from namespaces n where n.owner_id = $1::bigint), ${NAMESPACES_AND_WITHIN}
+     union all select 'membership', m.id from members m where m.user_id = $1::bigint
+     union all select 'project', p.id from projects p where p.creator_id = $1::bigint
+     union all select 'token', t.id from access_tokens t where t.user_id = $1::bigint`,
+  ),
+};
