@@ -16,6 +16,11 @@ export interface ResolveTokenRequest {
   readonly digest: string | null;
   /** Client address without port, for the usage record. */
   readonly ip: string | null;
+  /**
+   * The request is for a rotation endpoint: a revoked token presented there takes the rest of its family with it.
+   * Source: reference identity-and-import 4.8.
+   */
+  readonly rotating?: boolean;
 }
 
 export interface TokenHolder {
