@@ -1,0 +1,60 @@
+import { prepared } from '@rookery/persistence';
+import { projectLevelSql, groupLevelSql } from '@rookery/directory';
+import { OWN_TABLES } from '../scope/reach-sql';
+import { stateSql } from './change-states';
+
+/**
+ * One snapshot of the log from version $1 on, as the JSON that is sent: whole versions, at least $2 entries when
+ * there are as many. A reader of another epoch ($3) gets it from the beginning.
+ */
+export const CHANGES = prepared(
+  'directory_changes_after',
+  `with head as (
+     select version, epoch, compacted_to, case when epoch = $3::text then $1::bigint else 0 end as since from directory_head
+   ), up_to as (
+     select coalesce((
+       select c.version from directory_changes c where c.version > head.since
+       order by c.version, c.ordinal offset $2::integer - 1 limit 1
+     ), head.version) as version from head
+   )
+   select head.version, head.epoch, up_to.version as up_to, json_build_object(
+     'epoch', head.epoch, 'head', head.version, 'upTo', up_to.version, 'compactedTo', head.compacted_to,
+     'changes', coalesce((
+       select json_agg(json_build_object('version', c.version, 'kind', c.kind, 'id', c.entity_id, 'state', c.state)
+         order by c.version, c.ordinal)
+       from directory_changes c where c.version > head.since and c.version <= up_to.version
+     ), '[]'::json))::text as answer
+   from head, up_to`,
+);
+
+const answer = (project: string, namespace: string, level: string): string =>
+  `json_build_object('version', h.version, 'epoch', h.epoch, 'project', ${project}, 'namespace', ${namespace},
+     'access_level', ${level})::text as answer`;
+// People who are not active may know of nothing; $1 is null for an anonymous caller.
+const admitted = `($1::bigint is null or exists (select 1 from users viewer where viewer.id = $1::bigint and viewer.state = 'active'))`;
+
+const PROJECT = `select ${answer(
+  `case when p.id is not null then ${stateSql('project', 'p')} end`,
+  `case when n.id is not null then ${stateSql('namespace', 'n')} end`,
+  projectLevelSql({ user: '$1::bigint', project: 'p.id', namespace: 'n', tables: OWN_TABLES }),
+)}
+  from directory_head h left join (projects p join namespaces n on n.id = p.namespace_id) on ${admitted} and`;
+
+const GROUP = `select ${answer(
+  'null::json',
+  `case when n.id is not null then ${stateSql('namespace', 'n')} end`,
+  groupLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES }),
+)}
+  from directory_head h left join namespaces n on ${admitted} and`;
+
+/** What the copy of a service would say. $1 the viewer's id or null, then the reference. */
+export const DECIDE = {
+  projectById: prepared('directory_decide_project_by_id', `${PROJECT} p.id = $2::bigint`),
+  /** $2 full path of the namespace, $3 path of the project. */
+  projectByPath: prepared(
+    'directory_decide_project_by_path',
+    `${PROJECT} lower(n.full_path) = lower($2::text) and lower(p.path) = lower($3::text)`,
+  ),
+  groupById: prepared('directory_decide_group_by_id', `${GROUP} n.id = $2::bigint`),
+  groupByPath: prepared('directory_decide_group_by_path', `${GROUP} lower(n.full_path) = lower($2::text)`),
+};

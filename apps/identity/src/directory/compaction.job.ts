@@ -1,0 +1,40 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Work } from '@rookery/persistence';
+
+/** Entries younger than this stay, so that a reader who was away for a moment goes on where he stopped. */
+const KEPT = '1 hour';
+
+const RAISE = `update directory_head set compacted_to = greatest(compacted_to, coalesce(
+    (select c.version from directory_changes c where c.created_at < statement_timestamp() - interval '${KEPT}'
+     order by c.version desc limit 1), 0))
+  returning compacted_to`;
+
+// The newest entry of each thing stays, tombstones too: without them a reader from far behind would keep what is gone.
+const DELETE = `delete from directory_changes c where c.version <= $1 and (c.kind = 'token' or exists (
+    select 1 from directory_changes newer where newer.kind = c.kind and newer.entity_id = c.entity_id
+      and newer.version > c.version and newer.version <= $1))`;
+
+/**
+ * Takes superseded entries out of the change log. The horizon is raised and committed first: whoever reads while
+ * entries disappear already knows that versions up to there are no longer complete. Source: ADR 0041.
+ */
+@Injectable()
+export class CompactionJob {
+  constructor(@Inject(Work) private readonly work: Work) {}
+
+  /** Shape: how many entries went. */
+  async run(): Promise<number> {
+    const horizon = await this.work.run(async (tx) => {
+      const [head] = await tx.query<{ compacted_to: number }>(RAISE);
+      return head?.compacted_to ?? 0;
+    });
+    return this.work.run(async (tx) => {
+      await tx.query('set local statement_timeout = 0');
+      const [gone] = await tx.query<{ count: number }>(
+        `with gone as (${DELETE} returning 1) select count(*)::integer as count from gone`,
+        [horizon],
+      );
+      return gone?.count ?? 0;
+    });
+  }
+}

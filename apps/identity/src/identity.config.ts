@@ -1,0 +1,40 @@
+import { VISIBILITIES } from '@rookery/kernel';
+import { defineSettings, setting } from '@rookery/platform';
+
+/** What only the identity service reads. */
+export const identitySettings = defineSettings('identity', {
+  tokenMaxLifetimeDays: setting.int('TOKEN_MAX_LIFETIME_DAYS', {
+    default: 365,
+    min: 1,
+    max: 400,
+    about: 'Longest life of an access token, in days; also the life of one made without a date.',
+  }),
+  tokenPrefix: setting.text('TOKEN_PREFIX', { default: 'glpat-', about: 'First characters of access tokens.' }),
+  impersonationEnabled: setting.flag('TOKEN_IMPERSONATION', {
+    default: true,
+    about: 'Whether impersonation tokens may be used.',
+  }),
+  deletionDelayDays: setting.int('DELETION_DELAY_DAYS', {
+    default: 7,
+    min: 0,
+    max: 90,
+    about: 'Days between deleting a group or project and its removal; 0 removes at once.',
+  }),
+  groupVisibility: setting.choice('DEFAULT_GROUP_VISIBILITY', VISIBILITIES, {
+    default: 'private',
+    about: 'Visibility of a new group that names none.',
+  }),
+  projectVisibility: setting.choice('DEFAULT_PROJECT_VISIBILITY', VISIBILITIES, {
+    default: 'private',
+    about: 'Visibility of a new project that names none.',
+  }),
+  defaultPlan: setting.choice('ROOKERY_DEFAULT_PLAN', ['free', 'premium', 'ultimate'], {
+    default: 'ultimate',
+    about: 'Plan of a new top-level group or user namespace.',
+  }),
+  housekeepingMs: setting.int('HOUSEKEEPING_MS', {
+    default: 600_000,
+    min: 1000,
+    about: 'Time between two looks for memberships that ran out and for deletions that are due.',
+  }),
+});

@@ -1,0 +1,87 @@
+import { Controller } from '@nestjs/common';
+import type { Call, KeysetPage } from '@rookery/api-v4';
+import { administrator, anyone, created, Endpoint, json, one, page, signedIn } from '@rookery/api-v4';
+import type { Page, SignedInViewer } from '@rookery/kernel';
+import { Forbidden, isSignedIn, NotFound } from '@rookery/kernel';
+import { currentUser, userDetail, userInList } from './user.presenter';
+import type { UserRow } from './user.presenter';
+import { CreateUserParams, ListUsersParams, UserIdParams } from './users.dto';
+import { UsersQueries } from './users.queries';
+import { UsersService } from './users.service';
+
+const SOURCE = 'reference identity-and-import 10.1';
+
+@Controller()
+export class UsersController {
+  constructor(
+    private readonly users: UsersService,
+    private readonly queries: UsersQueries,
+  ) {}
+
+  @Endpoint('GET', '/user', {
+    about: 'The user that the token belongs to.',
+    source: SOURCE,
+    may: signedIn(),
+    tokenScopes: ['read_user'],
+    answers: one(currentUser),
+  })
+  current(call: Call<object, undefined, SignedInViewer>): Promise<UserRow> {
+    return this.found(call.viewer.userId);
+  }
+
+  @Endpoint('GET', '/users', {
+    about: 'Users, newest first; an anonymous caller may only ask for one by username.',
+    source: SOURCE,
+    may: anyone(),
+    tokenScopes: ['read_user'],
+    params: ListUsersParams,
+    fails: [403],
+    answers: page(userInList, { keyset: { orderBy: ['id', 'name', 'username'], offsetCapFor: 'User' } }),
+  })
+  async list(call: Call<ListUsersParams>): Promise<Page<UserRow> | KeysetPage<UserRow>> {
+    if (!isSignedIn(call.viewer) && call.params.username === undefined) throw new Forbidden();
+    if (call.keyset) return this.queries.after(call.viewer, call.params, call.keyset);
+    return this.queries.page(call.viewer, call.params, call.page);
+  }
+
+  @Endpoint('GET', '/users/:id', {
+    about: 'One user.',
+    source: SOURCE,
+    may: signedIn(),
+    tokenScopes: ['read_user'],
+    params: UserIdParams,
+    answers: one(userDetail),
+  })
+  show(call: Call<UserIdParams, undefined, SignedInViewer>): Promise<UserRow> {
+    return this.found(call.params.id);
+  }
+
+  @Endpoint('POST', '/users', {
+    about: 'Makes a user with his personal namespace.',
+    source: SOURCE,
+    may: administrator(),
+    params: CreateUserParams,
+    fails: [409],
+    answers: created(userDetail),
+  })
+  async create(call: Call<CreateUserParams, undefined, SignedInViewer>): Promise<UserRow> {
+    return this.found(await this.users.create(call.viewer, call.params));
+  }
+
+  @Endpoint('POST', '/users/:id/block', {
+    about: 'Blocks a user; null when he was blocked already.',
+    source: SOURCE,
+    may: administrator(),
+    params: UserIdParams,
+    answers: json<true | null>({ type: ['boolean', 'null'] }, { status: 201 }),
+  })
+  block(call: Call<UserIdParams, undefined, SignedInViewer>): Promise<true | null> {
+    return this.users.block(call.viewer, call.params.id);
+  }
+
+  private async found(id: number): Promise<UserRow> {
+    const user = await this.queries.one(id);
+    if (!user) throw new NotFound('User');
+    return user;
+  }
+}
