@@ -78,6 +78,15 @@ export class Collection<E extends { id: number }> {
     }
   }
 
+  /** Every row of a short, unpaged collection. Bounds: at most COUNT_LIMIT rows. */
+  async all(request: Omit<ListRequest<E>, 'page'>): Promise<E[]> {
+    try {
+      return await this.ordered(request).limit(COUNT_LIMIT).getMany();
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
   /** Errors: NotFound. Shape: `key` is the id, or properties that name one row. */
   async find(key: number | FindOptionsWhere<E>, within?: number): Promise<E> {
     try {
@@ -167,7 +176,7 @@ export class Collection<E extends { id: number }> {
     return (column === undefined ? {} : { [column]: within }) as FindOptionsWhere<E>;
   }
 
-  private filtered(request: ListRequest<E>): SelectQueryBuilder<E & ObjectLiteral> {
+  private filtered(request: Omit<ListRequest<E>, 'page'>): SelectQueryBuilder<E & ObjectLiteral> {
     const query = this.work.dataSource.manager
       .createQueryBuilder(this.entity as new () => E & ObjectLiteral, 'row')
       .where({ ...request.where, ...this.scope(request.within) });
@@ -175,7 +184,7 @@ export class Collection<E extends { id: number }> {
     return query;
   }
 
-  private ordered(request: ListRequest<E>): SelectQueryBuilder<E & ObjectLiteral> {
+  private ordered(request: Omit<ListRequest<E>, 'page'>): SelectQueryBuilder<E & ObjectLiteral> {
     const query = this.filtered(request);
     const order = request.order ?? this.options.order ?? {};
     const entries = Object.entries(order) as [string, 'ASC' | 'DESC'][];
@@ -185,7 +194,7 @@ export class Collection<E extends { id: number }> {
     return query;
   }
 
-  private async count(request: ListRequest<E>): Promise<number> {
+  private async count(request: Omit<ListRequest<E>, 'page'>): Promise<number> {
     const [sql, values] = this.filtered(request)
       .select('1')
       .limit(COUNT_LIMIT + 1)
