@@ -1,0 +1,119 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from '@rookery/platform';
+import { connect, Events } from 'nats';
+import type { NatsConnection } from 'nats';
+
+/** Units: milliseconds. */
+const CONNECT_TIMEOUT_MS = 2000;
+const RETRY_MS = 500;
+
+/**
+ * The connection to NATS. Purpose: nobody waits for the bus at boot, and whoever needs it waits here.
+ * Shape: `start` returns at once and tries for ever, each failure logged once until the bus is there again.
+ */
+export class Broker {
+  private connection: NatsConnection | null = null;
+  private isLinked = false;
+  private readonly waiting = new Set<(connection: NatsConnection) => void>();
+  private readonly stopping = new AbortController();
+  private running: Promise<void> | null = null;
+
+  constructor(
+    private readonly url: string,
+    private readonly name: string,
+    private readonly logger: Logger,
+  ) {}
+
+  start(): void {
+    this.running ??= this.keepConnected();
+  }
+
+  /** Is the link up at this moment? */
+  get isConnected(): boolean {
+    return this.isLinked;
+  }
+
+  /** Resolves as soon as the link is up. Errors: the signal's reason when it is aborted first. */
+  async connected(signal: AbortSignal): Promise<NatsConnection> {
+    signal.throwIfAborted();
+    if (this.connection && this.isLinked) return this.connection;
+    return new Promise((resolve, reject) => {
+      const found = (connection: NatsConnection): void => {
+        signal.removeEventListener('abort', given);
+        resolve(connection);
+      };
+      const given = (): void => {
+        this.waiting.delete(found);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', given, { once: true });
+      this.waiting.add(found);
+    });
+  }
+
+  /** Sends what is buffered (acknowledgements) and closes. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    const { connection } = this;
+    if (connection && !connection.isClosed()) {
+      // Flushing waits for the server; one that is gone is not waited for.
+      if (this.isLinked) await Promise.race([connection.flush().catch(() => undefined), pause(500)]);
+      await connection.close();
+    }
+    await this.running;
+  }
+
+  private async keepConnected(): Promise<void> {
+    let isSilent = false;
+    while (!this.stopping.signal.aborted) {
+      try {
+        const connection = await connect({
+          servers: this.url.split(','),
+          name: this.name,
+          timeout: CONNECT_TIMEOUT_MS,
+          maxReconnectAttempts: -1,
+          reconnectTimeWait: 250,
+          reconnectJitter: 250,
+          pingInterval: 10_000,
+          maxPingOut: 2,
+        });
+        isSilent = false;
+        if (this.stopping.signal.aborted) return await connection.close();
+        this.open(connection);
+        const error = await connection.closed();
+        this.isLinked = false;
+        if (error) this.logger.warn({ err: error }, 'the message bus closed the connection');
+      } catch (error) {
+        if (!isSilent) this.logger.warn({ err: error }, 'the message bus cannot be reached; trying on');
+        isSilent = true;
+      }
+      await pause(RETRY_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  private open(connection: NatsConnection): void {
+    this.connection = connection;
+    this.link();
+    void this.watch(connection);
+  }
+
+  private async watch(connection: NatsConnection): Promise<void> {
+    for await (const status of connection.status()) {
+      if (status.type === Events.Disconnect) {
+        this.isLinked = false;
+        this.logger.warn({}, 'the message bus is away');
+      } else if (status.type === Events.Reconnect) {
+        this.logger.info({}, 'the message bus is back');
+        this.link();
+      }
+    }
+  }
+
+  private link(): void {
+    this.isLinked = true;
+    for (const found of [...this.waiting]) {
+      this.waiting.delete(found);
+      if (this.connection) found(this.connection);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { EventPattern } from '@nestjs/microservices';
+import type { EventDefinition, PayloadOf } from '@rookery/contracts';
+import type { Tx } from '@rookery/persistence';
+
+/** An event as an effect sees it. */
+export interface Delivered<D extends EventDefinition> {
+  readonly id: string;
+  /** When the fact happened, ISO 8601. */
+  readonly time: string;
+  readonly aggregateId: number;
+  readonly actorId: number | null;
+  readonly data: PayloadOf<D>;
+}
+
+/** The same before its type is known: the payload was checked against the contract of its subject. */
+export type DeliveredAny = Omit<Delivered<never>, 'data'> & { readonly data: unknown };
+
+/** Events that this effect has not had yet, oldest first, and the transaction in which it must happen. */
+export interface EffectBatch<D extends EventDefinition> {
+  readonly tx: Tx;
+  readonly events: readonly Delivered<D>[];
+}
+
+/** What a handler's pattern carries to the strategy. */
+export interface EffectExtras {
+  readonly effect: string;
+  readonly definition: EventDefinition;
+}
+
+/** Errors of handlers by batch: Nest's RPC proxy answers "Internal server error" and keeps the error to itself. */
+const failures = new WeakMap<object, { readonly error: unknown }>();
+
+/** What the handler threw for this batch; undefined when it did not. */
+export function failureOf(batch: object): { readonly error: unknown } | undefined {
+  return failures.get(batch);
+}
+
+/** A batch on its way to a handler. */
+export interface AnyBatch {
+  readonly tx: Tx;
+  readonly events: readonly DeliveredAny[];
+}
+
+type Handler = (this: unknown, batch: AnyBatch, ...rest: unknown[]) => unknown;
+
+/**
+ * Makes a controller's method the effect of an event. Purpose: the method gets batches of events that are new to it
+ * and writes through `tx`; inbox rows and effects commit together, and an event whose effect fails is tried again and
+ * then kept as a dead letter.
+ * Shape: `effect` is a lasting name (`raise-todos`); renaming it replays the stream from its start. It must do nothing
+ * that a rollback cannot undo, since a failing batch is tried again event by event.
+ * Source: reliability-and-security 2.3, 2.4; ADR 0025.
+ */
+export function Consume<D extends EventDefinition>(event: D, o: { readonly effect: string }): MethodDecorator {
+  if (!/^[a-z][a-z0-9-]*$/.test(o.effect)) throw new Error(`the effect "${o.effect}" is not kebab-case`);
+  return (target, key, descriptor) => {
+    const method = descriptor.value as unknown as Handler;
+    const kept = async function (this: unknown, batch: AnyBatch, ...rest: unknown[]): Promise<void> {
+      try {
+        await method.call(this, batch, ...rest);
+      } catch (error) {
+        failures.set(batch, { error });
+      }
+    };
+    // Decorators below this one left their metadata on the method itself.
+    for (const name of Reflect.getMetadataKeys(method) as unknown[]) {
+      Reflect.defineMetadata(name, Reflect.getMetadata(name, method), kept);
+    }
+    descriptor.value = kept as never;
+    const extras: EffectExtras = { effect: o.effect, definition: event };
+    EventPattern(event.subject, { ...extras })(target, key, descriptor);
+  };
+}

@@ -1,0 +1,256 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ServiceName } from '@rookery/contracts';
+import { Unavailable } from '@rookery/kernel';
+import { isDatabaseAway, violates } from '@rookery/persistence';
+import type { Logger, Metrics } from '@rookery/platform';
+import type { ConsumerMessages, JsMsg } from 'nats';
+import type { Broker } from './broker';
+import type { DeliveredAny } from './consume';
+import type { DeadLetters, Letter } from './dead-letters';
+import type { Effect, Effects } from './effects';
+import { decode } from './envelope';
+import type { FaultPoints } from './fault-points';
+import { durableOf, isMissing, MAX_ACK_PENDING, streamOf } from './streams';
+import type { Streams } from './streams';
+
+/** Units: milliseconds. */
+const HEARTBEAT_MS = 10_000;
+const BACKOFF_MS = { first: 100, most: 5000 };
+const RESTART_MS = 250;
+
+export interface ConsumerParts {
+  readonly service: ServiceName;
+  readonly broker: Broker;
+  readonly streams: Streams;
+  readonly effects: Effects;
+  readonly letters: DeadLetters;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly faults: FaultPoints;
+  readonly batchCount: number;
+  /** Before the second try, the third …; one try more than there are delays. */
+  readonly retryDelaysMs: readonly number[];
+}
+
+interface Delivery {
+  readonly message: JsMsg;
+  readonly event: DeliveredAny;
+  readonly isRedelivered: boolean;
+}
+
+/**
+ * One effect on one event: a durable pull consumer that is always asking for more.
+ * Shape: one batch at a time; acknowledged only after the commit. A failing batch is taken apart, so that a bad
+ * message delays nobody; when the database is away, everything is held and nothing is counted.
+ * Source: reliability-and-security 2.3, 2.4; ADR 0025.
+ */
+export class DurableConsumer {
+  readonly durable: string;
+  private readonly stopping = new AbortController();
+  private readonly queue: JsMsg[] = [];
+  private readonly held = new Set<JsMsg>();
+  private readonly counters;
+  private messages: ConsumerMessages | null = null;
+  private running: Promise<void> | null = null;
+  private working: Promise<void> | null = null;
+
+  constructor(
+    private readonly effect: Effect,
+    private readonly parts: ConsumerParts,
+  ) {
+    this.durable = durableOf(parts.service, effect.name, effect.definition);
+    const { metrics } = parts;
+    this.counters = {
+      done: metrics.counter('rookery_effects_total', 'Events that had their effect.', ['effect']),
+      absorbed: metrics.counter('rookery_inbox_absorbed_total', 'Deliveries of events seen before.', ['effect']),
+      failed: metrics.counter('rookery_effects_failed_total', 'Failed tries of an effect.', ['effect']),
+      dead: metrics.counter('rookery_dead_letters_total', 'Events given to an operator.', ['effect', 'reason']),
+      foreign: metrics.counter('rookery_foreign_events_total', 'Events of an unknown type.', ['effect']),
+      lag: metrics.histogram('rookery_effect_delay_seconds', 'From the fact to its effect.', ['effect']),
+    };
+  }
+
+  start(): void {
+    this.running ??= this.consume();
+  }
+
+  /** Asks for no more, lets the batch in hand end, and hands back the rest. Units: milliseconds. */
+  async stop(graceMs: number): Promise<void> {
+    this.stopping.abort();
+    this.messages?.stop();
+    await Promise.race([this.working ?? Promise.resolve(), pause(graceMs, undefined, { ref: false })]);
+    for (const message of [...this.held, ...this.queue.splice(0)]) message.nak();
+    this.held.clear();
+    await this.running;
+  }
+
+  private async consume(): Promise<void> {
+    const { broker, streams, logger } = this.parts;
+    const { definition } = this.effect;
+    while (!this.stopping.signal.aborted) {
+      try {
+        const connection = await broker.connected(this.stopping.signal);
+        await streams.reconcileStream(connection, definition.service);
+        await streams.reconcileConsumer(connection, this.durable, definition);
+        const consumer = await connection.jetstream().consumers.get(streamOf(definition.service), this.durable);
+        this.messages = await consumer.consume({
+          max_messages: MAX_ACK_PENDING,
+          expires: 30_000,
+          idle_heartbeat: 5000,
+          abort_on_missing_resource: true,
+          callback: (message) => this.take(message),
+        });
+        if (this.stopping.signal.aborted) this.messages.stop();
+        const error = await this.messages.closed();
+        if (error) throw error;
+      } catch (error) {
+        if (!this.stopping.signal.aborted) logger.warn({ err: error, durable: this.durable }, this.why(error));
+      }
+      await pause(RESTART_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  private why(error: unknown): string {
+    return isMissing(error) ? 'a stream or consumer was lost; making it again' : 'consuming was interrupted';
+  }
+
+  private take(message: JsMsg): void {
+    this.queue.push(message);
+    // Begun after the bytes in hand are parsed, so that what arrived together is done together.
+    this.working ??= Promise.resolve().then(() => this.drain());
+  }
+
+  private async drain(): Promise<void> {
+    const heartbeat = setInterval(() => this.askForTime(), HEARTBEAT_MS);
+    try {
+      while (this.queue.length > 0 && !this.stopping.signal.aborted) {
+        const batch = this.queue.splice(0, this.parts.batchCount);
+        for (const message of batch) this.held.add(message);
+        await this.batch(batch);
+        for (const message of batch) this.held.delete(message);
+      }
+    } catch (error) {
+      // What is held is delivered again after the acknowledgement wait.
+      this.parts.logger.error({ err: error, durable: this.durable }, 'a batch was left unfinished');
+    } finally {
+      clearInterval(heartbeat);
+      this.working = null;
+      // A message may have arrived between the last look and here.
+      if (this.queue.length > 0 && !this.stopping.signal.aborted) this.working = this.drain();
+    }
+  }
+
+  private askForTime(): void {
+    for (const message of [...this.held, ...this.queue]) message.working();
+  }
+
+  private async batch(messages: readonly JsMsg[]): Promise<void> {
+    const deliveries: Delivery[] = [];
+    for (const message of messages) {
+      const decoded = decode(message.string(), this.effect.definition);
+      if (decoded.outcome === 'event') {
+        deliveries.push({ message, event: decoded.event, isRedelivered: message.redelivered });
+      } else if (decoded.outcome === 'foreign') {
+        this.counters.foreign.inc({ effect: this.effect.name });
+        this.settle(message, 'ack');
+      } else {
+        await this.untilTheDatabaseIsBack(() => this.bury(message, decoded.reason, decoded.problem));
+      }
+    }
+    if (deliveries.length === 0) return;
+    const error = await this.attempt(deliveries);
+    if (error === null) return;
+    if (deliveries.length === 1) return this.count(deliveries[0]!, error.reason);
+    for (const delivery of deliveries) {
+      const own = await this.attempt([delivery]);
+      if (own) await this.count(delivery, own.reason);
+    }
+  }
+
+  /** One transaction for all. Answers null when done or when stopping, else why it failed. */
+  private async attempt(deliveries: readonly Delivery[]): Promise<{ readonly reason: unknown } | null> {
+    const { effects, faults } = this.parts;
+    try {
+      const fresh = await this.untilTheDatabaseIsBack(() => effects.run(this.effect, deliveries));
+      if (fresh === null) return null;
+      this.counters.done.inc({ effect: this.effect.name }, fresh);
+      this.counters.absorbed.inc({ effect: this.effect.name }, deliveries.length - fresh);
+    } catch (error) {
+      return { reason: error };
+    }
+    await faults.reach('consumer.before-ack');
+    for (const { message, event } of deliveries) {
+      this.counters.lag.observe({ effect: this.effect.name }, Math.max(0, Date.now() - Date.parse(event.time)) / 1000);
+      this.settle(message, 'ack');
+    }
+    return null;
+  }
+
+  /** Counts a failed try; the message comes again later, or becomes a dead letter. */
+  private async count(delivery: Delivery, error: unknown): Promise<void> {
+    const { letters, retryDelaysMs, logger } = this.parts;
+    const { message, event } = delivery;
+    this.counters.failed.inc({ effect: this.effect.name });
+    const outcome = await this.untilTheDatabaseIsBack(() =>
+      letters.failed(this.letterOf(message, event.id), error, retryDelaysMs.length + 1),
+    );
+    if (outcome === null) return;
+    const facts = { effect: this.effect.name, eventId: event.id, attempts: outcome.attempts, err: error };
+    if (outcome.state === 'retrying') {
+      logger.warn(facts, 'an effect failed and will be tried again');
+      this.settle(message, 'later', retryDelaysMs[outcome.attempts - 1] ?? retryDelaysMs.at(-1) ?? 0);
+      return;
+    }
+    logger.error(facts, 'an effect failed for the last time: dead letter');
+    this.counters.dead.inc({ effect: this.effect.name, reason: 'failed' });
+    this.settle(message, 'never');
+  }
+
+  private async bury(message: JsMsg, reason: 'undecodable' | 'unknown_version', problem: string): Promise<void> {
+    await this.parts.letters.bury(this.letterOf(message, null), reason, problem);
+    this.parts.logger.error({ effect: this.effect.name, reason, problem }, 'an event cannot be read: dead letter');
+    this.counters.dead.inc({ effect: this.effect.name, reason });
+    this.settle(message, 'never');
+  }
+
+  private settle(message: JsMsg, how: 'ack' | 'never' | 'later', delayMs = 0): void {
+    this.held.delete(message);
+    if (how === 'ack') message.ack();
+    else if (how === 'never') message.term();
+    else message.nak(delayMs);
+  }
+
+  /** Tries on while the surroundings are to blame. Answers null when the process stops meanwhile. */
+  private async untilTheDatabaseIsBack<T>(use: () => Promise<T>): Promise<T | null> {
+    for (let round = 0; ; round += 1) {
+      try {
+        return await use();
+      } catch (error) {
+        if (!isSurroundings(error)) throw error;
+        if (this.stopping.signal.aborted) return null;
+        if (round === 0) this.parts.logger.warn({ err: error, durable: this.durable }, 'an effect waits');
+        const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** Math.min(round, 10));
+        await pause(Math.random() * most, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  private letterOf(message: JsMsg, eventId: string | null): Letter {
+    const names = message.headers?.keys() ?? [];
+    return {
+      effect: this.effect.name,
+      eventId,
+      subject: message.subject,
+      headers: Object.fromEntries(names.map((name) => [name, message.headers?.get(name) ?? ''])),
+      body: message.string(),
+    };
+  }
+}
+
+/** The database or another part is away; a broken rule of a table is the message's own fault. */
+function isSurroundings(error: unknown): boolean {
+  if (violates(error)) return false;
+  if (isDatabaseAway(error)) return true;
+  // A statement that timed out is Unavailable too, but it may be this message that makes it slow: that counts.
+  return error instanceof Unavailable && error.what !== 'database';
+}

@@ -1,0 +1,86 @@
+import { isObservable, lastValueFrom } from 'rxjs';
+import { Injectable } from '@nestjs/common';
+import type { EventDefinition } from '@rookery/contracts';
+import { Inbox, Work } from '@rookery/persistence';
+import { failureOf } from './consume';
+import type { AnyBatch, DeliveredAny } from './consume';
+import { DeadLetters } from './dead-letters';
+import type { LetterRow } from './dead-letters';
+import { decode } from './envelope';
+
+/** A handler with the name of its effect, as the strategy collected it. */
+export interface Effect {
+  readonly name: string;
+  readonly definition: EventDefinition;
+  /** Nest's callback around the controller's method. */
+  readonly call: (batch: AnyBatch) => Promise<unknown>;
+}
+
+/** Something held for a retry is marked; the row of its counted tries goes when it succeeds. */
+export interface Attempted {
+  readonly event: DeliveredAny;
+  readonly isRedelivered: boolean;
+}
+
+/** Runs effects once: inbox rows and effect in one transaction. Source: reliability-and-security 2.3. */
+@Injectable()
+export class Effects {
+  constructor(
+    private readonly work: Work,
+    private readonly inbox: Inbox,
+    private readonly letters: DeadLetters,
+  ) {}
+
+  /** Answers how many events were new. Errors: what the handler threw; then nothing has happened. */
+  async run(effect: Effect, attempted: readonly Attempted[]): Promise<number> {
+    return this.work.run(async (tx) => {
+      const byId = new Map(attempted.map(({ event }) => [event.id, event]));
+      const fresh = await this.inbox.fresh(tx, effect.name, [...byId.keys()]);
+      const events = [...byId.values()].filter((event) => fresh.has(event.id));
+      if (events.length > 0) await invoke(effect, { tx, events });
+      const again = attempted.filter((one) => one.isRedelivered).map((one) => one.event.id);
+      if (again.length > 0) await this.letters.recovered(tx, effect.name, again);
+      return events.length;
+    });
+  }
+
+  /**
+   * Tries the next dead letter that an operator wants replayed, through the inbox like any delivery.
+   * Shape: answers the id of the letter tried, null when there is none after `after`; `failed` has the error, if any.
+   */
+  async replayNext(effects: readonly Effect[], after: number): Promise<{ id: number; failed?: unknown } | null> {
+    let claimed: LetterRow | null = null;
+    try {
+      await this.work.run(async (tx) => {
+        claimed = await this.letters.claim(tx, after);
+        if (!claimed) return;
+        await this.replay(effects, claimed, tx);
+        await this.letters.replayed(tx, claimed.id);
+      });
+    } catch (error) {
+      // Assigned inside the closure, which the compiler does not follow.
+      const letter = claimed as LetterRow | null;
+      if (!letter) throw error;
+      return { id: letter.id, failed: error };
+    }
+    return claimed && { id: (claimed as LetterRow).id };
+  }
+
+  private async replay(effects: readonly Effect[], letter: LetterRow, tx: AnyBatch['tx']): Promise<void> {
+    const effect = effects.find((one) => one.name === letter.effect && one.definition.subject === letter.subject);
+    if (!effect) throw new Error(`no effect ${letter.effect} on ${letter.subject} runs here`);
+    const decoded = decode(letter.body, effect.definition);
+    if (decoded.outcome !== 'event') throw new Error('problem' in decoded ? decoded.problem : 'not this event');
+    const fresh = await this.inbox.fresh(tx, effect.name, [decoded.event.id]);
+    if (fresh.size > 0) await invoke(effect, { tx, events: [decoded.event] });
+  }
+}
+
+/** Calls the handler through Nest and brings its own error back. */
+async function invoke(effect: Effect, batch: AnyBatch): Promise<void> {
+  const result = await effect.call(batch);
+  // Guards, pipes and interceptors of Nest fail as an errored Observable, which must be awaited or it is lost.
+  if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });
+  const failure = failureOf(batch);
+  if (failure) throw failure.error;
+}

@@ -1,0 +1,46 @@
+import type { INestApplication, INestApplicationContext, INestMicroservice } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { AsyncMicroserviceOptions, MicroserviceOptions } from '@nestjs/microservices';
+import type { WorkerStep } from '@rookery/platform';
+import { Broker } from './broker';
+import { JetStreamStrategy } from './jetstream.strategy';
+import { Relay } from './relay';
+import { Replayer } from './replayer';
+
+/**
+ * The worker role: relays this service's events and runs the effects of others'. Never fails because the bus is down.
+ * Source: architecture 4; reliability-and-security 6.4.
+ */
+export const eventWorker: WorkerStep = {
+  async connect(app) {
+    // Nothing of HTTP applies to events, so global pipes and guards are not inherited.
+    app.connectMicroservice<MicroserviceOptions>({ strategy: app.get(JetStreamStrategy) }, { inheritAppConfig: false });
+  },
+
+  async create(context) {
+    return NestFactory.createMicroservice<AsyncMicroserviceOptions>(await context.rootModule(), {
+      logger: context.nestLogger,
+      abortOnError: false,
+      inject: [JetStreamStrategy],
+      useFactory: (strategy: JetStreamStrategy) => ({ strategy }),
+    });
+  },
+
+  async start(app, context) {
+    const strategy = app.get(JetStreamStrategy);
+    const [broker, relay, replayer] = [app.get(Broker), app.get(Relay), app.get(Replayer)];
+    context.shutdown.on('drain', 'events', async () => {
+      await Promise.all([strategy.close(), replayer.stop(), relay.stop()]);
+      await broker.stop();
+    });
+    broker.start();
+    await listen(app);
+    relay.start();
+    replayer.start(strategy.handled);
+  },
+};
+
+async function listen(app: INestApplicationContext): Promise<void> {
+  if ('startAllMicroservices' in app) await (app as INestApplication).startAllMicroservices();
+  else await (app as INestMicroservice).listen();
+}

@@ -1,0 +1,14 @@
+export { messagingSettings } from './messaging.config';
+export type { MessagingSettings } from './messaging.config';
+export { MessagingModule } from './messaging.module';
+export { eventWorker } from './event-worker';
+export { Consume } from './consume';
+export type { Delivered, EffectBatch } from './consume';
+export { deadLetterCommands } from './dead-letter.commands';
+export { republishCommand } from './republish.command';
+export { Broker } from './broker';
+export { DeadLetters } from './dead-letters';
+export { FaultPoints } from './fault-points';
+export { JetStreamStrategy } from './jetstream.strategy';
+export { Relay } from './relay';
+export { Replayer } from './replayer';

@@ -1,0 +1,57 @@
+import { defineSettings, setting } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+
+export const messagingSettings = defineSettings('messaging', {
+  natsUrl: setting.secret('NATS_URL', {
+    default: 'nats://127.0.0.1:4222',
+    about: 'Servers of the message bus, comma-separated; a user and password may stand in the URL.',
+  }),
+  streamReplicasCount: setting.int('NATS_STREAM_REPLICAS_COUNT', {
+    default: 1,
+    min: 1,
+    max: 5,
+    about: 'Copies that the bus keeps of each stream; 3 in a cluster.',
+  }),
+  streamMaxBytes: setting.int('NATS_STREAM_MAX_BYTES', {
+    default: -1,
+    min: -1,
+    about: 'Size at which a stream refuses further events (they wait in the outbox); -1 leaves it to the server.',
+  }),
+  outboxPollMs: setting.int('OUTBOX_POLL_MS', {
+    default: 200,
+    min: 10,
+    about: 'How often the relay looks for events that another process wrote.',
+  }),
+  outboxBatchCount: setting.int('OUTBOX_BATCH_COUNT', {
+    default: 200,
+    min: 1,
+    max: 1000,
+    about: 'Events that the relay publishes and marks at once.',
+  }),
+  outboxRetentionDays: setting.int('OUTBOX_RETENTION_DAYS', {
+    default: 7,
+    min: 1,
+    about: 'How long published events are kept for `republish`.',
+  }),
+  inboxRetentionDays: setting.int('INBOX_RETENTION_DAYS', {
+    default: 14,
+    min: 1,
+    about: 'How long it is remembered which event had which effect; at least 7 more than OUTBOX_RETENTION_DAYS.',
+  }),
+  consumerBatchCount: setting.int('CONSUMER_BATCH_COUNT', {
+    default: 64,
+    min: 1,
+    max: 128,
+    about: 'Most events whose effects are committed together.',
+  }),
+  consumerRetryDelaysMs: setting.list('CONSUMER_RETRY_DELAYS_MS', {
+    default: ['1000', '5000', '30000', '120000', '600000', '600000', '600000'],
+    about: 'Delays before the second, third … try of an event whose effect fails; after the last it is a dead letter.',
+  }),
+  deadLetterPollMs: setting.int('DEAD_LETTER_POLL_MS', {
+    default: 1000,
+    min: 10,
+    about: 'How often a worker looks for dead letters that an operator wants replayed.',
+  }),
+});
+export type MessagingSettings = SettingsOf<typeof messagingSettings>;

@@ -1,0 +1,104 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule, Provider } from '@nestjs/common';
+import type { ServiceName } from '@rookery/contracts';
+import { Database, Work } from '@rookery/persistence';
+import { LOGGER, Metrics } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
+import { Broker } from './broker';
+import { DeadLetters } from './dead-letters';
+import { Effects } from './effects';
+import { FaultPoints } from './fault-points';
+import { JetStreamStrategy } from './jetstream.strategy';
+import { messagingSettings } from './messaging.config';
+import type { MessagingSettings } from './messaging.config';
+import { Relay } from './relay';
+import { Replayer } from './replayer';
+import { Streams } from './streams';
+
+/**
+ * Events out and in: relay, consumers, dead letters. Global; needs `PlatformModule` and `PersistenceModule`.
+ * Shape: nothing runs until `eventWorker` starts it, so a process in the role `api` holds no connection to the bus.
+ */
+@Module({})
+export class MessagingModule {
+  static forRoot(o: { readonly service: ServiceName }): DynamicModule {
+    return {
+      module: MessagingModule,
+      global: true,
+      providers: [DeadLetters, Effects, FaultPoints, ...providersOf(o.service)],
+      exports: [Broker, DeadLetters, FaultPoints, JetStreamStrategy, Relay, Replayer],
+    };
+  }
+}
+
+function providersOf(service: ServiceName): Provider[] {
+  const settings = messagingSettings.token;
+  return [
+    {
+      provide: Broker,
+      inject: [settings, LOGGER],
+      useFactory: (values: MessagingSettings, logger: Logger) =>
+        new Broker(values.natsUrl, `rookery-${service}`, logger),
+    },
+    {
+      provide: Streams,
+      inject: [settings, LOGGER],
+      useFactory: (values: MessagingSettings, logger: Logger) =>
+        new Streams({ replicas: values.streamReplicasCount, maxBytes: values.streamMaxBytes }, logger),
+    },
+    {
+      provide: Relay,
+      inject: [Database, Work, Broker, Streams, settings, LOGGER, Metrics, FaultPoints],
+      useFactory: (
+        ...[database, work, broker, streams, values, logger, metrics, faults]: [
+          Database,
+          Work,
+          Broker,
+          Streams,
+          MessagingSettings,
+          Logger,
+          Metrics,
+          FaultPoints,
+        ]
+      ) => new Relay({ service, database, work, broker, streams, settings: values, logger, metrics, faults }),
+    },
+    {
+      provide: JetStreamStrategy,
+      inject: [Broker, Streams, Effects, DeadLetters, settings, LOGGER, Metrics, FaultPoints],
+      useFactory: (
+        ...[broker, streams, effects, letters, values, logger, metrics, faults]: [
+          Broker,
+          Streams,
+          Effects,
+          DeadLetters,
+          MessagingSettings,
+          Logger,
+          Metrics,
+          FaultPoints,
+        ]
+      ) => {
+        const retryDelaysMs = values.consumerRetryDelaysMs.map(Number);
+        const batchCount = values.consumerBatchCount;
+        const parts = {
+          service,
+          broker,
+          streams,
+          effects,
+          letters,
+          logger,
+          metrics,
+          faults,
+          batchCount,
+          retryDelaysMs,
+        };
+        return new JetStreamStrategy(parts);
+      },
+    },
+    {
+      provide: Replayer,
+      inject: [Effects, DeadLetters, settings, LOGGER],
+      useFactory: (effects: Effects, letters: DeadLetters, values: MessagingSettings, logger: Logger) =>
+        new Replayer(effects, letters, values.deadLetterPollMs, logger),
+    },
+  ];
+}

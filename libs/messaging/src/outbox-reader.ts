@@ -1,0 +1,86 @@
+import type { Database } from '@rookery/persistence';
+import type { Client } from 'pg';
+import type { OutboxRow } from './envelope';
+
+/** Any number that only relays use; the database is the service's own. */
+const RELAY_LOCK = 7_316_420_002;
+/** Units: rows that one step of pruning looks at. */
+const PRUNE_CHUNK = 1000;
+
+/**
+ * The relay's own connection, which is its leadership: a session lock that dies with the connection.
+ * Source: reliability-and-security 2.2; ADR 0026.
+ */
+export class OutboxReader {
+  private isLost = false;
+
+  private constructor(private readonly client: Client) {
+    client.on('end', () => (this.isLost = true));
+    client.on('error', () => (this.isLost = true));
+  }
+
+  /** Becomes the leader; null when another process is. Errors: those of a database that is away. */
+  static async lead(database: Database, name: string): Promise<OutboxReader | null> {
+    const client = await database.alone(name);
+    try {
+      // Losing a mark in a crash of the server only publishes again what the bus knows; waiting for the disk gains nothing.
+      await client.query(`set synchronous_commit = off; set statement_timeout = '10s'`);
+      const { rows } = await client.query<{ leads: boolean }>('select pg_try_advisory_lock($1) as leads', [RELAY_LOCK]);
+      if (rows[0]?.leads) return new OutboxReader(client);
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw error;
+    }
+    await client.end().catch(() => undefined);
+    return null;
+  }
+
+  get leads(): boolean {
+    return !this.isLost;
+  }
+
+  /**
+   * Marks rows as published and reads the next unpublished ones, by state and in id order: a row whose transaction
+   * commits late is simply seen later. One round trip.
+   */
+  async markAndRead(published: readonly number[], limit: number): Promise<OutboxRow[]> {
+    const { rows } = await this.client.query<OutboxRow>({
+      name: `outbox_next_${limit}`,
+      text: `with marked as (update outbox set published_at = now(), last_error = null where id = any($1::bigint[]))
+        select id, event_id, aggregate_type, aggregate_id, subject, type, occurred_at, actor_id, traceparent,
+          payload::text as payload
+        from outbox where published_at is null and id <> all($1::bigint[]) order by id limit ${limit}`,
+      values: [published],
+    });
+    return rows;
+  }
+
+  async noteFailures(ids: readonly number[], error: string): Promise<void> {
+    await this.client.query('update outbox set attempts = attempts + 1, last_error = $2 where id = any($1::bigint[])', [
+      ids,
+      error.slice(0, 500),
+    ]);
+  }
+
+  /** Deletes a chunk of what is older than is kept. Answers whether there may be more. Units: days. */
+  async prune(outboxDays: number, inboxDays: number): Promise<boolean> {
+    // Only the head of the table is looked at, since ids grow with time; so no index on published_at is needed.
+    const outbox = await this.client.query(
+      `delete from outbox where id in (
+         select id from (select id, published_at from outbox order by id limit ${PRUNE_CHUNK}) head
+         where published_at < now() - make_interval(days => $1))`,
+      [outboxDays],
+    );
+    const inbox = await this.client.query(
+      `delete from inbox where ctid = any(array(
+         select ctid from inbox where received_at < now() - make_interval(days => $1) limit ${PRUNE_CHUNK}))`,
+      [inboxDays],
+    );
+    return (outbox.rowCount ?? 0) === PRUNE_CHUNK || (inbox.rowCount ?? 0) === PRUNE_CHUNK;
+  }
+
+  async release(): Promise<void> {
+    this.isLost = true;
+    await this.client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,224 @@
+import type { ServiceName } from '@rookery/contracts';
+import type { Database, Work } from '@rookery/persistence';
+import type { Logger, Metrics } from '@rookery/platform';
+import { headers, NatsError } from 'nats';
+import type { JetStreamClient } from 'nats';
+import type { Broker } from './broker';
+import { envelopeText } from './envelope';
+import type { OutboxRow } from './envelope';
+import type { FaultPoints } from './fault-points';
+import type { MessagingSettings } from './messaging.config';
+import { OutboxReader } from './outbox-reader';
+import { streamOf } from './streams';
+import type { Streams } from './streams';
+import { Wake } from './wake';
+
+const IN_FLIGHT = 64;
+/** Units: milliseconds. */
+const PUBLISH_TIMEOUT_MS = 2000;
+const BACKOFF_MS = { first: 100, most: 5000 };
+const LEADERSHIP_POLL_MS = 1000;
+const PRUNE_EVERY_MS = 10 * 60 * 1000;
+
+export interface RelayParts {
+  readonly service: ServiceName;
+  readonly database: Database;
+  readonly work: Work;
+  readonly broker: Broker;
+  readonly streams: Streams;
+  readonly settings: MessagingSettings;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly faults: FaultPoints;
+}
+
+/**
+ * Carries events from the outbox to the bus. Purpose: what was committed is published, at least once, in the order of
+ * ids, by one process of the service at a time.
+ * Shape: woken by commits of this process, and by a short poll for those of others. Never a cursor over ids, which
+ * loses rows that commit late.
+ * Source: reliability-and-security 2.2; ADR 0026.
+ */
+export class Relay {
+  private readonly wake = new Wake();
+  private readonly stopping = new AbortController();
+  private readonly counters;
+  private running: Promise<void> | null = null;
+  private reader: OutboxReader | null = null;
+  private published: number[] = [];
+  private hasStream = false;
+  private failuresInRow = 0;
+  private nextPruneAt = Date.now() + 60_000;
+
+  constructor(private readonly parts: RelayParts) {
+    const { metrics, work } = parts;
+    this.counters = {
+      published: metrics.counter('rookery_outbox_published_total', 'Events that the bus has taken.'),
+      failed: metrics.counter('rookery_outbox_failed_total', 'Failed tries to publish an event.', ['reason']),
+    };
+    metrics.gauge('rookery_outbox_depth', 'Events that wait for the bus.');
+    metrics.gauge('rookery_outbox_oldest_seconds', 'Age of the oldest event that waits for the bus.', [], () =>
+      this.measure(),
+    );
+    work.onEmitted(() => this.wake.nudge());
+  }
+
+  start(): void {
+    this.running ??= this.loop();
+  }
+
+  /** Finishes the batch in flight, marks it, and gives leadership up. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.wake.nudge();
+    await this.running;
+  }
+
+  private async loop(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      try {
+        if (!(await this.lead())) await this.wake.sleep(LEADERSHIP_POLL_MS);
+        else if (!(await this.step())) await this.rest();
+      } catch (error) {
+        await this.recover(error);
+      }
+    }
+    await this.markLast();
+    await this.reader?.release();
+  }
+
+  private async lead(): Promise<boolean> {
+    if (this.reader?.leads) return true;
+    await this.reader?.release();
+    // What another leader may publish meanwhile is none of ours to mark.
+    this.published = [];
+    this.reader = await OutboxReader.lead(this.parts.database, `rookery-${this.parts.service}-relay`);
+    return this.reader !== null;
+  }
+
+  /** One batch. Answers whether there may be more right now. */
+  private async step(): Promise<boolean> {
+    const { broker, streams, service, settings, faults } = this.parts;
+    const connection = await broker.connected(this.stopping.signal);
+    if (!this.hasStream) {
+      await streams.reconcileStream(connection, service);
+      this.hasStream = true;
+    }
+    const rows = await this.reader!.markAndRead(this.published, settings.outboxBatchCount);
+    this.published = [];
+    if (rows.length === 0) return false;
+    const outcome = await publishAll(connection.jetstream({ timeout: PUBLISH_TIMEOUT_MS }), rows, service);
+    this.counters.published.inc(outcome.acknowledged.length);
+    await faults.reach('relay.before-mark');
+    this.published = outcome.acknowledged;
+    if (outcome.failed.length > 0) await this.failed(outcome);
+    else this.failuresInRow = 0;
+    return true;
+  }
+
+  private async failed(outcome: Outcome): Promise<void> {
+    // A stream that is gone is made again before the next try.
+    this.hasStream = false;
+    this.counters.failed.inc({ reason: reasonOf(outcome.error) }, outcome.failed.length);
+    await this.reader!.noteFailures(outcome.failed, String(outcome.error));
+    this.parts.logger.warn({ err: outcome.error, count: outcome.failed.length }, 'events could not be published');
+    this.failuresInRow = outcome.acknowledged.length > 0 ? 1 : this.failuresInRow + 1;
+    await this.backOff();
+  }
+
+  private async recover(error: unknown): Promise<void> {
+    if (this.stopping.signal.aborted) return;
+    this.hasStream = false;
+    this.failuresInRow += 1;
+    this.counters.failed.inc({ reason: reasonOf(error) });
+    this.parts.logger.warn({ err: error }, 'the relay could not go on');
+    await this.backOff();
+  }
+
+  private async rest(): Promise<void> {
+    const { outboxPollMs, outboxRetentionDays, inboxRetentionDays } = this.parts.settings;
+    if (Date.now() >= this.nextPruneAt) {
+      const hasMore = await this.reader!.prune(outboxRetentionDays, inboxRetentionDays);
+      this.nextPruneAt = Date.now() + (hasMore ? outboxPollMs : PRUNE_EVERY_MS);
+    }
+    await this.wake.sleep(outboxPollMs);
+  }
+
+  /** Full jitter. Not ended by nudges: a busy service must not hammer a bus that is away. */
+  private async backOff(): Promise<void> {
+    const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** Math.min(this.failuresInRow - 1, 10));
+    const until = Date.now() + 10 + Math.random() * most;
+    while (!this.stopping.signal.aborted && Date.now() < until) await this.wake.sleep(until - Date.now());
+  }
+
+  private async markLast(): Promise<void> {
+    if (this.published.length === 0 || !this.reader?.leads) return;
+    await this.reader.markAndRead(this.published, this.parts.settings.outboxBatchCount).catch(() => undefined);
+  }
+
+  /** At each scrape; the partial index makes it cheap, and counting stops at 10,000. */
+  private async measure(): Promise<void> {
+    const { database, metrics } = this.parts;
+    const rows = await database.query<{ depth: number; oldest: number }>(
+      `select count(*)::int as depth, coalesce(extract(epoch from now() - min(occurred_at)), 0)::float as oldest
+       from (select occurred_at from outbox where published_at is null order by id limit 10000) waiting`,
+    );
+    metrics.gauge('rookery_outbox_depth', '').set(rows[0]?.depth ?? 0);
+    metrics.gauge('rookery_outbox_oldest_seconds', '').set(Math.max(0, rows[0]?.oldest ?? 0));
+  }
+}
+
+interface Outcome {
+  /** Ids that may be marked. */
+  readonly acknowledged: number[];
+  readonly failed: number[];
+  readonly error: unknown;
+}
+
+/**
+ * Publishes rows in order, 64 in flight, and waits for every acknowledgement. After a failure nothing more is begun,
+ * and later rows of the failed row's aggregate stay unmarked although they may have arrived: they are sent again
+ * after it.
+ */
+async function publishAll(stream: JetStreamClient, rows: readonly OutboxRow[], service: ServiceName): Promise<Outcome> {
+  const acknowledged = new Set<number>();
+  const failed = new Map<number, unknown>();
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < rows.length && failed.size === 0) {
+      const row = rows[next++]!;
+      try {
+        await publish(stream, row, service);
+        acknowledged.add(row.id);
+      } catch (error) {
+        failed.set(row.id, error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, rows.length) }, lane));
+  const held = new Set<string>();
+  const markable: number[] = [];
+  for (const row of rows) {
+    const aggregate = `${row.aggregate_type} ${row.aggregate_id}`;
+    if (!acknowledged.has(row.id)) held.add(aggregate);
+    else if (!held.has(aggregate)) markable.push(row.id);
+  }
+  return { acknowledged: markable, failed: [...failed.keys()], error: [...failed.values()][0] };
+}
+
+async function publish(stream: JetStreamClient, row: OutboxRow, service: ServiceName): Promise<void> {
+  const fields = headers();
+  fields.set('Content-Type', 'application/cloudevents+json');
+  if (row.traceparent !== null) fields.set('traceparent', row.traceparent);
+  await stream.publish(row.subject, envelopeText(row, `/rookery/${service}`), {
+    msgID: row.event_id,
+    // Without it a missing stream would look like a message to nobody.
+    expect: { streamName: streamOf(service) },
+    headers: fields,
+  });
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof NatsError) return error.api_error ? `api_${error.api_error.err_code}` : error.code.toLowerCase();
+  return 'other';
+}
