@@ -13,11 +13,22 @@ export abstract class RookeryError extends Error {
   }
 }
 
-/** A thing that is missing or that the viewer may not know of. `new NotFound('Project')` reads "404 Project Not Found"; without a name it is a row missing inside a known parent ("404 Not found"). */
+/**
+ * A thing that is missing or that the viewer may not know of. `new NotFound('Project')` reads "404 Project Not Found";
+ * without a name it is a row missing inside a known parent ("404 Not found"); the empty name reads "404 Not Found".
+ */
 export class NotFound extends RookeryError {
   readonly code = 'not_found';
   constructor(readonly resource?: string) {
-    super(resource ? `${resource} Not Found` : 'Not found');
+    super(resource === undefined ? 'Not found' : `${resource} Not Found`.trim());
+  }
+}
+
+/** The thing has another address now. Shape: `location` is an absolute URL. Source: reference identity-and-import 1.2. */
+export class Moved extends RookeryError {
+  readonly code = 'moved';
+  constructor(readonly location: string) {
+    super(`This resource has been moved permanently to ${location}`);
   }
 }
 
