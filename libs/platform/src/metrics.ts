@@ -1,15 +1,20 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /**
  * The process's metrics. Asking twice for a name gives the same metric, so that rooms need not share it.
  * Names: `rookery_<area>_<what>_<unit>`, counters end in `_total`; times in seconds.
  * Errors: a plain Error when a name is taken by another kind of metric.
+ * The client is loaded with the first metric: migrations and most commands never pay for it.
  */
 export class Metrics {
-  private readonly registry = new Registry();
+  private known: Registry | undefined;
 
   counter(name: string, help: string, labels: readonly string[] = []): Counter {
-    return this.once(name, Counter, () => new Counter({ name, help, labelNames: labels, registers: [this.registry] }));
+    return this.once(
+      name,
+      prom().Counter,
+      () => new (prom().Counter)({ name, help, labelNames: labels, registers: [this.registry] }),
+    );
   }
 
   /** Shape: `collect` is called at each scrape, to set the gauge. */
@@ -19,8 +24,8 @@ export class Metrics {
     labels: readonly string[] = [],
     collect?: (gauge: Gauge) => void | Promise<void>,
   ): Gauge {
-    return this.once(name, Gauge, () => {
-      const gauge: Gauge = new Gauge({
+    return this.once(name, prom().Gauge, () => {
+      const gauge: Gauge = new (prom().Gauge)({
         name,
         help,
         labelNames: labels,
@@ -35,9 +40,9 @@ export class Metrics {
   histogram(name: string, help: string, labels: readonly string[] = [], buckets?: readonly number[]): Histogram {
     return this.once(
       name,
-      Histogram,
+      prom().Histogram,
       () =>
-        new Histogram({
+        new (prom().Histogram)({
           name,
           help,
           labelNames: labels,
@@ -49,12 +54,16 @@ export class Metrics {
 
   /** Adds those of Node itself: memory, event loop, garbage collection. */
   collectProcess(): void {
-    collectDefaultMetrics({ register: this.registry });
+    prom().collectDefaultMetrics({ register: this.registry });
   }
 
   /** The exposition format of Prometheus. */
   async text(): Promise<{ readonly contentType: string; readonly body: string }> {
     return { contentType: this.registry.contentType, body: await this.registry.metrics() };
+  }
+
+  private get registry(): Registry {
+    return (this.known ??= new (prom().Registry)());
   }
 
   private once<T>(name: string, kind: new (...args: never[]) => T, make: () => T): T {
@@ -63,4 +72,9 @@ export class Metrics {
     if (!(known instanceof kind)) throw new Error(`metric ${name} exists as another kind`);
     return known;
   }
+}
+
+function prom(): typeof import('prom-client') {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- synchronous and on demand
+  return require('prom-client') as typeof import('prom-client');
 }

@@ -13,7 +13,7 @@ export class TinyController {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(SERVICE_NAME) private readonly service: string,
-    private readonly links: Links,
+    @Inject(Links) private readonly links: Links,
   ) {}
 
   @Get('slow')
@@ -31,7 +31,7 @@ export class TinyController {
 
 @Module({ controllers: [TinyController] })
 export class TinyModule {
-  constructor(readiness: Readiness, metrics: Metrics) {
+  constructor(@Inject(Readiness) readiness: Readiness, @Inject(Metrics) metrics: Metrics) {
     readiness.require('tiny', () => null);
     metrics.counter('rookery_tiny_total', 'Made once.').inc();
   }

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { Agent, createServer, get } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { drainHttpServer } from './drain-http';
+import { createLogger } from './logger';
+import { ShutdownOrder } from './shutdown';
+
+describe('draining an HTTP server', () => {
+  let server: Server;
+  let shutdown: ShutdownOrder;
+  let agent: Agent;
+  let held: ServerResponse[];
+  let port: number;
+
+  beforeEach(async () => {
+    held = [];
+    agent = new Agent({ keepAlive: true });
+    shutdown = new ShutdownOrder(createLogger({ service: 'test', level: 'silent' }));
+    server = createServer((_, response) => void held.push(response));
+    drainHttpServer(server, shutdown);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    port = (server.address() as AddressInfo).port;
+  });
+  afterEach(() => {
+    agent.destroy();
+    server.closeAllConnections();
+  });
+
+  const ask = async (): Promise<{ answer: Promise<IncomingMessage>; response: ServerResponse }> => {
+    const before = held.length;
+    const request = get({ host: '127.0.0.1', port, agent });
+    const answer = once(request, 'response').then(([message]) => message as IncomingMessage);
+    answer.catch(() => undefined);
+    await once(server, 'request');
+    return { answer, response: held[before] as ServerResponse };
+  };
+  const bodyOf = async (answer: Promise<IncomingMessage>): Promise<string> => {
+    let text = '';
+    for await (const piece of await answer) text += String(piece);
+    return text;
+  };
+
+  it('finishes what is in flight, says so, and refuses what is new', async () => {
+    const unanswered = await ask();
+    const begun = await ask();
+    begun.response.write('be');
+    const begunAnswer = await begun.answer;
+    const running = shutdown.run();
+    await expect(once(connect(port, '127.0.0.1'), 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    begun.response.end('gun');
+    expect(await bodyOf(Promise.resolve(begunAnswer))).toBe('begun');
+    expect(shutdown.unfinished).toEqual(['requests in flight']);
+    unanswered.response.end('late');
+    expect((await unanswered.answer).headers.connection).toBe('close');
+    expect(await bodyOf(unanswered.answer)).toBe('late');
+    expect(await running).toBe(true);
+    await expectNoConnections(server);
+  });
+
+  it('closes idle connections at once', async () => {
+    const first = await ask();
+    first.response.end('x');
+    await bodyOf(first.answer);
+    expect(await connections(server)).toBe(1);
+    expect(await shutdown.run()).toBe(true);
+    await expectNoConnections(server);
+  });
+});
+
+function connections(server: Server): Promise<number> {
+  return new Promise((resolve, reject) =>
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  );
+}
+
+/** Bounded by jest's own limit. */
+async function expectNoConnections(server: Server): Promise<void> {
+  while ((await connections(server)) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+}
