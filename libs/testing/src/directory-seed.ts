@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  DirectoryMembership,
+  DirectoryNamespace,
+  DirectoryProject,
+  DirectoryShare,
+  DirectoryUser,
+} from '@rookery/contracts';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import type { Role, Viewer } from '@rookery/kernel';
+import { Pool } from 'pg';
+
+/** The epoch of a seeded copy; contexts of tests carry it. */
+export const SEED_EPOCH = 'seed';
+const INSTANT = '2026-01-05T09:00:00.000Z';
+/** Ranges that do not meet, so that a mixed-up id finds nothing. */
+const FIRST_IDS = { users: 101, namespaces: 1001, projects: 5001, memberships: 20_001, shares: 30_001 };
+type Table = keyof typeof FIRST_IDS;
+
+export interface SeededUser extends DirectoryUser {
+  /** Id of the user's own namespace. */
+  readonly namespace_id: number;
+}
+/** Something that has members and may be invited to. */
+type Source = DirectoryNamespace | DirectoryProject;
+
+/**
+ * Writes a service's copy of the directory for tests, as if identity had told it. Each call is one version; the copy
+ * counts as current for ever. Purpose: api-specs of services need people and projects, and no identity service.
+ * Shape: methods take ids or fields of the contract to differ from an ordinary thing; they return the whole state.
+ */
+export class DirectorySeed {
+  private version = 0;
+
+  private constructor(
+    private readonly pool: Pool,
+    private readonly nextIds: Record<Table, number>,
+  ) {}
+
+  static async open(databaseUrl: string): Promise<DirectorySeed> {
+    const pool = new Pool({ connectionString: databaseUrl, max: 2 });
+    pool.on('error', () => undefined);
+    const nextIds = { ...FIRST_IDS };
+    for (const table of Object.keys(FIRST_IDS) as Table[]) {
+      const { rows } = await pool.query<{ last: string }>(
+        `select coalesce(max(id), 0) as last from directory_${table}`,
+      );
+      nextIds[table] = Math.max(nextIds[table], Number(rows[0]?.last) + 1);
+    }
+    const seed = new DirectorySeed(pool, nextIds);
+    await seed.bump();
+    return seed;
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+
+  /** A person with a namespace of the same name. */
+  async user(over: Partial<DirectoryUser> = {}): Promise<SeededUser> {
+    const id = over.id ?? this.nextId('users');
+    const username = over.username ?? `user${id}`;
+    const user: DirectoryUser = {
+      id,
+      username,
+      name: over.name ?? `Name of ${username}`,
+      state: 'active',
+      kind: 'human',
+      admin: false,
+      external: false,
+      private_profile: false,
+      avatar_url: null,
+      public_email: null,
+      notification_email: `${username}@mail.example`,
+      created_at: INSTANT,
+      ...over,
+    };
+    await this.put('users', user);
+    const own = await this.namespace({
+      kind: 'user',
+      owner_id: id,
+      path: username,
+      name: user.name,
+      visibility: 'public',
+    });
+    return { ...user, namespace_id: own.id };
+  }
+
+  /** Shape: `parent` makes it a subgroup; public unless said otherwise. */
+  group(
+    over: Partial<DirectoryNamespace> & { readonly parent?: DirectoryNamespace } = {},
+  ): Promise<DirectoryNamespace> {
+    return this.namespace({ kind: 'group', ...over });
+  }
+
+  /** Shape: in a group of its own unless `namespace_id` says where; public unless said otherwise. */
+  async project(over: Partial<DirectoryProject> = {}): Promise<DirectoryProject> {
+    const id = over.id ?? this.nextId('projects');
+    const path = over.path ?? `project${id}`;
+    const project: DirectoryProject = {
+      id,
+      namespace_id: over.namespace_id ?? (await this.group()).id,
+      creator_id: null,
+      name: over.name ?? path,
+      path,
+      description: null,
+      visibility: 'public',
+      archived: false,
+      issues_access_level: 'enabled',
+      snippets_access_level: 'enabled',
+      merge_requests_access_level: 'enabled',
+      packages_enabled: true,
+      emails_enabled: true,
+      default_branch: 'main',
+      avatar_url: null,
+      created_at: INSTANT,
+      ...over,
+    };
+    await this.put('projects', project);
+    return project;
+  }
+
+  /** A direct membership. Shape: `expires_on` 'YYYY-MM-DD'. */
+  async member(
+    user: { readonly id: number },
+    source: Source,
+    level: Role | number,
+    expires_on: string | null = null,
+  ): Promise<DirectoryMembership> {
+    const member = {
+      id: this.nextId('memberships'),
+      user_id: user.id,
+      ...sourceOf(source),
+      access_level: levelOf(level),
+      expires_on,
+    };
+    await this.put('memberships', member);
+    return member;
+  }
+
+  /** Invites a group to a group or project, at most at this level. */
+  async share(
+    source: Source,
+    group: DirectoryNamespace,
+    level: Role | number,
+    expires_on: string | null = null,
+  ): Promise<DirectoryShare> {
+    const share = {
+      id: this.nextId('shares'),
+      ...sourceOf(source),
+      group_id: group.id,
+      access_level: levelOf(level),
+      expires_on,
+    };
+    await this.put('shares', share);
+    return share;
+  }
+
+  /** Stores a changed state of a thing that was made before: `put('users', { ...alice, state: 'blocked' })`. */
+  async put(table: Table, state: object): Promise<void> {
+    const fields = Object.entries(state).filter(([name]) => !(table === 'users' && name === 'namespace_id'));
+    const names = fields.map(([name]) => name).join(', ');
+    const values = fields.map(([, value]) => value as unknown);
+    await this.pool.query(
+      `insert into directory_${table} (${names}) values (${fields.map((_, i) => `$${i + 1}`).join(', ')})
+       on conflict (id) do update set ${fields.map(([name]) => `${name} = excluded.${name}`).join(', ')}`,
+      values,
+    );
+    await this.bump();
+  }
+
+  async remove(table: Table, id: number): Promise<void> {
+    await this.pool.query(`delete from directory_${table} where id = $1`, [id]);
+    await this.bump();
+  }
+
+  /** This person as a request brings him, at the version of the seed; with every scope. */
+  viewer(user: DirectoryUser, over: Partial<Viewer> = {}): Viewer {
+    return {
+      ...this.anonymous(),
+      userId: user.id,
+      username: user.username,
+      isAdmin: user.admin,
+      isExternal: user.external,
+      isBot: user.kind === 'project_bot' || user.kind === 'service_account',
+      tokenId: user.id,
+      scopes: ['api'],
+      ...over,
+    };
+  }
+
+  anonymous(): Viewer {
+    return {
+      userId: null,
+      username: null,
+      isAdmin: false,
+      isExternal: false,
+      isBot: false,
+      tokenId: null,
+      scopes: [],
+      impersonatorId: null,
+      directory: { version: this.version, epoch: SEED_EPOCH },
+      requestId: randomUUID(),
+      deadline: Date.now() + 30_000,
+    };
+  }
+
+  private async namespace(
+    over: Partial<DirectoryNamespace> & { readonly parent?: DirectoryNamespace },
+  ): Promise<DirectoryNamespace> {
+    const { parent, ...fields } = over;
+    const id = over.id ?? this.nextId('namespaces');
+    const path = over.path ?? `group${id}`;
+    const name = over.name ?? path;
+    const namespace: DirectoryNamespace = {
+      id,
+      kind: 'group',
+      owner_id: null,
+      parent_id: parent?.id ?? null,
+      traversal_ids: [...(parent?.traversal_ids ?? []), id],
+      name,
+      path,
+      full_name: parent ? `${parent.full_name} / ${name}` : name,
+      full_path: parent ? `${parent.full_path}/${path}` : path,
+      visibility: 'public',
+      avatar_url: null,
+      emails_enabled: true,
+      plan: 'ultimate',
+      created_at: INSTANT,
+      ...fields,
+    };
+    await this.put('namespaces', namespace);
+    return namespace;
+  }
+
+  private nextId(table: Table): number {
+    return this.nextIds[table]++;
+  }
+
+  private async bump(): Promise<void> {
+    const { rows } = await this.pool.query<{ version: string }>(
+      `update directory_state set version = version + 1, epoch = $1, refreshed_at = 'infinity' returning version`,
+      [SEED_EPOCH],
+    );
+    this.version = Number(rows[0]?.version);
+  }
+}
+
+function sourceOf(source: Source): { source_type: 'namespace' | 'project'; source_id: number } {
+  return { source_type: 'traversal_ids' in source ? 'namespace' : 'project', source_id: source.id };
+}
+
+function levelOf(level: Role | number): number {
+  return typeof level === 'number' ? level : ACCESS_LEVELS[level];
+}
