@@ -25,7 +25,7 @@ const DEFAULT_DATA = fileURLToPath(new URL('../../.rookery', import.meta.url));
 /**
  * Purpose: a running estate on the data below `dataDir`. Resolves when all six processes are ready.
  * Shape: `{ baseUrl, token, dataDir, mailDir, pids, processes: { identity: ServiceProcess… }, postgres, nats, mail,
- * databases: { identity: url… }, natsUrl, replica(name, env), stop() }`; `postgres`, `nats` and `mail` are null when the
+ * databases: { identity: url… }, natsUrl, replica(name, env), stop(), discard() }`; `postgres`, `nats` and `mail` are null when the
  * operator named a server of his own. `env` is laid over this process's environment; `digests` come from `build()`; `signal` gives up
  * a start that is under way.
  * Errors: a busy port, a second estate on the same data, a part that does not start; what was started is stopped again.
@@ -185,6 +185,7 @@ class Estate {
   #writeRoster() {
     const running = [...Object.values(this.processes), ...this.replicas];
     writeRecord(this.roster, running.map((process) => process.record).filter(Boolean));
+    writeRecord(join(this.dataDir, 'run/pids.json'), this.pids);
   }
 
   /** One more process of a kind, on ports of its own (`baseUrl`, `managementUrl`); it ends with the estate. */
@@ -198,9 +199,15 @@ class Estate {
   }
 
   /** The door first, then the rooms, then what they stand on. */
-  async stop() {
-    this.stopping ??= this.#stop();
-    return this.stopping;
+  stop() {
+    return (this.stopping ??= this.#stop());
+  }
+
+  /** Deletes the data of a throw-away estate that is stopped. */
+  async discard() {
+    const { discardPostgres } = await import('./postgres-files.mjs');
+    discardPostgres(this.dataDir);
+    rmSync(this.dataDir, { recursive: true, force: true });
   }
 
   async #stop() {

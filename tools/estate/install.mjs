@@ -70,3 +70,13 @@ function npm(...words) {
     return (error.stderr || error.message).split('\n').slice(0, 15).join('\n');
   }
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    refuseOldNode();
+    await installDependencies((text) => console.log(text));
+  } catch (error) {
+    console.error(error.message);
+    process.exit(1);
+  }
+}

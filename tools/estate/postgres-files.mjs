@@ -107,6 +107,19 @@ function sharedFolder() {
   throw new Error('Neither /var/lib nor the folder for temporary files can hold data that another user may reach');
 }
 
+/** Where a throw-away estate may lie so that PostgreSQL's user reaches it. */
+export function sharedTemporary() {
+  return isSearchable(tmpdir()) ? tmpdir() : sharedFolder();
+}
+
+/** Deletes the data of a server that is stopped, wherever it lies. */
+export function discardPostgres(folder) {
+  const note = join(folder, 'postgres.location');
+  if (existsSync(note)) rmSync(readFileSync(note, 'utf8').trim(), { recursive: true, force: true });
+  rmSync(note, { force: true });
+  rmSync(join(folder, 'postgres'), { recursive: true, force: true });
+}
+
 function publicCopy(from, to) {
   if (existsSync(to)) return to;
   const draft = `${to}.${process.pid}.draft`;

@@ -41,7 +41,7 @@ export class ServiceProcess {
     this.wanted = true;
     const output = openLog(this.log);
     // An IPC channel tells the child when this process is gone, however it went; an own session keeps Ctrl-C from it.
-    const child = spawn(process.execPath, ['--enable-source-maps', this.program, 'all'], {
+    const child = spawn(process.execPath, [this.program, 'all'], {
       cwd: ROOT,
       env: this.env,
       detached: true,

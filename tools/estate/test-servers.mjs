@@ -5,10 +5,11 @@
  *   node tools/estate/test-servers.mjs start | stop
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { greets, natsProgram, startNats } from './nats.mjs';
+import { discardPostgres } from './postgres-files.mjs';
 import { startPostgres, TEST_SETTINGS } from './postgres.mjs';
 import { describeProcess, endProcess, isAlive, readRecord, withLock, writeRecord } from './processes.mjs';
 
@@ -38,8 +39,7 @@ export async function ensureTestServers(env = process.env) {
 
 async function runningPostgres(known) {
   if (known?.record && isAlive(known.record)) return known;
-  rmSync(join(FOLDER, 'postgres'), { recursive: true, force: true });
-  discardOutsideData();
+  discardPostgres(FOLDER);
   const server = await startPostgres({
     folder: FOLDER,
     password: randomBytes(12).toString('hex'),
@@ -63,14 +63,6 @@ function programOrNull() {
   }
 }
 
-/** Data of a clone that lies below a closed folder is elsewhere; the note says where. */
-function discardOutsideData() {
-  const note = join(FOLDER, 'postgres.location');
-  if (!existsSync(note)) return;
-  rmSync(readFileSync(note, 'utf8').trim(), { recursive: true, force: true });
-  rmSync(note, { force: true });
-}
-
 /** Ends the servers and deletes their data, unless another living process still uses them. */
 export async function stopTestServers() {
   if (!existsSync(FOLDER)) return;
@@ -80,9 +72,8 @@ export async function stopTestServers() {
     const state = readRecord(STATE) ?? {};
     if (state.postgres?.record) await endProcess(state.postgres.record, { signal: 'SIGINT' });
     if (state.nats?.record) await endProcess(state.nats.record);
-    discardOutsideData();
-    for (const name of ['postgres', 'nats', 'users', 'state.json'])
-      rmSync(join(FOLDER, name), { recursive: true, force: true });
+    discardPostgres(FOLDER);
+    for (const name of ['nats', 'users', 'state.json']) rmSync(join(FOLDER, name), { recursive: true, force: true });
   });
 }
 

@@ -1,0 +1,48 @@
+/**
+ * Lets test files, which cannot import this ES module, act on the estate that runs under them.
+ *   POST /processes/<name>/{kill,restart,start}   POST /nats/{stop,start}   POST /postgres/{stop,start,kill}
+ *   POST /replicas/<name> -> { baseUrl, managementUrl, pid }                GET /
+ * Listens on 127.0.0.1 and asks for a token.
+ */
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { freePort } from './processes.mjs';
+
+const ACTIONS = {
+  processes: (estate, name, action) =>
+    ['kill', 'restart', 'start'].includes(action) && estate.processes[name]?.[action]?.(),
+  nats: (estate, action) => ['stop', 'start'].includes(action) && estate.nats[action](),
+  postgres: (estate, action) => ['stop', 'start', 'kill'].includes(action) && estate.postgres[action](),
+  replicas: async (estate, name) => addressOf(await estate.replica(name)),
+};
+
+/** Answers `{ url, stop() }`; the token is part of the URL's path. */
+export async function startControl(estate) {
+  const token = randomBytes(12).toString('hex');
+  const server = createServer((request, response) => {
+    const [, given, kind, ...words] = request.url.split('/');
+    answer(estate, given === token, request.method, kind, words).then(
+      (body) => response.writeHead(body ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
+      (error) => response.writeHead(500).end(JSON.stringify({ message: error.message })),
+    );
+  });
+  const port = await freePort();
+  await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const stop = () => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  };
+  return { url: `http://127.0.0.1:${port}/${token}`, stop };
+}
+
+async function answer(estate, isAllowed, method, kind, words) {
+  if (!isAllowed) return null;
+  if (method === 'GET') return { baseUrl: estate.baseUrl, pids: estate.pids, mailDir: estate.mailDir };
+  if (!ACTIONS[kind]) return null;
+  const outcome = await ACTIONS[kind](estate, ...words);
+  return outcome === false ? null : kind === 'replicas' ? outcome : { pids: estate.pids };
+}
+
+function addressOf({ baseUrl, managementUrl, pid }) {
+  return { baseUrl, managementUrl, pid };
+}

@@ -1,0 +1,126 @@
+#!/usr/bin/env node
+/**
+ * `npm test`: prepares like `npm start`, then runs every suite: unit, database, API and contract in one jest run with
+ * two workers, the estate's own tests, and the journeys through the gateway against a started estate.
+ *
+ *   node tools/test.mjs [--only unit|db|api|contract|e2e|estate] [words for jest]
+ *
+ * The last line holds the totals, `N passed, N failed, N skipped`; a suite that cannot run counts as failed.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { installDependencies, refuseOldNode } from './estate/install.mjs';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const RESULTS = join(ROOT, 'node_modules/.cache/rookery');
+const FILES = {
+  unit: '\\.spec\\.ts$',
+  db: '\\.db-spec\\.ts$',
+  api: '\\.api-spec\\.ts$',
+  contract: '\\.contract-spec\\.ts$',
+};
+const totals = { passed: 0, failed: 0, skipped: 0 };
+
+async function main(words) {
+  const only = words[0] === '--only' ? words.splice(0, 2)[1] : null;
+  if (only !== null && !FILES[only] && !['e2e', 'estate'].includes(only))
+    throw new Error(`There is no kind of test "${only}"`);
+  refuseOldNode();
+  await installDependencies((text) => console.log(text));
+  const { stopTestServers } = await import('./estate/test-servers.mjs');
+  const { build } = await import('./estate/build.mjs');
+  const { digests } = await build();
+  try {
+    if (only === null || FILES[only])
+      await jest('tools/jest/all.cjs', [...(only ? ['--testPathPatterns', FILES[only]] : []), ...words]);
+    if (only === null || only === 'estate') await estateTests();
+    if (only === null || only === 'e2e') await journeys(digests, words);
+  } finally {
+    await stopTestServers();
+  }
+}
+
+/** One jest run; its own summary goes to the terminal, its figures into the totals. */
+async function jest(config, words, env = {}) {
+  mkdirSync(RESULTS, { recursive: true });
+  const file = join(RESULTS, `jest-${process.pid}.json`);
+  const about = ['-c', join(ROOT, config), '--json', `--outputFile=${file}`, '--passWithNoTests'];
+  // Without --silent output jest prints its JSON to stdout too, so that stream is dropped; the report goes to stderr.
+  const code = await run(
+    process.execPath,
+    [join(ROOT, 'node_modules/jest/bin/jest.js'), ...about, '-w', '2', ...words],
+    env,
+  );
+  if (!existsSync(file)) {
+    totals.failed += 1;
+    return;
+  }
+  const result = JSON.parse(readFileSync(file, 'utf8'));
+  rmSync(file);
+  totals.passed += result.numPassedTests;
+  totals.failed += result.numFailedTests + result.numRuntimeErrorTestSuites;
+  totals.skipped += result.numPendingTests + result.numTodoTests;
+  if (code !== 0 && result.success) totals.failed += 1;
+}
+
+function run(command, words, env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, words, {
+      cwd: ROOT,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+/** The tests of `npm start` itself run on Node's own runner: they start and kill whole estates. */
+async function estateTests() {
+  const folder = join(ROOT, 'tools/estate/test');
+  const files = readdirSync(folder).map((name) => join(folder, name));
+  const { run: runTests } = await import('node:test');
+  const stream = runTests({ files, concurrency: 1, timeout: 300_000 });
+  // A suite is reported like a test; only tests count.
+  const counted = (data) => data.details.type !== 'suite' && !files.includes(data.name);
+  for await (const { type, data } of stream) {
+    if (type === 'test:fail')
+      console.error(`estate: ${data.name}: ${data.details.error?.cause?.stack ?? data.details.error}`);
+    if (type === 'test:fail') totals.failed += 1;
+    if (type === 'test:pass' && counted(data))
+      totals[data.skip !== undefined || data.todo !== undefined ? 'skipped' : 'passed'] += 1;
+  }
+}
+
+async function journeys(digests, words) {
+  const { startEstate } = await import('./estate/estate.mjs');
+  const { startControl } = await import('./estate/control.mjs');
+  const { freePort } = await import('./estate/processes.mjs');
+  const { sharedTemporary } = await import('./estate/postgres-files.mjs');
+  const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-e2e-'));
+  const estate = await startEstate({ dataDir, port: await freePort(), digests, warn: (text) => console.error(text) });
+  const control = await startControl(estate);
+  try {
+    await jest('apps/e2e/jest.config.cjs', ['-i', ...words], {
+      TEST_BASE_URL: estate.baseUrl,
+      TEST_ROOT_TOKEN: estate.token,
+      TEST_MAIL_DIR: estate.mailDir,
+      TEST_CONTROL_URL: control.url,
+    });
+  } finally {
+    await control.stop();
+    await estate.stop();
+    await estate.discard();
+  }
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  totals.failed += 1;
+  console.error(error.message);
+}
+console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
+process.exit(totals.failed > 0 ? 1 : 0);
