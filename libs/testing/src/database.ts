@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
-import { runMigrations, type MigrationClass } from '@rookery/persistence';
+import { plumbingMigrations, runMigrations, type MigrationClass } from '@rookery/persistence';
 import { Client } from 'pg';
 import { testServer } from './servers';
 
@@ -78,7 +78,7 @@ async function buildTemplate(client: Client, template: string, migrations: reado
  */
 async function fingerprint(migrations: readonly MigrationClass[]): Promise<string> {
   const hash = createHash('sha256');
-  for (const migration of migrations) {
+  for (const migration of [...plumbingMigrations, ...migrations]) {
     hash.update(`${migration.name}\n${migration.toString()}\n`);
     for (const statement of await statementsOf(migration)) hash.update(`${statement}\n`);
   }
