@@ -1,0 +1,66 @@
+import { Test } from '@nestjs/testing';
+import type { TestingModule } from '@nestjs/testing';
+import { plumbingMigrations, databaseSettingsFor, Database, PersistenceModule } from '@rookery/persistence';
+import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
+import { testDatabase } from '@rookery/testing';
+import type { TestDatabase } from '@rookery/testing';
+import { Directory, directoryMigrations, DirectoryModule } from '../src';
+
+export const INTERNAL_SECRET = 'an internal secret for tests only, long enough';
+
+/** A service that has nothing but its copy of the directory: real database, real applier, real HTTP to identity. */
+export class Copy {
+  private constructor(
+    readonly testing: TestingModule,
+    readonly directory: Directory,
+    readonly database: Database,
+  ) {}
+
+  static database(): Promise<TestDatabase> {
+    return testDatabase('directory', [...plumbingMigrations, ...directoryMigrations]);
+  }
+
+  static async start(databaseUrl: string, identityUrl: string): Promise<Copy> {
+    const settings = databaseSettingsFor('collaboration');
+    const values = readSettings([platformSettings, settings], {
+      DATABASE_URL_COLLABORATION: databaseUrl,
+      IDENTITY_URL: identityUrl,
+      ROOKERY_INTERNAL_SECRET: INTERNAL_SECRET,
+      ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
+      LOG_LEVEL: 'silent',
+    });
+    const testing = await Test.createTestingModule({
+      imports: [
+        PlatformModule.forRoot({ service: 'collaboration', values }),
+        PersistenceModule.forRoot({
+          service: 'collaboration',
+          entities: [],
+          settings: values.get(settings.token) as Parameters<typeof PersistenceModule.forRoot>[0]['settings'],
+        }),
+        DirectoryModule.forRoot({ service: 'collaboration' }),
+      ],
+    }).compile();
+    await testing.init();
+    return new Copy(testing, testing.get(Directory), testing.get(Database));
+  }
+
+  stop(): Promise<void> {
+    return this.testing.close();
+  }
+
+  async position(): Promise<{ version: number; epoch: string }> {
+    const [state] = await this.database.query<{ version: number; epoch: string }>(
+      'select version, epoch from directory_state',
+    );
+    return state as { version: number; epoch: string };
+  }
+}
+
+/** Looks until it holds. */
+export async function eventually(holds: () => Promise<boolean> | boolean, withinMs = 5000): Promise<void> {
+  const end = Date.now() + withinMs;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`did not hold within ${withinMs} ms: ${holds.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

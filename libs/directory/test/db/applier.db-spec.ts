@@ -1,0 +1,152 @@
+import type { TestDatabase } from '@rookery/testing';
+import { Copy, eventually, INTERNAL_SECRET } from '../copy';
+import { IdentityServer } from '../identity-server';
+import { group, membership, project, user, viewer } from '../states';
+
+describe('the copy that follows identity', () => {
+  let database: TestDatabase;
+  let identity: IdentityServer;
+  let copy: Copy;
+
+  beforeEach(async () => {
+    database = await Copy.database();
+    identity = new IdentityServer(INTERNAL_SECRET);
+    await identity.listen();
+  });
+
+  afterEach(async () => {
+    await copy.stop();
+    await identity.close();
+    await database.drop();
+  });
+
+  const reaches = (version: number): Promise<void> =>
+    eventually(
+      async () => (await copy.position()).version === version && (await copy.position()).epoch === identity.epoch,
+    );
+
+  it('loads the log, then applies each version as it comes', async () => {
+    identity.commit(['user', user(1)], ['namespace', group(10)], ['project', project(100, 10)]);
+    copy = await Copy.start(database.url, identity.url);
+    await reaches(1);
+
+    expect(await copy.directory.project(100, viewer(1, 1))).toBeNull();
+    const version = identity.commit(['membership', membership(500, 1, ['namespace', 10], 30)]);
+    expect(await copy.directory.project(100, viewer(1, version))).toMatchObject({ id: 100, level: 30 });
+    const later = identity.commit(['membership', { id: 500 }, 'gone']);
+    expect(await copy.directory.project(100, viewer(1, later))).toBeNull();
+    expect(identity.questions).toEqual([]);
+  });
+
+  it('keeps only the newest state of a thing that one batch changes often', async () => {
+    identity.commit(['user', user(1)], ['user', user(2)]);
+    for (let round = 1; round <= 40; round++) identity.commit(['user', user(1, { name: `Name ${round}` })]);
+    identity.commit(['user', { id: 2 }, 'gone']);
+    identity.commit(['token', { id: 9 }, 'gone']);
+    copy = await Copy.start(database.url, identity.url);
+    await reaches(43);
+
+    const users = await copy.directory.users([1, 2]);
+    expect([...users.keys()]).toEqual([1]);
+    expect(users.get(1)).toMatchObject({ name: 'Name 40', createdAt: '2026-01-05T09:00:00.000Z' });
+  });
+
+  it('shows nothing of a compacted log before the version up to which it was compacted', async () => {
+    identity.commit(['user', user(1)]);
+    identity.largestPage = 2;
+    // What was written between 2 and 9 and changed once more at 20 is gone; the copy must not stop in between.
+    for (let id = 2; id <= 9; id++) identity.commit(['user', user(id)]);
+    identity.compactedTo = 9;
+    copy = await Copy.start(database.url, identity.url);
+    const seen = new Set<number>();
+    await eventually(async () => {
+      const { version } = await copy.position();
+      seen.add(version);
+      return version === 9;
+    });
+    expect([...seen].filter((version) => version > 0)).toEqual([9]);
+    expect((await copy.directory.users([1, 2, 3, 4, 5, 6, 7, 8, 9])).size).toBe(9);
+  });
+
+  it('drops everything and refuses while another epoch is being loaded', async () => {
+    identity.commit(
+      ['user', user(1)],
+      ['namespace', group(10)],
+      ['project', project(100, 10, { visibility: 'public' })],
+    );
+    copy = await Copy.start(database.url, identity.url);
+    await reaches(1);
+
+    identity.epoch = 'second';
+    identity.log = [];
+    identity.commit(
+      ['user', user(1)],
+      ['namespace', group(11)],
+      ['project', project(101, 11, { visibility: 'public' })],
+    );
+    await reaches(1);
+
+    const second = { epoch: 'second' };
+    expect(await copy.directory.project(100, viewer(1, 1, second))).toBeNull();
+    expect(await copy.directory.project(101, viewer(1, 1, second))).toMatchObject({ id: 101 });
+    await expect(copy.directory.project(101, viewer(1, 1))).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('decides nothing between the end of one history and the load of the next', async () => {
+    identity.commit(
+      ['user', user(1)],
+      ['namespace', group(10)],
+      ['project', project(100, 10, { visibility: 'public' })],
+    );
+    copy = await Copy.start(database.url, identity.url);
+    await reaches(1);
+
+    identity.epoch = 'second';
+    // A next history whose end is never told: the load cannot finish.
+    identity.largestPage = 1;
+    identity.commit(['user', user(2)]);
+    identity.compactedTo = 1000;
+    identity.wake();
+    await eventually(async () => (await copy.position()).epoch === '');
+    for (const epoch of ['first', 'second']) {
+      await expect(copy.directory.project(100, viewer(1, 1, { epoch }))).rejects.toMatchObject({ code: 'unavailable' });
+    }
+  });
+
+  it('serves two replicas: one stores, both know', async () => {
+    copy = await Copy.start(database.url, identity.url);
+    const other = await Copy.start(database.url, identity.url);
+    try {
+      let version = identity.commit(['user', user(1)], ['namespace', group(10)], ['project', project(100, 10)]);
+      for (let round = 1; round <= 20; round++) {
+        version = identity.commit(['membership', membership(500, 1, ['project', 100], round % 2 ? 30 : 40)]);
+        const asked = [copy, other].map((replica) => replica.directory.project(100, viewer(1, version)));
+        for (const scope of await Promise.all(asked)) expect(scope).toMatchObject({ level: round % 2 ? 30 : 40 });
+      }
+      expect(identity.questions).toEqual([]);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('goes on by itself after identity was away', async () => {
+    identity.commit(['user', user(1)]);
+    copy = await Copy.start(database.url, identity.url);
+    await reaches(1);
+    const port = Number(new URL(identity.url).port);
+    await identity.close();
+    await identity.listen(port);
+    identity.commit(['user', user(2)]);
+    await reaches(2);
+  });
+
+  it('is settled only while it is known to be current', async () => {
+    copy = await Copy.start(database.url, identity.url);
+    await reaches(0);
+    await copy.directory.settled();
+
+    identity.isAsleep = true;
+    await copy.database.query(`update directory_state set refreshed_at = now() - interval '5.1 seconds'`);
+    await expect(copy.directory.settled()).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
+  });
+});

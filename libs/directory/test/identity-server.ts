@@ -1,0 +1,102 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { INTERNAL_PATHS } from '@rookery/contracts';
+import type { DecideAnswer, DecideRequest, DirectoryChange, DirectoryChangesAnswer } from '@rookery/contracts';
+
+/** What identity serves to the applier and to lagging services, over real HTTP, with the log and its moods in hand. */
+export class IdentityServer {
+  epoch = 'first';
+  compactedTo = 0;
+  log: DirectoryChange[] = [];
+  /** Nothing is answered while it sleeps; the connection stays open. */
+  isAsleep = false;
+  /** Polls see the log only up to here. */
+  shownUpTo = Infinity;
+  decision: Partial<DecideAnswer> | null = null;
+  readonly questions: DecideRequest[] = [];
+  polls = 0;
+  largestPage = Infinity;
+  private server: Server | undefined;
+  private readonly waiting = new Set<() => void>();
+
+  constructor(readonly secret: string) {}
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server?.address() as AddressInfo).port}`;
+  }
+
+  get head(): number {
+    return Math.min(this.log.at(-1)?.version ?? 0, this.shownUpTo);
+  }
+
+  async listen(port = 0): Promise<void> {
+    const server = createServer((request, response) => void this.serve(request, response));
+    this.server = server;
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  }
+
+  async close(): Promise<void> {
+    this.server?.closeAllConnections();
+    await new Promise((resolve) => this.server?.close(resolve));
+  }
+
+  /** Appends one version. */
+  commit(
+    ...entries: readonly (readonly [kind: DirectoryChange['kind'], state: { id: number }, gone?: 'gone'])[]
+  ): number {
+    const version = (this.log.at(-1)?.version ?? 0) + 1;
+    for (const [kind, state, gone] of entries) {
+      this.log.push({ version, kind, id: state.id, state: gone ? null : { ...state } });
+    }
+    this.wake();
+    return version;
+  }
+
+  wake(): void {
+    for (const wake of [...this.waiting]) wake();
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.headers.authorization !== `Bearer ${this.secret}`) return void response.writeHead(401).end();
+    if (this.isAsleep) return;
+    const url = new URL(request.url ?? '/', 'http://identity');
+    const body = url.pathname === INTERNAL_PATHS.decide ? await this.decide(request) : await this.changes(url);
+    if (body === null) return void response.writeHead(503).end();
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  }
+
+  private async decide(request: IncomingMessage): Promise<DecideAnswer | null> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    this.questions.push(JSON.parse(Buffer.concat(chunks).toString()) as DecideRequest);
+    if (this.decision === null) return null;
+    const version = this.log.at(-1)?.version ?? 0;
+    return { version, epoch: this.epoch, project: null, namespace: null, access_level: 0, ...this.decision };
+  }
+
+  private async changes(url: URL): Promise<DirectoryChangesAnswer> {
+    this.polls += 1;
+    const number = (name: string): number => Number(url.searchParams.get(name));
+    const isOther = url.searchParams.get('epoch') !== this.epoch;
+    const after = isOther ? 0 : number('after');
+    if (!isOther && this.head <= after) await this.somethingNew(number('wait_ms'));
+    const limit = Math.min(number('limit'), this.largestPage);
+    const behind = this.log.filter((change) => change.version > after && change.version <= this.head);
+    const upTo = behind[limit - 1]?.version ?? this.head;
+    const changes = behind.filter((change) => change.version <= upTo);
+    return { epoch: this.epoch, head: this.head, upTo, compactedTo: this.compactedTo, changes };
+  }
+
+  private somethingNew(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.waiting.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, withinMs).unref();
+      this.waiting.add(done);
+    });
+  }
+}
