@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { rulesOf } from './field-rules';
 
 /** What every field decorator takes. */
 export interface FieldCommon<T> {
@@ -68,6 +69,7 @@ function field(form: FieldForm, common: FieldCommon<unknown>): PropertyDecorator
     const inherited = (Reflect.getMetadata(FIELDS, owner) as FieldDeclaration[] | undefined) ?? [];
     const declaration: FieldDeclaration = { name: String(key), form, common };
     Reflect.defineMetadata(FIELDS, [...inherited.filter((one) => one.name !== key), declaration], owner);
+    for (const rule of rulesOf(form, common)) rule(target, key);
   };
 }
 

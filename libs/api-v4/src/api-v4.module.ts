@@ -1,0 +1,24 @@
+import { Global, Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { EndpointRoutes } from './endpoint-routes';
+
+export interface ApiV4Options {
+  readonly service: string;
+  readonly version: string;
+}
+export const API_V4_OPTIONS: unique symbol = Symbol('ApiV4Options');
+
+/** Serves the endpoints of all controllers of the application. Wants PlatformModule beside it. */
+@Global()
+@Module({})
+export class ApiV4Module {
+  static forRoot(options: ApiV4Options): DynamicModule {
+    return {
+      module: ApiV4Module,
+      imports: [DiscoveryModule],
+      providers: [EndpointRoutes, { provide: API_V4_OPTIONS, useValue: options }],
+      exports: [EndpointRoutes, API_V4_OPTIONS],
+    };
+  }
+}

@@ -1,0 +1,119 @@
+import { InvalidParameters } from '@rookery/kernel';
+
+/** Parameters by name; without a prototype, so that no name can reach one. */
+export interface RawParams {
+  [name: string]: RawValue;
+}
+export type RawValue = unknown;
+
+const MAX_PAIRS = 5000;
+const MAX_DEPTH = 32;
+const NONE: RawParams = Object.freeze(Object.create(null) as RawParams);
+
+/**
+ * Reads a query string or a form body in the Rails manner: `a=1`, `a[]=1`, `a[k]=1`, `a[0][k]=1`, `a[][k]=1`, where a
+ * new element of `a[]` begins when a key repeats. A plain name that repeats keeps its last value.
+ * Errors: InvalidParameters for broken percent escapes, too many pairs, or too deep nesting.
+ * Source: reference identity-and-import 1.2; ADR 0032.
+ */
+export function readUrlEncoded(text: string): RawParams {
+  if (text === '') return NONE;
+  const params = Object.create(null) as RawParams;
+  const pairs = text.split('&');
+  if (pairs.length > MAX_PAIRS) throw new InvalidParameters(['too many parameters']);
+  for (const pair of pairs) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
+    addPair(params, name, equals < 0 ? '' : decode(pair.slice(equals + 1)));
+  }
+  return params;
+}
+
+/** Adds one pair whose name may have brackets; also used for the parts of a multipart body. */
+export function addPair(params: RawParams, name: string, value: unknown): void {
+  const bracket = name.indexOf('[');
+  const segments = bracket > 0 ? segmentsOf(name, bracket) : null;
+  if (segments === null) {
+    params[name] = value;
+    return;
+  }
+  if (segments.length > MAX_DEPTH) throw new InvalidParameters([`${segments[0]!} is invalid`]);
+  store(params, segments, 0, value);
+}
+
+function decode(text: string): string {
+  try {
+    const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+    return spaced.includes('%') ? decodeURIComponent(spaced) : spaced;
+  } catch {
+    throw new InvalidParameters(['parameters are not encoded correctly']);
+  }
+}
+
+/** `a[b][]` as [a, b, '']; null when the brackets do not close, and the name is meant as it is. */
+function segmentsOf(name: string, bracket: number): string[] | null {
+  const segments = [name.slice(0, bracket)];
+  let at = bracket;
+  while (at < name.length) {
+    const close = name.indexOf(']', at);
+    if (name[at] !== '[' || close < 0) return null;
+    segments.push(name.slice(at + 1, close));
+    at = close + 1;
+  }
+  return segments;
+}
+
+function store(target: RawParams, segments: readonly string[], at: number, value: unknown): void {
+  const key = segments[at]!;
+  const next = segments[at + 1];
+  if (next === undefined) {
+    target[key] = value;
+    return;
+  }
+  if (next !== '') {
+    store((target[key] = recordAt(target[key])), segments, at + 1, value);
+    return;
+  }
+  const items = (target[key] = Array.isArray(target[key]) ? (target[key] as unknown[]) : []) as unknown[];
+  if (segments.length === at + 2) {
+    items.push(value);
+    return;
+  }
+  const last = items.at(-1);
+  const element = isRecord(last) && !reaches(last, segments, at + 2) ? last : (Object.create(null) as RawParams);
+  if (element !== last) items.push(element);
+  store(element, segments, at + 2, value);
+}
+
+/** Whether the element holds this very key already, so that the pair must begin a new one. Lists go on growing. */
+function reaches(element: RawParams, segments: readonly string[], from: number): boolean {
+  let held: unknown = element;
+  for (let at = from; at < segments.length; at++) {
+    if (segments[at] === '') return false;
+    if (!isRecord(held) || !(segments[at]! in held)) return false;
+    held = held[segments[at]!];
+  }
+  return true;
+}
+
+function recordAt(value: unknown): RawParams {
+  return isRecord(value) ? value : (Object.create(null) as RawParams);
+}
+
+export function isRecord(value: unknown): value is RawParams {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The pairs of nested parameters in the form they came in, for links. */
+export function pairsOf(params: RawParams): [string, string][] {
+  const pairs: [string, string][] = [];
+  const walk = (name: string, value: unknown): void => {
+    if (Array.isArray(value)) value.forEach((item) => walk(`${name}[]`, item));
+    else if (value instanceof Date) pairs.push([name, value.toISOString()]);
+    else if (isRecord(value)) Object.keys(value).forEach((key) => walk(`${name}[${key}]`, value[key]));
+    else if (value !== null && value !== undefined) pairs.push([name, String(value)]);
+  };
+  for (const name of Object.keys(params)) walk(name, params[name]);
+  return pairs;
+}

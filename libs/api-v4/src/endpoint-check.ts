@@ -1,0 +1,51 @@
+import type { EndpointRecord } from './endpoint';
+import { fieldsOf } from './fields';
+import { pathNamesOf, templatesOf } from './route-template';
+
+/**
+ * What is wrong with the declarations of a service; an application with a problem does not start, so that no route
+ * can be without a permission or a source. Source: houses II.5.
+ */
+export function endpointProblems(endpoints: readonly EndpointRecord[]): readonly string[] {
+  const seen = new Set<string>();
+  return endpoints.flatMap((endpoint) => {
+    const templates = templatesOf(endpoint);
+    const name = `${endpoint.method} ${templates[0]!}`;
+    const routes = templates.map((template) => `${endpoint.method} ${template.replace(/:\w+/g, ':')}`);
+    const twice = routes.filter((route) => seen.has(route) || !seen.add(route));
+    const problems = [
+      ...problemsOf(endpoint),
+      ...templates.flatMap((template) => pathProblems(endpoint, template)),
+      ...twice.map(() => 'is declared twice'),
+    ];
+    return problems.map((problem) => `${name} (${endpoint.controller.name}.${endpoint.handler}) ${problem}`);
+  });
+}
+
+function problemsOf({ options, method }: EndpointRecord): string[] {
+  const { about, source, may, answers } = options as Partial<EndpointRecord['options']>;
+  const shapes = Array.isArray(answers) ? answers.length : answers?.kind === undefined ? 0 : 1;
+  const hasBody = Boolean(answers && (answers.presenter ?? answers.schema ?? answers.message));
+  return [
+    ...(may?.kind === undefined ? ['has no permission'] : []),
+    ...(source?.trim() ? [] : ['has no source']),
+    ...(about?.trim() ? [] : ['does not say what it does']),
+    ...(shapes === 1 ? [] : [`has ${shapes} success shapes`]),
+    ...(answers?.status === 204 && hasBody ? ['has a body on 204'] : []),
+    ...(method === 'GET' && answers?.kind === 'none' ? ['answers a GET with 204'] : []),
+    ...(may?.kind === 'atLeast' && !options.within ? ['asks for a role but has no parent'] : []),
+  ];
+}
+
+function pathProblems({ options }: EndpointRecord, template: string): string[] {
+  const names = pathNamesOf(template);
+  const fields = options.params ? fieldsOf(options.params) : [];
+  const claimed = new Set([...fields.map((field) => field.name), ...(options.within ? [options.within.param] : [])]);
+  const unread = [...names].filter((name) => !claimed.has(name)).map((name) => `has :${name}, which nothing reads`);
+  const wanted = fields.filter((field) => field.common.in === 'path').map((field) => field.name);
+  if (options.within) wanted.push(options.within.param);
+  return [
+    ...unread,
+    ...wanted.filter((name) => !names.has(name)).map((name) => `wants :${name}, which is not in the path`),
+  ];
+}

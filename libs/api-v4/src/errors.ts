@@ -1,0 +1,193 @@
+import {
+  Conflict,
+  Forbidden,
+  InsufficientScope,
+  Invalid,
+  InvalidParameters,
+  MethodNotAllowed,
+  Moved,
+  NotFound,
+  NotModified,
+  PreconditionFailed,
+  Refused,
+  RookeryError,
+  TokenRefused,
+  TooLarge,
+  TooManyRequests,
+  Unauthorized,
+  Unavailable,
+  Unprocessable,
+} from '@rookery/kernel';
+import { ContextRefused } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
+
+/** An answer ready to be written. Shape: `body` is JSON text, null for none. */
+export interface RenderedError {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+/** No route has this path. */
+export class UnknownRoute extends RookeryError {
+  readonly code = 'unknown_route';
+  constructor() {
+    super('404 Not Found');
+  }
+}
+
+/** There is a route of this path, but not for the verb. */
+export class WrongVerb extends RookeryError {
+  readonly code = 'wrong_verb';
+  constructor(readonly allowed: readonly string[]) {
+    super('405 Not Allowed');
+  }
+}
+
+/** A body that is not what its content type says. */
+export class MalformedBody extends RookeryError {
+  readonly code = 'malformed_body';
+  constructor() {
+    super('message body does not match declared format');
+  }
+}
+
+export class UnsupportedMediaType extends RookeryError {
+  readonly code = 'unsupported_media_type';
+  constructor(mediaType: string) {
+    super(`The provided content-type '${mediaType}' is not supported.`);
+  }
+}
+
+const TOKEN_TEXTS = {
+  expired: 'Token is expired. You can either do re-authorization or token refresh.',
+  revoked: 'Token was revoked. You have to re-authorize from the user.',
+  impersonation_disabled: 'Token is an impersonation token but impersonation was disabled.',
+} as const;
+const SCOPE_TEXT = 'The request requires higher privileges than provided by the access token.';
+
+const STATUS_TEXTS: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  406: 'Not Acceptable',
+  409: 'Conflict',
+  413: 'Request Entity Too Large',
+  414: 'Request-URI Too Long',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Entity',
+  431: 'Request Header Fields Too Large',
+};
+
+/**
+ * Any error as the documented answer. Nothing of an unexpected error reaches the client; it is logged here, once.
+ * Source: reference identity-and-import 1.1, 4.4; work-tracking 1.1; packages-and-admin 1.1.
+ */
+export function renderError(error: unknown, log?: Pick<Logger, 'error' | 'warn'>): RenderedError {
+  const known = error instanceof RookeryError ? rendered(error, log) : undefined;
+  if (known) return known;
+  if (isUnreachable(error)) {
+    log?.warn({ err: error }, 'a part that is needed cannot be reached');
+    return unavailable(1);
+  }
+  const status = statusOf(error);
+  if (status !== undefined && status >= 400 && status < 500) {
+    return status === 400 ? failure(400, new MalformedBody().message) : plain(status);
+  }
+  if (status === 503) return unavailable(1);
+  log?.error({ err: error }, 'unexpected error');
+  return message(500, '500 Internal Server Error');
+}
+
+function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
+  if (error instanceof NotFound) {
+    return message(404, `404 ${error.message}`);
+  }
+  if (error instanceof InvalidParameters) return failure(400, error.problems.join(', '));
+  if (error instanceof Invalid) return message(400, error.fields);
+  if (error instanceof Refused) {
+    return error.options.verbatim ? message(400, error.message) : reasoned(400, error.reason);
+  }
+  if (error instanceof Forbidden) return reasoned(403, error.reason);
+  if (error instanceof Unauthorized) return reasoned(401, error.reason);
+  if (error instanceof TokenRefused) return tokenRefused(TOKEN_TEXTS[error.why]);
+  if (error instanceof InsufficientScope) return insufficientScope(error.scopes);
+  if (error instanceof Conflict) return message(409, error.reason ?? '409 Conflict');
+  if (error instanceof Unprocessable) return message(422, error.detail ?? '422 Unprocessable Entity');
+  if (error instanceof MethodNotAllowed) return error.explanation ? failure(405, error.explanation) : plain(405);
+  if (error instanceof PreconditionFailed) return message(412, '412 Precondition Failed');
+  if (error instanceof Moved) {
+    const headers = { location: error.location, 'content-type': 'text/plain' };
+    return { status: 301, headers, body: error.message };
+  }
+  if (error instanceof NotModified) return { status: 304, headers: {}, body: null };
+  if (error instanceof TooLarge) return plain(413);
+  if (error instanceof TooManyRequests) {
+    return message(429, { error: error.message }, { 'retry-after': String(error.retryAfterSeconds) });
+  }
+  if (error instanceof Unavailable) return unavailable(error.retryAfterSeconds);
+  return renderedOfEdge(error, log);
+}
+
+function renderedOfEdge(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
+  if (error instanceof UnknownRoute) return failure(404, '404 Not Found');
+  if (error instanceof WrongVerb) return failure(405, '405 Not Allowed', { allow: error.allowed.join(', ') });
+  if (error instanceof MalformedBody) return failure(400, error.message);
+  if (error instanceof UnsupportedMediaType) return failure(415, error.message);
+  if (error instanceof ContextRefused) {
+    // Only our own processes can get here; somebody else knocking is worth a line.
+    log?.warn({ why: error.why }, 'request context refused');
+    return plain(401);
+  }
+  return undefined;
+}
+
+function answer(status: number, body: object, headers: Readonly<Record<string, string>> = {}): RenderedError {
+  return { status, headers, body: JSON.stringify(body) };
+}
+function message(status: number, value: string | object, headers?: Readonly<Record<string, string>>): RenderedError {
+  return answer(status, { message: value }, headers);
+}
+function failure(status: number, text: string, headers?: Readonly<Record<string, string>>): RenderedError {
+  return answer(status, { error: text }, headers);
+}
+function reasoned(status: number, reason?: string): RenderedError {
+  return message(status, `${status} ${STATUS_TEXTS[status]!}${reason === undefined ? '' : ` - ${reason}`}`);
+}
+function plain(status: number): RenderedError {
+  return message(status, `${status} ${STATUS_TEXTS[status] ?? 'Error'}`);
+}
+function unavailable(retryAfterSeconds: number): RenderedError {
+  return message(503, '503 Service Unavailable', { 'retry-after': String(retryAfterSeconds) });
+}
+function tokenRefused(description: string): RenderedError {
+  const challenge = `Bearer realm="The API", error="invalid_token", error_description="${description}"`;
+  const body = { error: 'invalid_token', error_description: description };
+  return answer(401, body, { 'www-authenticate': challenge });
+}
+function insufficientScope(scopes: readonly string[]): RenderedError {
+  return answer(403, { error: 'insufficient_scope', error_description: SCOPE_TEXT, scope: scopes.join(' ') });
+}
+
+// PostgreSQL: statement and lock timeouts, connection and shutdown classes, too many connections; Node: no connection.
+const UNREACHABLE = /^(57014|55P03|08...|57P0.|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EAI_AGAIN)$/;
+
+function isUnreachable(error: unknown): boolean {
+  const { code, driverError, cause } = (error ?? {}) as { code?: unknown; driverError?: unknown; cause?: unknown };
+  if (typeof code === 'string' && UNREACHABLE.test(code)) return true;
+  if (
+    error instanceof Error &&
+    /^(Connection terminated|timeout exceeded when trying to connect)/.test(error.message)
+  ) {
+    return true;
+  }
+  return [driverError, cause].some((inner) => inner !== undefined && inner !== error && isUnreachable(inner));
+}
+
+/** The status that Fastify or Nest put on an error of theirs. */
+function statusOf(error: unknown): number | undefined {
+  const { statusCode, status } = (error ?? {}) as { statusCode?: unknown; status?: unknown };
+  return typeof statusCode === 'number' ? statusCode : typeof status === 'number' ? status : undefined;
+}

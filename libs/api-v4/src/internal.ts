@@ -1,0 +1,75 @@
+import 'reflect-metadata';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { HttpMethod } from './endpoint';
+import { renderError } from './errors';
+import { JsonText } from './json-text';
+import { writeError, writeJson } from './reply';
+import { BROKEN_QUERY } from './request-body';
+import { requireInternalSecret } from './request-context';
+import type { ApiRuntime } from './runtime';
+
+/** A call of one of our own processes. Shape: `body` as JSON parsed it, `query` as texts. */
+export interface InternalRequest {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly params: Readonly<Record<string, string>>;
+  readonly requestId: string;
+  /** Aborted when the caller goes away. */
+  readonly signal: AbortSignal;
+}
+
+export interface InternalRecord {
+  readonly method: HttpMethod;
+  /** Full path, below `/internal/`. */
+  readonly path: string;
+  readonly handler: string;
+}
+
+const INTERNAL = Symbol('rookery:internal');
+
+/**
+ * A route for our own processes, on an ordinary controller method that takes an InternalRequest and returns what is
+ * sent as JSON (nothing: 204). It needs `Authorization: Bearer <INTERNAL_SECRET>`, and the gateway never routes it.
+ * Shape: `path` is the whole path, as in INTERNAL_PATHS. Errors of the kernel are answered as everywhere.
+ */
+export function Internal(method: HttpMethod, path: string): MethodDecorator {
+  if (!path.startsWith('/internal/')) throw new Error(`${path} is not below /internal/`);
+  return (target, key) => {
+    const record: InternalRecord = { method, path, handler: String(key) };
+    Reflect.defineMetadata(INTERNAL, [...internalRoutesOf(target.constructor), record], target.constructor);
+  };
+}
+
+export function internalRoutesOf(controller: object): readonly InternalRecord[] {
+  return (Reflect.getOwnMetadata(INTERNAL, controller) as InternalRecord[] | undefined) ?? [];
+}
+
+type Handler = (request: InternalRequest) => unknown;
+
+/** Answers one internal route; never rejects. */
+export function internalRoute(record: InternalRecord, handler: Handler, runtime: ApiRuntime) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const startedAt = performance.now();
+    const given = request.headers['x-request-id'];
+    const requestId = typeof given === 'string' ? given : '';
+    const facts = { requestId, startedAt, isHead: false, closing: runtime.traffic.closing };
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    runtime.traffic.begin();
+    try {
+      requireInternalSecret(request.headers.authorization, runtime.internalSecret);
+      const result = await handler({
+        body: (request.body ?? {}) as Record<string, unknown>,
+        query: request.query === BROKEN_QUERY ? {} : (request.query as Record<string, unknown>),
+        params: request.params as Record<string, string>,
+        requestId,
+        signal: gone.signal,
+      });
+      const text = result instanceof JsonText ? result.text : result === undefined ? null : JSON.stringify(result);
+      writeJson(reply, facts, text === null ? 204 : 200, text, []);
+    } catch (error) {
+      writeError(reply, facts, renderError(error, runtime.log.child({ requestId })));
+    }
+    runtime.traffic.end(record.method, record.path, reply.raw.statusCode, startedAt);
+  };
+}

@@ -1,0 +1,173 @@
+import { InvalidParameters } from '@rookery/kernel';
+import type { RawParams } from './bracket-params';
+import { isRecord } from './bracket-params';
+import type { UploadedFile } from './call';
+import { rulesByField } from './class-rules';
+import type { Rule } from './class-rules';
+import { coercionOf, INVALID, itemsOf } from './coercion';
+import type { Coerce } from './coercion';
+import type { ParamsClass } from './endpoint';
+import { fieldsOf, togetherRulesOf } from './fields';
+import type { FieldDeclaration, TogetherRule } from './fields';
+
+/** Where the parameters of a request came from; the first that has a name wins. */
+export interface ParamSources {
+  readonly path: RawParams;
+  readonly body: RawParams;
+  readonly query: RawParams;
+  readonly files: Readonly<Record<string, UploadedFile>>;
+}
+
+interface PlannedField {
+  readonly name: string;
+  /** The name and its deprecated ones. */
+  readonly names: readonly string[];
+  readonly pathOnly: boolean;
+  readonly upload: boolean;
+  readonly optional: boolean;
+  readonly nullable: boolean;
+  readonly initial: unknown;
+  readonly coerce: Coerce;
+  readonly rules: readonly Rule[];
+  readonly nested: { readonly plan: ParamsPlan<object>; readonly many: boolean } | null;
+}
+
+const has = Object.prototype.hasOwnProperty;
+
+/**
+ * How a parameter class is read from a request: merge by declared name (path, body, query), coerce, hold against the
+ * rules, fold aliases, drop what is not declared. Made once a class and endpoint.
+ * Source: reference identity-and-import 1.2; ADR 0031.
+ */
+export class ParamsPlan<P extends object> {
+  private readonly fields: readonly PlannedField[];
+  private readonly together: readonly TogetherRule[];
+
+  constructor(
+    private readonly params: ParamsClass<P>,
+    pathNames: ReadonlySet<string> = new Set(),
+  ) {
+    const rules = rulesByField(params);
+    this.fields = fieldsOf(params).map((field) => planned(field, rules.get(field.name) ?? [], pathNames));
+    this.together = togetherRulesOf(params);
+  }
+
+  /** Errors: InvalidParameters with every problem, in the order of declaration. */
+  read(sources: ParamSources): P {
+    const problems: string[] = [];
+    const params = this.collect(sources, '', problems);
+    if (problems.length > 0) throw new InvalidParameters(problems);
+    return params;
+  }
+
+  private collect(sources: ParamSources, within: string, problems: string[]): P {
+    const params = new this.params();
+    const target = params as Record<string, unknown>;
+    for (let i = 0; i < this.fields.length; i++) {
+      const field = this.fields[i]!;
+      const raw = field.upload ? sources.files[field.name] : sent(field, sources);
+      const value = this.valueOf(field, raw, params, within, problems);
+      if (value !== undefined) target[field.name] = value;
+    }
+    for (const rule of this.together) judgeTogether(rule, target, within, problems);
+    return params;
+  }
+
+  /** The value for the handler; undefined when it was not sent or does not do. */
+  private valueOf(field: PlannedField, raw: unknown, owner: object, within: string, problems: string[]): unknown {
+    if (raw === undefined || (raw === null && !field.nullable)) return absent(field, within, problems);
+    if (raw === null) return null;
+    const value = field.coerce(raw);
+    if (value === INVALID) return void problems.push(`${named(within, field.name)} is invalid`);
+    if (value === null) {
+      if (field.nullable) return null;
+      if (field.optional) return absent(field, within, problems);
+      return void problems.push(`${named(within, field.name)} is invalid`);
+    }
+    if (field.nested) return this.nestedValue(field, field.nested, value, within, problems);
+    for (const rule of field.rules) {
+      const problem = rule(value, owner);
+      if (problem === null) continue;
+      problems.push(within === '' ? problem : problem.replace(field.name, named(within, field.name)));
+      return undefined;
+    }
+    return value;
+  }
+
+  private nestedValue(
+    field: PlannedField,
+    { plan, many }: NonNullable<PlannedField['nested']>,
+    value: unknown,
+    within: string,
+    problems: string[],
+  ): unknown {
+    const name = named(within, field.name);
+    const read = (item: unknown, at: string): object | undefined => {
+      if (!isRecord(item)) return void problems.push(`${at} is invalid`);
+      return plan.collect({ path: NOTHING, body: item, query: NOTHING, files: {} }, at, problems);
+    };
+    if (!many) return read(value, name);
+    const items = itemsOf(value);
+    if (items === undefined) return void problems.push(`${name} is invalid`);
+    for (const rule of field.rules) {
+      const problem = rule(items, this);
+      if (problem !== null) return void problems.push(problem);
+    }
+    return items.map((item, index) => read(item, `${name}[${index}]`));
+  }
+}
+
+const NOTHING: RawParams = Object.freeze(Object.create(null) as RawParams);
+
+function planned(field: FieldDeclaration, rules: readonly Rule[], pathNames: ReadonlySet<string>): PlannedField {
+  const { form, common, name } = field;
+  const aliases = common.alias === undefined ? [] : [common.alias].flat();
+  const nested =
+    form.kind === 'hashes' || form.kind === 'group'
+      ? { plan: new ParamsPlan(form.of()), many: form.kind === 'hashes' }
+      : null;
+  return {
+    name,
+    names: [name, ...aliases],
+    pathOnly: common.in === 'path' || pathNames.has(name),
+    upload: form.kind === 'upload',
+    optional: common.optional === true || common.nullable === true || common.default !== undefined,
+    nullable: common.nullable === true,
+    initial: common.default,
+    coerce: form.kind === 'upload' ? (raw) => raw : coercionOf(form),
+    rules,
+    nested,
+  };
+}
+
+function sent(field: PlannedField, { path, body, query }: ParamSources): unknown {
+  if (field.pathOnly) return path[field.name];
+  for (let i = 0; i < field.names.length; i++) {
+    const name = field.names[i]!;
+    if (has.call(body, name)) return body[name];
+    if (has.call(query, name)) return query[name];
+  }
+  return undefined;
+}
+
+function absent(field: PlannedField, within: string, problems: string[]): unknown {
+  if (field.initial !== undefined) return field.initial;
+  if (!field.optional) problems.push(`${named(within, field.name)} is missing`);
+  return undefined;
+}
+
+function named(within: string, name: string): string {
+  return within === '' ? name : `${within}[${name}]`;
+}
+
+function judgeTogether(rule: TogetherRule, params: object, within: string, problems: string[]): void {
+  const given = rule.names.filter((name) => (params as Record<string, unknown>)[name] !== undefined);
+  const names = (list: readonly string[]): string => list.map((name) => named(within, name)).join(', ');
+  if (given.length === 0 && rule.kind === 'atLeastOne') {
+    problems.push(`${names(rule.names)} are missing, at least one parameter must be provided`);
+  }
+  if (given.length === 0 && rule.kind === 'exactlyOne') {
+    problems.push(`${names(rule.names)} are missing, exactly one parameter must be provided`);
+  }
+  if (given.length > 1 && rule.kind !== 'atLeastOne') problems.push(`${names(given)} are mutually exclusive`);
+}

@@ -1,0 +1,222 @@
+import type { Page, PageRequest, Viewer } from '@rookery/kernel';
+import { Forbidden, InsufficientScope, InvalidParameters, NotFound, Unauthorized } from '@rookery/kernel';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RawParams } from './bracket-params';
+import type { Call } from './call';
+import { toIdOrPath } from './coercion';
+import type { EndpointRecord, ParamsClass } from './endpoint';
+import { renderError } from './errors';
+import type { JsonPage } from './json-text';
+import { JsonText } from './json-text';
+import type { KeysetPage } from './keyset';
+import { FIRST_PAGE, keysetHeaders, pageHeaders, readKeyset, readPage, refuseDeepOffset } from './paging';
+import { ParamsPlan } from './params-plan';
+import type { PresentContext, Presenter } from './presenter';
+import type { FileAnswer } from './answers';
+import { writeError, writeFile, writeJson } from './reply';
+import type { ReplyFacts } from './reply';
+import { BROKEN_QUERY, DEFAULT_BODY_LIMIT, readBody } from './request-body';
+import type { ReadBody } from './request-body';
+import { viewerOf } from './request-context';
+import { pathNamesOf } from './route-template';
+import type { ApiRuntime } from './runtime';
+
+class NoDeclaredParams {}
+const NO_HEADERS: readonly string[] = [];
+
+type Handler = (call: Call<object, unknown>) => unknown;
+type Body = { readonly text: string | null; readonly headers: readonly string[] };
+
+/**
+ * The way of a request through one endpoint, in the one order of refusals: context 401, anonymous 401, token scope
+ * 403, administrator 403, parameters 400, parent 404, permission 403, then the handler and the presenter.
+ * Source: decisions 1; ADR 0030.
+ */
+export class EndpointPipeline {
+  private readonly plan: ParamsPlan<object>;
+  private readonly options: EndpointRecord['options'];
+  private readonly refusesAnonymous: boolean;
+  private readonly scopes: readonly string[] | null;
+  private readonly bodyLimit: number;
+
+  constructor(
+    private readonly endpoint: EndpointRecord,
+    readonly template: string,
+    private readonly handler: Handler,
+    private readonly runtime: ApiRuntime,
+  ) {
+    this.options = endpoint.options;
+    const { may, params, bodyLimit } = this.options;
+    this.plan = new ParamsPlan((params as ParamsClass<object> | undefined) ?? NoDeclaredParams, pathNamesOf(template));
+    this.refusesAnonymous = may.anonymous === 'refused' || (may.anonymous === 'reads' && endpoint.method !== 'GET');
+    this.scopes = acceptedScopes(endpoint);
+    this.bodyLimit = bodyLimit ?? DEFAULT_BODY_LIMIT;
+  }
+
+  /** Never rejects. */
+  async handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { traffic, log } = this.runtime;
+    const startedAt = performance.now();
+    const facts = { requestId: '', startedAt, isHead: request.raw.method === 'HEAD', closing: traffic.closing };
+    traffic.begin();
+    try {
+      const viewer = this.admit(request);
+      facts.requestId = viewer.requestId;
+      await this.answer(request, reply, facts, viewer);
+    } catch (error) {
+      const requestId = facts.requestId;
+      writeError(reply, facts, renderError(error, requestId === '' ? log : log.child({ requestId })));
+    }
+    traffic.end(this.endpoint.method, this.template, reply.raw.statusCode, startedAt);
+  }
+
+  private async answer(request: FastifyRequest, reply: FastifyReply, facts: ReplyFacts, viewer: Viewer): Promise<void> {
+    const { answers, within, may } = this.options;
+    const body = readBody(request, this.bodyLimit);
+    const call = this.prepare(request, viewer, body instanceof Promise ? await body : body) as Writable<Call>;
+    if (within !== undefined) call.within = (await this.parent(request.params as RawParams, viewer)) as never;
+    if (may.rule !== null) {
+      const allowed = may.rule(call as never, this.runtime.services);
+      if (!(typeof allowed === 'boolean' ? allowed : await allowed)) throw this.forbidden(viewer);
+    }
+    const made = this.handler(call);
+    const result = isThenable(made) ? await made : made;
+    if (answers.kind === 'file') return writeFile(reply, facts, result as FileAnswer);
+    const content = this.body(result, call, request);
+    const { text, headers } = content instanceof Promise ? await content : content;
+    writeJson(reply, facts, answers.status, text, headers);
+  }
+
+  /** Everything that needs no data: who asks, with what token. */
+  private admit(request: FastifyRequest): Viewer {
+    const { service, keys, clock } = this.runtime;
+    const viewer = viewerOf(request.raw, service, keys, clock.now().getTime());
+    if (this.options.refusals?.validateFirst === undefined) this.judge(viewer);
+    return viewer;
+  }
+
+  private judge(viewer: Viewer): void {
+    const { may, refusals } = this.options;
+    if (viewer.userId === null) {
+      if (this.refusesAnonymous) throw refusals?.anonymousAs?.() ?? new Unauthorized();
+    } else if (this.scopes !== null && !this.scopes.some((scope) => viewer.scopes.includes(scope))) {
+      throw new InsufficientScope(this.scopes);
+    }
+    if (may.kind === 'administrator' && !viewer.isAdmin) throw refusals?.forbiddenAs?.() ?? new Forbidden();
+  }
+
+  private prepare(request: FastifyRequest, viewer: Viewer, { params: body, files }: ReadBody): Call<object> {
+    const query = request.query as RawParams;
+    const { answers, refusals } = this.options;
+    try {
+      if (query === BROKEN_QUERY) throw new InvalidParameters(['parameters are not encoded correctly']);
+      const params = this.plan.read({ path: request.params as RawParams, body, query, files });
+      let page: PageRequest = FIRST_PAGE;
+      let keyset: Call['keyset'] = null;
+      if (answers.kind === 'page') {
+        const sent = (name: string): unknown => body[name] ?? query[name];
+        page = readPage(sent);
+        keyset = readKeyset(answers.keyset, sent, page, viewer.userId === null);
+        if (keyset === null) refuseDeepOffset(answers.keyset, page);
+      }
+      if (refusals?.validateFirst) this.judge(viewer);
+      const unmodifiedSince = httpDate(request.headers['if-unmodified-since']);
+      const { requestId } = viewer;
+      return { params, viewer, within: undefined, page, keyset, files, unmodifiedSince, requestId };
+    } catch (error) {
+      if (error instanceof InvalidParameters && refusals?.parametersAs) throw refusals.parametersAs(error.problems);
+      throw error;
+    }
+  }
+
+  private async parent(path: RawParams, viewer: Viewer): Promise<unknown> {
+    const within = this.options.within!;
+    const ref = toIdOrPath(path[within.param]);
+    const usable = typeof ref === 'number' || typeof ref === 'string';
+    const scope = usable ? await within.resolve(this.runtime.resolver!, ref, viewer) : null;
+    if (scope === null) throw this.options.refusals?.parentAs?.() ?? new NotFound(within.resource);
+    return scope;
+  }
+
+  private forbidden(viewer: Viewer): Error {
+    const { refusals } = this.options;
+    if (refusals?.forbiddenAs) return refusals.forbiddenAs();
+    return viewer.userId === null ? (refusals?.anonymousAs?.() ?? new Unauthorized()) : new Forbidden();
+  }
+
+  private body(result: unknown, call: Call, request: FastifyRequest): Body | Promise<Body> {
+    const { kind, message, presenter } = this.options.answers;
+    if (result instanceof JsonText) return { text: result.text, headers: NO_HEADERS };
+    switch (kind) {
+      case 'none':
+      case 'empty':
+      case 'file':
+        return { text: null, headers: NO_HEADERS };
+      case 'message':
+        return { text: JSON.stringify({ message }), headers: NO_HEADERS };
+      case 'json':
+        return { text: JSON.stringify(result ?? null), headers: NO_HEADERS };
+      case 'one':
+        return this.presented(presenter as Presenter<unknown>, result, call);
+      case 'all':
+        return this.listed(presenter as Presenter<unknown>, result as readonly unknown[], NO_HEADERS, call);
+      case 'page':
+        return this.paged(result as Page<unknown> | JsonPage | KeysetPage<unknown>, call, request);
+    }
+  }
+
+  private async presented(presenter: Presenter<unknown>, row: unknown, call: Call): Promise<Body> {
+    return { text: await presenter.one(row, this.presentContext(call)), headers: NO_HEADERS };
+  }
+
+  private async listed(
+    presenter: Presenter<unknown>,
+    rows: readonly unknown[],
+    headers: readonly string[],
+    call: Call,
+  ): Promise<Body> {
+    return { text: await presenter.array(rows, this.presentContext(call)), headers };
+  }
+
+  private paged(
+    result: Page<unknown> | JsonPage | KeysetPage<unknown>,
+    call: Call,
+    request: FastifyRequest,
+  ): Body | Promise<Body> {
+    const url = request.raw.url!;
+    const end = url.indexOf('?');
+    const source = {
+      url: this.runtime.links.web(end < 0 ? url : url.slice(0, end)),
+      path: request.params as RawParams,
+      query: request.query as RawParams,
+      params: call.params as RawParams,
+    };
+    const headers =
+      'next' in result ? keysetHeaders(call.page.perPage, result.next, source) : pageHeaders(call.page, result, source);
+    if ('json' in result) return { text: result.json, headers };
+    return this.listed(this.options.answers.presenter as Presenter<unknown>, result.rows, headers, call);
+  }
+
+  private presentContext(call: Call): PresentContext {
+    const { links, services } = this.runtime;
+    return { viewer: call.viewer, links, within: call.within, get: (token) => services.get(token) };
+  }
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+function isThenable(value: unknown): value is Promise<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}
+
+/** The scopes that suffice, most general first; null when every token will do. */
+export function acceptedScopes({ method, options }: EndpointRecord): readonly string[] | null {
+  if (options.tokenScopes === 'any') return null;
+  return [...new Set(['api', ...(method === 'GET' ? ['read_api'] : []), ...(options.tokenScopes ?? [])])];
+}
+
+function httpDate(text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) ? null : date;
+}

@@ -1,0 +1,90 @@
+import { pipeline } from 'node:stream/promises';
+import type { FastifyReply } from 'fastify';
+import type { FileAnswer } from './answers';
+import type { RenderedError } from './errors';
+
+/** What every answer of a request carries. Units: `startedAt` as of performance.now(). */
+export interface ReplyFacts {
+  readonly requestId: string;
+  readonly startedAt: number;
+  readonly isHead: boolean;
+  /** The process is going: keep-alive connections are told so. */
+  readonly closing: boolean;
+}
+
+/**
+ * Writes an answer straight to the socket: Fastify's own `send` would add a charset to the content type, which
+ * clients do not expect. Shape: `extra` is a flat list of names and values.
+ * Source: reference identity-and-import 1.4; ADR 0030.
+ */
+export function writeJson(
+  reply: FastifyReply,
+  facts: ReplyFacts,
+  status: number,
+  body: string | null,
+  extra: readonly string[],
+): void {
+  const headers = commonHeaders(facts, 'max-age=0, private, must-revalidate');
+  if (body !== null) {
+    headers.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(body)));
+  }
+  for (let i = 0; i < extra.length; i++) headers.push(extra[i]!);
+  reply.hijack();
+  reply.raw.writeHead(status, headers);
+  reply.raw.end(facts.isHead || body === null ? undefined : body);
+}
+
+export function writeError(reply: FastifyReply, facts: ReplyFacts, error: RenderedError): void {
+  if (reply.raw.headersSent) {
+    // Too late for another answer: a cut connection tells the client that this one is not whole.
+    reply.raw.destroy();
+    return;
+  }
+  const headers = commonHeaders(facts, 'no-cache');
+  for (const name of Object.keys(error.headers)) headers.push(name, error.headers[name]!);
+  if (error.body !== null) {
+    headers.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(error.body)));
+  }
+  reply.hijack();
+  reply.raw.writeHead(error.status, headers);
+  reply.raw.end(facts.isHead || error.body === null ? undefined : error.body);
+}
+
+export async function writeFile(reply: FastifyReply, facts: ReplyFacts, file: FileAnswer): Promise<void> {
+  const headers = commonHeaders(facts, 'max-age=0, private, must-revalidate');
+  const length = Buffer.isBuffer(file.stream) ? file.stream.length : file.length;
+  headers.push('content-type', file.mediaType, 'x-content-type-options', 'nosniff');
+  if (length !== undefined) headers.push('content-length', String(length));
+  if (file.filename !== undefined) headers.push('content-disposition', attachment(file.filename));
+  reply.hijack();
+  reply.raw.writeHead(200, headers);
+  if (Buffer.isBuffer(file.stream)) {
+    reply.raw.end(facts.isHead ? undefined : file.stream);
+  } else if (facts.isHead) {
+    file.stream.destroy();
+    reply.raw.end();
+  } else {
+    await pipeline(file.stream, reply.raw);
+  }
+}
+
+function attachment(filename: string): string {
+  const plain = filename.replace(/[^\x20-\x7e]|["\\]/g, '_');
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(filename)}`;
+}
+
+function commonHeaders(facts: ReplyFacts, cacheControl: string): string[] {
+  const seconds = ((performance.now() - facts.startedAt) / 1000).toFixed(6);
+  const headers = [
+    'cache-control',
+    cacheControl,
+    'vary',
+    'Origin',
+    'x-request-id',
+    facts.requestId,
+    'x-runtime',
+    seconds,
+  ];
+  if (facts.closing) headers.push('connection', 'close');
+  return headers;
+}

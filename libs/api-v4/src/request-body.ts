@@ -1,0 +1,134 @@
+import type { MultipartFile, MultipartValue } from '@fastify/multipart';
+import { InvalidParameters, TooLarge } from '@rookery/kernel';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { RawParams } from './bracket-params';
+import { addPair, isRecord, readUrlEncoded } from './bracket-params';
+import type { UploadedFile } from './call';
+import { MalformedBody, UnsupportedMediaType } from './errors';
+
+/** Units: bytes. Source: reliability-and-security 6.3. */
+export const DEFAULT_BODY_LIMIT = 1024 * 1024;
+const MAX_JSON_DEPTH = 32;
+const MULTIPART_PARTS = 1000;
+
+/** A body that was received and is not read yet: who may not send it is refused before it is looked at. */
+class UnreadBody {
+  constructor(
+    readonly kind: 'json' | 'form' | 'other',
+    readonly content: string,
+    readonly mediaType: string,
+  ) {}
+}
+
+export interface ReadBody {
+  readonly params: RawParams;
+  readonly files: Readonly<Record<string, UploadedFile>>;
+}
+
+const NO_PARAMS: RawParams = Object.freeze(Object.create(null) as RawParams);
+const EMPTY: ReadBody = { params: NO_PARAMS, files: {} };
+/** A query string that cannot be decoded; told so when parameters are judged. */
+export const BROKEN_QUERY: RawParams = Object.freeze(Object.create(null) as RawParams);
+
+/** Never throws, since the router calls it outside of any handler. */
+export function readQuery(text: string): RawParams {
+  try {
+    return readUrlEncoded(text);
+  } catch {
+    return BROKEN_QUERY;
+  }
+}
+
+/** Replaces Fastify's parsers by ours. Calls between our own processes (`/internal/`) are JSON and read at once. */
+export function registerParsers(instance: FastifyInstance): void {
+  instance.removeAllContentTypeParsers();
+  const take = (kind: UnreadBody['kind']) => (request: FastifyRequest, content: string, done: Done) => {
+    if (kind === 'json' && request.raw.url?.startsWith('/internal/')) return parseNow(content, done);
+    done(null, new UnreadBody(kind, content, request.headers['content-type'] ?? ''));
+  };
+  instance.addContentTypeParser(/^application\/([\w.-]+\+)?json\b/i, { parseAs: 'string' }, take('json'));
+  instance.addContentTypeParser(/^application\/x-www-form-urlencoded\b/i, { parseAs: 'string' }, take('form'));
+  instance.addContentTypeParser('*', { parseAs: 'string' }, take('other'));
+}
+type Done = (error: Error | null, body?: unknown) => void;
+
+function parseNow(content: string, done: Done): void {
+  try {
+    done(null, readJson(content));
+  } catch (error) {
+    done(error as Error);
+  }
+}
+
+/**
+ * The parameters in the body.
+ * Errors: MalformedBody, UnsupportedMediaType, TooLarge, InvalidParameters.
+ */
+export function readBody(request: FastifyRequest, limit: number): ReadBody | Promise<ReadBody> {
+  const body = request.body;
+  if (body instanceof UnreadBody) {
+    if (body.content === '') return EMPTY;
+    if (body.kind === 'json') return { params: readJson(body.content), files: {} };
+    if (body.kind === 'form') return { params: readUrlEncoded(body.content), files: {} };
+    throw new UnsupportedMediaType(body.mediaType);
+  }
+  return request.isMultipart?.() ? readMultipart(request, limit) : EMPTY;
+}
+
+/** An object; nothing and `null` are an empty one. */
+export function readJson(content: string): RawParams {
+  if (content.trim() === '') return NO_PARAMS;
+  let value: unknown;
+  try {
+    value = JSON.parse(content);
+  } catch {
+    throw new MalformedBody();
+  }
+  if (value === null) return NO_PARAMS;
+  if (!isRecord(value) || isDeeper(value, MAX_JSON_DEPTH)) throw new MalformedBody();
+  return value;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  for (const item of Object.values(value)) if (isDeeper(item, levels - 1)) return true;
+  return false;
+}
+
+async function readMultipart(request: FastifyRequest, limit: number): Promise<ReadBody> {
+  const params = Object.create(null) as RawParams;
+  const files = Object.create(null) as Record<string, UploadedFile>;
+  const limits = { fieldSize: limit, fileSize: limit, fields: MULTIPART_PARTS, files: 10, fieldNameSize: 256 };
+  let left = limit;
+  try {
+    for await (const part of request.parts({ limits })) {
+      if (part.type === 'file') left -= await keepFile(part, files);
+      else left -= keepText(part, params);
+      if (left < 0) throw new TooLarge();
+    }
+  } catch (error) {
+    throw multipartError(error);
+  }
+  return { params, files };
+}
+
+async function keepFile(part: MultipartFile, files: Record<string, UploadedFile>): Promise<number> {
+  const bytes = await part.toBuffer();
+  // A part with an empty file name is what a form sends when nothing was chosen.
+  if (part.filename !== '') files[part.fieldname] = { filename: part.filename, mediaType: part.mimetype, bytes };
+  return bytes.length;
+}
+
+function keepText(part: MultipartValue, params: RawParams): number {
+  if (part.valueTruncated) throw new TooLarge();
+  const text = typeof part.value === 'string' ? part.value : JSON.stringify(part.value);
+  addPair(params, part.fieldname, text);
+  return text.length;
+}
+
+function multipartError(error: unknown): unknown {
+  if (error instanceof TooLarge || error instanceof InvalidParameters) return error;
+  const status = (error as { statusCode?: number }).statusCode;
+  return status === 413 ? new TooLarge() : new MalformedBody();
+}

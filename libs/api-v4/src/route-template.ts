@@ -1,0 +1,37 @@
+import 'reflect-metadata';
+import type { EndpointRecord } from './endpoint';
+
+/** Where the API lives. Source: requirements 1 §1. */
+export const API_PREFIX = '/api/v4';
+
+/** Nest's own key for the path of a controller. */
+const CONTROLLER_PATH = 'path';
+
+/**
+ * The full templates of an endpoint, its own first, then its aliases. Shape: `/api/v4/projects/:id`; a path that
+ * begins with `//` stands at the root.
+ */
+export function templatesOf(endpoint: EndpointRecord): readonly string[] {
+  const prefix = Reflect.getMetadata(CONTROLLER_PATH, endpoint.controller) as string | readonly string[] | undefined;
+  const base = typeof prefix === 'string' ? prefix : (prefix?.[0] ?? '');
+  return [endpoint.path, ...(endpoint.options.aliases ?? [])].map((path) => full(base, path));
+}
+
+function full(base: string, path: string): string {
+  if (path.startsWith('//')) return path.slice(1);
+  const joined = [API_PREFIX, base, path].map((part) => part.replace(/^\/+|\/+$/g, '')).filter((part) => part !== '');
+  return `/${joined.join('/')}`;
+}
+
+/** Names of the parameters in a template. A last segment `*name` takes the rest of the path. */
+export function pathNamesOf(template: string): ReadonlySet<string> {
+  return new Set([...template.matchAll(/[:*]([A-Za-z_]\w*)/g)].map((match) => match[1]!));
+}
+
+/** The template as Fastify's router writes it, where a wildcard has no name. */
+export function routerTemplate(template: string): { readonly path: string; readonly wildcard: string | null } {
+  const wildcard = /\*([A-Za-z_]\w*)$/.exec(template);
+  return wildcard
+    ? { path: template.slice(0, wildcard.index + 1), wildcard: wildcard[1]! }
+    : { path: template, wildcard: null };
+}

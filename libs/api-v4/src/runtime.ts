@@ -1,0 +1,55 @@
+import type { Clock } from '@rookery/kernel';
+import type { ContextKeys, Links, Logger, Metrics } from '@rookery/platform';
+import type { RuleServices } from './permission';
+import type { ScopeResolver } from './scope';
+
+/** What all endpoints of one application share. */
+export interface ApiRuntime {
+  readonly service: string;
+  readonly keys: ContextKeys;
+  readonly internalSecret: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly links: Links;
+  readonly services: RuleServices;
+  /** null in a service whose endpoints have no parent. */
+  readonly resolver: ScopeResolver | null;
+  readonly traffic: Traffic;
+}
+
+/** Requests under way and done. */
+export class Traffic {
+  private underWay = 0;
+  private idle: (() => void)[] = [];
+  private readonly durations;
+  /** Set once the process is going. */
+  closing = false;
+
+  constructor(metrics: Metrics) {
+    this.durations = metrics.histogram(
+      'rookery_http_request_duration_seconds',
+      'Time from the first line of a request to its answer, by route template.',
+      ['method', 'route', 'status'],
+      [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    );
+    metrics.gauge('rookery_http_requests_in_flight', 'Requests that have no answer yet.', [], (gauge) =>
+      gauge.set(this.underWay),
+    );
+  }
+
+  begin(): void {
+    this.underWay++;
+  }
+
+  /** Units: `startedAt` as of performance.now(). */
+  end(method: string, route: string, status: number, startedAt: number): void {
+    this.underWay--;
+    this.durations.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
+    if (this.underWay === 0) for (const tell of this.idle.splice(0)) tell();
+  }
+
+  /** Resolves when nothing is under way. */
+  async settled(): Promise<void> {
+    if (this.underWay > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
+  }
+}

@@ -1,0 +1,87 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import multipart from '@fastify/multipart';
+import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { LOGGER, platformSettings } from '@rookery/platform';
+import type { HttpStep, Logger } from '@rookery/platform';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { EndpointRoutes } from './endpoint-routes';
+import { renderError } from './errors';
+import { ErrorsFilter } from './errors.filter';
+import { DEFAULT_BODY_LIMIT, readQuery, registerParsers } from './request-body';
+import { requireInternalSecret } from './request-context';
+import { writeError } from './reply';
+
+/** Units: milliseconds. Source: reliability-and-security 6.3 (slow peers). */
+const TIMEOUTS = { headers: 10_000, request: 30_000, keepAlive: 70_000 };
+
+/**
+ * A Nest application on Fastify that speaks our dialect: parsers, error bodies, limits. It does not listen.
+ * Shape: `module` has PlatformModule and ApiV4Module in it.
+ */
+export async function createApiV4App(
+  module: DynamicModule | Type,
+  logger: LoggerService | false,
+): Promise<NestFastifyApplication> {
+  const adapter = new FastifyAdapter({
+    skipMiddie: true,
+    exposeHeadRoutes: false,
+    bodyLimit: DEFAULT_BODY_LIMIT,
+    requestTimeout: TIMEOUTS.request,
+    keepAliveTimeout: TIMEOUTS.keepAlive,
+    http: { headersTimeout: TIMEOUTS.headers, maxHeaderSize: 16 * 1024 + 8 * 1024 },
+    genReqId: () => '',
+    routerOptions: { ignoreDuplicateSlashes: true, maxParamLength: 4096, querystringParser: readQuery },
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      const facts = { requestId: '', startedAt: performance.now(), isHead: request.method === 'HEAD', closing: false };
+      writeError(reply, facts, renderError(error));
+    },
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+    bodyParser: false,
+    logger,
+    abortOnError: false,
+  });
+  const instance = adapter.getInstance() as unknown as FastifyInstance;
+  registerParsers(instance);
+  await instance.register(multipart);
+  const { internalSecret } = app.get<{ internalSecret: string }>(platformSettings.token);
+  // Ordinary Nest routes below /internal/ are behind the same secret as @Internal ones.
+  instance.addHook('onRequest', (request, _reply, done) => {
+    if (!request.raw.url?.startsWith('/internal/')) return done();
+    try {
+      requireInternalSecret(request.headers.authorization, internalSecret);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  app.useGlobalFilters(new ErrorsFilter(app.get(EndpointRoutes), app.get<Logger>(LOGGER)));
+  return app;
+}
+
+/** Serves a service's API: the `http` of its ProcessDefinition. */
+export const apiV4Server: HttpStep = {
+  async create(context) {
+    const app = await createApiV4App(await context.rootModule(), context.nestLogger);
+    const { traffic } = app.get(EndpointRoutes);
+    context.shutdown.on('stop-accepting', 'api', () => {
+      traffic.closing = true;
+      // Resolves once connections are refused; those that are busy go on until they are answered.
+      const server = app.getHttpServer() as unknown as Server;
+      if (server.listening) server.close();
+      return Promise.resolve();
+    });
+    context.shutdown.on('drain', 'api', () => traffic.settled());
+    return app;
+  },
+
+  async listen(app, context) {
+    const { port, host } = context.settings(platformSettings);
+    await app.listen(port, host);
+    return ((app.getHttpServer() as Server).address() as AddressInfo).port;
+  },
+};
