@@ -14,6 +14,8 @@ export class IdentityServer {
   /** Polls see the log only up to here. */
   shownUpTo = Infinity;
   decision: Partial<DecideAnswer> | null = null;
+  /** Units: ms before a decision is answered. */
+  thinksForMs = 0;
   readonly questions: DecideRequest[] = [];
   polls = 0;
   largestPage = Infinity;
@@ -71,6 +73,7 @@ export class IdentityServer {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     this.questions.push(JSON.parse(Buffer.concat(chunks).toString()) as DecideRequest);
     if (this.decision === null) return null;
+    await new Promise((resolve) => setTimeout(resolve, this.thinksForMs));
     const version = this.log.at(-1)?.version ?? 0;
     return { version, epoch: this.epoch, project: null, namespace: null, access_level: 0, ...this.decision };
   }

@@ -1,0 +1,130 @@
+import { Metrics } from '@rookery/platform';
+import type { TestDatabase } from '@rookery/testing';
+import { Copy, eventually, INTERNAL_SECRET } from '../copy';
+import { IdentityServer } from '../identity-server';
+import { group, membership, project, user, viewer } from '../states';
+
+describe('a decision that must have seen a version', () => {
+  let database: TestDatabase;
+  let identity: IdentityServer;
+  let copy: Copy;
+
+  beforeEach(async () => {
+    database = await Copy.database();
+    identity = new IdentityServer(INTERNAL_SECRET);
+    await identity.listen();
+    identity.commit(['user', user(1)], ['namespace', group(10)], ['project', project(100, 10)]);
+    copy = await Copy.start(database.url, identity.url);
+    await eventually(async () => (await copy.position()).version === 1);
+  });
+
+  afterEach(async () => {
+    await copy.stop();
+    await identity.close();
+    await database.drop();
+  });
+
+  /** From now on the copy stays where it is. */
+  function pauseCopy(): void {
+    identity.shownUpTo = 1;
+  }
+  const outcome = async (name: string): Promise<number> => {
+    const { body } = await copy.testing.get(Metrics).text();
+    const line = body
+      .split('\n')
+      .find((text) => text.startsWith(`rookery_directory_late_decisions_total{outcome="${name}"`));
+    return Number(line?.split(' ').at(-1) ?? 0);
+  };
+
+  it('waits for a copy that is a little behind', async () => {
+    pauseCopy();
+    const version = identity.commit(['membership', membership(500, 1, ['project', 100], 40)]);
+    const decision = copy.directory.project(100, viewer(1, version));
+    setTimeout(() => {
+      identity.shownUpTo = Infinity;
+      identity.wake();
+    }, 60);
+    expect(await decision).toMatchObject({ level: 40 });
+    expect(await outcome('waited')).toBe(1);
+    expect(identity.questions).toEqual([]);
+  });
+
+  it('asks identity when the copy stays behind, and takes its word for allowing and denying', async () => {
+    pauseCopy();
+    const version = identity.commit(['membership', membership(500, 1, ['project', 100], 40)]);
+    identity.decision = { project: project(100, 10), namespace: group(10), access_level: 40 };
+    const started = performance.now();
+    expect(await copy.directory.project(100, viewer(1, version))).toMatchObject({
+      id: 100,
+      level: 40,
+      fullPath: 'group10/project100',
+      nameWithNamespace: 'Group 10 / Project 100',
+      createdAt: '2026-01-05T09:00:00.000Z',
+    });
+    expect(performance.now() - started).toBeLessThan(400);
+    expect(identity.questions).toEqual([{ viewer_id: 1, project: 100 }]);
+
+    identity.decision = { project: project(100, 10), namespace: group(10), access_level: 0 };
+    expect(await copy.directory.project('group10/project100', viewer(1, version))).toBeNull();
+    identity.decision = {};
+    expect(await copy.directory.group('nowhere', viewer(1, version))).toBeNull();
+    expect(await outcome('asked')).toBe(3);
+  });
+
+  it('asks once for many requests with the same question', async () => {
+    pauseCopy();
+    const version = identity.commit(['user', user(2)]);
+    identity.decision = { project: project(100, 10), namespace: group(10), access_level: 20 };
+    identity.thinksForMs = 100;
+    const asked = Array.from({ length: 50 }, () => copy.directory.project(100, viewer(1, version)));
+    for (const scope of await Promise.all(asked)) expect(scope).toMatchObject({ level: 20 });
+    expect(identity.questions.length).toBeLessThanOrEqual(3);
+  });
+
+  it('refuses an answer of identity that is older than the request', async () => {
+    pauseCopy();
+    identity.decision = { project: project(100, 10), namespace: group(10), access_level: 40, version: 4 };
+    await expect(copy.directory.project(100, viewer(1, 5))).rejects.toMatchObject({ code: 'unavailable' });
+    identity.decision = { ...identity.decision, version: 5, epoch: 'another' };
+    await expect(copy.directory.project(100, viewer(1, 5))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await outcome('refused')).toBe(2);
+  });
+
+  it('refuses within half a second when identity does not answer, to allow and to deny alike', async () => {
+    pauseCopy();
+    identity.isAsleep = true;
+    const started = performance.now();
+    const asked = [100, 999, 'group10/project100', 'no/where'].map((ref) => copy.directory.project(ref, viewer(1, 2)));
+    for (const decision of await Promise.allSettled(asked)) {
+      expect(decision).toMatchObject({ status: 'rejected', reason: { code: 'unavailable', retryAfterSeconds: 1 } });
+    }
+    await expect(copy.directory.fresh(viewer(1, 2))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(performance.now() - started).toBeLessThan(700);
+  });
+
+  it('does not wait past the deadline of the request', async () => {
+    pauseCopy();
+    const started = performance.now();
+    const late = viewer(1, 2, { deadline: Date.now() - 1 });
+    await expect(copy.directory.fresh(late)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(performance.now() - started).toBeLessThan(60);
+  });
+
+  it('serves anonymous callers from a copy of up to a minute, then no more', async () => {
+    identity.commit(['project', project(100, 10, { visibility: 'public' })]);
+    await eventually(async () => (await copy.position()).version === 2);
+    identity.isAsleep = true;
+    expect(await copy.directory.project(100, viewer(null, 1))).toMatchObject({ level: 0 });
+    await copy.database.query(`update directory_state set refreshed_at = now() - interval '61 seconds'`);
+    await expect(copy.directory.project(100, viewer(null, 1))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await copy.directory.project(100, viewer(1, 1))).toMatchObject({ id: 100 });
+  });
+
+  it('refuses people who were blocked or deleted after their token was checked', async () => {
+    identity.commit(['project', project(100, 10, { visibility: 'public' })], ['user', user(1, { state: 'blocked' })]);
+    await eventually(async () => (await copy.position()).version === 2);
+    await expect(copy.directory.project(100, viewer(1, 1))).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(copy.directory.fresh(viewer(1, 1))).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(copy.directory.group(10, viewer(77, 1))).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+});
