@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { describeProcess, endProcess, freePorts, isAlive, readRecord, tryLock, unlock, until } from '../processes.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'rookery-processes-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function sleeper(script = 'setInterval(() => {}, 1000)') {
+  return spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+}
+
+describe('records of processes', () => {
+  it('end the process that they describe', async () => {
+    const record = describeProcess(sleeper().pid);
+    assert.equal(isAlive(record), true);
+    await endProcess(record);
+    assert.equal(isAlive(record), false);
+  });
+
+  it('leave a process alone that only has the same number', async () => {
+    const child = sleeper();
+    await endProcess({ pid: child.pid, mark: 'another start' });
+    assert.equal(isAlive(describeProcess(child.pid)), true);
+    child.kill('SIGKILL');
+  });
+
+  it('end a process that ignores the polite signal', async () => {
+    const child = sleeper(`process.on('SIGTERM', () => {}); console.log('deaf'); setInterval(() => {}, 1000)`);
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    const record = describeProcess(child.pid);
+    await endProcess(record, { graceMs: 100 });
+    assert.equal(isAlive(record), false);
+  });
+});
+
+describe('lock files', () => {
+  it('name the living holder to a second taker', async () => {
+    const file = join(folder, 'held.lock');
+    const child = sleeper();
+    writeFileSync(file, JSON.stringify(describeProcess(child.pid, { url: 'http://localhost:1' })));
+    assert.equal(tryLock(file)?.url, 'http://localhost:1');
+    child.kill('SIGKILL');
+    await until(() => tryLock(file) === null, 5000);
+    assert.equal(readRecord(file).pid, process.pid);
+    unlock(file);
+    assert.equal(readRecord(file), null);
+  });
+
+  it('go to one of many that find the lock of a dead process', async () => {
+    const file = join(folder, 'contested.lock');
+    writeFileSync(file, JSON.stringify({ pid: 1, mark: 'long ago' }));
+    const module = JSON.stringify(new URL('../processes.mjs', import.meta.url).href);
+    const script = `import(${module}).then(({ tryLock }) => { console.log(tryLock(${JSON.stringify(file)}) === null); setInterval(() => {}, 1000) })`;
+    const children = Array.from({ length: 6 }, () => sleeper(script));
+    const answers = await Promise.all(
+      children.map((child) => new Promise((resolve) => child.stdout.once('data', (text) => resolve(`${text}`.trim())))),
+    );
+    for (const child of children) child.kill('SIGKILL');
+    assert.deepEqual(answers.filter((answer) => answer === 'true').length, 1);
+  });
+});
+
+it('freePorts gives different ports below those of outgoing connections', async () => {
+  const ports = await freePorts(12);
+  assert.equal(new Set(ports).size, 12);
+  assert.ok(ports.every((port) => port >= 20_000 && port < 32_000));
+});

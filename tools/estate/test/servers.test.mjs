@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { createTransport } from 'nodemailer';
+import pg from 'pg';
+import { ensureDatabases } from '../databases.mjs';
+import { environmentOf, PROCESSES, SERVICES } from '../environment.mjs';
+import { startMailSink } from '../mail-sink.mjs';
+import { greets, startNats } from '../nats.mjs';
+import { startPostgres } from '../postgres.mjs';
+import { discardPostgres, sharedTemporary } from '../postgres-files.mjs';
+import { isAlive } from '../processes.mjs';
+import { readSecrets } from '../secrets.mjs';
+
+const folder = mkdtempSync(join(sharedTemporary(), 'rookery-servers-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+async function ask(url, text) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe('the embedded PostgreSQL', () => {
+  let server;
+  let databases;
+  const secrets = readSecrets(folder);
+  const start = () => startPostgres({ folder, password: secrets.postgres });
+
+  before(async () => {
+    server = await start();
+    databases = await ensureDatabases(server, secrets.databases);
+  });
+  after(async () => {
+    await server.stop();
+    discardPostgres(folder);
+  });
+
+  it('gives each service a database that no other role may enter', async () => {
+    assert.deepEqual(Object.keys(databases), SERVICES);
+    assert.deepEqual(await ask(databases.admin, 'SELECT current_user AS role'), [{ role: 'rookery_admin' }]);
+    const foreign = databases.admin.replace(/rookery_admin$/, 'rookery_identity');
+    await assert.rejects(ask(foreign, 'SELECT 1'), /permission denied/);
+  });
+
+  it('refuses a wrong password', async () => {
+    await assert.rejects(ask(databases.admin.replace(/:[^:@]+@/, ':wrong@'), 'SELECT 1'), /password authentication/);
+  });
+
+  it('writes through to the disk', async () => {
+    assert.deepEqual(await ask(server.url(), 'SHOW fsync'), [{ fsync: 'on' }]);
+  });
+
+  it('keeps what was committed over a SIGKILL, and ends the server that a dead supervisor left', async () => {
+    await ask(databases.import, 'CREATE TABLE nests AS SELECT 1 AS id');
+    server.kill();
+    const left = await start();
+    const next = await start();
+    assert.equal(isAlive(left.record), false);
+    server = next;
+    databases = await ensureDatabases(server, secrets.databases);
+    assert.deepEqual(await ask(databases.import, 'SELECT * FROM nests'), [{ id: 1 }]);
+  });
+});
+
+it('nats-server comes back on its port, and ends what a dead supervisor left', async () => {
+  const first = await startNats({ folder: join(folder, 'nats') });
+  await first.stop();
+  assert.equal(await greets(first.port), false);
+  await first.start();
+  assert.equal(await greets(first.port), true);
+  const second = await startNats({ folder: join(folder, 'nats') });
+  assert.equal(isAlive(first.record), false);
+  await second.stop();
+});
+
+it('the mail sink keeps a message with its envelope before it acknowledges', async () => {
+  const mail = join(folder, 'mail');
+  const sink = await startMailSink({ folder: mail });
+  const transport = createTransport(sink.url);
+  await transport.sendMail({
+    from: 'a@example.org',
+    to: 'b@example.org',
+    bcc: 'c@example.org',
+    subject: 'Nest',
+    text: 'Hm',
+  });
+  const [file, ...others] = readdirSync(mail);
+  assert.deepEqual(others, []);
+  const text = readFileSync(join(mail, file), 'utf8');
+  assert.match(
+    text,
+    /^X-Envelope-From: a@example.org\r\nX-Envelope-To: b@example.org\r\nX-Envelope-To: c@example.org\r\n/,
+  );
+  assert.match(text, /Subject: Nest/);
+  transport.close();
+  await sink.stop();
+});
+
+describe('the environment of a process', () => {
+  const ports = Object.fromEntries(PROCESSES.map((name, index) => [name, { http: 1 + index, management: 11 + index }]));
+  const databases = Object.fromEntries(SERVICES.map((service) => [service, `postgres://${service}`]));
+  const estate = (env) => ({
+    env,
+    ports,
+    databases,
+    host: '0.0.0.0',
+    externalUrl: 'http://localhost:6',
+    natsUrl: 'nats://own',
+    smtpUrl: 'smtp://own',
+    secrets: { internalSecret: 'shh', contextKeys: 'k1:x' },
+  });
+
+  it('holds its own database only, and never the token of root', () => {
+    const env = {
+      DATABASE_URL_ADMIN: 'postgres://other',
+      ROOKERY_ROOT_TOKEN: 'x',
+      ROOKERY_DATA: '/x',
+      RATE_LIMITS: 'off',
+    };
+    const given = environmentOf('identity', estate(env));
+    const keys = Object.keys(given).filter((key) => key.startsWith('DATABASE_URL') || key.startsWith('ROOKERY_'));
+    assert.deepEqual(keys.sort(), [
+      'DATABASE_URL_IDENTITY',
+      'ROOKERY_CONTEXT_KEYS',
+      'ROOKERY_EXTERNAL_URL',
+      'ROOKERY_INTERNAL_SECRET',
+    ]);
+    assert.equal(given.RATE_LIMITS, 'off');
+    assert.equal(environmentOf('admin', estate(env)).DATABASE_URL_ADMIN, 'postgres://other');
+  });
+
+  it('leaves out what the operator keeps in a file', () => {
+    const given = environmentOf(
+      'admin',
+      estate({ ROOKERY_INTERNAL_SECRET_FILE: '/run/secret', SMTP_URL: 'smtp://relay' }),
+    );
+    assert.equal(given.ROOKERY_INTERNAL_SECRET, undefined);
+    assert.equal(given.SMTP_URL, 'smtp://relay');
+  });
+
+  it('tells the gateway where every service is, and services listen on the loopback', () => {
+    const given = environmentOf('gateway', estate({}));
+    assert.deepEqual(
+      SERVICES.map((service) => given[`GATEWAY_UPSTREAM_${service.toUpperCase()}`]),
+      SERVICES.map((service) => `http://127.0.0.1:${ports[service].http}`),
+    );
+    assert.equal(given.HOST, '0.0.0.0');
+    assert.equal(environmentOf('identity', estate({})).HOST, '127.0.0.1');
+  });
+});
+
+it('secrets are made once, and only their owner may read them', () => {
+  assert.deepEqual(readSecrets(folder), readSecrets(folder));
+  assert.match(readSecrets(folder).rootToken, /^glpat-[A-Za-z0-9]{20}$/);
+  if (process.platform !== 'win32')
+    assert.match(execFileSync('ls', ['-l', join(folder, 'secrets.json')], { encoding: 'utf8' }), /^-rw-------/);
+});
