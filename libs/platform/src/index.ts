@@ -19,6 +19,7 @@ export {
   CONTEXT_SKEW_MS,
   ContextKeys,
   contextKeys,
+  contextKeysFor,
   contextRequest,
   ContextRefused,
   signContext,

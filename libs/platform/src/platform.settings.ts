@@ -28,7 +28,8 @@ export const platformSettings = defineSettings('platform', {
     check: (text) => (text.length >= 32 ? null : 'is shorter than 32 characters'),
   }),
   contextKeys: setting.secret('ROOKERY_CONTEXT_KEYS', {
-    about: 'Keys of the signed request context as kid:base64,kid2:base64 (32 bytes each); the first signs, all verify.',
+    about:
+      'Keys of the signed request context, comma-separated, the first of which signs: kid:base64 (32 bytes, a master; for the gateway) or kid/service:base64 (derived from it; enough for that service).',
     check: problemOfContextKeys,
   }),
   identityUrl: setting.url('IDENTITY_URL', {

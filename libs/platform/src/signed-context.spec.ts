@@ -1,6 +1,13 @@
 import type { ContextClaims } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
-import { contextKeys, ContextRefused, contextRequest, signContext, verifyContext } from './signed-context';
+import {
+  contextKeys,
+  contextKeysFor,
+  ContextRefused,
+  contextRequest,
+  signContext,
+  verifyContext,
+} from './signed-context';
 
 const key = (fill: number): string => Buffer.alloc(32, fill).toString('base64');
 const NOW = 1_790_000_000_000;
@@ -70,8 +77,24 @@ describe('signed context', () => {
   );
 
   it('cannot be forged for another audience by a service that knows its own key', () => {
-    const own = contextKeys(`k1:${Buffer.from(keys.of('k1', 'package')?.export() ?? '').toString('base64')}`);
-    expect(refusal(() => verifyContext(signContext(claims, own), expected, keys))).toBe('signature');
+    const text = contextKeysFor(`k1:${key(1)}, k2:${key(2)}`, 'package');
+    const own = contextKeys(text);
+    expect(text).toMatch(/^k1\/package:[^,]+,k2\/package:[^,]+$/);
+    expect(() => signContext(claims, own)).toThrow('no context key for collaboration');
+    expect(() => contextKeysFor(text, 'collaboration')).toThrow('key k1 is not a master');
+    const asMaster = contextKeys(text.replaceAll('/package', ''));
+    expect(refusal(() => verifyContext(signContext(claims, asMaster), expected, keys))).toBe('signature');
+  });
+
+  it('is read by a service that holds only its own key', () => {
+    const own = contextKeys(contextKeysFor(`k1:${key(1)}`, 'collaboration'));
+    expect(verifyContext(signContext(claims, keys), expected, own)).toEqual(claims);
+    expect(refusal(() => verifyContext(signContext({ ...claims, aud: 'admin' }, keys), expected, own))).toBe(
+      'signature',
+    );
+    expect(refusal(() => verifyContext(signContext(claims, keys), { ...expected, audience: 'admin' }, own))).toBe(
+      'unknown key',
+    );
   });
 
   it('lives 30 s either way', () => {
@@ -108,6 +131,7 @@ describe('signed context', () => {
     [`k1:${key(1).slice(8)}`, 'key k1 is not base64'],
     [`k 1:${key(1)}`, 'no id'],
     [`k1:${key(1)},k1:${key(2)}`, 'key id k1 is there twice'],
+    [`k1/../x:${key(1)}`, 'no id'],
   ])('does not take %.12s as keys', (text, problem) => {
     expect(() => contextKeys(text)).toThrow(problem);
   });

@@ -5,7 +5,8 @@ import { RookeryError, Unavailable } from '@rookery/kernel';
 
 /** How far the clocks of gateway and service may be apart, and how long a context lives. Units: milliseconds. */
 export const CONTEXT_SKEW_MS = 30_000;
-const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
+/** Name (`kid` or `kid/audience`) and key. */
+const ITEM = /^([A-Za-z0-9_-]{1,32}(?:\/[a-z]{1,32})?):(.*)$/;
 const MIN_KEY_BYTES = 32;
 const MAX_HEADER_LENGTH = 16_384;
 
@@ -18,53 +19,69 @@ export class ContextRefused extends RookeryError {
   }
 }
 
-/** Master keys by id, the first of which signs; keys per audience are derived once and kept. */
+/**
+ * Keys by id, the first of which signs. A process holds masters, from which the key of each audience is derived once,
+ * or only derived keys for itself: then it can neither sign nor read for another. Source: ADR 0012.
+ */
 export class ContextKeys {
-  private readonly derived = new Map<string, Map<string, KeyObject>>();
-  readonly signingKeyId: string;
+  private readonly derived = new Map<string, KeyObject>();
 
-  constructor(private readonly masters: ReadonlyMap<string, Buffer>) {
-    const first = masters.keys().next();
-    if (first.done) throw new Error('no context key');
-    this.signingKeyId = first.value;
+  constructor(
+    readonly signingKeyId: string,
+    private readonly masters: ReadonlyMap<string, Buffer>,
+    own: ReadonlyMap<string, Buffer>,
+  ) {
+    for (const [name, key] of own) this.derived.set(name, createSecretKey(key));
   }
 
-  /** The key of one audience; undefined when the id is not known. */
+  /** The key of one audience; undefined when this process does not have it. */
   of(keyId: string, audience: string): KeyObject | undefined {
-    const known = this.derived.get(keyId)?.get(audience);
-    return known ?? this.derive(keyId, audience);
-  }
-
-  private derive(keyId: string, audience: string): KeyObject | undefined {
+    const name = `${keyId}/${audience}`;
+    const known = this.derived.get(name);
+    if (known) return known;
     const master = this.masters.get(keyId);
     if (!master) return undefined;
     const key = createSecretKey(createHmac('sha256', master).update(`rookery context ${audience}`).digest());
-    const byAudience = this.derived.get(keyId) ?? new Map<string, KeyObject>();
-    this.derived.set(keyId, byAudience.set(audience, key));
+    this.derived.set(name, key);
     return key;
   }
 }
 
 /**
- * Reads `ROOKERY_CONTEXT_KEYS`: `kid:base64,kid2:base64`. The first signs, all verify, so that a key is changed by
- * adding the new one behind, then in front, then taking the old one away.
+ * Reads `ROOKERY_CONTEXT_KEYS`: comma-separated `kid:base64` (a master) or `kid/audience:base64` (derived, for one
+ * audience). The first signs, all verify, so that a key is changed by adding the new one behind, then in front, then
+ * taking the old one away.
  * Errors: a plain Error that names the key id and never the key.
  */
 export function contextKeys(text: string): ContextKeys {
   const masters = new Map<string, Buffer>();
+  const own = new Map<string, Buffer>();
   for (const item of text.split(',').map((part) => part.trim())) {
-    const colon = item.indexOf(':');
-    const id = item.slice(0, Math.max(colon, 0));
-    if (!KEY_ID.test(id)) throw new Error('a key has no id of the form kid:base64');
-    if (masters.has(id)) throw new Error(`key id ${id} is there twice`);
-    const encoded = item.slice(colon + 1);
+    const [, name = '', encoded = ''] = ITEM.exec(item) ?? [];
+    if (name === '') throw new Error('a key has no id of the form kid:base64');
+    if (masters.has(name) || own.has(name)) throw new Error(`key id ${name} is there twice`);
     const key = Buffer.from(encoded, 'base64');
     if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded) || key.length < MIN_KEY_BYTES) {
-      throw new Error(`key ${id} is not base64 of at least ${MIN_KEY_BYTES} bytes`);
+      throw new Error(`key ${name} is not base64 of at least ${MIN_KEY_BYTES} bytes`);
     }
-    masters.set(id, key);
+    (name.includes('/') ? own : masters).set(name, key);
   }
-  return new ContextKeys(masters);
+  return new ContextKeys(text.trim().split(/[/:]/, 1)[0] as string, masters, own);
+}
+
+/**
+ * The value of `ROOKERY_CONTEXT_KEYS` that one service needs, made from the masters that the gateway has.
+ * Errors: as `contextKeys`; a plain Error when the text holds no master.
+ */
+export function contextKeysFor(text: string, audience: string): string {
+  const keys = contextKeys(text);
+  const items = text.split(',').map((item) => {
+    const keyId = item.trim().split(/[/:]/, 1)[0] as string;
+    const key = keys.of(keyId, audience);
+    if (!key) throw new Error(`key ${keyId} is not a master`);
+    return `${keyId}/${audience}:${key.export().toString('base64')}`;
+  });
+  return items.join(',');
 }
 
 /** The `req` claim: what the context is bound to. Shape: `rawUrl` is path and query as sent upstream. */
@@ -74,11 +91,13 @@ export function contextRequest(method: string, rawUrl: string): string {
 
 /**
  * The value of the context header, signed for `claims.aud`. Together with `verifyContext` at most 20 us.
+ * Errors: a plain Error when this process holds no key for the audience.
  * Source: architecture 3.2, decisions 14.
  */
 export function signContext(claims: ContextClaims, keys: ContextKeys): string {
   const keyId = keys.signingKeyId;
-  const key = keys.of(keyId, claims.aud) as KeyObject;
+  const key = keys.of(keyId, claims.aud);
+  if (!key) throw new Error(`no context key for ${claims.aud}`);
   const signed = `${Buffer.from(JSON.stringify(claims)).toString('base64url')}.${keyId}`;
   return `${signed}.${createHmac('sha256', key).update(signed).digest('base64url')}`;
 }

@@ -18,10 +18,10 @@ const OUR_PREFIXES: readonly string[] = [
 ];
 
 /** `ROOKERY_` variables that one process or the estate reads and every process sees. */
-const ESTATE_VARIABLES: readonly string[] = [
+export const ESTATE_VARIABLES: readonly string[] = [
   'ROOKERY_DATA',
   'ROOKERY_ROOT_TOKEN',
-  'ROOKERY_ROOT_PASSWORD',
+  'ROOKERY_ROOT_EMAIL',
   'ROOKERY_DEFAULT_PLAN',
   'ROOKERY_EXTERNAL_URL',
   'ROOKERY_INTERNAL_SECRET',

@@ -85,17 +85,15 @@ describe('a process', () => {
       ROOKERY_TYPO: 'x',
     });
     expect((await process.ended).code).toBe(78);
-    expect(process.errors).toBe(
-      [
-        'admin: The configuration has 5 problems:',
-        '  - PORT is not a whole number',
-        '  - MANAGEMENT_PORT is out of range (0 to 65535)',
-        '  - ROOKERY_INTERNAL_SECRET is shorter than 32 characters',
-        '  - ROOKERY_CONTEXT_KEYS is missing: Keys of the signed request context as kid:base64,kid2:base64 (32 bytes each); the first signs, all verify.',
-        '  - ROOKERY_TYPO is not known',
-        '',
-      ].join('\n'),
-    );
+    expect(process.errors.split('\n')).toEqual([
+      'admin: The configuration has 5 problems:',
+      '  - PORT is not a whole number',
+      '  - MANAGEMENT_PORT is out of range (0 to 65535)',
+      '  - ROOKERY_INTERNAL_SECRET is shorter than 32 characters',
+      expect.stringMatching(/^ {2}- ROOKERY_CONTEXT_KEYS is missing: Keys of the signed request context/),
+      '  - ROOKERY_TYPO is not known',
+      '',
+    ]);
   });
 
   it('explains its roles when asked for another, and ends with 64', async () => {
