@@ -1,4 +1,5 @@
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions';
+import type { Logger as TypeOrmLogger } from 'typeorm';
 import type { DatabaseSettings } from './database.config';
 import { SnakeNaming } from './naming';
 import { rowValues } from './row-values';
@@ -26,7 +27,7 @@ export function dataSourceOptions(
     synchronize: false,
     migrationsRun: false,
     installExtensions: false,
-    logging: false,
+    logger: silent,
     namingStrategy: new SnakeNaming(),
     poolSize: settings.poolCount,
     connectTimeoutMS: settings.poolWaitMs,
@@ -41,3 +42,13 @@ export function dataSourceOptions(
     },
   };
 }
+
+/** Failures reach the caller as errors and are logged there once; TypeORM would print them to the console as well. */
+const silent: TypeOrmLogger = {
+  logQuery: () => undefined,
+  logQueryError: () => undefined,
+  logQuerySlow: () => undefined,
+  logSchemaBuild: () => undefined,
+  logMigration: () => undefined,
+  log: () => undefined,
+};

@@ -1,0 +1,217 @@
+import { broadcastMessageCreated, noteDeleted } from '@rookery/contracts';
+import { Unavailable } from '@rookery/kernel';
+import { Client } from 'pg';
+import { prepared } from '../../src';
+import type { MigrationClass } from '../../src';
+import { startService } from '../support/service';
+import type { TestService } from '../support/service';
+
+class CreateAccounts1790000000000 {
+  async up(runner: { query(sql: string): Promise<unknown> }): Promise<void> {
+    await runner.query('create table accounts (id int primary key, amount int not null)');
+    await runner.query('insert into accounts values (1, 0), (2, 0)');
+  }
+}
+
+const note = (id: number) =>
+  noteDeleted.of({
+    aggregateId: id,
+    actorId: 7,
+    data: {
+      note_id: id,
+      noteable_type: 'Issue',
+      noteable_id: 1,
+      noteable_iid: 1,
+      project_id: 1,
+      group_id: null,
+      author_id: 7,
+      internal: false,
+    },
+  });
+
+describe('Work', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({
+      migrations: [CreateAccounts1790000000000 as unknown as MigrationClass],
+      settings: { DATABASE_POOL_COUNT: '8', DATABASE_POOL_WAIT_MS: '400' },
+    });
+  });
+  afterAll(() => service.stop());
+  beforeEach(() => service.database.query('truncate outbox'));
+
+  it('commits rows and events together, in the order in which they were emitted', async () => {
+    const result = await service.work.run(async (tx) => {
+      tx.emit(note(2));
+      tx.emit(note(1));
+      await tx.query('update accounts set amount = 5 where id = 1');
+      return 'done';
+    });
+    expect(result).toBe('done');
+    const rows = await service.outbox();
+    expect(rows.map((row) => row.aggregate_id)).toEqual([2, 1]);
+    expect(rows[0]).toMatchObject({ subject: 'collaboration.note.deleted.v1', payload: { note_id: 2 } });
+    await expect(service.database.query('select amount from accounts where id = 1')).resolves.toEqual([{ amount: 5 }]);
+  });
+
+  it('leaves 0 outbox rows after a rollback', async () => {
+    const failing = service.work.run(async (tx) => {
+      tx.emit(note(1));
+      tx.beforeCommit(() => Promise.reject(new Error('changed my mind')));
+      await tx.query('update accounts set amount = 99 where id = 2');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    await expect(service.outbox()).resolves.toEqual([]);
+    await expect(service.database.query('select amount from accounts where id = 2')).resolves.toEqual([{ amount: 0 }]);
+  });
+
+  it('runs steps before and after the commit, the latter only when it happened', async () => {
+    const steps: string[] = [];
+    let heard = 0;
+    service.work.onEmitted(() => (heard += 1));
+    await service.work.run(async (tx) => {
+      tx.afterCommit(() => steps.push('after'));
+      tx.afterCommit(() => {
+        throw new Error('is logged and changes nothing');
+      });
+      tx.beforeCommit(async (inner) => {
+        inner.emit(note(3));
+        steps.push('before');
+      });
+      steps.push('use');
+    });
+    await service.work.run(async (tx) => tx.afterCommit(() => steps.push('after a silent one')));
+    await expect(
+      service.work.run(async (tx) => {
+        tx.afterCommit(() => steps.push('never'));
+        tx.emit(note(1));
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
+    expect(steps).toEqual(['use', 'before', 'after', 'after a silent one']);
+    expect(heard).toBe(1);
+    await expect(service.outbox()).resolves.toHaveLength(1);
+  });
+
+  it('runs the whole unit again after a deadlock, events once', async () => {
+    let tries = 0;
+    let arrived = 0;
+    let bothHere: () => void = () => undefined;
+    const meet = new Promise<void>((resolve) => (bothHere = resolve));
+    const cross = (first: number, second: number) =>
+      service.work.run(async (tx) => {
+        tries += 1;
+        tx.emit(note(first));
+        await tx.query('update accounts set amount = amount + 1 where id = $1', [first]);
+        if (++arrived === 2) bothHere();
+        await meet;
+        await tx.query('update accounts set amount = amount + 1 where id = $1', [second]);
+      });
+    const before = await service.database.query<{ sum: number }>('select sum(amount)::int as sum from accounts');
+    await Promise.all([cross(1, 2), cross(2, 1)]);
+    const after = await service.database.query<{ sum: number }>('select sum(amount)::int as sum from accounts');
+    expect(after[0]!.sum - before[0]!.sum).toBe(4);
+    expect(tries).toBe(3);
+    await expect(service.outbox()).resolves.toHaveLength(2);
+  });
+
+  it('gives up after three retries', async () => {
+    let tries = 0;
+    const failing = service.work.run(async (tx) => {
+      tries += 1;
+      await tx.query(`do $$ begin raise exception 'again' using errcode = '40001'; end $$`);
+    });
+    await expect(failing).rejects.toThrow('again');
+    expect(tries).toBe(4);
+  });
+
+  it('refuses a run inside a run, and takes one after another', async () => {
+    const nested = service.work.run(() => service.work.run(() => Promise.resolve()));
+    await expect(nested).rejects.toThrow('a unit of work runs inside another');
+    await expect(service.work.run(() => Promise.resolve(1))).resolves.toBe(1);
+  });
+
+  it('refuses events of others, payloads against their contract, and those over 64 KiB', async () => {
+    const emit = (event: Parameters<Parameters<Parameters<typeof service.work.run>[0]>[0]['emit']>[0]) =>
+      service.work.run(async (tx) => tx.emit(event));
+    const foreign = broadcastMessageCreated.of({ aggregateId: 1, actorId: 1, data: { broadcast_message_id: 1 } });
+    await expect(emit(foreign)).rejects.toThrow('collaboration may not publish admin.broadcast_message.created.v1');
+    const event = note(1);
+    await expect(emit({ ...event, data: { ...event.data, note_id: 'x' } })).rejects.toThrow('$.note_id is not an');
+    await expect(emit({ ...event, data: { ...event.data, extra: 'x'.repeat(65_536) } })).rejects.toThrow('larger than');
+  });
+
+  it('uses one statement for all events: BEGIN, the use case, one insert, COMMIT', async () => {
+    const statements: string[] = [];
+    await service.work.run(async (tx) => {
+      const client = (await tx.manager.queryRunner!.connect()) as Client;
+      const original = client.query.bind(client) as (...args: unknown[]) => unknown;
+      client.query = ((statement: string | { text: string }, ...rest: unknown[]) => {
+        statements.push(typeof statement === 'string' ? statement : statement.text);
+        return original(statement, ...rest);
+      }) as never;
+      tx.emit(note(1));
+      tx.emit(note(2));
+      await tx.query('select 1');
+      tx.afterCommit(() => (client.query = original as never));
+    });
+    expect(statements.map((text) => text.slice(0, 18))).toEqual(['select 1', 'insert into outbox', 'COMMIT']);
+  });
+
+  it('answers Unavailable when no connection is free in time', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const holders = Array.from({ length: 8 }, () => service.work.run(() => held));
+    await expect(service.work.run(() => Promise.resolve())).rejects.toBeInstanceOf(Unavailable);
+    await expect(service.database.query('select 1')).rejects.toBeInstanceOf(Unavailable);
+    release();
+    await Promise.all(holders);
+  });
+
+  it('answers Unavailable for a statement or a lock that takes too long, and goes on', async () => {
+    const timeouts = await service.database.query<{ name: string; setting: string }>(
+      `select name, setting from pg_settings where name in
+         ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'application_name') order by name`,
+    );
+    expect(timeouts.map((row) => row.setting)).toEqual(['rookery-collaboration', '10000', '2000', '5000']);
+    const slow = service.work.run(async (tx) => {
+      await tx.query(`set local statement_timeout = '20ms'`);
+      await tx.query('select pg_sleep(1)');
+    });
+    await expect(slow).rejects.toBeInstanceOf(Unavailable);
+    await expect(service.database.query('select 1 as one')).resolves.toEqual([{ one: 1 }]);
+  });
+
+  it('survives the server ending its connections, used or idle', async () => {
+    const end = `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`;
+    const admin = new Client({ connectionString: service.url });
+    await admin.connect();
+    const cut = service.work.run(async (tx) => {
+      await admin.query(end);
+      await tx.query('select 1');
+    });
+    await expect(cut).rejects.toBeInstanceOf(Unavailable);
+    await admin.query(end);
+    await admin.end();
+    await expect(service.work.run((tx) => tx.query('select 2 as two'))).resolves.toEqual([{ two: 2 }]);
+  });
+
+  it('keeps prepared statements by name and reads int8, days and instants as documented', async () => {
+    const statement = prepared(
+      'spec_values',
+      `select $1::bigint as id, '2026-02-03'::date as day, array[1, null]::bigint[] as ids,
+         '2026-02-03T04:05:06.789Z'::timestamptz as at, count(*) as count from accounts`,
+    );
+    const [row] = await service.database.prepared<Record<string, unknown>>(statement, [9_007_199_254_740_991]);
+    expect(row).toEqual({
+      id: 9_007_199_254_740_991,
+      day: '2026-02-03',
+      ids: [1, null],
+      at: new Date('2026-02-03T04:05:06.789Z'),
+      count: 2,
+    });
+    await expect(service.database.query(`select 9007199254740993::bigint`)).rejects.toThrow('does not fit a number');
+    expect(() => prepared('spec_values', 'select 1')).toThrow('two statements are named spec_values');
+  });
+});
