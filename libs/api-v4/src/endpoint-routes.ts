@@ -16,8 +16,8 @@ import { internalRoute, internalRoutesOf } from './internal';
 import { EndpointPipeline } from './pipeline';
 import { DEFAULT_BODY_LIMIT } from './request-body';
 import { routerTemplate, templatesOf } from './route-template';
-import { Traffic } from './runtime';
-import type { ApiRuntime } from './runtime';
+import { Traffic, WRITE_HEADERS } from './runtime';
+import type { ApiRuntime, WriteHeaders } from './runtime';
 import { SCOPE_RESOLVER } from './scope';
 import type { ScopeResolver } from './scope';
 
@@ -102,7 +102,17 @@ export class EndpointRoutes implements OnModuleInit {
       services: { get: (token) => this.get(token) },
       resolver: needsResolver ? this.get<ScopeResolver>(SCOPE_RESOLVER) : null,
       traffic: this.traffic,
+      writeHeaders: this.writeHeaders(),
     };
+  }
+
+  /** Optional, and Nest has no optional look-up outside constructors. */
+  private writeHeaders(): WriteHeaders | null {
+    try {
+      return this.get<WriteHeaders>(WRITE_HEADERS);
+    } catch {
+      return null;
+    }
   }
 
   // Nest's token type is a union of classes and symbols that does not infer well.

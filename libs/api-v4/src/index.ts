@@ -12,6 +12,8 @@ export { ApiV4Module, API_V4_OPTIONS } from './api-v4.module';
 export type { ApiV4Options } from './api-v4.module';
 export { MalformedBody, renderError, UnknownRoute, UnsupportedMediaType, WrongVerb } from './errors';
 export type { RenderedError } from './errors';
+export { WRITE_HEADERS } from './runtime';
+export type { WriteHeaders } from './runtime';
 export { Internal } from './internal';
 export type { InternalRequest } from './internal';
 export { apiV4Server, createApiV4App } from './server';

@@ -57,7 +57,8 @@ export class EndpointPipeline {
   async handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { traffic, log } = this.runtime;
     const startedAt = performance.now();
-    const facts = { requestId: '', startedAt, isHead: request.raw.method === 'HEAD', closing: traffic.closing };
+    const more = this.endpoint.method === 'GET' ? null : this.runtime.writeHeaders;
+    const facts = { requestId: '', startedAt, isHead: request.raw.method === 'HEAD', closing: traffic.closing, more };
     traffic.begin();
     try {
       const viewer = this.admit(request);
@@ -154,6 +155,8 @@ export class EndpointPipeline {
         return { text: null, headers: NO_HEADERS };
       case 'message':
         return { text: JSON.stringify({ message }), headers: NO_HEADERS };
+      case 'redirect':
+        return { text: null, headers: ['location', result as string] };
       case 'json':
         return { text: JSON.stringify(result ?? null), headers: NO_HEADERS };
       case 'one':

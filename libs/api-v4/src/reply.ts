@@ -10,6 +10,8 @@ export interface ReplyFacts {
   readonly isHead: boolean;
   /** The process is going: keep-alive connections are told so. */
   readonly closing: boolean;
+  /** Further headers of the service. */
+  readonly more?: (() => readonly string[]) | null;
 }
 
 /**
@@ -86,5 +88,6 @@ function commonHeaders(facts: ReplyFacts, cacheControl: string): string[] {
     seconds,
   ];
   if (facts.closing) headers.push('connection', 'close');
+  if (facts.more) headers.push(...facts.more());
   return headers;
 }

@@ -15,7 +15,16 @@ export interface ApiRuntime {
   /** null in a service whose endpoints have no parent. */
   readonly resolver: ScopeResolver | null;
   readonly traffic: Traffic;
+  readonly writeHeaders: WriteHeaders | null;
 }
+
+/**
+ * Headers that a service adds to every answer to a write, refusals included; asked when the answer is written.
+ * Shape: a flat list of names and values.
+ */
+export type WriteHeaders = () => readonly string[];
+/** Injection token of WriteHeaders; a service without it adds none. */
+export const WRITE_HEADERS: unique symbol = Symbol('WriteHeaders');
 
 /** Requests under way and done. */
 export class Traffic {
