@@ -1,0 +1,131 @@
+/** `npm start` as a person meets it: whole estates in processes of their own, killed, started again and stopped. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { discardPostgres, sharedTemporary } from '../postgres-files.mjs';
+import { freePort, isAlive, portIsFree, readRecord, until } from '../processes.mjs';
+
+const START = fileURLToPath(new URL('../start.mjs', import.meta.url));
+const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-start-'));
+const port = await freePort();
+after(() => {
+  discardPostgres(dataDir);
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** Answers the running `npm start` once it invites its user, or what it said before it ended. */
+async function start(env = {}) {
+  const child = spawn(process.execPath, [START], {
+    env: { ...process.env, PORT: String(port), ROOKERY_DATA: dataDir, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const run = { child, output: '', from: Date.now(), exit: null };
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (run.output += text));
+  run.ended = new Promise((resolve) => child.once('close', (code) => resolve((run.exit = code ?? 'signal'))));
+  await until(() => run.output.includes('base URL') || run.exit !== null, 120_000);
+  run.readyMs = Date.now() - run.from;
+  run.token = /token\s+(\S+)/.exec(run.output)?.[1];
+  return run;
+}
+
+function call(run, path, init = {}) {
+  return fetch(`http://localhost:${port}/api/v4${path}`, {
+    ...init,
+    headers: { 'private-token': run.token, ...init.headers },
+  });
+}
+
+function everyProcess() {
+  return (readRecord(join(dataDir, 'run/processes.json')) ?? []).concat(
+    readRecord(join(dataDir, 'nats/process.json')) ?? [],
+  );
+}
+
+describe('npm start', () => {
+  let run;
+
+  it('makes an administrator whose printed token works', async () => {
+    run = await start();
+    assert.match(run.output, /base URL/, run.output);
+    const user = await (await call(run, '/user')).json();
+    assert.equal(user.id, 1);
+    assert.equal(user.username, 'root');
+  });
+
+  it('names the folder to a second estate on the same data', async () => {
+    const second = await start({ PORT: String(await freePort()) });
+    assert.equal(await second.ended, 1);
+    assert.match(second.output, new RegExp(`runs on ${dataDir} already`));
+  });
+
+  it('names the port when it is taken', async () => {
+    const other = createServer();
+    const busy = await freePort();
+    await new Promise((resolve) => other.listen(busy, '0.0.0.0', resolve));
+    const second = await start({ PORT: String(busy), ROOKERY_DATA: `${dataDir}-other` });
+    other.close();
+    rmSync(`${dataDir}-other`, { recursive: true, force: true });
+    assert.equal(await second.ended, 1);
+    assert.match(second.output, new RegExp(`Port ${busy} is in use`));
+  });
+
+  it('starts a service again that dies by itself', async () => {
+    const before = everyProcess();
+    const file = join(dataDir, 'run/pids.json');
+    const { identity } = readRecord(file);
+    process.kill(identity, 'SIGKILL');
+    assert.ok(await until(() => readRecord(file).identity !== identity, 10_000));
+    assert.ok(await until(async () => (await call(run, '/user')).status === 200, 20_000, 100));
+    assert.equal(everyProcess().length, before.length);
+  });
+
+  it('recovers from SIGKILL of supervisor and children, with the data kept and nothing doubled', async () => {
+    const made = await call(run, '/groups', {
+      method: 'POST',
+      body: new URLSearchParams({ name: 'Nest', path: 'nest' }),
+    });
+    assert.equal(made.status, 201);
+    const before = everyProcess();
+    const { gateway, package: registry } = readRecord(join(dataDir, 'run/pids.json'));
+    for (const pid of [run.child.pid, gateway, registry]) process.kill(pid, 'SIGKILL');
+    await run.ended;
+    const again = await start();
+    assert.match(again.output, /base URL/, again.output);
+    assert.equal(again.token, run.token);
+    assert.deepEqual(before.filter(isAlive), []);
+    assert.equal((await (await call(again, '/groups/nest')).json()).name, 'Nest');
+    run = again;
+  });
+
+  it('stops everything on SIGTERM, with status 0', async () => {
+    const all = everyProcess();
+    run.child.kill('SIGTERM');
+    assert.equal(await run.ended, 0);
+    assert.deepEqual(all.filter(isAlive), []);
+    assert.equal(await portIsFree(port), true);
+  });
+
+  it('is ready within 5 s when everything is there, and stops on Ctrl-C', async () => {
+    run = await start();
+    assert.match(run.output, /base URL/, run.output);
+    console.log(`ready after ${run.readyMs} ms`);
+    run.child.kill('SIGINT');
+    assert.equal(await run.ended, 0);
+    assert.ok(run.readyMs < 5000, `ready after ${run.readyMs} ms`);
+  });
+
+  it('gives up a start that is under way, with nothing left', async () => {
+    const child = spawn(process.execPath, [START], {
+      env: { ...process.env, PORT: String(port), ROOKERY_DATA: dataDir },
+    });
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    assert.ok(await until(() => everyProcess().filter(isAlive).length > 2, 20_000, 5));
+    child.kill('SIGINT');
+    await ended;
+    assert.deepEqual(everyProcess().filter(isAlive), []);
+  });
+});
