@@ -125,5 +125,5 @@ function mayDecide(row: Decided, viewer: Viewer): boolean {
 function admit(viewer: Viewer, state: string | null): void {
   if (viewer.userId === null || state === 'active') return;
   if (state === null) throw new Unauthorized();
-  throw new Forbidden(`Your account has been ${state === 'deactivated' ? 'deactivated' : 'blocked'}.`);
+  throw new Forbidden(`Your account has been ${state === 'deactivated' ? 'deactivated' : 'blocked'}`);
 }

@@ -1,6 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { DecideRequest } from '@rookery/contracts';
-import { InvalidParameters } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import type { Prepared } from '@rookery/persistence';
 import { CHANGES, DECIDE } from './change-feed.queries';
@@ -13,6 +11,13 @@ export interface ChangesRequest {
   readonly epoch: string;
   readonly waitMs: number;
   readonly limit: number;
+}
+
+/** What a service whose copy is behind wants decided. Shape: an id or a full path. */
+export interface Question {
+  readonly viewerId: number | null;
+  readonly kind: 'project' | 'group';
+  readonly ref: number | string;
 }
 
 interface ChangesRow extends Head {
@@ -32,18 +37,18 @@ export class ChangeFeed {
    * What changed after the reader's version, as JSON text. Shape: an answer without changes was read when the request
    * came in, so it says that nothing had been committed by then; the wait only saves the reader from asking at once.
    */
-  async changes(request: ChangesRequest): Promise<string> {
+  async changes(request: ChangesRequest, signal?: AbortSignal): Promise<string> {
     const row = await this.read(request);
     const isIdle = row.epoch === request.epoch && row.version <= request.after;
     if (!isIdle || request.waitMs === 0) return row.answer;
-    const hasMoved = await this.watch.beyond({ version: request.after, epoch: request.epoch }, request.waitMs);
+    const hasMoved = await this.watch.beyond({ version: request.after, epoch: request.epoch }, request.waitMs, signal);
     return hasMoved ? (await this.read(request)).answer : row.answer;
   }
 
   /** What the copy of a service would say about one project or group, as JSON text. */
-  async decide(request: DecideRequest): Promise<string> {
-    const { statement, values } = questionOf(request);
-    const [row] = await this.database.prepared<{ answer: string }>(statement, [request.viewer_id, ...values]);
+  async decide(question: Question): Promise<string> {
+    const { statement, values } = asked(question);
+    const [row] = await this.database.prepared<{ answer: string }>(statement, [question.viewerId, ...values]);
     if (!row) throw new Error('directory_head has no row');
     return row.answer;
   }
@@ -55,12 +60,11 @@ export class ChangeFeed {
   }
 }
 
-function questionOf(request: DecideRequest): { readonly statement: Prepared; readonly values: readonly unknown[] } {
-  const { project, group } = request;
-  if (typeof project === 'number') return { statement: DECIDE.projectById, values: [project] };
-  if (typeof group === 'number') return { statement: DECIDE.groupById, values: [group] };
-  if (typeof group === 'string') return { statement: DECIDE.groupByPath, values: [group] };
-  if (typeof project !== 'string') throw new InvalidParameters(['project, group are missing']);
-  const slash = project.lastIndexOf('/');
-  return { statement: DECIDE.projectByPath, values: [project.slice(0, Math.max(slash, 0)), project.slice(slash + 1)] };
+function asked({ kind, ref }: Question): { readonly statement: Prepared; readonly values: readonly unknown[] } {
+  if (kind === 'group') {
+    return { statement: typeof ref === 'number' ? DECIDE.groupById : DECIDE.groupByPath, values: [ref] };
+  }
+  if (typeof ref === 'number') return { statement: DECIDE.projectById, values: [ref] };
+  const slash = ref.lastIndexOf('/');
+  return { statement: DECIDE.projectByPath, values: [ref.slice(0, Math.max(slash, 0)), ref.slice(slash + 1)] };
 }

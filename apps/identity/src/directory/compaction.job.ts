@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Work } from '@rookery/persistence';
 
-/** Entries younger than this stay, so that a reader who was away for a moment goes on where he stopped. */
-const KEPT = '1 hour';
+/** Entries younger than this stay, so that a reader who was away for a moment goes on where he stopped. Units: ms. */
+const KEPT_MS = 3_600_000;
 
 const RAISE = `update directory_head set compacted_to = greatest(compacted_to, coalesce(
-    (select c.version from directory_changes c where c.created_at < statement_timestamp() - interval '${KEPT}'
+    (select c.version from directory_changes c where c.created_at < statement_timestamp() - $1::bigint * interval '1 millisecond'
      order by c.version desc limit 1), 0))
   returning compacted_to`;
 
@@ -23,9 +23,9 @@ export class CompactionJob {
   constructor(@Inject(Work) private readonly work: Work) {}
 
   /** Shape: how many entries went. */
-  async run(): Promise<number> {
+  async run(keptMs = KEPT_MS): Promise<number> {
     const horizon = await this.work.run(async (tx) => {
-      const [head] = await tx.query<{ compacted_to: number }>(RAISE);
+      const [head] = await tx.query<{ compacted_to: number }>(RAISE, [keptMs]);
       return head?.compacted_to ?? 0;
     });
     return this.work.run(async (tx) => {

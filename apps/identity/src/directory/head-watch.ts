@@ -41,18 +41,21 @@ export class HeadWatch {
     }
   }
 
-  /** Resolves to true when the log has moved on from `after`, to false when it has not in time. Units: ms. */
-  beyond(after: Head, withinMs: number): Promise<boolean> {
+  /** Resolves to true when the log has moved on from `after`, to false when it has not in time or nobody waits. Units: ms. */
+  beyond(after: Head, withinMs: number, signal?: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => waiter.settle(false), withinMs);
       const waiter: Waiter = {
         after,
         settle: (moved) => {
           clearTimeout(timer);
+          signal?.removeEventListener('abort', leave);
           this.waiters.delete(waiter);
           resolve(moved);
         },
       };
+      const leave = (): void => waiter.settle(false);
+      signal?.addEventListener('abort', leave, { once: true });
       this.waiters.add(waiter);
       this.look();
     });

@@ -1,0 +1,58 @@
+import { Controller, Inject } from '@nestjs/common';
+import { Internal, JsonText } from '@rookery/api-v4';
+import type { InternalRequest } from '@rookery/api-v4';
+import { INTERNAL_PATHS } from '@rookery/contracts';
+import { InvalidParameters } from '@rookery/kernel';
+import { ChangeFeed } from './change-feed';
+import type { Question } from './change-feed';
+
+/** Longest wait of a poll, below what proxies and the server itself cut. Units: ms. */
+const MAX_WAIT_MS = 20_000;
+const MAX_LIMIT = 10_000;
+
+/** What services and gateways ask of the directory; guarded by the internal secret, unknown outside. */
+@Controller()
+export class DirectoryController {
+  constructor(@Inject(ChangeFeed) private readonly feed: ChangeFeed) {}
+
+  @Internal('GET', INTERNAL_PATHS.directoryChanges)
+  async changes({ query, signal }: InternalRequest): Promise<JsonText> {
+    const request = {
+      after: whole(query, 'after', 0, Number.MAX_SAFE_INTEGER),
+      epoch: typeof query['epoch'] === 'string' ? query['epoch'] : '',
+      waitMs: whole(query, 'wait_ms', 0, MAX_WAIT_MS),
+      limit: whole(query, 'limit', 1, MAX_LIMIT, 1000),
+    };
+    return new JsonText(await this.feed.changes(request, signal));
+  }
+
+  @Internal('POST', INTERNAL_PATHS.decide)
+  async decide({ body }: InternalRequest): Promise<JsonText> {
+    return new JsonText(await this.feed.decide(questionOf(body)));
+  }
+}
+
+/** A number of the query, brought into its bounds. */
+function whole(
+  query: Readonly<Record<string, unknown>>,
+  name: string,
+  min: number,
+  max: number,
+  missing = min,
+): number {
+  const text = query[name];
+  if (text === undefined) return missing;
+  if (typeof text !== 'string' || !/^\d{1,16}$/.test(text)) throw new InvalidParameters([`${name} is invalid`]);
+  return Math.min(Math.max(Number(text), min), max);
+}
+
+function questionOf(body: Readonly<Record<string, unknown>>): Question {
+  const { viewer_id: viewerId, project, group } = body;
+  const isReference = (value: unknown): value is number | string =>
+    Number.isSafeInteger(value) || (typeof value === 'string' && !value.includes('\0'));
+  if (viewerId !== null && !Number.isSafeInteger(viewerId)) throw new InvalidParameters(['viewer_id is invalid']);
+  const asker = viewerId as number | null;
+  if (isReference(project)) return { viewerId: asker, kind: 'project', ref: project };
+  if (isReference(group)) return { viewerId: asker, kind: 'group', ref: group };
+  throw new InvalidParameters(['project, group are missing']);
+}
