@@ -17,7 +17,7 @@ export interface EventDefinition<S extends Schema = Schema> {
   readonly schema: S;
 }
 
-export type PayloadOf<D> = D extends EventDefinition<infer S> ? Infer<S> : never;
+export type PayloadOf<D> = D extends { readonly schema: infer S } ? Infer<S> : never;
 
 /** CloudEvents 1.0, structured mode. `id` is the outbox row's UUIDv7 and the broker's message id. */
 export interface Envelope<P = unknown> {
