@@ -1,0 +1,40 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import { ApiV4Module } from '@rookery/api-v4';
+import { DirectoryModule } from '@rookery/directory';
+import { MessagingModule } from '@rookery/messaging';
+import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
+import { PlatformModule, settingsIn } from '@rookery/platform';
+import type { SettingsValues } from '@rookery/platform';
+import { entities, migrations } from './database';
+import { Assignees } from './issues/assignees';
+import { IssuesController } from './issues/issues.controller';
+import { IssuesQueries } from './issues/issues.queries';
+import { IssuesService } from './issues/issues.service';
+import { ProjectDeletionConsumer } from './noteables/project-deletion.consumer';
+import { IssueNotesController } from './notes/notes.controller';
+import { NotesQueries } from './notes/notes.queries';
+import { NotesService } from './notes/notes.service';
+
+const service = 'collaboration';
+
+/** The rooms of this service. */
+@Module({
+  controllers: [IssuesController, IssueNotesController, ProjectDeletionConsumer],
+  providers: [Assignees, IssuesQueries, IssuesService, NotesQueries, NotesService],
+})
+export class CollaborationModule {
+  static forRoot(values: SettingsValues): DynamicModule {
+    const settings = settingsIn(values, databaseSettingsFor(service));
+    return {
+      module: CollaborationModule,
+      imports: [
+        PlatformModule.forRoot({ service, values }),
+        PersistenceModule.forRoot({ service, entities, settings, migrations }),
+        MessagingModule.forRoot({ service }),
+        ApiV4Module.forRoot({ service, version: '0.1.0' }),
+        DirectoryModule.forRoot({ service }),
+      ],
+    };
+  }
+}

@@ -1,0 +1,18 @@
+import { directoryMigrations } from '@rookery/directory';
+import type { MigrationClass } from '@rookery/persistence';
+import { plumbingMigrations } from '@rookery/persistence';
+import { Issue, IssueAssignee } from './issues/issue.entity';
+import { CreateIssues1767225600000 } from './migrations/1767225600000-create-issues';
+import { CreateNotes1767225700000 } from './migrations/1767225700000-create-notes';
+import { Note } from './notes/note.entity';
+
+/** Every entity of the service, by name. */
+export const entities = [Issue, IssueAssignee, Note];
+
+/** Every migration of the service, in order. */
+export const migrations: readonly MigrationClass[] = [
+  ...plumbingMigrations,
+  ...directoryMigrations,
+  CreateIssues1767225600000,
+  CreateNotes1767225700000,
+];

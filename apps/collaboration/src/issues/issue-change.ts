@@ -1,0 +1,98 @@
+import { systemNotes } from '../notes/system-notes';
+import { taskCounts } from './issue.entity';
+import type { Issue, IssueType } from './issue.entity';
+import { toggledTasks } from './task-items';
+
+/** What a caller wants changed. Shape: undefined leaves a field as it is. */
+export interface IssueWish {
+  readonly title?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly issueType?: IssueType | undefined;
+  readonly stateEvent?: 'close' | 'reopen' | undefined;
+  readonly assigneeIds?: readonly number[] | undefined;
+  readonly dueOn?: string | null | undefined;
+  readonly confidential?: boolean | undefined;
+  readonly discussionLocked?: boolean | null | undefined;
+  readonly updatedAt?: Date | undefined;
+}
+
+/** A wish without what the caller may not set: such fields are ignored, not refused. Source: reference work-tracking 9.1. */
+export function permitted(wish: IssueWish, may: { readonly plan: boolean; readonly backdate: boolean }): IssueWish {
+  const { assigneeIds, dueOn, confidential, discussionLocked, updatedAt, ...open } = wish;
+  return {
+    ...open,
+    ...(may.plan ? { assigneeIds, dueOn, confidential, discussionLocked } : {}),
+    ...(may.backdate ? { updatedAt } : {}),
+  };
+}
+
+/** Does the wish ask for anything besides closing or opening again? */
+export function wantsMoreThanState(wish: IssueWish): boolean {
+  return Object.entries(wish).some(([name, value]) => name !== 'stateEvent' && value !== undefined);
+}
+
+/** What follows from a wish: the columns that change, and what the system says about it. */
+export interface IssueChange {
+  readonly columns: Partial<Issue>;
+  readonly notes: readonly string[];
+  readonly textChanged: boolean;
+  readonly state: 'closed' | 'reopened' | null;
+}
+
+/** Compares a wish with the issue. Pure. Source: reference work-tracking 2.7. */
+export function changeOf(
+  issue: Issue,
+  wish: IssueWish,
+  o: { readonly actorId: number; readonly at: Date },
+): IssueChange {
+  const columns: Partial<Issue> = {};
+  const notes: string[] = [];
+  if (wish.title !== undefined && wish.title !== issue.title) {
+    columns.title = wish.title;
+    notes.push(systemNotes.title(issue.title, wish.title));
+  }
+  if (wish.description !== undefined && wish.description !== issue.description) {
+    Object.assign(columns, { description: wish.description, ...taskCounts(wish.description) });
+    notes.push(...descriptionNotes(issue.description, wish.description));
+  }
+  if (wish.issueType !== undefined && wish.issueType !== issue.issueType) columns.issueType = wish.issueType;
+  if (wish.dueOn !== undefined && wish.dueOn !== issue.dueOn) {
+    columns.dueOn = wish.dueOn;
+    notes.push(systemNotes.dueDate(wish.dueOn));
+  }
+  if (wish.confidential !== undefined && wish.confidential !== issue.confidential) {
+    columns.confidential = wish.confidential;
+    notes.push(systemNotes.confidential(wish.confidential));
+  }
+  if (wish.discussionLocked !== undefined && wish.discussionLocked !== issue.discussionLocked) {
+    columns.discussionLocked = wish.discussionLocked;
+    const isLocked = wish.discussionLocked === true;
+    if (isLocked !== (issue.discussionLocked === true)) notes.push(systemNotes.locked(isLocked));
+  }
+  const textChanged = columns.title !== undefined || columns.description !== undefined;
+  return { ...withState(issue, wish, columns, notes, o), textChanged };
+}
+
+function withState(
+  issue: Issue,
+  wish: IssueWish,
+  columns: Partial<Issue>,
+  notes: readonly string[],
+  o: { readonly actorId: number; readonly at: Date },
+): Omit<IssueChange, 'textChanged'> {
+  if (wish.stateEvent === 'close' && issue.state === 'opened') {
+    const closed = { state: 'closed', closedAt: o.at, closedById: o.actorId } as const;
+    return { columns: { ...columns, ...closed }, notes: [...notes, systemNotes.closed], state: 'closed' };
+  }
+  if (wish.stateEvent === 'reopen' && issue.state === 'closed') {
+    const opened = { state: 'opened', closedAt: null, closedById: null } as const;
+    return { columns: { ...columns, ...opened }, notes: [...notes, systemNotes.reopened], state: 'reopened' };
+  }
+  return { columns, notes, state: null };
+}
+
+/** Ticking boxes is told box by box, any other change as one. */
+function descriptionNotes(before: string | null, after: string | null): string[] {
+  const toggled = toggledTasks(before, after);
+  return toggled ? toggled.map((task) => systemNotes.task(task.text, task.done)) : [systemNotes.description];
+}

@@ -1,0 +1,73 @@
+import { Invalid } from '@rookery/kernel';
+import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { taskItems } from './task-items';
+
+export const ISSUE_TYPES = ['issue', 'incident', 'test_case', 'task'] as const;
+export type IssueType = (typeof ISSUE_TYPES)[number];
+export type IssueState = 'opened' | 'closed';
+
+/** Units: characters. Source: reference work-tracking 9.1; requirements 1 §8. */
+const MAX_TITLE_LENGTH = 255;
+const MAX_DESCRIPTION_LENGTH = 1_048_576;
+
+/** A unit of work of a project. Source: reference work-tracking 9.1. */
+@Entity('issues')
+export class Issue {
+  @PrimaryGeneratedColumn({ type: 'bigint' }) id: number;
+  @Column({ type: 'bigint' }) projectId: number;
+  @Column({ type: 'bigint' }) iid: number;
+  @Column({ type: 'bigint' }) authorId: number;
+  @Column({ type: 'text' }) title: string;
+  @Column({ type: 'text', nullable: true }) description: string | null;
+  @Column({ type: 'text', default: 'opened' }) state: IssueState;
+  @Column({ type: 'boolean', default: false }) confidential: boolean;
+  @Column({ type: 'boolean', nullable: true }) discussionLocked: boolean | null;
+  @Column({ type: 'text', default: 'issue' }) issueType: IssueType;
+  /** Calendar day, `YYYY-MM-DD`. */
+  @Column({ type: 'date', nullable: true }) dueOn: string | null;
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) closedAt: Date | null;
+  @Column({ type: 'bigint', nullable: true }) closedById: number | null;
+  @Column({ type: 'integer', default: 0 }) publicNotesCount: number;
+  @Column({ type: 'integer', default: 0 }) internalNotesCount: number;
+  @Column({ type: 'integer', default: 0 }) systemNotesCount: number;
+  @Column({ type: 'integer', default: 0 }) taskCount: number;
+  @Column({ type: 'integer', default: 0 }) completedTaskCount: number;
+  @Column({ type: 'text', default: 'none' }) importedFrom: string;
+  @Column({ type: 'timestamptz', precision: 3 }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3 }) updatedAt: Date;
+}
+
+/** Who works on an issue, in the order of assignment. */
+@Entity('issue_assignees')
+export class IssueAssignee {
+  @PrimaryColumn({ type: 'bigint' }) issueId: number;
+  @PrimaryColumn({ type: 'bigint' }) userId: number;
+  @Column({ type: 'integer' }) position: number;
+}
+
+/** Errors: Invalid with every problem of title and description. */
+export function checkTexts(texts: {
+  readonly title?: string | undefined;
+  readonly description?: string | null | undefined;
+}): void {
+  const problems: Record<string, string[]> = {};
+  if (texts.title !== undefined && texts.title.trim() === '') problems['title'] = ["can't be blank"];
+  else if (isLonger(texts.title, MAX_TITLE_LENGTH)) problems['title'] = [tooLong(MAX_TITLE_LENGTH)];
+  if (isLonger(texts.description, MAX_DESCRIPTION_LENGTH)) problems['description'] = [tooLong(MAX_DESCRIPTION_LENGTH)];
+  if (Object.keys(problems).length > 0) throw new Invalid(problems);
+}
+
+/** The counters that follow from the boxes of a description. */
+export function taskCounts(description: string | null): Pick<Issue, 'taskCount' | 'completedTaskCount'> {
+  const items = taskItems(description);
+  return { taskCount: items.length, completedTaskCount: items.filter((item) => item.done).length };
+}
+
+function isLonger(text: string | null | undefined, max: number): boolean {
+  // Code units are at least as many as characters, so short texts need no count.
+  return typeof text === 'string' && text.length > max && [...text].length > max;
+}
+
+function tooLong(max: number): string {
+  return `is too long (maximum is ${max} characters)`;
+}

@@ -1,0 +1,43 @@
+import type { SignedInViewer } from '@rookery/kernel';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import { readerOf } from '../noteables/reader';
+import type { ParentFacts } from '../noteables/reader';
+
+interface SubjectIssue {
+  readonly authorId: number;
+  readonly assigneeIds: readonly number[];
+}
+
+/** Who may do what with issues. Source: reference work-tracking 9.1; ADR 0070. */
+export const issuePolicy = {
+  /** Anybody who may read issues here and is signed in: members of private projects, everybody of others. */
+  mayCreate(viewer: SignedInViewer, project: ParentFacts): boolean {
+    return !project.archived && readerOf(viewer, project).readsIssues;
+  },
+
+  /** Assignees, due date, confidentiality and lock are set by planners and above; wishes of others are ignored. */
+  mayPlan(viewer: SignedInViewer, project: ParentFacts): boolean {
+    return viewer.isAdmin || project.level >= ACCESS_LEVELS.planner;
+  },
+
+  /** Given times and numbers: administrators and owners; wishes of others are ignored. */
+  mayBackdate(viewer: SignedInViewer, project: ParentFacts): boolean {
+    return viewer.isAdmin || project.level >= ACCESS_LEVELS.owner;
+  },
+
+  mayEdit(viewer: SignedInViewer, project: ParentFacts, issue: SubjectIssue): boolean {
+    return !project.archived && (issue.authorId === viewer.userId || issuePolicy.mayPlan(viewer, project));
+  },
+
+  /** Closing and opening again is also for those who work on it. */
+  mayChangeState(viewer: SignedInViewer, project: ParentFacts, issue: SubjectIssue): boolean {
+    if (project.archived) return false;
+    return issuePolicy.mayEdit(viewer, project, issue) || issue.assigneeIds.includes(viewer.userId);
+  },
+
+  /** Planners and owners, not the roles between them. */
+  mayDelete(viewer: SignedInViewer, project: ParentFacts): boolean {
+    if (project.archived) return false;
+    return viewer.isAdmin || project.level === ACCESS_LEVELS.planner || project.level >= ACCESS_LEVELS.owner;
+  },
+};

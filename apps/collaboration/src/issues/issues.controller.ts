@@ -1,0 +1,130 @@
+import { Controller } from '@nestjs/common';
+import {
+  ability,
+  anyone,
+  checkUnmodifiedSince,
+  created,
+  Endpoint,
+  JsonText,
+  none,
+  one,
+  page,
+  project,
+  signedIn,
+} from '@rookery/api-v4';
+import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { filterOf } from './issue-list-params';
+import { issuePolicy } from './issue.policy';
+import { issueDetailPresenter, issuePresenter } from './issue.shape';
+import { CreateIssue, EditIssue, ListIssues, OneIssue, wishedAssignees } from './issues.dto';
+import { IssuesQueries } from './issues.queries';
+import { IssuesService } from './issues.service';
+
+/** A description of a million characters, escaped. Units: bytes. Source: reliability 6.3. */
+const BODY_LIMIT = 8 * 1024 * 1024;
+
+type ReadCall<P> = Call<P, ProjectScope>;
+type WriteCall<P> = Call<P, ProjectScope, SignedInViewer>;
+
+@Controller('projects/:id/issues')
+export class IssuesController {
+  constructor(
+    private readonly queries: IssuesQueries,
+    private readonly issues: IssuesService,
+  ) {}
+
+  @Endpoint('GET', '', {
+    about: 'Lists the issues of a project.',
+    source: 'reference work-tracking 9.1',
+    within: project('id'),
+    may: anyone(),
+    params: ListIssues,
+    answers: page(issuePresenter),
+  })
+  list({ params, viewer, within, page }: ReadCall<ListIssues>): Promise<JsonPage> {
+    const order = { orderBy: params.order_by, sort: params.sort };
+    return this.queries.page(viewer, within, filterOf(params), order, page);
+  }
+
+  @Endpoint('GET', ':issue_iid', {
+    about: 'Shows one issue.',
+    source: 'reference work-tracking 9.1',
+    within: project('id'),
+    may: anyone(),
+    params: OneIssue,
+    answers: one(issueDetailPresenter),
+  })
+  async show({ params, viewer, within }: ReadCall<OneIssue>): Promise<JsonText> {
+    return new JsonText(await this.queries.find(viewer, within, params.issue_iid));
+  }
+
+  @Endpoint('POST', '', {
+    about: 'Opens an issue.',
+    source: 'reference work-tracking 9.1',
+    within: project('id'),
+    may: ability(
+      'issue.create',
+      ({ viewer, within }: WriteCall<CreateIssue>) => issuePolicy.mayCreate(viewer, within),
+      {
+        signedIn: true,
+      },
+    ),
+    params: CreateIssue,
+    answers: created(issueDetailPresenter),
+    fails: [409],
+    bodyLimit: BODY_LIMIT,
+  })
+  async create({ params, viewer, within }: WriteCall<CreateIssue>): Promise<JsonText> {
+    const issue = await this.issues.create(viewer, within, {
+      title: params.title,
+      description: params.description ?? null,
+      issueType: params.issue_type ?? 'issue',
+      confidential: params.confidential ?? false,
+      assigneeIds: wishedAssignees(params) ?? [],
+      dueOn: params.due_date ?? null,
+      discussionLocked: params.discussion_locked ?? null,
+      createdAt: params.created_at ?? null,
+      iid: params.iid ?? null,
+    });
+    return new JsonText(issue);
+  }
+
+  @Endpoint('PUT', ':issue_iid', {
+    about: 'Changes an issue, closes it or opens it again.',
+    source: 'reference work-tracking 9.1',
+    within: project('id'),
+    may: signedIn(),
+    params: EditIssue,
+    answers: one(issueDetailPresenter),
+    bodyLimit: BODY_LIMIT,
+  })
+  async edit({ params, viewer, within }: WriteCall<EditIssue>): Promise<JsonText> {
+    const issue = await this.issues.edit(viewer, within, params.issue_iid, {
+      title: params.title,
+      description: params.description,
+      issueType: params.issue_type,
+      stateEvent: params.state_event,
+      assigneeIds: wishedAssignees(params),
+      dueOn: params.due_date,
+      confidential: params.confidential,
+      discussionLocked: params.discussion_locked,
+      updatedAt: params.updated_at,
+    });
+    return new JsonText(issue);
+  }
+
+  @Endpoint('DELETE', ':issue_iid', {
+    about: 'Deletes an issue with its notes.',
+    source: 'reference work-tracking 9.1',
+    within: project('id'),
+    may: signedIn(),
+    params: OneIssue,
+    answers: none(),
+    fails: [412],
+  })
+  remove(call: WriteCall<OneIssue>): Promise<void> {
+    const { params, viewer, within } = call;
+    return this.issues.remove(viewer, within, params.issue_iid, (updatedAt) => checkUnmodifiedSince(call, updatedAt));
+  }
+}

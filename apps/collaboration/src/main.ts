@@ -1,0 +1,16 @@
+import { apiV4Server } from '@rookery/api-v4';
+import { deadLetterCommands, eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
+import { databaseSettingsFor, migrate } from '@rookery/persistence';
+import { boot } from '@rookery/platform';
+import { notesSettings } from './collaboration.config';
+import { migrations } from './database';
+
+void boot({
+  name: 'collaboration',
+  settings: [databaseSettingsFor('collaboration'), messagingSettings, notesSettings],
+  module: async () => (await import('./collaboration.module')).CollaborationModule,
+  http: apiV4Server,
+  worker: eventWorker,
+  migrate: migrate({ service: 'collaboration', migrations }),
+  commands: { ...deadLetterCommands, ...republishCommand },
+});

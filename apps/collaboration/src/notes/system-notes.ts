@@ -1,0 +1,93 @@
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+
+const write = prepared(
+  'issues_notes_write_system',
+  `with written as (
+    insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, created_at, updated_at)
+    select 'Issue', $1::bigint, $2::bigint, $3::bigint, said.body, true, $5::timestamptz, $5::timestamptz
+    from unnest($4::text[]) with ordinality as said (body, place) order by said.place
+  )
+  update issues set system_notes_count = system_notes_count + cardinality($4::text[]) where id = $1::bigint`,
+);
+
+/**
+ * Writes system notes on an issue, in this order, and counts them. They raise no to-do, no e-mail and no activity, so no
+ * event announces them. Source: reference work-tracking 2.7.
+ */
+export async function writeSystemNotes(
+  tx: Tx,
+  o: {
+    readonly issueId: number;
+    readonly projectId: number;
+    readonly actorId: number;
+    readonly bodies: readonly string[];
+    readonly at: Date;
+  },
+): Promise<void> {
+  if (o.bodies.length > 0) await tx.prepared(write, [o.issueId, o.projectId, o.actorId, o.bodies, o.at]);
+}
+
+/** The texts that the API shows for each change of an issue. */
+export const systemNotes = {
+  closed: 'closed',
+  reopened: 'reopened',
+  description: 'changed the description',
+  confidential: (is: boolean): string => (is ? 'made the issue confidential' : 'made the issue visible to everyone'),
+  locked: (is: boolean): string => (is ? 'locked this issue' : 'unlocked this issue'),
+  task: (text: string, done: boolean): string => `marked the task **${text}** as ${done ? 'completed' : 'incomplete'}`,
+
+  /** Shape: names without the at sign; null when nothing changed. */
+  assignees(added: readonly string[], removed: readonly string[]): string | null {
+    const parts = [
+      ...(added.length > 0 ? [`assigned to ${sentence(added)}`] : []),
+      ...(removed.length > 0 ? [`unassigned ${sentence(removed)}`] : []),
+    ];
+    return parts.length > 0 ? parts.join(' and ') : null;
+  },
+
+  /** The changed middle is marked: `{-old-}` and `{+new+}`. */
+  title(before: string, after: string): string {
+    const old = [...before];
+    const now = [...after];
+    const shortest = Math.min(old.length, now.length);
+    let start = 0;
+    while (start < shortest && old[start] === now[start]) start++;
+    let end = 0;
+    while (end < shortest - start && old[old.length - 1 - end] === now[now.length - 1 - end]) end++;
+    const marked = (text: readonly string[], open: string, close: string): string => {
+      const middle = text.slice(start, text.length - end).join('');
+      const mark = middle === '' ? '' : `${open}${middle}${close}`;
+      return `${text.slice(0, start).join('')}${mark}${text.slice(text.length - end).join('')}`;
+    };
+    return `changed title from **${marked(old, '{-', '-}')}** to **${marked(now, '{+', '+}')}**`;
+  },
+
+  /** Shape: `YYYY-MM-DD` or null. */
+  dueDate(day: string | null): string {
+    if (day === null) return 'removed due date';
+    const [year, month, date] = day.split('-').map(Number) as [number, number, number];
+    return `changed due date to ${MONTHS[month - 1]} ${date}, ${year}`;
+  },
+};
+
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+function sentence(usernames: readonly string[]): string {
+  const names = usernames.map((name) => `@${name}`);
+  if (names.length <= 2) return names.join(' and ');
+  return `${names.slice(0, -1).join(', ')}, and ${names.at(-1)}`;
+}
