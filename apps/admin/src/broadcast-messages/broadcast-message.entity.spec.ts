@@ -1,0 +1,54 @@
+import { Invalid } from '@rookery/kernel';
+import { BroadcastMessage } from './broadcast-message.entity';
+
+const now = new Date('2026-11-21T10:00:00.000Z');
+const at = (minutes: number) => new Date(now.getTime() + minutes * 60_000);
+
+describe('BroadcastMessage', () => {
+  it('is a banner for everybody, from now, for an hour', () => {
+    const message = BroadcastMessage.write({ message: 'Tea at four' }, now);
+    expect(message).toMatchObject({
+      message: 'Tea at four',
+      startsAt: now,
+      endsAt: at(60),
+      font: '#FFFFFF',
+      targetAccessLevels: [],
+      targetPath: null,
+      broadcastType: 'banner',
+      theme: 'indigo',
+      dismissable: false,
+    });
+    expect([
+      message.isActive(at(-1)),
+      message.isActive(now),
+      message.isActive(at(59)),
+      message.isActive(at(60)),
+    ]).toEqual([false, true, true, false]);
+  });
+
+  it('is never active when it ends before it starts', () => {
+    const message = BroadcastMessage.write({ message: 'x', starts_at: at(10), ends_at: at(5) }, now);
+    expect([0, 6, 9, 11].some((minutes) => message.isActive(at(minutes)))).toBe(false);
+  });
+
+  it('keeps what a change does not name, and lets a colour be taken away', () => {
+    const message = BroadcastMessage.write({ message: 'x', theme: 'red', target_path: '/a/*' }, now);
+    message.change({ font: '' }, at(1));
+    expect(message).toMatchObject({ message: 'x', theme: 'red', targetPath: '/a/*', font: null, updatedAt: at(1) });
+  });
+
+  it.each([
+    [{ message: ' ' }, { message: ["can't be blank"] }],
+    [{ message: 'x', font: 'white' }, { font: ['must be a valid color code'] }],
+    [{ message: 'x', font: '#12345' }, { font: ['must be a valid color code'] }],
+  ])('refuses %j', (input, fields) => {
+    let refusal: unknown;
+    try {
+      BroadcastMessage.write(input, now);
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toBeInstanceOf(Invalid);
+    expect((refusal as Invalid).fields).toEqual(fields);
+  });
+});

@@ -1,0 +1,102 @@
+import { Controller, Inject } from '@nestjs/common';
+import type { Call } from '@rookery/api-v4';
+import { administrator, anyone, created, Endpoint, none, one, page } from '@rookery/api-v4';
+import type { EventDefinition } from '@rookery/contracts';
+import { broadcastMessageCreated, broadcastMessageDeleted, broadcastMessageUpdated } from '@rookery/contracts';
+import type { Clock, Page } from '@rookery/kernel';
+import { CLOCK } from '@rookery/kernel';
+import type { Collection } from '@rookery/persistence';
+import { collection, Work } from '@rookery/persistence';
+import type { BroadcastMessageInput } from './broadcast-message.entity';
+import { BroadcastMessage } from './broadcast-message.entity';
+import { broadcastMessagePresenter } from './broadcast-message.presenter';
+import { BroadcastMessageParams, CreateBroadcastMessage, UpdateBroadcastMessage } from './broadcast-messages.dto';
+
+const SOURCE = 'requirements 3 §4 Broadcast messages';
+
+const announce =
+  (event: EventDefinition & Pick<typeof broadcastMessageCreated, 'of'>) =>
+  (message: BroadcastMessage, actorId: number | null) =>
+    event.of({ aggregateId: message.id, actorId, data: { broadcast_message_id: message.id } });
+
+const broadcastMessages = collection(BroadcastMessage, {
+  order: { id: 'DESC' },
+  created: announce(broadcastMessageCreated),
+  changed: announce(broadcastMessageUpdated),
+  removed: announce(broadcastMessageDeleted),
+});
+
+@Controller()
+export class BroadcastMessagesController {
+  private readonly messages: Collection<BroadcastMessage>;
+
+  constructor(
+    work: Work,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.messages = broadcastMessages.on(work);
+  }
+
+  @Endpoint('GET', '/broadcast_messages', {
+    about: 'Lists all broadcast messages, newest first.',
+    source: SOURCE,
+    may: anyone(),
+    answers: page(broadcastMessagePresenter),
+  })
+  list(call: Call): Promise<Page<BroadcastMessage>> {
+    return this.messages.list({ page: call.page });
+  }
+
+  @Endpoint('GET', '/broadcast_messages/:id', {
+    about: 'Fetches one broadcast message.',
+    source: SOURCE,
+    may: anyone(),
+    params: BroadcastMessageParams,
+    answers: one(broadcastMessagePresenter),
+    fails: [404],
+  })
+  get(call: Call<BroadcastMessageParams>): Promise<BroadcastMessage> {
+    return this.messages.find(call.params.id);
+  }
+
+  @Endpoint('POST', '/broadcast_messages', {
+    about: 'Writes a broadcast message.',
+    source: SOURCE,
+    may: administrator(),
+    params: CreateBroadcastMessage,
+    answers: created(broadcastMessagePresenter),
+  })
+  create(call: Call<CreateBroadcastMessage>): Promise<BroadcastMessage> {
+    const message = BroadcastMessage.write(input(call.params), this.clock.now());
+    return this.messages.create(message, { actorId: call.viewer.userId });
+  }
+
+  @Endpoint('PUT', '/broadcast_messages/:id', {
+    about: 'Changes the attributes that are sent.',
+    source: SOURCE,
+    may: administrator(),
+    params: UpdateBroadcastMessage,
+    answers: one(broadcastMessagePresenter),
+    fails: [404],
+  })
+  update(call: Call<UpdateBroadcastMessage>): Promise<BroadcastMessage> {
+    const change = (message: BroadcastMessage) => message.change(input(call.params), this.clock.now());
+    return this.messages.change(call.params.id, change, { actorId: call.viewer.userId });
+  }
+
+  @Endpoint('DELETE', '/broadcast_messages/:id', {
+    about: 'Deletes a broadcast message.',
+    source: 'requirements 3 §4 Broadcast messages; reference packages-and-admin 7',
+    may: administrator(),
+    params: BroadcastMessageParams,
+    answers: none(),
+    fails: [404],
+  })
+  async remove(call: Call<BroadcastMessageParams>): Promise<void> {
+    await this.messages.remove(call.params.id, { actorId: call.viewer.userId });
+  }
+}
+
+function input({ target_access_levels: levels, ...rest }: Partial<CreateBroadcastMessage>): BroadcastMessageInput {
+  return levels === undefined ? rest : { ...rest, target_access_levels: levels.map(Number) };
+}

@@ -1,0 +1,31 @@
+import type { DynamicModule } from '@nestjs/common';
+import { Module } from '@nestjs/common';
+import { ApiV4Module } from '@rookery/api-v4';
+import { DirectoryModule } from '@rookery/directory';
+import { MessagingModule } from '@rookery/messaging';
+import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
+import { settingsIn } from '@rookery/platform';
+import type { SettingsValues } from '@rookery/platform';
+import { migrations } from './database';
+
+const service = 'import';
+
+@Module({})
+export class ImportModule {
+  static forRoot(values: SettingsValues): DynamicModule {
+    return {
+      module: ImportModule,
+      imports: [
+        PersistenceModule.forRoot({
+          service,
+          entities: [],
+          migrations,
+          settings: settingsIn(values, databaseSettingsFor(service)),
+        }),
+        MessagingModule.forRoot({ service }),
+        DirectoryModule.forRoot({ service }),
+        ApiV4Module.forRoot({ service }),
+      ],
+    };
+  }
+}

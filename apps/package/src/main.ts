@@ -1,0 +1,16 @@
+import { apiV4Server } from '@rookery/api-v4';
+import { deadLetterCommands, eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
+import { databaseSettingsFor, migrate } from '@rookery/persistence';
+import { boot } from '@rookery/platform';
+import { migrations } from './database';
+import { packageSettings } from './package.config';
+
+void boot({
+  name: 'package',
+  settings: [databaseSettingsFor('package'), messagingSettings, packageSettings],
+  module: async () => (await import('./package.module')).PackageModule,
+  http: apiV4Server,
+  worker: eventWorker,
+  migrate: migrate({ service: 'package', migrations }),
+  commands: { ...deadLetterCommands, ...republishCommand },
+});

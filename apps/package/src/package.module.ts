@@ -1,0 +1,33 @@
+import type { DynamicModule } from '@nestjs/common';
+import { Module } from '@nestjs/common';
+import { ApiV4Module } from '@rookery/api-v4';
+import { DirectoryModule } from '@rookery/directory';
+import { MessagingModule } from '@rookery/messaging';
+import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
+import { settingsIn } from '@rookery/platform';
+import type { SettingsValues } from '@rookery/platform';
+import { entities, migrations } from './database';
+import { ProtectionRulesConsumer } from './protection-rules/protection-rules.consumer';
+import { ProtectionRulesController } from './protection-rules/protection-rules.controller';
+
+const service = 'package';
+
+@Module({ controllers: [ProtectionRulesController, ProtectionRulesConsumer] })
+export class PackageModule {
+  static forRoot(values: SettingsValues): DynamicModule {
+    return {
+      module: PackageModule,
+      imports: [
+        PersistenceModule.forRoot({
+          service,
+          entities,
+          migrations,
+          settings: settingsIn(values, databaseSettingsFor(service)),
+        }),
+        MessagingModule.forRoot({ service }),
+        DirectoryModule.forRoot({ service }),
+        ApiV4Module.forRoot({ service }),
+      ],
+    };
+  }
+}

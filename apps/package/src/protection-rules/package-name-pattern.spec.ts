@@ -1,0 +1,56 @@
+import { matchesPattern, problemOfPattern } from './package-name-pattern';
+
+describe('matchesPattern', () => {
+  it.each([
+    ['@acme/tools', '@acme/tools', true],
+    ['@acme/tools', '@ACME/Tools', true],
+    ['@acme/tools', '@acme/tools-extra', false],
+    ['@acme/*', '@acme/', true],
+    ['@acme/*', '@acme/a/b', true],
+    ['*', 'anything/at-all', true],
+    ['*-prod*', 'x-production', true],
+    ['a*b*c', 'a-b-b-c', true],
+    ['a*b*c', 'a-b-c-d', false],
+    ['100%_\\', '100%_\\', true],
+    ['100%', '1000', false],
+    ['*', '', false],
+  ])('%s on %s: %s', (pattern, name, expected) => {
+    expect(matchesPattern(pattern, name)).toBe(expected);
+  });
+
+  it('stays cheap on patterns made to be slow', () => {
+    const started = process.hrtime.bigint();
+    expect(matchesPattern(`${'a*'.repeat(100)}b`, 'a'.repeat(200))).toBe(false);
+    expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(200);
+  });
+});
+
+describe('problemOfPattern', () => {
+  it.each([
+    ['npm', '@scope/name-*'],
+    ['npm', '*'],
+    ['npm', 'plain.name'],
+    ['pypi', 'my-package*'],
+    ['maven', 'com/example/*'],
+    ['conan', 'any % thing'],
+  ] as const)('%s accepts %s', (type, pattern) => {
+    expect(problemOfPattern(type, pattern)).toBeNull();
+  });
+
+  it.each([
+    ['npm', '*@scope/name', 'NPM'],
+    ['npm', '@scope/na%me', 'NPM'],
+    ['npm', '@scope', 'NPM'],
+    ['pypi', 'my package', 'PyPI'],
+    ['pypi', '-x', 'PyPI'],
+  ] as const)('%s refuses %s', (type, pattern, name) => {
+    expect(problemOfPattern(type, pattern)).toBe(
+      `Package name pattern should be a valid ${name} package name with optional wildcard characters.`,
+    );
+  });
+
+  it('refuses what is blank or too long for every kind', () => {
+    expect(problemOfPattern('maven', ' ')).toBe("Package name pattern can't be blank");
+    expect(problemOfPattern('maven', 'x'.repeat(256))).toMatch(/too long/);
+  });
+});

@@ -1,0 +1,60 @@
+/**
+ * Patterns of package names: `*` stands for any run of characters, `/` and none at all included; everything else is
+ * itself. Matching takes the whole name and ignores case. Source: reference packages-and-admin 5.
+ */
+
+/** Kinds of packages that rules exist for. */
+export const PROTECTED_PACKAGE_TYPES = ['npm', 'pypi', 'conan', 'maven', 'generic', 'nuget', 'helm'] as const;
+export type ProtectedPackageType = (typeof PROTECTED_PACKAGE_TYPES)[number];
+
+const NPM_SCOPE = /^[a-z0-9_.](?:[a-z0-9_.-]*[a-z0-9_-])?$/i;
+const NPM_NAME = /^[a-z0-9._+*-]+$/i;
+const PYPI_NAME = /^[a-z0-9*](?:[a-z0-9._*-]*[a-z0-9*])?$/i;
+
+/** What is wrong with a pattern for this kind of package, in the words of the API; null when nothing is. */
+export function problemOfPattern(type: ProtectedPackageType, pattern: string): string | null {
+  if (pattern.trim() === '') return "Package name pattern can't be blank";
+  if (pattern.length > 255) return 'Package name pattern is too long (maximum is 255 characters)';
+  if (type === 'npm' && !isNpmPattern(pattern))
+    return 'Package name pattern should be a valid NPM package name with optional wildcard characters.';
+  if (type === 'pypi' && !PYPI_NAME.test(pattern))
+    return 'Package name pattern should be a valid PyPI package name with optional wildcard characters.';
+  return null;
+}
+
+function isNpmPattern(pattern: string): boolean {
+  if (!pattern.startsWith('@')) return NPM_NAME.test(pattern);
+  const slash = pattern.indexOf('/');
+  return slash > 1 && NPM_SCOPE.test(pattern.slice(1, slash)) && NPM_NAME.test(pattern.slice(slash + 1));
+}
+
+/**
+ * Does a pattern cover a name? Linear in both: it walks the name once and, at a mismatch, goes back to the last `*`
+ * only, so that no pattern a user writes can cost more than pattern length times name length.
+ */
+export function matchesPattern(pattern: string, name: string): boolean {
+  const wanted = pattern.toLowerCase();
+  const given = name.toLowerCase();
+  if (given === '') return false;
+  let at = 0;
+  let star = -1;
+  let resume = 0;
+  for (let index = 0; index < given.length;) {
+    if (wanted[at] === '*') {
+      star = at;
+      at += 1;
+      resume = index;
+    } else if (at < wanted.length && wanted[at] === given[index]) {
+      at += 1;
+      index += 1;
+    } else if (star >= 0) {
+      at = star + 1;
+      resume += 1;
+      index = resume;
+    } else {
+      return false;
+    }
+  }
+  while (wanted[at] === '*') at += 1;
+  return at === wanted.length;
+}

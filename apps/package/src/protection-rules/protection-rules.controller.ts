@@ -1,0 +1,111 @@
+import { Controller, Inject } from '@nestjs/common';
+import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
+import { all, atLeast, created, Endpoint, none, one, project } from '@rookery/api-v4';
+import type { EventDefinition } from '@rookery/contracts';
+import { protectionRuleCreated, protectionRuleDeleted, protectionRuleUpdated } from '@rookery/contracts';
+import type { Clock } from '@rookery/kernel';
+import { CLOCK, Unprocessable } from '@rookery/kernel';
+import type { Collection } from '@rookery/persistence';
+import { collection, Work } from '@rookery/persistence';
+import type { SettingsOf } from '@rookery/platform';
+import { packageSettings } from '../package.config';
+import type { ProtectionRuleInput } from './protection-rule.entity';
+import { ProtectionRule } from './protection-rule.entity';
+import { protectionRulePresenter } from './protection-rule.presenter';
+import { CreateProtectionRule, ProtectionRuleParams, UpdateProtectionRule } from './protection-rules.dto';
+
+const SOURCE = 'requirements 3 §4 Package protection rules';
+
+const announce =
+  (event: EventDefinition & Pick<typeof protectionRuleCreated, 'of'>) =>
+  (rule: ProtectionRule, actorId: number | null) =>
+    event.of({
+      aggregateId: rule.id,
+      actorId,
+      data: { rule_id: rule.id, project_id: rule.projectId, package_type: rule.packageType },
+    });
+
+const protectionRules = collection(ProtectionRule, {
+  within: 'projectId',
+  order: { id: 'ASC' },
+  created: announce(protectionRuleCreated),
+  changed: announce(protectionRuleUpdated),
+  removed: announce(protectionRuleDeleted),
+  taken: {
+    uq_protection_rules_pattern: () => new Unprocessable({ error: ['Package name pattern has already been taken'] }),
+  },
+});
+
+@Controller()
+export class ProtectionRulesController {
+  private readonly rules: Collection<ProtectionRule>;
+
+  constructor(
+    work: Work,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(packageSettings.token) private readonly settings: SettingsOf<typeof packageSettings>,
+  ) {
+    this.rules = protectionRules.on(work);
+  }
+
+  @Endpoint('GET', '/projects/:id/packages/protection/rules', {
+    about: 'Lists all package protection rules of a project.',
+    source: SOURCE,
+    within: project(),
+    may: atLeast('maintainer'),
+    answers: all(protectionRulePresenter),
+  })
+  list(call: Call<NoParams, ProjectScope>): Promise<readonly ProtectionRule[]> {
+    return this.rules.all({ within: call.within.id });
+  }
+
+  @Endpoint('POST', '/projects/:id/packages/protection/rules', {
+    about: 'Protects the packages whose name matches a pattern.',
+    source: SOURCE,
+    within: project(),
+    may: atLeast('maintainer'),
+    params: CreateProtectionRule,
+    answers: created(protectionRulePresenter),
+    fails: [422],
+  })
+  create(call: Call<CreateProtectionRule, ProjectScope>): Promise<ProtectionRule> {
+    const rule = ProtectionRule.write(call.within.id, this.input(call.params), this.clock.now());
+    return this.rules.create(rule, { actorId: call.viewer.userId, within: call.within.id });
+  }
+
+  @Endpoint('PATCH', '/projects/:id/packages/protection/rules/:package_protection_rule_id', {
+    about: 'Changes the attributes that are sent.',
+    source: SOURCE,
+    within: project(),
+    may: atLeast('maintainer'),
+    params: UpdateProtectionRule,
+    answers: one(protectionRulePresenter),
+    fails: [404, 422],
+  })
+  update(call: Call<UpdateProtectionRule, ProjectScope>): Promise<ProtectionRule> {
+    const change = (rule: ProtectionRule) => rule.change(this.input(call.params), this.clock.now());
+    const by = { actorId: call.viewer.userId, within: call.within.id };
+    return this.rules.change(call.params.package_protection_rule_id, change, by);
+  }
+
+  @Endpoint('DELETE', '/projects/:id/packages/protection/rules/:package_protection_rule_id', {
+    about: 'Ends the protection.',
+    source: SOURCE,
+    within: project(),
+    may: atLeast('maintainer'),
+    params: ProtectionRuleParams,
+    answers: none(),
+    fails: [404],
+  })
+  async remove(call: Call<ProtectionRuleParams, ProjectScope>): Promise<void> {
+    const by = { actorId: call.viewer.userId, within: call.within.id };
+    await this.rules.remove(call.params.package_protection_rule_id, by);
+  }
+
+  /** While the instance has it switched off, the level for deletion is ignored: not stored, not changed. */
+  private input({ minimum_access_level_for_delete: level, ...rest }: ProtectionRuleInput): ProtectionRuleInput {
+    return this.settings.protectedPackagesDelete && level !== undefined
+      ? { ...rest, minimum_access_level_for_delete: level }
+      : rest;
+  }
+}
