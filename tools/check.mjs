@@ -23,7 +23,9 @@ const failed = [];
 for (const [name, command, args] of STEPS) {
   const started = Date.now();
   const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
-  process.stdout.write(`${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)\n`);
+  process.stdout.write(
+    `${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)\n`,
+  );
   if (status !== 0) failed.push(name);
 }
 if (failed.length > 0) {

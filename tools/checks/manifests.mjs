@@ -47,7 +47,8 @@ function checkCompose() {
   const workspaces = ['apps', 'libs'].flatMap((kind) => readdirSync(join(root, kind)).map((name) => `${kind}/${name}`));
   const dockerfile = readFileSync(join(root, 'deploy/Dockerfile'), 'utf8');
   for (const workspace of workspaces)
-    if (!dockerfile.includes(`COPY ${workspace}/package.json`)) problem(join(root, 'deploy/Dockerfile'), `does not copy ${workspace}/package.json`);
+    if (!dockerfile.includes(`COPY ${workspace}/package.json`))
+      problem(join(root, 'deploy/Dockerfile'), `does not copy ${workspace}/package.json`);
 }
 
 function checkKustomization(file, content) {
@@ -93,7 +94,16 @@ function checkTypes(entries) {
   });
   writeFileSync(join(folder, 'objects.ts'), `${lines.join('\n')}\n`);
   const compiler = require.resolve('typescript/bin/tsc');
-  const flags = ['--noEmit', '--strict', '--skipLibCheck', '--ignoreConfig', '--module', 'node16', '--moduleResolution', 'node16'];
+  const flags = [
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    '--ignoreConfig',
+    '--module',
+    'node16',
+    '--moduleResolution',
+    'node16',
+  ];
   try {
     execFileSync(process.execPath, [compiler, ...flags, join(folder, 'objects.ts')], { cwd: folder, encoding: 'utf8' });
   } catch (error) {

@@ -49,13 +49,20 @@ function main() {
 
   const rows = services.map((service) => {
     const mine = planned.filter((route) => route.service === service);
-    const done = mine.filter((route) => servedKeys.has(key(route)) || OUTSIDE_DOCUMENTS.has(`${route.method} ${route.path}`));
+    const done = mine.filter(
+      (route) => servedKeys.has(key(route)) || OUTSIDE_DOCUMENTS.has(`${route.method} ${route.path}`),
+    );
     return { service, served: done.length, planned: mine.length };
   });
-  for (const row of rows) process.stdout.write(`${row.service.padEnd(14)} ${String(row.served).padStart(4)} served / ${row.planned} planned\n`);
+  for (const row of rows)
+    process.stdout.write(
+      `${row.service.padEnd(14)} ${String(row.served).padStart(4)} served / ${row.planned} planned\n`,
+    );
 
   const problems = [
-    ...served.filter((route) => !plannedKeys.has(key(route))).map((route) => `served but not in docs/routes.tsv: ${route.service} ${key(route)}`),
+    ...served
+      .filter((route) => !plannedKeys.has(key(route)))
+      .map((route) => `served but not in docs/routes.tsv: ${route.service} ${key(route)}`),
     ...served.filter((route) => !route.source).map((route) => `cites no requirement: ${route.service} ${key(route)}`),
     ...planned
       .filter((route) => DONE.includes(route.issue))

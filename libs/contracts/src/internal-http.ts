@@ -45,7 +45,14 @@ export type ResolveTokenAnswer = { readonly version: number; readonly epoch: str
 
 /** POST resolveSudo `{ ref }`: a user by id or, ignoring case, by username. */
 export interface ResolveSudoAnswer {
-  readonly user: { id: number; username: string; admin: boolean; external: boolean; bot: boolean; state: string } | null;
+  readonly user: {
+    id: number;
+    username: string;
+    admin: boolean;
+    external: boolean;
+    bot: boolean;
+    state: string;
+  } | null;
 }
 
 /** GET directoryChanges?after=&epoch=&wait_ms=&limit= */

@@ -34,7 +34,8 @@ export const instant = { kind: 'instant' } as const;
 export const choice = <const V extends readonly string[]>(...values: V) => ({ kind: 'choice', values }) as const;
 export const nullable = <const S extends Schema>(of: S) => ({ kind: 'nullable', of }) as const;
 export const list = <const S extends Schema>(of: S) => ({ kind: 'list', of }) as const;
-export const object = <const F extends Readonly<Record<string, Schema>>>(fields: F) => ({ kind: 'object', fields }) as const;
+export const object = <const F extends Readonly<Record<string, Schema>>>(fields: F) =>
+  ({ kind: 'object', fields }) as const;
 
 /**
  * Says what is wrong with a value, as paths and reasons; an empty list means that it fits. Unknown fields are
@@ -61,7 +62,9 @@ export function problemsOf(schema: Schema, value: unknown, path = '$'): string[]
     case 'object': {
       if (typeof value !== 'object' || value === null) return [`${path} is not an object`];
       const record = value as Record<string, unknown>;
-      return Object.entries(schema.fields).flatMap(([name, field]) => problemsOf(field, record[name], `${path}.${name}`));
+      return Object.entries(schema.fields).flatMap(([name, field]) =>
+        problemsOf(field, record[name], `${path}.${name}`),
+      );
     }
   }
 }
@@ -86,7 +89,9 @@ export function jsonSchemaOf(schema: Schema): Record<string, unknown> {
     case 'object':
       return {
         type: 'object',
-        properties: Object.fromEntries(Object.entries(schema.fields).map(([name, field]) => [name, jsonSchemaOf(field)])),
+        properties: Object.fromEntries(
+          Object.entries(schema.fields).map(([name, field]) => [name, jsonSchemaOf(field)]),
+        ),
         required: Object.keys(schema.fields),
       };
   }
