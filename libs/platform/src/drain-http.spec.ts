@@ -18,7 +18,7 @@ describe('draining an HTTP server', () => {
     held = [];
     agent = new Agent({ keepAlive: true });
     shutdown = new ShutdownOrder(createLogger({ service: 'test', level: 'silent' }));
-    server = createServer((_, response) => void held.push(response));
+    server = createServer({ keepAliveTimeout: 60_000 }, (_, response) => void held.push(response));
     drainHttpServer(server, shutdown);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -50,12 +50,12 @@ describe('draining an HTTP server', () => {
     const begunAnswer = await begun.answer;
     const running = shutdown.run();
     await expect(once(connect(port, '127.0.0.1'), 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-    begun.response.end('gun');
-    expect(await bodyOf(Promise.resolve(begunAnswer))).toBe('begun');
-    expect(shutdown.unfinished).toEqual(['requests in flight']);
     unanswered.response.end('late');
     expect((await unanswered.answer).headers.connection).toBe('close');
     expect(await bodyOf(unanswered.answer)).toBe('late');
+    expect(shutdown.unfinished).toEqual(['requests in flight']);
+    begun.response.end('gun');
+    expect(await bodyOf(Promise.resolve(begunAnswer))).toBe('begun');
     expect(await running).toBe(true);
     await expectNoConnections(server);
   });

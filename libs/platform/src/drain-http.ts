@@ -15,10 +15,7 @@ export function drainHttpServer(server: Server, shutdown: ShutdownOrder): void {
     if (isStopping) sayClose(response);
     response.once('close', () => {
       inFlight.delete(response);
-      if (!isStopping) return;
-      // An answer whose head had gone out before the stop left its connection open.
-      setImmediate(() => server.closeIdleConnections());
-      if (inFlight.size === 0) drained();
+      if (isStopping && inFlight.size === 0) drained();
     });
   });
   shutdown.on('stop-accepting', 'HTTP listener', () => {
@@ -30,6 +27,7 @@ export function drainHttpServer(server: Server, shutdown: ShutdownOrder): void {
   });
   shutdown.on('drain', 'requests in flight', async () => {
     if (inFlight.size > 0) await new Promise<void>((resolve) => (drained = resolve));
+    // An answer whose head had gone out before the stop left its connection open.
     server.closeIdleConnections();
   });
 }

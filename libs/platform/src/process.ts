@@ -49,7 +49,8 @@ export interface BootContext {
 
 /**
  * Serves HTTP (roles `all` and `api`). `boot` calls create, then `app.init()`, then listen, and closes the application
- * at the end of the shutdown order. `create` passes `abortOnError: false` to Nest and registers `stop-accepting` and `drain` on `context.shutdown`.
+ * at the end of the shutdown order. `create` passes `abortOnError: false` to Nest and registers `stop-accepting` and `drain` on `context.shutdown`
+ * (`drainHttpServer` does both).
  */
 export interface HttpStep {
   /** Makes the application; does not listen. */
