@@ -5,7 +5,6 @@ import { EndpointRoutes } from './endpoint-routes';
 
 export interface ApiV4Options {
   readonly service: string;
-  readonly version: string;
 }
 export const API_V4_OPTIONS: unique symbol = Symbol('ApiV4Options');
 
