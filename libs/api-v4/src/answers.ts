@@ -30,7 +30,7 @@ export interface KeysetOption {
  * The one success of an endpoint. `R` is what the handler returns: domain rows, never a shape of the API.
  */
 export interface Answer<R> {
-  readonly kind: 'one' | 'page' | 'all' | 'none' | 'message' | 'empty' | 'json' | 'file';
+  readonly kind: 'one' | 'page' | 'all' | 'none' | 'message' | 'empty' | 'json' | 'file' | 'redirect';
   readonly status: number;
   readonly presenter?: Presenter<never>;
   readonly schema?: JsonSchema;
@@ -93,4 +93,9 @@ export function json<T = unknown>(
 /** 200 with bytes. */
 export function file(mediaType = 'application/octet-stream'): Answer<FileAnswer> {
   return { kind: 'file', status: 200, mediaType };
+}
+
+/** 302 to the absolute URL that the handler returns; never on a write, which clients would not repeat. */
+export function redirect(): Answer<string> {
+  return { kind: 'redirect', status: 302 };
 }

@@ -32,7 +32,7 @@ function problemsOf({ options, method }: EndpointRecord): string[] {
     ...(about?.trim() ? [] : ['does not say what it does']),
     ...(shapes === 1 ? [] : [`has ${shapes} success shapes`]),
     ...(answers?.status === 204 && hasBody ? ['has a body on 204'] : []),
-    ...(method === 'GET' && answers?.kind === 'none' ? ['answers a GET with 204'] : []),
+    ...(method !== 'GET' && answers?.kind === 'redirect' ? ['redirects a write'] : []),
     ...(may?.kind === 'atLeast' && !options.within ? ['asks for a role but has no parent'] : []),
   ];
 }

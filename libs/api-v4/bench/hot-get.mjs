@@ -1,0 +1,128 @@
+/**
+ * What our own layer costs on a hot GET: CPU microseconds a request of a bare Fastify route, and of the same answer
+ * through context, parameters, parent, permission, presenter and headers. Targets in turn, median of three rounds.
+ * Run: `node libs/api-v4/bench/hot-get.mjs` (after `npm run build` of kernel, contracts, platform and api-v4).
+ */
+import { fork } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const require = createRequire(import.meta.url);
+const PATH = '/api/v4/projects/1/things/7';
+const KEYS = `bench:${Buffer.alloc(32, 7).toString('base64')}`;
+const ROW = { id: 7, title: 'A thing of some length, as titles are', open: true, createdAt: new Date(0), note: null };
+
+if (process.send) await serve(process.argv[2]);
+else await measure(process.argv.slice(2));
+
+async function serve(kind) {
+  require('reflect-metadata');
+  const port = kind === 'bare' ? await bare() : await ours(kind);
+  process.send({ port });
+  process.on('message', (message) => (message === 'cpu' ? process.send(process.cpuUsage()) : process.exit(0)));
+}
+
+async function bare() {
+  const app = require('fastify')();
+  app.get('/api/v4/projects/:id/things/:thing_id', (request, reply) =>
+    reply.header('content-type', 'application/json').send(JSON.stringify(ROW)),
+  );
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return app.server.address().port;
+}
+
+async function ours(kind) {
+  const api = require('@rookery/api-v4');
+  const { PlatformModule, platformSettings, readSettings } = require('@rookery/platform');
+  const { Controller, Module } = require('@nestjs/common');
+  const thing = api.presenter('Thing').fields({
+    id: [api.int, (row) => row.id],
+    title: [api.text, (row) => row.title],
+    open: [api.bool, (row) => row.open],
+    created_at: [api.instant, (row) => row.createdAt],
+    note: [api.nullable(api.text), (row) => row.note],
+  });
+  class ThingParams {}
+  api.Int()(ThingParams.prototype, 'thing_id');
+  api.Flag({ default: false })(ThingParams.prototype, 'with_all');
+  class Things {
+    read() {
+      return ROW;
+    }
+    page() {
+      return { rows: Array(20).fill(ROW), total: 200, hasNext: true };
+    }
+  }
+  const common = { about: 'x', source: 'x', may: api.anyone(), params: ThingParams, within: api.project() };
+  const declare = (key, path, answers) =>
+    api.Endpoint('GET', path, { ...common, answers })(Things.prototype, key, {});
+  declare('read', ':thing_id', api.one(thing));
+  declare('page', ':thing_id/all', api.page(thing));
+  Controller('projects/:id/things')(Things);
+  class Directory {}
+  const scope = { kind: 'project', id: 1, level: 10 };
+  const resolver = { project: async () => scope, group: async () => null, fresh: async () => undefined };
+  Module({ providers: [{ provide: api.SCOPE_RESOLVER, useValue: resolver }], controllers: [Things] })(Directory);
+  const values = readSettings([platformSettings], {
+    ROOKERY_INTERNAL_SECRET: 'x'.repeat(40),
+    ROOKERY_CONTEXT_KEYS: KEYS,
+  });
+  class Root {}
+  Module({
+    imports: [
+      PlatformModule.forRoot({ service: 'package', values }),
+      api.ApiV4Module.forRoot({ service: 'package' }),
+      Directory,
+    ],
+  })(Root);
+  const app = await api.createApiV4App(Root, false);
+  await app.listen(0, '127.0.0.1');
+  return app.getHttpServer().address().port;
+}
+
+async function measure([rounds = '3', amount = '20000']) {
+  const autocannon = require('autocannon');
+  const { contextKeys, contextRequest, signContext } = require('@rookery/platform');
+  const contextFor = (path) => {
+    const claims = { sub: 1, usr: 'a', tok: 1, scp: ['api'], adm: false, ext: false, bot: false, imp: null, ver: 5 };
+    const now = { iat: Date.now(), ddl: Date.now() + 600_000, rid: 'bench', epo: 'e', aud: 'package' };
+    return signContext({ ...claims, ...now, req: contextRequest('GET', path) }, contextKeys(KEYS));
+  };
+  const targets = [];
+  for (const [name, kind, path] of [
+    ['bare Fastify route', 'bare', PATH],
+    ['endpoint, one thing', 'ours', PATH],
+    ['endpoint, page of 20', 'ours', `${PATH}/all?per_page=20`],
+  ]) {
+    const child = fork(fileURLToPath(import.meta.url), [kind]);
+    targets.push({ name, path, child, port: (await ask(child)).port, costs: [] });
+  }
+  for (let round = 0; round <= Number(rounds); round++) {
+    for (const target of targets) {
+      const before = await ask(target.child, 'cpu');
+      const result = await autocannon({
+        url: `http://127.0.0.1:${target.port}${target.path}`,
+        // The context is fresh for half a minute.
+        headers: { 'x-rookery-context': contextFor(target.path) },
+        connections: 16,
+        amount: round === 0 ? 5000 : Number(amount),
+      });
+      const after = await ask(target.child, 'cpu');
+      if (result.non2xx + result.errors > 0) throw new Error(`${target.name}: ${result.non2xx} refusals`);
+      const cost = (after.user + after.system - before.user - before.system) / result['2xx'];
+      if (round > 0) target.costs.push(cost);
+    }
+  }
+  for (const { name, costs, child } of targets) {
+    const median = costs.sort((a, b) => a - b)[costs.length >> 1];
+    process.stdout.write(`${name.padEnd(22)} ${median.toFixed(1)} us CPU a request\n`);
+    child.send('end');
+  }
+}
+
+function ask(child, message) {
+  return new Promise((resolve) => {
+    child.once('message', resolve);
+    if (message) child.send(message);
+  });
+}
