@@ -32,7 +32,7 @@ export class CollaborationModule {
         PlatformModule.forRoot({ service, values }),
         PersistenceModule.forRoot({ service, entities, settings, migrations }),
         MessagingModule.forRoot({ service }),
-        ApiV4Module.forRoot({ service, version: '0.1.0' }),
+        ApiV4Module.forRoot({ service }),
         DirectoryModule.forRoot({ service }),
       ],
     };

@@ -1,0 +1,24 @@
+import { taskItems, toggledTasks } from './task-items';
+
+test('finds the boxes of lists', () => {
+  const text =
+    '- [ ] write\n- [x] read\n1. [X] count\n  * [ ] nested\n- [] none\n- [~] neither\n[ ] no list\n```\n- [x] code\n```';
+  expect(taskItems(text)).toEqual([
+    { text: 'write', done: false },
+    { text: 'read', done: true },
+    { text: 'count', done: true },
+    { text: 'nested', done: false },
+  ]);
+});
+
+test('an issue without a description has no boxes', () => {
+  expect(taskItems(null)).toEqual([]);
+  expect(taskItems('')).toEqual([]);
+});
+
+test('tells ticked boxes from other changes', () => {
+  expect(toggledTasks('- [ ] a\n- [ ] b', '- [x] a\n- [ ] b')).toEqual([{ text: 'a', done: true }]);
+  expect(toggledTasks('- [ ] a', '- [ ] b')).toBeNull();
+  expect(toggledTasks('text', 'other text')).toBeNull();
+  expect(toggledTasks('- [ ] a', '- [ ] a\n- [x] b')).toBeNull();
+});
