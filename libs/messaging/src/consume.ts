@@ -2,24 +2,29 @@ import { EventPattern } from '@nestjs/microservices';
 import type { EventDefinition, PayloadOf } from '@rookery/contracts';
 import type { Tx } from '@rookery/persistence';
 
-/** An event as an effect sees it. */
-export interface Delivered<D extends EventDefinition> {
+/** An event as an effect sees it. Shape: `Delivered<typeof noteCreated>`. */
+export type Delivered<D extends EventDefinition> = DeliveredWith<PayloadOf<D>>;
+
+/** The same by its payload; before the event is known, the payload is `unknown`. */
+export interface DeliveredWith<P> {
   readonly id: string;
   /** When the fact happened, ISO 8601. */
   readonly time: string;
   readonly aggregateId: number;
   readonly actorId: number | null;
-  readonly data: PayloadOf<D>;
+  readonly data: P;
 }
-
-/** The same before its type is known: the payload was checked against the contract of its subject. */
-export type DeliveredAny = Omit<Delivered<never>, 'data'> & { readonly data: unknown };
 
 /** Events that this effect has not had yet, oldest first, and the transaction in which it must happen. */
-export interface EffectBatch<D extends EventDefinition> {
+export type EffectBatch<D extends EventDefinition> = BatchWith<PayloadOf<D>>;
+
+interface BatchWith<P> {
   readonly tx: Tx;
-  readonly events: readonly Delivered<D>[];
+  readonly events: readonly DeliveredWith<P>[];
 }
+
+/** A batch on its way to a handler. */
+export type AnyBatch = BatchWith<unknown>;
 
 /** What a handler's pattern carries to the strategy. */
 export interface EffectExtras {
@@ -33,12 +38,6 @@ const failures = new WeakMap<object, { readonly error: unknown }>();
 /** What the handler threw for this batch; undefined when it did not. */
 export function failureOf(batch: object): { readonly error: unknown } | undefined {
   return failures.get(batch);
-}
-
-/** A batch on its way to a handler. */
-export interface AnyBatch {
-  readonly tx: Tx;
-  readonly events: readonly DeliveredAny[];
 }
 
 type Handler = (this: unknown, batch: AnyBatch, ...rest: unknown[]) => unknown;

@@ -5,7 +5,7 @@ import { isDatabaseAway, violates } from '@rookery/persistence';
 import type { Logger, Metrics } from '@rookery/platform';
 import type { ConsumerMessages, JsMsg } from 'nats';
 import type { Broker } from './broker';
-import type { DeliveredAny } from './consume';
+import type { DeliveredWith } from './consume';
 import type { DeadLetters, Letter } from './dead-letters';
 import type { Effect, Effects } from './effects';
 import { decode } from './envelope';
@@ -34,7 +34,7 @@ export interface ConsumerParts {
 
 interface Delivery {
   readonly message: JsMsg;
-  readonly event: DeliveredAny;
+  readonly event: DeliveredWith<unknown>;
   readonly isRedelivered: boolean;
 }
 

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { EventDefinition } from '@rookery/contracts';
 import { Inbox, Work } from '@rookery/persistence';
 import { failureOf } from './consume';
-import type { AnyBatch, DeliveredAny } from './consume';
+import type { AnyBatch, DeliveredWith } from './consume';
 import { DeadLetters } from './dead-letters';
 import type { LetterRow } from './dead-letters';
 import { decode } from './envelope';
@@ -18,7 +18,7 @@ export interface Effect {
 
 /** Something held for a retry is marked; the row of its counted tries goes when it succeeds. */
 export interface Attempted {
-  readonly event: DeliveredAny;
+  readonly event: DeliveredWith<unknown>;
   readonly isRedelivered: boolean;
 }
 

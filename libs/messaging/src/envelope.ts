@@ -1,6 +1,6 @@
 import { problemsOf } from '@rookery/contracts';
 import type { Envelope, EventDefinition } from '@rookery/contracts';
-import type { DeliveredAny } from './consume';
+import type { DeliveredWith } from './consume';
 
 /** A row of the outbox as the relay reads it. `payload` is JSON text that nobody needs to parse on the way. */
 export interface OutboxRow {
@@ -35,7 +35,7 @@ export function envelopeText(row: OutboxRow, source: string): string {
 }
 
 export type Decoded =
-  | { readonly outcome: 'event'; readonly event: DeliveredAny }
+  | { readonly outcome: 'event'; readonly event: DeliveredWith<unknown> }
   /** Another event than the one that was subscribed to: nobody asked for it. */
   | { readonly outcome: 'foreign'; readonly type: string }
   | { readonly outcome: 'unreadable'; readonly reason: 'undecodable' | 'unknown_version'; readonly problem: string };
@@ -56,7 +56,7 @@ export function decode(body: string, definition: EventDefinition): Decoded {
   const problems = problemsOfEnvelope(envelope, definition);
   if (problems.length > 0) return { outcome: 'unreadable', reason: 'undecodable', problem: problems.join(', ') };
   const { id, time, aggregateid: aggregateId, actorid: actorId = null, data } = envelope;
-  return { outcome: 'event', event: { id, time, aggregateId, actorId, data } as DeliveredAny };
+  return { outcome: 'event', event: { id, time, aggregateId, actorId, data } as DeliveredWith<unknown> };
 }
 
 function parsed(body: string): Partial<Envelope> | null {

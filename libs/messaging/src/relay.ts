@@ -56,9 +56,11 @@ export class Relay {
       published: metrics.counter('rookery_outbox_published_total', 'Events that the bus has taken.'),
       failed: metrics.counter('rookery_outbox_failed_total', 'Failed tries to publish an event.', ['reason']),
     };
-    metrics.gauge('rookery_outbox_depth', 'Events that wait for the bus.');
-    metrics.gauge('rookery_outbox_oldest_seconds', 'Age of the oldest event that waits for the bus.', [], () =>
-      this.measure(),
+    metrics.gauge('rookery_outbox_depth', 'Events that wait for the bus; counted up to 10,000.', [], (gauge) =>
+      this.measure(gauge, 'count(*)'),
+    );
+    metrics.gauge('rookery_outbox_oldest_seconds', 'Age of the oldest event that waits for the bus.', [], (gauge) =>
+      this.measure(gauge, 'greatest(0, coalesce(extract(epoch from now() - min(occurred_at)), 0))'),
     );
     work.onEmitted(() => this.wake.nudge());
   }
@@ -156,15 +158,13 @@ export class Relay {
     await this.reader.markAndRead(this.published, this.parts.settings.outboxBatchCount).catch(() => undefined);
   }
 
-  /** At each scrape; the partial index makes it cheap, and counting stops at 10,000. */
-  private async measure(): Promise<void> {
-    const { database, metrics } = this.parts;
-    const rows = await database.query<{ depth: number; oldest: number }>(
-      `select count(*)::int as depth, coalesce(extract(epoch from now() - min(occurred_at)), 0)::float as oldest
+  /** At each scrape; the partial index makes it cheap. */
+  private async measure(gauge: { set(value: number): void }, what: string): Promise<void> {
+    const rows = await this.parts.database.query<{ value: number }>(
+      `select ${what}::float as value
        from (select occurred_at from outbox where published_at is null order by id limit 10000) waiting`,
     );
-    metrics.gauge('rookery_outbox_depth', '').set(rows[0]?.depth ?? 0);
-    metrics.gauge('rookery_outbox_oldest_seconds', '').set(Math.max(0, rows[0]?.oldest ?? 0));
+    gauge.set(rows[0]?.value ?? 0);
   }
 }
 

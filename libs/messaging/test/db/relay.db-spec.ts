@@ -1,0 +1,246 @@
+import type { PrivateNats, TestDatabase } from '@rookery/testing';
+import { startNats } from '@rookery/testing';
+import { connect } from 'nats';
+import type { NatsConnection } from 'nats';
+import { Metrics } from '@rookery/platform';
+import { OutboxReader } from '../../src/outbox-reader';
+import { Streams } from '../../src/streams';
+import { MarkNotesConsumer } from '../support/mark-notes.consumer';
+import { newDatabase, newProcess, note, range, until } from '../support/service';
+import type { TestProcess } from '../support/service';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+
+describe('Relay', () => {
+  let nats: PrivateNats;
+  let bus: NatsConnection;
+  let test: TestDatabase;
+  const processes: TestProcess[] = [];
+
+  const process = async (settings?: Record<string, string>) => {
+    const made = await newProcess({
+      databaseUrl: test.url,
+      natsUrl: nats.url,
+      consumers: [MarkNotesConsumer],
+      settings: { DATABASE_POOL_COUNT: '16', ...settings },
+    });
+    processes.push(made);
+    return made;
+  };
+  const streamInfo = async () => (await bus.jetstreamManager()).streams.info('COLLABORATION');
+
+  beforeAll(async () => {
+    nats = await startNats();
+    bus = await connect({ servers: nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+  });
+  afterAll(async () => {
+    await bus.close();
+    await nats.drop();
+  });
+  beforeEach(async () => {
+    MarkNotesConsumer.reset();
+    test = await newDatabase();
+  });
+  afterEach(async () => {
+    await Promise.all(processes.splice(0).map((one) => one.stop()));
+    await test.drop();
+    const manager = await bus.jetstreamManager();
+    await manager.streams.delete('COLLABORATION').catch(() => undefined);
+  });
+
+  it('publishes what was committed, as CloudEvents with the event id as message id, and marks it', async () => {
+    const one = await process();
+    await one.start({ consumers: false });
+    await one.emit(5);
+    await until(async () => (await one.count('outbox', 'published_at is not null')) === 1);
+    const manager = await bus.jetstreamManager();
+    const message = await manager.streams.getMessage('COLLABORATION', { seq: 1 });
+    const [row] = await one.database.query<{ event_id: string; occurred_at: Date }>('select * from outbox');
+    expect(message.subject).toBe('collaboration.note.deleted.v1');
+    expect(message.header.get('Nats-Msg-Id')).toBe(row!.event_id);
+    expect(message.json()).toEqual({
+      specversion: '1.0',
+      id: row!.event_id,
+      source: '/rookery/collaboration',
+      type: 'rookery.collaboration.note.deleted.v1',
+      subject: 'collaboration.note.deleted.v1',
+      time: row!.occurred_at.toISOString(),
+      datacontenttype: 'application/json',
+      aggregatetype: 'note',
+      aggregateid: 5,
+      actorid: 7,
+      data: note(5).data,
+    });
+  });
+
+  it('loses none of 3,000 events of 12 writers whose transactions last differently', async () => {
+    const one = await process();
+    await one.start({ consumers: false });
+    let id = 0;
+    const writer = async () => {
+      while (id < 3000) {
+        const mine = ++id;
+        await one.work.run(async (tx) => {
+          tx.emit(note(mine));
+          // The row has its id now and becomes visible up to 12 ms later, after rows with higher ids.
+          tx.beforeCommit(async () => undefined);
+          const original = tx.manager.queryRunner!.commitTransaction.bind(tx.manager.queryRunner);
+          tx.manager.queryRunner!.commitTransaction = async () => {
+            if (mine % 3 === 0) await tx.query(`select pg_sleep($1)`, [(mine % 5) * 0.003]);
+            await original();
+          };
+        });
+      }
+    };
+    await Promise.all(range(12).map(writer));
+    await until(async () => (await one.count('outbox', 'published_at is null')) === 0, 'an empty outbox', 20_000);
+    await expect(one.count('outbox')).resolves.toBe(3000);
+    expect((await streamInfo()).state.messages).toBe(3000);
+  });
+
+  it('lets one process relay at a time, and another take over', async () => {
+    const [one, two] = [await process(), await process()];
+    await one.start({ consumers: false });
+    await one.emit(1);
+    await until(async () => (await one.count('outbox', 'published_at is not null')) === 1);
+    await two.start({ consumers: false });
+    const leaders = `locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())`;
+    await expect(one.count('pg_locks', leaders)).resolves.toBe(1);
+    await one.relay.stop();
+    await two.emit(2);
+    await until(async () => (await two.count('outbox', 'published_at is not null')) === 2);
+    await expect(two.count('pg_locks', leaders)).resolves.toBe(1);
+  });
+
+  it('gives no effect twice when it is killed between acknowledgement and mark', async () => {
+    const one = await process();
+    let kills = 0;
+    one.faults.on('relay.before-mark', () => {
+      kills += 1;
+      throw new Error('killed');
+    });
+    await one.start();
+    await one.emit(...range(20));
+    await until(() => kills >= 2, 'the second kill');
+    await one.relay.stop();
+    await expect(one.count('outbox', 'published_at is null')).resolves.toBe(20);
+    // The bus forgets message ids: only the inbox is left to tell.
+    await new Streams({ replicas: 1, maxBytes: -1, duplicateWindowMs: 100 }, silent).reconcileStream(
+      bus,
+      'collaboration',
+    );
+    await until(async () => (await streamInfo()).config.duplicate_window === 100_000_000);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const two = await process();
+    await two.start();
+    await until(async () => (await two.count('outbox', 'published_at is null')) === 0);
+    await until(async () => (await two.marks()).length >= 20);
+    expect((await streamInfo()).state.messages).toBeGreaterThan(20);
+    await two.emit(21);
+    await until(async () => (await two.marks()).includes(21));
+    await expect(two.marks()).resolves.toEqual(range(21));
+  });
+
+  it('starts without the bus, keeps writers going, and catches up when it comes', async () => {
+    await nats.stop();
+    const one = await process();
+    await one.start();
+    await one.emit(...range(50));
+    await expect(one.count('outbox', 'published_at is null')).resolves.toBe(50);
+    await nats.start();
+    await until(async () => (await one.marks()).length === 50);
+    await nats.stop();
+    await one.emit(...range(50, 51));
+    await nats.start();
+    await until(async () => (await one.marks()).length === 100);
+    await one.emit(101);
+    await until(async () => (await one.marks()).length === 101);
+    await expect(one.marks()).resolves.toEqual(range(101));
+  });
+
+  it('keeps later events of an aggregate unmarked when an earlier one could not be published', async () => {
+    const one = await process({ OUTBOX_POLL_MS: '20' });
+    // Refused by the bus for its size, after what is smaller went through.
+    const manager = await bus.jetstreamManager();
+    await manager.streams.add({ name: 'COLLABORATION', subjects: ['collaboration.>'], max_msg_size: 2000 });
+    const big = { ...note(1), data: { ...note(1).data, padding: 'x'.repeat(3000) } };
+    await one.work.run(async (tx) => {
+      tx.emit(note(2));
+      tx.emit(big);
+      tx.emit(note(1));
+      tx.emit(note(3));
+    });
+    await one.start({ consumers: false });
+    await until(async () => (await one.count('outbox', 'published_at is not null')) === 2);
+    await until(async () => (await one.count('outbox', 'attempts > 1')) === 1);
+    const rows = await one.database.query<{ aggregate_id: number; open: boolean; last_error: string | null }>(
+      'select aggregate_id, published_at is null as open, last_error from outbox order by id',
+    );
+    expect(rows.map((row) => [row.aggregate_id, row.open])).toEqual([
+      [2, false],
+      [1, true],
+      [1, true],
+      [3, false],
+    ]);
+    expect(rows[1]!.last_error).toContain('message size exceeds maximum allowed');
+    // `max_msg_size` was nothing that a stream of ours has; here the operator lifts it.
+    await manager.streams.update('COLLABORATION', { max_msg_size: -1 });
+    await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
+  });
+
+  it('corrects a stream and a durable that drifted', async () => {
+    const manager = await bus.jetstreamManager();
+    await manager.streams.add({ name: 'COLLABORATION', subjects: ['collaboration.note.>'], max_age: 1e9 * 60 });
+    const one = await process();
+    await one.start();
+    await one.emit(1);
+    await until(async () => (await one.marks()).length === 1);
+    const { config } = await streamInfo();
+    expect(config).toMatchObject({
+      subjects: ['collaboration.>'],
+      max_age: 7 * 24 * 3600 * 1e9,
+      discard: 'new',
+      storage: 'file',
+      duplicate_window: 600 * 1e9,
+    });
+    const durable = 'collaboration--mark-notes--note-deleted-v1';
+    await manager.consumers.update('COLLABORATION', durable, { max_ack_pending: 5, ack_wait: 1e9 });
+    await one.stop();
+    processes.splice(0);
+    const two = await process();
+    await two.start();
+    await until(async () => (await manager.consumers.info('COLLABORATION', durable)).config.max_ack_pending === 128);
+    expect((await manager.consumers.info('COLLABORATION', durable)).config).toMatchObject({
+      ack_policy: 'explicit',
+      ack_wait: 30e9,
+      filter_subject: 'collaboration.note.deleted.v1',
+      max_deliver: -1,
+    });
+  });
+
+  it('forgets published events after 7 days and inbox rows after 14, never what waits', async () => {
+    const one = await process();
+    await one.emit(...range(6));
+    await one.database.query(`update outbox set published_at = now() - interval '8 days' where id <= 2`);
+    await one.database.query(`update outbox set published_at = now() - interval '6 days' where id = 3`);
+    await one.database.query(`update outbox set occurred_at = now() - interval '9 days' where id = 4`);
+    await one.database.query(`insert into inbox (effect, event_id, received_at)
+      select 'e', event_id, now() - interval '1 day' * (id + 11) from outbox`);
+
+    const reader = await OutboxReader.lead(one.database, 'spec');
+    await expect(reader!.prune(7, 14)).resolves.toBe(false);
+    await reader!.release();
+    const left = await one.database.query<{ id: number }>('select id from outbox order by id');
+    expect(left.map((row) => row.id)).toEqual([3, 4, 5, 6]);
+    await expect(one.count('inbox')).resolves.toBe(2);
+  });
+
+  it('measures what waits', async () => {
+    const one = await process();
+    await one.emit(1, 2);
+
+    const text = (await one.get(Metrics).text()).body;
+    expect(text).toMatch(/rookery_outbox_depth 2\n/);
+    expect(text).toMatch(/rookery_outbox_oldest_seconds \d/);
+  });
+});
