@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { databaseVariable, environmentOf, isGiven, PROCESSES, SERVICES } from './environment.mjs';
 import {
@@ -160,9 +161,16 @@ class Estate {
   async startProcesses(signal) {
     signal?.addEventListener('abort', () => void this.stop(), { once: true });
     for (const name of PROCESSES) this.processes[name] = this.#process(name, environmentOf(name, this));
-    const starts = await Promise.allSettled(Object.values(this.processes).map((process) => process.start()));
-    const failed = starts.filter((outcome) => outcome.status === 'rejected');
-    if (failed.length > 0) throw new Error(failed.map((outcome) => outcome.reason.message).join('\n'));
+    const failures = [];
+    const starts = Object.values(this.processes).map((process) => process.start());
+    for (const start of starts) start.catch((error) => failures.push(error.message));
+    try {
+      await Promise.all(starts);
+    } catch {
+      // Those that fail for the same reason do so at nearly the same time; the others are not waited for.
+      await delay(1000);
+      throw new Error(failures.join('\n\n'));
+    }
     const answer = await until(() => this.#readiness(), 30_000, 25);
     if (!answer) throw new Error(`The gateway does not get ready: ${this.lastAnswer}`);
   }

@@ -40,6 +40,7 @@ export class ServiceProcess {
   async start() {
     this.wanted = true;
     const output = openLog(this.log);
+    const before = statSync(this.log).size;
     // An IPC channel tells the child when this process is gone, however it went; an own session keeps Ctrl-C from it.
     const child = spawn(process.execPath, [this.program, 'all'], {
       cwd: ROOT,
@@ -64,7 +65,7 @@ export class ServiceProcess {
     this.wanted = false;
     await endProcess(this.record, { graceMs: 0 });
     throw new Error(
-      `${this.name} did not become ready: ${ended ?? `no word in ${READY_WITHIN_MS / 1000} s`}\n${lastLines(this.log)}`,
+      `${this.name} did not become ready: ${ended ?? `no word in ${READY_WITHIN_MS / 1000} s`}\n${lastWords(this.log, before)}`,
     );
   }
 
@@ -100,6 +101,18 @@ function openLog(file) {
   return openSync(file, 'a', 0o600);
 }
 
-export function lastLines(file, count = 15) {
-  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').slice(-count).join('\n') : '';
+/** What a process wrote since `from`, in words: the text of its last JSON log lines, errors with their stack. */
+function lastWords(file, from) {
+  const text = readFileSync(file).subarray(from).toString();
+  const lines = text.trim().split('\n').slice(-40).map(inWords);
+  return [...new Set(lines)].slice(-10).join('\n');
+}
+
+function inWords(line) {
+  try {
+    const { msg, err } = JSON.parse(line);
+    return [msg, err?.stack ?? err?.message].filter(Boolean).join(': ').split('\n').slice(0, 8).join('\n');
+  } catch {
+    return line;
+  }
 }
