@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { Controller, Get, Inject, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { gatewaySettings } from '../gateway.config';
+import type { GatewaySettings } from '../gateway.config';
+import { OPENAPI_FILE } from '../routes/committed';
+import { json } from './json';
+
+/**
+ * Three parts, two of them integers, the suffix in the third: clients split it and switch features by it.
+ * Source: reference packages-and-admin 10.2, identity-and-import 1.4; ADR 0055.
+ */
+const VERSION = '18.1.1-ee';
+const KAS = { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null };
+
+/** What the instance says about itself. The edge has checked the caller before. */
+@Controller('api/v4')
+export class AboutController {
+  private document: Buffer | undefined;
+
+  constructor(@Inject(gatewaySettings.token) private readonly settings: GatewaySettings) {}
+
+  @Get('version')
+  version(@Res() reply: FastifyReply): void {
+    json(reply, { version: VERSION, revision: this.settings.revision });
+  }
+
+  @Get('metadata')
+  metadata(@Res() reply: FastifyReply): void {
+    json(reply, { version: VERSION, revision: this.settings.revision, kas: KAS, enterprise: true });
+  }
+
+  @Get('openapi.json')
+  openApi(@Res() reply: FastifyReply): void {
+    json(reply, (this.document ??= readFileSync(OPENAPI_FILE)));
+  }
+}

@@ -1,0 +1,27 @@
+import { Controller, Get, Res } from '@nestjs/common';
+import { Readiness } from '@rookery/platform';
+import type { FastifyReply } from 'fastify';
+import { json } from './json';
+import { ServiceReadiness } from './service-readiness';
+
+/** Whether the estate is up, for those outside it. Source: decisions 9; architecture 7. */
+@Controller('-/health')
+export class HealthController {
+  constructor(
+    private readonly services: ServiceReadiness,
+    private readonly own: Readiness,
+  ) {}
+
+  @Get('live')
+  live(@Res() reply: FastifyReply): void {
+    json(reply, { status: 'ok' });
+  }
+
+  @Get('ready')
+  async ready(@Res() reply: FastifyReply): Promise<void> {
+    const [services, { reasons }] = await Promise.all([this.services.reasons(), this.own.report()]);
+    const all = { ...services, ...Object.fromEntries(Object.entries(reasons).map(([k, v]) => [`gateway ${k}`, v])) };
+    if (Object.keys(all).length === 0) json(reply, { status: 'ok' });
+    else json(reply.code(503).header('retry-after', '1'), { status: 'unavailable', reasons: all });
+  }
+}

@@ -1,0 +1,149 @@
+import { hash } from 'node:crypto';
+import type { ResolveTokenAnswer, ResolveTokenRequest, TokenHolder } from '@rookery/contracts';
+import { forbidden, isRefusal, REFUSALS } from '../edge/refusal';
+import type { Refusal } from '../edge/refusal';
+import type { FailedLogins } from '../limits/failed-logins';
+import type { Tally } from '../metrics/tally';
+import type { Credential } from './credential';
+import type { DirectoryFloor, DirectoryMark } from './directory-floor';
+import type { IdentityClient } from './identity-client';
+import type { TokenLeases } from './token-leases';
+
+/** Who asks. Shape: `holder` is null for an anonymous caller. */
+export interface Caller {
+  readonly holder: TokenHolder | null;
+  readonly mark: DirectoryMark;
+  /** The administrator behind a sudo. */
+  readonly actingFor?: number;
+}
+
+export interface AuthenticationLimits {
+  readonly authLeaseMs: number;
+  readonly anonymousFreshMs: number;
+}
+
+interface Flight {
+  /** `DirectoryFloor.turns` when it took off: later it may carry an outdated answer. */
+  readonly turns: number;
+  readonly outcome: Promise<Caller | Refusal>;
+}
+
+/**
+ * Turns a credential into a caller by asking identity, or by an answer that is still leased. Fails closed: when
+ * identity does not answer, a lease that ran out is not extended.
+ * Source: architecture 3.1; decisions 15; reliability-and-security 4.3; ADR 0050.
+ */
+export class Authenticator {
+  private readonly flights = new Map<string, Flight>();
+
+  constructor(
+    private readonly sources: {
+      readonly identity: IdentityClient;
+      readonly floor: DirectoryFloor;
+      readonly leases: TokenLeases;
+    },
+    private readonly failures: FailedLogins,
+    private readonly limits: AuthenticationLimits,
+    private readonly tally: Tally,
+  ) {}
+
+  /** Shape: `isRotating` at rotation endpoints, where identity must see a revoked token presented. */
+  authenticate(
+    credential: Credential | null,
+    address: string,
+    isRotating = false,
+  ): Caller | Refusal | Promise<Caller | Refusal> {
+    if (credential === null) return this.anonymous();
+    // Nothing resolves job tokens yet; they are unknown, as any credential is that nobody knows.
+    if (credential.kind === 'job') return this.failures.note(address).then(() => REFUSALS.unauthorized);
+    const digest = hash('sha256', credential.secret, 'hex');
+    if (isRotating) return this.check(digest, address, true);
+    const lease = this.sources.leases.find(digest);
+    if (lease && lease.until > Date.now() && this.sources.floor.covers(lease.mark)) {
+      this.tally.lease();
+      return lease;
+    }
+    const flight = this.flights.get(digest);
+    if (flight?.turns === this.sources.floor.turns && this.limits.authLeaseMs > 0) return flight.outcome;
+    return this.takeOff(digest, address);
+  }
+
+  private takeOff(digest: string, address: string): Promise<Caller | Refusal> {
+    const outcome = this.check(digest, address, false).finally(() => {
+      if (this.flights.get(digest)?.outcome === outcome) this.flights.delete(digest);
+    });
+    this.flights.set(digest, { turns: this.sources.floor.turns, outcome });
+    return outcome;
+  }
+
+  private async check(digest: string, address: string, rotating: boolean): Promise<Caller | Refusal> {
+    const blocked = await this.failures.refusal(address);
+    if (blocked) return blocked;
+    const askedAt = Date.now();
+    const { floor } = this.sources;
+    const turns = floor.turns;
+    const answer = await this.ask({ digest, ip: address, ...(rotating ? { rotating } : {}) });
+    if (isRefusal(answer)) return answer;
+    if (!floor.observe(answer, Date.now())) this.sources.leases.clear();
+    if (answer.outcome === 'valid') return this.admit(digest, answer.holder, answer, { askedAt, turns });
+    this.sources.leases.drop(digest);
+    if (answer.outcome === 'unknown') await this.failures.note(address);
+    return refusalOf(answer);
+  }
+
+  private admit(
+    digest: string,
+    holder: TokenHolder,
+    { version, epoch }: DirectoryMark,
+    { askedAt, turns }: { readonly askedAt: number; readonly turns: number },
+  ): Caller | Refusal {
+    const expiresAt = holder.expires_at ?? Infinity;
+    if (expiresAt <= Date.now()) return REFUSALS.expired;
+    const mark = { version, epoch };
+    // Whatever changed while the answer was under way may concern this token: then it counts once.
+    if (this.limits.authLeaseMs > 0 && turns === this.sources.floor.turns) {
+      this.sources.leases.keep(digest, {
+        holder,
+        mark,
+        until: Math.min(askedAt + this.limits.authLeaseMs, expiresAt),
+      });
+    }
+    return { holder, mark };
+  }
+
+  private anonymous(): Caller | Promise<Caller | Refusal> {
+    const mark = this.sources.floor.current;
+    if (mark && this.sources.floor.age(Date.now()) < this.limits.anonymousFreshMs) return { holder: null, mark };
+    return this.askHead();
+  }
+
+  private async askHead(): Promise<Caller | Refusal> {
+    const answer = await this.ask({ digest: null, ip: null });
+    if (isRefusal(answer)) return answer;
+    if (!this.sources.floor.observe(answer, Date.now())) this.sources.leases.clear();
+    return { holder: null, mark: { version: answer.version, epoch: answer.epoch } };
+  }
+
+  private async ask(question: ResolveTokenRequest): Promise<ResolveTokenAnswer | Refusal> {
+    try {
+      this.tally.ask();
+      return await this.sources.identity.resolveToken(question);
+    } catch {
+      this.tally.upstreamError('identity', 'token check');
+      return REFUSALS.identityAway;
+    }
+  }
+}
+
+function refusalOf(answer: ResolveTokenAnswer): Refusal {
+  switch (answer.outcome) {
+    case 'expired':
+    case 'revoked':
+    case 'impersonation_disabled':
+      return REFUSALS[answer.outcome];
+    case 'user_refused':
+      return forbidden(answer.reason);
+    default:
+      return REFUSALS.unauthorized;
+  }
+}

@@ -1,0 +1,110 @@
+import type { RequestHead } from '../edge/request-head';
+
+/** Shape: `secret` is the plaintext, kept no longer than the request. */
+export interface Credential {
+  readonly kind: 'token' | 'job';
+  readonly secret: string;
+}
+
+/** What a query or a small body says about the caller. Empty texts count as absent. */
+export interface CallerParameters {
+  readonly privateToken: string;
+  readonly accessToken: string;
+  readonly jobToken: string;
+  readonly sudo: string;
+}
+
+export const NO_PARAMETERS: CallerParameters = { privateToken: '', accessToken: '', jobToken: '', sudo: '' };
+
+const FIELDS: ReadonlyMap<string, keyof CallerParameters> = new Map([
+  ['private_token', 'privateToken'],
+  ['access_token', 'accessToken'],
+  ['job_token', 'jobToken'],
+  ['sudo', 'sudo'],
+]);
+const JOB_USER = 'gitlab-ci-token';
+
+/** Reads the caller's parameters from a query and takes the credentials out of it, so that no log upstream holds them. */
+export function readQuery(query: string): { readonly parameters: CallerParameters; readonly onward: string } {
+  if (!query.includes('token') && !query.includes('sudo') && !query.includes('%')) {
+    return { parameters: NO_PARAMETERS, onward: query };
+  }
+  const parameters = { ...NO_PARAMETERS };
+  const kept = query.split('&').filter((pair) => {
+    const equals = pair.indexOf('=');
+    const field = FIELDS.get(decoded(equals < 0 ? pair : pair.slice(0, equals)));
+    if (field === undefined) return true;
+    parameters[field] = equals < 0 ? '' : decoded(pair.slice(equals + 1));
+    return field === 'sudo';
+  });
+  return { parameters, onward: kept.join('&') };
+}
+
+/**
+ * Credentials in a body that is at hand anyway. `sudo` is taken from header and query only.
+ * Source: reference identity-and-import 4.1; ADR 0053.
+ */
+export function readBody(body: Buffer, contentType: string): CallerParameters {
+  if (!body.includes('_token')) return NO_PARAMETERS;
+  if (contentType.startsWith('application/x-www-form-urlencoded')) {
+    return { ...readQuery(body.toString()).parameters, sudo: '' };
+  }
+  if (!contentType.startsWith('application/json')) return NO_PARAMETERS;
+  try {
+    const parsed = JSON.parse(body.toString()) as Record<string, unknown> | null;
+    const text = (name: string): string => (typeof parsed?.[name] === 'string' ? parsed[name] : '');
+    return {
+      privateToken: text('private_token'),
+      accessToken: text('access_token'),
+      jobToken: text('job_token'),
+      sudo: '',
+    };
+  } catch {
+    // The service says what is wrong with it.
+    return NO_PARAMETERS;
+  }
+}
+
+/**
+ * The one credential that counts: PRIVATE-TOKEN, private_token, Bearer, access_token, Basic (where git and package
+ * managers send it), job token. Source: reference identity-and-import 4.1.
+ */
+export function presentedCredential(
+  head: RequestHead,
+  parameters: CallerParameters,
+  mayBeBasic: boolean,
+): Credential | null {
+  const token =
+    head.privateToken.trim() ||
+    parameters.privateToken ||
+    afterScheme(head.authorization, 'bearer') ||
+    parameters.accessToken;
+  if (token) return { kind: 'token', secret: token };
+  const basic = mayBeBasic ? afterScheme(head.authorization, 'basic') : '';
+  if (basic) return basicCredential(basic);
+  const job = head.jobToken.trim() || parameters.jobToken;
+  return job ? { kind: 'job', secret: job } : null;
+}
+
+function basicCredential(encoded: string): Credential | null {
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  const secret = text.slice(colon + 1);
+  if (colon < 0 || secret === '') return null;
+  return { kind: text.slice(0, colon) === JOB_USER ? 'job' : 'token', secret };
+}
+
+function afterScheme(authorization: string, scheme: string): string {
+  if (authorization.length <= scheme.length + 1 || authorization.charCodeAt(scheme.length) !== 0x20) return '';
+  if (authorization.slice(0, scheme.length).toLowerCase() !== scheme) return '';
+  return authorization.slice(scheme.length + 1).trim();
+}
+
+function decoded(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}

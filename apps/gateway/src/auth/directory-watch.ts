@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DirectoryChangesAnswer } from '@rookery/contracts';
+import type { Logger } from '@rookery/platform';
+import type { DirectoryFloor, DirectoryMark } from './directory-floor';
+import type { IdentityClient } from './identity-client';
+import type { TokenLeases } from './token-leases';
+
+const WAIT_MS = 20_000;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1000;
+
+/**
+ * Follows identity's change log by long-poll, so that leases end at once when a token or a person changes. When it
+ * cannot, leases still end by themselves. Source: architecture 3.1, 5.2; ADR 0050.
+ */
+export class DirectoryWatch {
+  private readonly stopping = new AbortController();
+  private cursor: DirectoryMark | null = null;
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly identity: IdentityClient,
+    private readonly floor: DirectoryFloor,
+    private readonly leases: TokenLeases,
+    private readonly logger: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.running = this.follow();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  private async follow(): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!this.stopping.signal.aborted) {
+      try {
+        this.cursor ??= await this.begin();
+        const answer = await this.identity.changes(this.cursor, WAIT_MS, this.stopping.signal);
+        this.cursor = this.apply(answer, this.cursor);
+        pauseMs = FIRST_PAUSE_MS;
+      } catch (err) {
+        if (this.stopping.signal.aborted) return;
+        if (pauseMs === LONGEST_PAUSE_MS) this.logger.warn({ err }, 'identity cannot be followed');
+        await pause(pauseMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      }
+    }
+  }
+
+  /** From now on; leases given before have no push behind them. */
+  private async begin(): Promise<DirectoryMark> {
+    const head = await this.identity.resolveToken({ digest: null, ip: null });
+    this.leases.clear();
+    this.floor.observe(head, Date.now());
+    return { version: head.version, epoch: head.epoch };
+  }
+
+  private apply(answer: DirectoryChangesAnswer, cursor: DirectoryMark): DirectoryMark {
+    if (answer.epoch !== cursor.epoch) {
+      this.leases.clear();
+      this.floor.observe({ version: answer.head, epoch: answer.epoch }, Date.now());
+      return { version: answer.head, epoch: answer.epoch };
+    }
+    // Entries after the cursor may have been folded into later ones: nothing kept is certain.
+    let changedRights = answer.compactedTo > cursor.version;
+    if (changedRights) this.leases.clear();
+    for (const { kind, id } of answer.changes) {
+      if (kind === 'token') this.leases.dropToken(id);
+      else if (kind === 'user') this.leases.dropUser(id);
+      else continue;
+      changedRights = true;
+    }
+    this.floor.observe({ version: answer.head, epoch: answer.epoch }, Date.now());
+    this.floor.push(answer.upTo, changedRights);
+    return { version: answer.upTo, epoch: answer.epoch };
+  }
+}

@@ -1,0 +1,46 @@
+import { forbidden, insufficientScope, REFUSALS, userNotFound } from '../edge/refusal';
+import type { Refusal } from '../edge/refusal';
+import type { Caller } from './authenticator';
+import type { IdentityClient } from './identity-client';
+
+const STATE_REASONS: Readonly<Record<string, string>> = {
+  blocked: 'Your account has been blocked',
+  banned: 'Your account has been blocked',
+  deactivated: 'Your account has been deactivated by your administrator',
+  blocked_pending_approval: 'Your account is pending approval from your administrator',
+};
+
+/**
+ * An administrator acting as somebody else: every right is that person's. Asked for each request, never leased.
+ * Source: reference identity-and-import 1.4.
+ */
+export class Sudo {
+  constructor(private readonly identity: IdentityClient) {}
+
+  /** Shape: `ref` is a user's id or name as the client wrote it. */
+  async act(caller: Caller, ref: string): Promise<Caller | Refusal> {
+    const { holder } = caller;
+    if (holder === null) return REFUSALS.unauthorized;
+    if (!holder.admin) return forbidden('Must be admin to use sudo');
+    if (!holder.scopes.includes('sudo')) return insufficientScope(['sudo']);
+    const user = await this.identity.resolveSudo(ref).then(
+      (answer) => answer.user,
+      () => undefined,
+    );
+    if (user === undefined) return REFUSALS.identityAway;
+    if (user === null) return userNotFound(ref);
+    if (user.state !== 'active') return forbidden(STATE_REASONS[user.state] ?? 'Your account is not active');
+    return {
+      mark: caller.mark,
+      actingFor: holder.user_id,
+      holder: {
+        ...holder,
+        user_id: user.id,
+        username: user.username,
+        admin: user.admin,
+        external: user.external,
+        bot: user.bot,
+      },
+    };
+  }
+}

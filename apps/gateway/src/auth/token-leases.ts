@@ -1,0 +1,73 @@
+import type { TokenHolder } from '@rookery/contracts';
+import type { DirectoryMark } from './directory-floor';
+
+export interface Lease {
+  readonly holder: TokenHolder;
+  readonly mark: DirectoryMark;
+  /** Epoch milliseconds. */
+  readonly until: number;
+}
+
+/**
+ * Token checks that may be used again, by digest: bounded, the longest unrenewed dropped first, and dropped by the id
+ * of the token or of a person behind it when identity says that something changed.
+ * Source: architecture 3.1; decisions 15.
+ */
+export class TokenLeases {
+  private readonly leases = new Map<string, Lease>();
+  private readonly byToken = new Map<number, string>();
+  private readonly byUser = new Map<number, Set<string>>();
+
+  constructor(private readonly capacity: number) {}
+
+  get size(): number {
+    return this.leases.size;
+  }
+
+  find(digest: string): Lease | undefined {
+    return this.leases.get(digest);
+  }
+
+  keep(digest: string, lease: Lease): void {
+    this.drop(digest);
+    if (this.leases.size >= this.capacity) this.drop(this.leases.keys().next().value as string);
+    this.leases.set(digest, lease);
+    this.byToken.set(lease.holder.token_id, digest);
+    for (const id of peopleOf(lease.holder)) {
+      const digests = this.byUser.get(id);
+      if (digests) digests.add(digest);
+      else this.byUser.set(id, new Set([digest]));
+    }
+  }
+
+  drop(digest: string): void {
+    const lease = this.leases.get(digest);
+    if (!lease) return;
+    this.leases.delete(digest);
+    this.byToken.delete(lease.holder.token_id);
+    for (const id of peopleOf(lease.holder)) {
+      const digests = this.byUser.get(id);
+      digests?.delete(digest);
+      if (digests?.size === 0) this.byUser.delete(id);
+    }
+  }
+
+  dropToken(id: number): void {
+    const digest = this.byToken.get(id);
+    if (digest !== undefined) this.drop(digest);
+  }
+
+  dropUser(id: number): void {
+    for (const digest of [...(this.byUser.get(id) ?? [])]) this.drop(digest);
+  }
+
+  clear(): void {
+    this.leases.clear();
+    this.byToken.clear();
+    this.byUser.clear();
+  }
+}
+
+function peopleOf(holder: TokenHolder): readonly number[] {
+  return holder.impersonator_id === null ? [holder.user_id] : [holder.user_id, holder.impersonator_id];
+}

@@ -1,0 +1,130 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { presentedCredential, readBody, readQuery } from '../auth/credential';
+import type { Entrance } from './entrance';
+import type { Forwarder } from '../upstream/forwarder';
+import type { Tally } from '../metrics/tally';
+import { cutTarget } from '../routes/raw-target';
+import type { Route } from '../routes/route';
+import type { RouteTable } from '../routes/route-table';
+import { preflight } from './cors';
+import { Exchange } from './exchange';
+import { isRefusal, methodNotAllowed, REFUSALS } from './refusal';
+import type { Refusal } from './refusal';
+import { BodyMeter, collect, isCollected, SMALL_BODY } from './request-body';
+import { readHead } from './request-head';
+import type { RequestHead } from './request-head';
+
+export interface EdgeSettings {
+  readonly bodyLimitBytes: number;
+  readonly slowPeerMs: number;
+  readonly trustedProxies: number;
+}
+
+/** Answers the gateway's own routes. */
+export type OwnRoutes = (request: IncomingMessage, response: ServerResponse) => void;
+
+const MAX_QUERY = 16 * 1024;
+const MAX_PATH = 8 * 1024;
+
+/**
+ * The way of a request through the gateway: head, route, load, body, credential, rate, then on to the service.
+ * It works on Node's request and response below Fastify: see ADR 0050. Source: architecture 3.
+ */
+export class Edge {
+  constructor(
+    private readonly routes: RouteTable,
+    private readonly entrance: Entrance,
+    private readonly forwarder: Forwarder,
+    private readonly settings: EdgeSettings,
+    private readonly tally: Tally,
+  ) {}
+
+  /** Shape: `expectsContinue` when the client waits for "100 Continue". */
+  handle(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean, own: OwnRoutes): void {
+    this.tally.inFlight += 1;
+    const exchange = new Exchange(request, response, readHead(request.rawHeaders), this.settings.trustedProxies);
+    exchange.expectsContinue = expectsContinue;
+    response.on('close', () => {
+      this.tally.inFlight -= 1;
+      this.tally.answered(exchange.route?.service ?? 'none', response.headersSent ? response.statusCode : 499);
+    });
+    this.serve(exchange, own).catch((error: unknown) => {
+      this.entrance.logger.error({ err: error, requestId: exchange.requestId }, 'request failed');
+      exchange.fail();
+    });
+  }
+
+  private async serve(exchange: Exchange, own: OwnRoutes): Promise<void> {
+    const refused = this.route(exchange);
+    if (refused) return exchange.refuse(refused);
+    const { parameters, onward } = readQuery(exchange.target.query);
+    const { head, route } = exchange;
+    exchange.query = onward;
+    let credential = presentedCredential(head, parameters, route.basic === true);
+    const refusal = isHealth(route) ? null : this.entrance.shedding.refusal(route.shed, credential === null);
+    if (refusal) return exchange.refuse(refusal);
+    let small: Buffer | null = null;
+    if (isSmall(head)) {
+      exchange.goAhead();
+      const collected = await collect(exchange.request, head.contentLength, this.settings.slowPeerMs);
+      if (collected === null) return undefined;
+      if (!isCollected(collected)) return exchange.refuse(collected);
+      small = collected;
+      credential ??= presentedCredential(head, readBody(small, head.contentType), route.basic === true);
+    }
+    const admitted = await this.entrance.admit(exchange, credential, parameters.sudo);
+    if (isRefusal(admitted)) return exchange.refuse(admitted);
+    exchange.caller = admitted;
+    if (exchange.isOver) return undefined;
+    if (route.service === 'gateway') this.answerHere(exchange, own);
+    else this.forwarder.forward(exchange, small ?? this.meteredBody(exchange));
+    return undefined;
+  }
+
+  /** Finds the route; everything that can be refused without knowing who asks is refused here. */
+  private route(exchange: Exchange): Refusal | null {
+    const { request, head, method } = exchange;
+    if (head.isOversized) return REFUSALS.headersTooLarge;
+    const url = request.url ?? '/';
+    const target = cutTarget(url);
+    if (!target) return REFUSALS.badRequest;
+    if (target.query.length > MAX_QUERY || target.path.length > MAX_PATH) return REFUSALS.uriTooLong;
+    const match = this.routes.find(method, target.segments);
+    if (match.kind === 'none') return REFUSALS.notFound;
+    if (match.kind === 'other methods') {
+      return method === 'OPTIONS' ? preflight(head, match.allowed) : methodNotAllowed(match.allowed);
+    }
+    exchange.target = target;
+    exchange.route = match.route;
+    return head.contentLength > this.limitOf(exchange) ? REFUSALS.tooLarge : null;
+  }
+
+  private meteredBody(exchange: Exchange): BodyMeter | null {
+    if (!exchange.hasBody) return null;
+    exchange.goAhead();
+    const meter = new BodyMeter(this.limitOf(exchange), this.settings.slowPeerMs);
+    exchange.response.once('close', () => meter.destroy());
+    return exchange.request.pipe(meter);
+  }
+
+  private limitOf(exchange: Exchange): number {
+    return exchange.route.bodyLimit ?? this.settings.bodyLimitBytes;
+  }
+
+  private answerHere(exchange: Exchange, own: OwnRoutes): void {
+    const headers = exchange.commonHeaders();
+    for (let index = 0; index < headers.length; index += 2) {
+      exchange.response.setHeader(headers[index] as string, headers[index + 1] as string);
+    }
+    exchange.request.url = exchange.target.path;
+    own(exchange.request, exchange.response);
+  }
+}
+
+function isHealth({ service, shed }: Route): boolean {
+  return service === 'gateway' && shed === 'vital';
+}
+
+function isSmall({ isChunked, contentLength }: RequestHead): boolean {
+  return !isChunked && contentLength > 0 && contentLength <= SMALL_BODY;
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RawTarget } from '../routes/raw-target';
+import type { Route } from '../routes/route';
+import type { Caller } from '../auth/authenticator';
+import { REFUSALS } from './refusal';
+import type { Refusal } from './refusal';
+import { clientAddress } from './request-head';
+import type { RequestHead } from './request-head';
+
+const REQUEST_ID = /^[A-Za-z0-9-]{1,64}$/;
+const NO_HEADERS: readonly string[] = [];
+const EXPOSED =
+  'Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, RateLimit-Limit, RateLimit-Name, RateLimit-Observed, RateLimit-Remaining, RateLimit-Reset, RateLimit-ResetTime, Retry-After, X-Request-Id';
+/** Unread rest of a refused body that is worth reading so that the connection can go on. Units: bytes. */
+const WORTH_READING = 64 * 1024;
+const LINGER_MS = 2000;
+
+/** One request and its answer, as far as they are known. */
+export class Exchange {
+  readonly receivedAt = Date.now();
+  readonly requestId: string;
+  readonly address: string;
+  readonly method: string;
+  /** Set once the router has spoken. */
+  target!: RawTarget;
+  route!: Route;
+  caller!: Caller;
+  /** Query as it goes upstream. */
+  query = '';
+  /** Names and values in turn. */
+  rateHeaders: readonly string[] = NO_HEADERS;
+  /** The client waits for a go-ahead before it sends its body. */
+  expectsContinue = false;
+  private readonly startedAt = performance.now();
+
+  constructor(
+    readonly request: IncomingMessage,
+    readonly response: ServerResponse,
+    readonly head: RequestHead,
+    trustedProxies: number,
+  ) {
+    this.method = request.method ?? 'GET';
+    this.requestId = REQUEST_ID.test(head.requestId) ? head.requestId : randomUUID();
+    this.address = clientAddress(request.socket.remoteAddress, head.forwardedFor, trustedProxies);
+  }
+
+  get hasBody(): boolean {
+    return this.head.isChunked || this.head.contentLength > 0;
+  }
+
+  /** Gone, or answered. */
+  get isOver(): boolean {
+    return this.response.headersSent || this.response.destroyed;
+  }
+
+  goAhead(): void {
+    if (!this.expectsContinue) return;
+    this.expectsContinue = false;
+    this.response.writeContinue();
+  }
+
+  /** Headers that every answer carries. Source: reference identity-and-import 1.4. */
+  commonHeaders(): string[] {
+    const headers = [
+      'Vary',
+      'Origin',
+      'X-Request-Id',
+      this.requestId,
+      'X-Runtime',
+      ((performance.now() - this.startedAt) / 1000).toFixed(6),
+      'X-Content-Type-Options',
+      'nosniff',
+      ...this.rateHeaders,
+    ];
+    if (this.head.origin !== '') {
+      headers.push('Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED);
+    }
+    return headers;
+  }
+
+  refuse({ status, body, type, headers }: Refusal): void {
+    if (this.isOver) return;
+    const all = ['Cache-Control', 'no-cache', ...this.commonHeaders(), ...headers];
+    if (body !== null) all.push('Content-Type', type, 'Content-Length', String(Buffer.byteLength(body)));
+    const text = this.method === 'HEAD' ? null : body;
+    if (this.hasUnreadBody()) this.refuseBody(status, all, text);
+    else this.response.writeHead(status, all).end(text);
+  }
+
+  private hasUnreadBody(): boolean {
+    if (!this.hasBody || this.request.complete) return false;
+    return this.expectsContinue || this.head.isChunked || this.head.contentLength > WORTH_READING;
+  }
+
+  /** The client may still be sending: it gets its answer first, and the connection ends when it has had time to read it. */
+  private refuseBody(status: number, headers: string[], text: string | null): void {
+    this.response.writeHead(status, [...headers, 'Connection', 'close']);
+    if (text !== null) this.response.write(text);
+    if (this.expectsContinue) {
+      this.response.end();
+      return;
+    }
+    const end = (): void => {
+      clearTimeout(timer);
+      this.response.end();
+    };
+    const timer = setTimeout(end, LINGER_MS);
+    this.request.once('end', end).once('close', end).resume();
+  }
+
+  fail(): void {
+    if (this.response.headersSent) this.response.destroy();
+    else this.refuse(REFUSALS.internal);
+  }
+}

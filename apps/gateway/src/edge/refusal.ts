@@ -1,0 +1,85 @@
+/** An answer that the gateway gives instead of a service. Shape: `body` is null for none. */
+export interface Refusal {
+  readonly status: number;
+  readonly body: string | null;
+  readonly type: 'application/json' | 'text/plain';
+  readonly headers: readonly string[];
+  /** What the metrics call it. */
+  readonly reason: string;
+}
+
+const NO_HEADERS: readonly string[] = [];
+const JSON_TYPE = 'application/json';
+
+function refusal(status: number, reason: string, body: object, headers: readonly string[] = NO_HEADERS): Refusal {
+  return { status, reason, body: JSON.stringify(body), type: JSON_TYPE, headers };
+}
+
+export function isRefusal(value: object): value is Refusal {
+  return 'status' in value && 'reason' in value;
+}
+
+function oauth(why: string, description: string): Refusal {
+  const challenge = `Bearer realm="The API", error="invalid_token", error_description="${description}"`;
+  return refusal(401, why, { error: 'invalid_token', error_description: description }, ['WWW-Authenticate', challenge]);
+}
+
+/** Built once. Source: reference identity-and-import 1.1, 4.4. */
+export const REFUSALS = {
+  badRequest: refusal(400, 'malformed', { message: '400 Bad request' }),
+  unauthorized: refusal(401, 'unauthorized', { message: '401 Unauthorized' }),
+  expired: oauth('expired', 'Token is expired. You can either do re-authorization or token refresh.'),
+  revoked: oauth('revoked', 'Token was revoked. You have to re-authorize from the user.'),
+  impersonation_disabled: oauth(
+    'impersonation disabled',
+    'Token is an impersonation token but impersonation was disabled.',
+  ),
+  notFound: refusal(404, 'no route', { error: '404 Not Found' }),
+  requestTimeout: refusal(408, 'slow peer', { message: '408 Request Timeout' }),
+  tooLarge: refusal(413, 'too large', { message: '413 Request Entity Too Large' }),
+  uriTooLong: refusal(414, 'uri too long', { message: '414 URI Too Long' }),
+  headersTooLarge: refusal(431, 'headers too large', { message: '431 Request Header Fields Too Large' }),
+  internal: refusal(500, 'internal', { message: '500 Internal Server Error' }),
+  badGateway: refusal(502, 'bad gateway', { message: '502 Bad Gateway' }),
+  identityAway: refusal(503, 'identity away', { message: '503 Service Unavailable' }, ['Retry-After', '1']),
+  late: refusal(504, 'deadline', { message: '504 Gateway Timeout' }),
+} as const;
+
+export function forbidden(reason: string): Refusal {
+  return refusal(403, 'forbidden', { message: `403 Forbidden - ${reason}` });
+}
+
+export function insufficientScope(scopes: readonly string[]): Refusal {
+  return refusal(403, 'scope', {
+    error: 'insufficient_scope',
+    error_description: 'The request requires higher privileges than provided by the access token.',
+    scope: scopes.join(' '),
+  });
+}
+
+export function userNotFound(ref: string): Refusal {
+  return refusal(404, 'sudo', { message: `404 User with ID or username '${ref}' Not Found` });
+}
+
+export function methodNotAllowed(allowed: readonly string[]): Refusal {
+  return refusal(405, 'method', { error: '405 Not Allowed' }, ['Allow', allowed.join(', ')]);
+}
+
+/** Source: reference identity-and-import 1.1: the throttle in front of the application speaks plain text. */
+export function throttled(headers: readonly string[]): Refusal {
+  return { status: 429, reason: 'throttled', body: 'Retry later\n', type: 'text/plain', headers };
+}
+
+const SHED = [1, 2, 3, 4, 5].map((seconds) =>
+  refusal(503, 'shed', { message: '503 Service Unavailable' }, ['Retry-After', String(seconds)]),
+);
+
+/** One of five prebuilt answers, so that those who were sent away do not come back together. */
+export function shed(): Refusal {
+  return SHED[Math.floor(Math.random() * SHED.length)] as Refusal;
+}
+
+/** The same refusal with the challenge that git and package managers wait for. */
+export function withBasicChallenge(one: Refusal): Refusal {
+  return { ...one, headers: [...one.headers, 'WWW-Authenticate', 'Basic realm="Rookery"'] };
+}

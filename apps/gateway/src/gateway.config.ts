@@ -1,0 +1,156 @@
+import { SERVICE_NAMES } from '@rookery/contracts';
+import type { ServiceName } from '@rookery/contracts';
+import { defineSettings, setting } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+
+const PROTOCOLS = ['http', 'https'];
+const KIB = 1024;
+const MANAGEMENT_PORT = '9090';
+
+/** What the gateway alone reads. Source: architecture 3; reliability-and-security 6; ADR 0050 to 0055. */
+export const gatewaySettings = defineSettings('gateway', {
+  identity: upstream('IDENTITY'),
+  collaboration: upstream('COLLABORATION'),
+  import: upstream('IMPORT'),
+  package: upstream('PACKAGE'),
+  admin: upstream('ADMIN'),
+  identityManagement: management('IDENTITY'),
+  collaborationManagement: management('COLLABORATION'),
+  importManagement: management('IMPORT'),
+  packageManagement: management('PACKAGE'),
+  adminManagement: management('ADMIN'),
+  upstreamConnections: setting.int('GATEWAY_UPSTREAM_CONNECTIONS_COUNT', {
+    default: 64,
+    min: 1,
+    max: 1024,
+    about: 'Connections kept to each service.',
+  }),
+  authLeaseMs: setting.int('GATEWAY_AUTH_LEASE_MS', {
+    default: 1000,
+    min: 0,
+    max: 1000,
+    about: 'How long the answer of a token check may be used again; 0 asks for every request.',
+  }),
+  authTimeoutMs: setting.int('GATEWAY_AUTH_TIMEOUT_MS', {
+    default: 250,
+    min: 10,
+    max: 5000,
+    about: 'How long a request waits for a token check before it is refused with 503.',
+  }),
+  authLeasesCount: setting.int('GATEWAY_AUTH_LEASES_COUNT', {
+    default: 20_000,
+    min: 1,
+    max: 1_000_000,
+    about: 'Token checks remembered at most.',
+  }),
+  anonymousFreshMs: setting.int('GATEWAY_ANONYMOUS_FRESH_MS', {
+    default: 60_000,
+    min: 0,
+    max: 600_000,
+    about: 'How long anonymous requests are served on the last known directory version while identity is away.',
+  }),
+  deadlineMs: setting.int('GATEWAY_DEADLINE_MS', {
+    default: 10_000,
+    min: 100,
+    max: 600_000,
+    about: 'How long a service may take to begin its answer.',
+  }),
+  bodyLimitBytes: setting.int('GATEWAY_BODY_LIMIT_BYTES', {
+    default: KIB * KIB,
+    min: KIB,
+    about: 'Largest request body of routes that do not state their own.',
+  }),
+  slowPeerMs: setting.int('GATEWAY_SLOW_PEER_MS', {
+    default: 10_000,
+    min: 100,
+    max: 600_000,
+    about: 'Time for a client to send its headers, and time before the least rate of bodies and downloads counts.',
+  }),
+  socketsPerAddress: setting.int('GATEWAY_SOCKETS_PER_ADDRESS_COUNT', {
+    default: 200,
+    min: 0,
+    about: 'Connections of one client address; 0 for no limit. Not applied behind trusted proxies.',
+  }),
+  trustedProxies: setting.int('GATEWAY_TRUSTED_PROXIES_COUNT', {
+    default: 0,
+    min: 0,
+    max: 10,
+    about: 'Proxies in front of the gateway whose X-Forwarded-For entry is believed.',
+  }),
+  replicas: setting.int('GATEWAY_REPLICAS_COUNT', {
+    default: 1,
+    min: 1,
+    about: 'Gateways that share the rate limits; each allows its part.',
+  }),
+  inFlight: setting.int('GATEWAY_IN_FLIGHT_COUNT', {
+    default: 400,
+    min: 1,
+    about: 'Requests in flight beyond which everything but health and removals is shed.',
+  }),
+  loopDelayMs: setting.int('GATEWAY_LOOP_DELAY_MS', {
+    default: 100,
+    min: 1,
+    about: 'Event-loop delay (99th percentile of a second) beyond which requests are shed.',
+  }),
+  heapPercent: setting.int('GATEWAY_HEAP_PERCENT', {
+    default: 85,
+    min: 1,
+    max: 100,
+    about: 'Part of the heap limit beyond which requests are shed.',
+  }),
+  rateLimits: setting.flag('RATE_LIMITS', { default: true, about: 'Whether callers are limited in their rate.' }),
+  ratePerUser: setting.int('GATEWAY_RATE_USER_PER_MINUTE_COUNT', {
+    default: 18_000,
+    min: 1,
+    about: 'Requests a minute of one user.',
+  }),
+  ratePerAddress: setting.int('GATEWAY_RATE_ADDRESS_PER_MINUTE_COUNT', {
+    default: 3000,
+    min: 1,
+    about: 'Requests a minute of one address without a credential.',
+  }),
+  ratePackages: setting.int('GATEWAY_RATE_PACKAGES_PER_MINUTE_COUNT', {
+    default: 18_000,
+    min: 1,
+    about: 'Requests a minute of one user to package registries and repositories.',
+  }),
+  rateFailedAuth: setting.int('GATEWAY_RATE_FAILED_AUTH_PER_MINUTE_COUNT', {
+    default: 120,
+    min: 1,
+    about: 'Unknown credentials a minute from one address before its next credentials are refused unseen.',
+  }),
+  revision: setting.text('GATEWAY_REVISION', {
+    default: 'development',
+    about: 'Revision that the version endpoint names.',
+  }),
+});
+export type GatewaySettings = SettingsOf<typeof gatewaySettings>;
+
+function upstream(service: string) {
+  return setting.url(`GATEWAY_UPSTREAM_${service}`, {
+    default: `http://${service.toLowerCase()}:8080`,
+    protocols: PROTOCOLS,
+    about: `Where requests of the ${service.toLowerCase()} service go.`,
+  });
+}
+
+function management(service: string) {
+  return setting.url(`GATEWAY_MANAGEMENT_${service}`, {
+    default: null,
+    protocols: PROTOCOLS,
+    about: `Where the ${service.toLowerCase()} service answers for its readiness; by default port 9090 of its host.`,
+  });
+}
+
+/** Where each service says whether it is ready. */
+export function managementUrls(settings: GatewaySettings): Readonly<Record<ServiceName, string>> {
+  const url = (service: ServiceName): string => {
+    const given = settings[`${service}Management`];
+    if (given !== null) return given;
+    const beside = new URL(settings[service]);
+    beside.protocol = 'http';
+    beside.port = MANAGEMENT_PORT;
+    return beside.origin;
+  };
+  return Object.fromEntries(SERVICE_NAMES.map((service) => [service, url(service)])) as Record<ServiceName, string>;
+}

@@ -1,0 +1,84 @@
+import type { Metrics } from '@rookery/platform';
+import type { ShedClass, Upstream } from '../routes/route';
+
+/**
+ * The gateway's counters. A request only adds to plain numbers; they are handed to the metrics when somebody reads
+ * them, for a labelled counter costs as much as the whole routing.
+ */
+export class Tally {
+  private readonly requests = new Map<string, Map<number, number>>();
+  private readonly sheds = new Map<string, number>();
+  private readonly throttles = new Map<string, number>();
+  private readonly errors = new Map<string, number>();
+  private leases = 0;
+  private asks = 0;
+  inFlight = 0;
+
+  constructor(metrics: Metrics) {
+    gauge(metrics, 'requests_total', 'Requests answered, by service and status', ['service', 'status'], () =>
+      [...this.requests].flatMap(([service, statuses]) =>
+        [...statuses].map(([status, count]) => ({ labels: { service, status: String(status) }, count })),
+      ),
+    );
+    gauge(metrics, 'shed_total', 'Requests refused for load, by class', ['class'], () => rows('class', this.sheds));
+    gauge(metrics, 'throttled_total', 'Requests refused for their rate, by limit', ['limit'], () =>
+      rows('limit', this.throttles),
+    );
+    gauge(metrics, 'upstream_errors_total', 'Failures of services, by service and kind', ['service', 'kind'], () =>
+      [...this.errors].map(([key, count]) => {
+        const [service = '', kind = ''] = key.split('|');
+        return { labels: { service, kind }, count };
+      }),
+    );
+    gauge(metrics, 'token_checks_total', 'Token checks, by how they were answered', ['by'], () => [
+      { labels: { by: 'lease' }, count: this.leases },
+      { labels: { by: 'identity' }, count: this.asks },
+    ]);
+    gauge(metrics, 'in_flight', 'Requests in flight', [], () => [{ labels: {}, count: this.inFlight }]);
+  }
+
+  answered(service: Upstream | 'none', status: number): void {
+    let statuses = this.requests.get(service);
+    if (!statuses) this.requests.set(service, (statuses = new Map()));
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+
+  lease(): void {
+    this.leases += 1;
+  }
+
+  ask(): void {
+    this.asks += 1;
+  }
+
+  shed(of: ShedClass): void {
+    add(this.sheds, of);
+  }
+
+  throttled(limit: string): void {
+    add(this.throttles, limit);
+  }
+
+  upstreamError(service: Upstream, kind: string): void {
+    add(this.errors, `${service}|${kind}`);
+  }
+}
+
+interface Row {
+  readonly labels: Record<string, string>;
+  readonly count: number;
+}
+
+function add(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function rows(label: string, counts: ReadonlyMap<string, number>): Row[] {
+  return [...counts].map(([key, count]) => ({ labels: { [label]: key }, count }));
+}
+
+function gauge(metrics: Metrics, name: string, help: string, labels: readonly string[], read: () => Row[]): void {
+  metrics.gauge(`rookery_gateway_${name}`, help, labels, (one) => {
+    for (const { labels: values, count } of read()) one.set(values, count);
+  });
+}

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RouteRows } from './route';
+
+/** The folder of package.json, so that sources and build read the same files. */
+const ROOM = join(__dirname, '../..');
+export const OPENAPI_FILE = join(ROOM, 'openapi.json');
+
+/** The routes as last generated. */
+export function committedRoutes(): RouteRows {
+  return JSON.parse(readFileSync(join(ROOM, 'src/routes/routes.generated.json'), 'utf8')) as RouteRows;
+}

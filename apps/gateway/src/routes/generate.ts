@@ -1,0 +1,62 @@
+import { mergeDocuments, sorted, withOwn } from './merge-documents';
+import type { ServiceDocuments } from './merge-documents';
+import { METHODS, templateOf } from './openapi-document';
+import type { OpenApiOperation } from './openapi-document';
+
+export { mergeDocuments };
+
+import { rateClassOf } from './route';
+import type { RouteRow, RouteRows, ShedClass, Upstream } from './route';
+
+/** Ends of a right or of a thing: they go through when nearly nothing does. Source: reliability-and-security 6.3. */
+const REMOVAL = /\/(?:rotate|revoke|block|deactivate|ban)$/;
+/** Bodies of these are files. */
+const FILE_BODY = /^(?:multipart\/form-data|application\/octet-stream|\*\/\*)$/;
+
+/**
+ * The gateway's route table: its own routes and those of the services' OpenAPI documents.
+ * Errors: a plain Error that lists every template and method which two services claim.
+ */
+export function generateRoutes(documents: ServiceDocuments): RouteRows {
+  const rows: Record<string, Record<string, RouteRow>> = {};
+  const claims: string[] = [];
+  for (const [service, document] of withOwn(documents)) {
+    for (const [path, item] of Object.entries(document.paths ?? {})) {
+      const template = templateOf(document, path);
+      for (const method of METHODS) {
+        const operation = item[method] as OpenApiOperation | undefined;
+        if (!operation) continue;
+        const methods = (rows[template] ??= {});
+        const name = method.toUpperCase();
+        if (methods[name]) claims.push(`${name} ${template}: ${methods[name].service} and ${service}`);
+        methods[name] = rowOf(service, template, name, operation);
+      }
+    }
+  }
+  if (claims.length > 0) throw new Error(`routes with two owners:\n  ${claims.join('\n  ')}`);
+  return sorted(rows);
+}
+
+function rowOf(service: Upstream, template: string, method: string, operation: OpenApiOperation): RouteRow {
+  const bodies = Object.keys(operation.requestBody?.content ?? {});
+  const rate = rateClassOf(template);
+  const limit = operation['x-body-limit'];
+  const deadline = operation['x-deadline-ms'];
+  const scopes = operation['x-scopes'];
+  return {
+    service,
+    shed: shedClassOf(template, method, operation),
+    ...(limit === undefined ? {} : { bodyLimit: limit }),
+    ...(deadline === undefined ? {} : { deadlineMs: deadline }),
+    ...(bodies.some((type) => FILE_BODY.test(type)) ? { streamed: true as const } : {}),
+    ...(rate === 'api' ? {} : { basic: true as const }),
+    ...(scopes === undefined ? {} : { scopes }),
+  };
+}
+
+function shedClassOf(template: string, method: string, operation: OpenApiOperation): ShedClass {
+  if (template.startsWith('/-/health/') || method === 'DELETE' || REMOVAL.test(template)) return 'vital';
+  if (method !== 'GET' && method !== 'HEAD') return 'write';
+  const schema = operation.responses?.['200']?.content?.['application/json']?.schema;
+  return schema?.type === 'array' ? 'list' : 'read';
+}

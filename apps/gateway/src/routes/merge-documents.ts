@@ -1,0 +1,91 @@
+import type { ServiceName } from '@rookery/contracts';
+import { aboutDocument } from '../about/about.document';
+import { templateOf } from './openapi-document';
+import type { OpenApiDocument } from './openapi-document';
+import type { Upstream } from './route';
+
+/** The OpenAPI document of each service that has one. */
+export type ServiceDocuments = Readonly<Partial<Record<ServiceName, OpenApiDocument>>>;
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/**
+ * One OpenAPI document of the whole API. Paths carry their base; components that two services define differently
+ * are told apart by the service's name in front. Source: decisions 8.
+ */
+export function mergeDocuments(documents: ServiceDocuments): OpenApiDocument {
+  const paths: Record<string, Record<string, unknown>> = {};
+  const components: Record<string, Record<string, unknown>> = {};
+  const tags = new Map<string, { readonly name: string }>();
+  for (const [service, document] of withOwn(documents)) {
+    const renamed = clashes(document, components, service);
+    const own = renameReferences(document as Json, renamed) as OpenApiDocument;
+    for (const [path, item] of Object.entries(own.paths ?? {})) {
+      const template = templateOf(document, path);
+      paths[template] = { ...paths[template], ...item };
+    }
+    for (const [kind, entries] of Object.entries(own.components ?? {})) {
+      for (const [name, value] of Object.entries(entries)) {
+        (components[kind] ??= {})[renamed.get(reference(kind, name)) ?? name] = value;
+      }
+    }
+    for (const tag of own.tags ?? []) if (!tags.has(tag.name)) tags.set(tag.name, tag);
+  }
+  return {
+    openapi: aboutDocument.openapi as string,
+    info: { title: 'Rookery', version: 'v4', description: 'The whole API, as the gateway serves it.' },
+    servers: [{ url: '/' }],
+    tags: [...tags.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    paths: sorted(paths),
+    components: sorted(components),
+  };
+}
+
+/** The gateway's own document first, then the services' by name. */
+export function withOwn(documents: ServiceDocuments): [Upstream, OpenApiDocument][] {
+  const services = Object.entries(documents).sort(([a], [b]) => (a < b ? -1 : 1)) as [ServiceName, OpenApiDocument][];
+  return [['gateway', aboutDocument], ...services];
+}
+
+/** Keys of objects in order, at every depth. */
+export function sorted<T>(value: T): T {
+  if (Array.isArray(value)) return value.map((item) => sorted(item as unknown)) as T;
+  if (value === null || typeof value !== 'object') return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item as unknown)])) as T;
+}
+
+function reference(kind: string, name: string): string {
+  return `#/components/${kind}/${name}`;
+}
+
+/** Shape: reference -> new name, for components of this document that are there already with another content. */
+function clashes(
+  document: OpenApiDocument,
+  taken: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+  service: string,
+): Map<string, string> {
+  const renamed = new Map<string, string>();
+  for (const [kind, entries] of Object.entries(document.components ?? {})) {
+    for (const [name, value] of Object.entries(entries)) {
+      const other = taken[kind]?.[name];
+      if (other !== undefined && JSON.stringify(sorted(other)) !== JSON.stringify(sorted(value))) {
+        renamed.set(reference(kind, name), `${service}.${name}`);
+      }
+    }
+  }
+  return renamed;
+}
+
+function renameReferences(value: Json, renamed: ReadonlyMap<string, string>): Json {
+  if (renamed.size === 0) return value;
+  if (Array.isArray(value)) return value.map((item: Json) => renameReferences(item, renamed));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]): [string, Json] => {
+      const name = key === '$ref' && typeof item === 'string' ? renamed.get(item) : undefined;
+      if (name === undefined) return [key, renameReferences(item, renamed)];
+      return [key, `${(item as string).slice(0, (item as string).lastIndexOf('/'))}/${name}`];
+    }),
+  );
+}

@@ -1,0 +1,62 @@
+/** Request target as it arrived, cut but not decoded. Shape: `query` is without the question mark. */
+export interface RawTarget {
+  /** Repeated and trailing slashes taken away, escapes untouched: what goes upstream. */
+  readonly path: string;
+  readonly query: string;
+  readonly segments: readonly string[];
+}
+
+const SLASH = 0x2f;
+const QUESTION = 0x3f;
+const HASH = 0x23;
+const BACKSLASH = 0x5c;
+const HAS_CONTROL = /[\u0000-\u001f\u007f]/;
+const ENCODED_AGAIN = /%(?:2f|5c|2e|00)/i;
+/** Dots alone between separators: steps in a tree, never a name. */
+const DOT_STEP = /(?:^|[\\/])\.{1,2}(?:[\\/]|$)/;
+
+/**
+ * Cuts a request target on its raw slashes. Nothing is decoded here: `%2F` stays inside its segment and is decoded
+ * once, by the service. Returns null for targets that two parsers could read differently: raw control or non-ASCII
+ * characters, backslashes, fragments, malformed or doubly encoded escapes, `.` and `..` in any spelling.
+ * Source: reliability-and-security 6.1; reference identity-and-import 1.2; ADR 0051.
+ */
+export function cutTarget(url: string): RawTarget | null {
+  if (url.charCodeAt(0) !== SLASH) return null;
+  const segments: string[] = [];
+  let start = 1;
+  let index = 1;
+  let tidy = true;
+  for (; index <= url.length; index += 1) {
+    const code = index < url.length ? url.charCodeAt(index) : QUESTION;
+    if (code === SLASH || code === QUESTION) {
+      if (index > start) {
+        const segment = url.slice(start, index);
+        if (!isSound(segment)) return null;
+        segments.push(segment);
+      } else if (code === SLASH || segments.length > 0) tidy = false;
+      if (code === QUESTION) break;
+      start = index + 1;
+    } else if (code <= 0x20 || code >= 0x7f || code === HASH || code === BACKSLASH) return null;
+  }
+  const query = url.slice(index + 1);
+  if (query.includes('#')) return null;
+  return { path: tidy ? url.slice(0, index) : `/${segments.join('/')}`, query, segments };
+}
+
+/** The segment as a literal of a template would be written; escapes that stand for separators stay. */
+export function literalOf(segment: string): string {
+  return segment.includes('%') ? decodeURI(segment) : segment;
+}
+
+function isSound(segment: string): boolean {
+  if (segment === '.' || segment === '..') return false;
+  if (!segment.includes('%')) return true;
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(segment);
+  } catch {
+    return false;
+  }
+  return !HAS_CONTROL.test(decoded) && !ENCODED_AGAIN.test(decoded) && !DOT_STEP.test(decoded);
+}

@@ -1,0 +1,125 @@
+import { literalOf } from './raw-target';
+import { routeOf } from './route';
+import type { Route, RouteRows } from './route';
+
+/** Routes that end at one node, by method. */
+type Ends = Map<string, Route>;
+
+interface Node {
+  readonly literals: Map<string, Node>;
+  /** Segments with a parameter in the middle, such as `{project}.git`; longest literal part first. */
+  readonly mixed: { readonly prefix: string; readonly suffix: string; readonly node: Node }[];
+  parameter: Node | undefined;
+  readonly ends: Ends;
+  /** Templates that take all that is left, at least one segment. */
+  readonly rest: Ends;
+}
+
+export type Match =
+  | { readonly kind: 'route'; readonly route: Route }
+  | { readonly kind: 'other methods'; readonly allowed: readonly string[] }
+  | { readonly kind: 'none' };
+
+const REST = /^(?:\*\w*|\{(?:\w+\*|[+*]\w+)\})$/;
+const PARAMETER = /^\{\w+\}$/;
+const MIXED = /^([^{}]*)\{\w+\}([^{}]*)$/;
+const NONE: Match = { kind: 'none' };
+
+/**
+ * The one router: raw segments against templates, the most specific template first (literal, then partly literal,
+ * then parameter, then rest, from left to right), among those that have the method. A dot never ends a segment.
+ * Source: architecture 3.2; ADR 0051.
+ */
+export class RouteTable {
+  private readonly root = newNode();
+
+  constructor(rows: RouteRows) {
+    for (const [template, methods] of Object.entries(rows)) {
+      for (const [method, row] of Object.entries(methods)) this.add(routeOf(template, method, row));
+    }
+  }
+
+  /** HEAD is served wherever GET is. Shape: `segments` as `cutTarget` gives them. */
+  find(method: string, segments: readonly string[]): Match {
+    const route =
+      search(this.root, segments, 0, method) ?? (method === 'HEAD' ? search(this.root, segments, 0, 'GET') : undefined);
+    if (route) return { kind: 'route', route };
+    const allowed = new Set<string>();
+    gather(this.root, segments, 0, allowed);
+    if (allowed.size === 0) return NONE;
+    if (allowed.has('GET')) allowed.add('HEAD');
+    return { kind: 'other methods', allowed: [...allowed, 'OPTIONS'].sort() };
+  }
+
+  private add(route: Route): void {
+    let node = this.root;
+    for (const segment of route.template.split('/').filter((part) => part !== '')) {
+      if (REST.test(segment)) {
+        node.rest.set(route.method, route);
+        return;
+      }
+      node = childOf(node, segment);
+    }
+    node.ends.set(route.method, route);
+  }
+}
+
+function newNode(): Node {
+  return { literals: new Map(), mixed: [], parameter: undefined, ends: new Map(), rest: new Map() };
+}
+
+function childOf(node: Node, segment: string): Node {
+  if (PARAMETER.test(segment)) return (node.parameter ??= newNode());
+  const mixed = MIXED.exec(segment);
+  if (!mixed) {
+    const known = node.literals.get(segment) ?? newNode();
+    node.literals.set(segment, known);
+    return known;
+  }
+  const [, prefix = '', suffix = ''] = mixed;
+  const known = node.mixed.find((one) => one.prefix === prefix && one.suffix === suffix);
+  if (known) return known.node;
+  const made = newNode();
+  node.mixed.push({ prefix, suffix, node: made });
+  node.mixed.sort((a, b) => b.prefix.length + b.suffix.length - a.prefix.length - a.suffix.length);
+  return made;
+}
+
+function search(node: Node, segments: readonly string[], at: number, method: string): Route | undefined {
+  const segment = segments[at];
+  if (segment === undefined) return node.ends.get(method);
+  const literal = node.literals.get(literalOf(segment));
+  if (literal) {
+    const found = search(literal, segments, at + 1, method);
+    if (found) return found;
+  }
+  for (const one of node.mixed) {
+    const found = fits(one, segment) ? search(one.node, segments, at + 1, method) : undefined;
+    if (found) return found;
+  }
+  const found = node.parameter ? search(node.parameter, segments, at + 1, method) : undefined;
+  return found ?? node.rest.get(method);
+}
+
+/** All methods of all templates that fit. */
+function gather(node: Node, segments: readonly string[], at: number, into: Set<string>): void {
+  const segment = segments[at];
+  if (segment === undefined) {
+    for (const method of node.ends.keys()) into.add(method);
+    return;
+  }
+  const literal = node.literals.get(literalOf(segment));
+  if (literal) gather(literal, segments, at + 1, into);
+  for (const one of node.mixed) if (fits(one, segment)) gather(one.node, segments, at + 1, into);
+  if (node.parameter) gather(node.parameter, segments, at + 1, into);
+  for (const method of node.rest.keys()) into.add(method);
+}
+
+function fits(one: { readonly prefix: string; readonly suffix: string }, segment: string): boolean {
+  const literal = literalOf(segment);
+  return (
+    literal.length > one.prefix.length + one.suffix.length &&
+    literal.startsWith(one.prefix) &&
+    literal.endsWith(one.suffix)
+  );
+}

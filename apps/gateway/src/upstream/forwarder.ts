@@ -1,0 +1,122 @@
+import type { Readable } from 'node:stream';
+import { CONTEXT_HEADER, REQUEST_ID_HEADER } from '@rookery/contracts';
+import type { ContextClaims, ServiceName } from '@rookery/contracts';
+import { contextRequest, signContext } from '@rookery/platform';
+import type { ContextKeys } from '@rookery/platform';
+import type { Dispatcher } from 'undici';
+import type { DirectoryFloor } from '../auth/directory-floor';
+import type { Exchange } from '../edge/exchange';
+import type { Tally } from '../metrics/tally';
+import { ProxyCall } from './proxy-call';
+import type { ProxyEvents } from './proxy-call';
+import type { Upstreams } from './upstreams';
+
+export interface ForwardSettings {
+  readonly deadlineMs: number;
+  readonly slowPeerMs: number;
+}
+
+/** Uploads are bound by their progress; this only ends what nobody can be waiting for any more. */
+const STREAM_DEADLINE_MS = 600_000;
+/** Nothing of the request can have been done. */
+const NOT_CONNECTED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+/** The connection went away, most likely a kept one that the service closed; reading again is harmless. */
+const LOST: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+/**
+ * Sends a request on, with the signed context that the service decides by. Only reads are tried again, once, and only
+ * when no answer has begun. Source: architecture 3.2; reliability-and-security 6.1, 6.2; ADR 0050, 0052.
+ */
+export class Forwarder {
+  constructor(
+    private readonly upstreams: Upstreams,
+    private readonly floor: DirectoryFloor,
+    private readonly keys: ContextKeys,
+    private readonly settings: ForwardSettings,
+    private readonly tally: Tally,
+  ) {}
+
+  forward(exchange: Exchange, body: Buffer | Readable | null): void {
+    const service = exchange.route.service as ServiceName;
+    const streams = body !== null && !Buffer.isBuffer(body);
+    const deadlineMs = exchange.route.deadlineMs ?? this.settings.deadlineMs;
+    const deadline = exchange.receivedAt + (streams ? STREAM_DEADLINE_MS : deadlineMs);
+    const options = this.options(exchange, service, body, deadline);
+    let retried = false;
+    const events: ProxyEvents = {
+      head: ({ directoryVersion }) => {
+        if (directoryVersion !== null && service === 'identity') this.floor.raise(directoryVersion);
+      },
+      failed: (error) => this.tally.upstreamError(service, error.code ?? error.name),
+      again: (error, failed) => {
+        if (retried || !isRepeatable(options, error) || !this.upstreams.mayRetry(Date.now())) return false;
+        retried = true;
+        this.upstreams.of(service).dispatch(options, failed);
+        return true;
+      },
+    };
+    const call = new ProxyCall(exchange, events, this.settings.slowPeerMs);
+    exchange.response.on('close', () => call.cancel(new Error('client gone')));
+    if (streams) body.once('end', () => call.within(deadlineMs));
+    else call.within(Math.max(1, deadline - Date.now()));
+    this.upstreams.of(service).dispatch(options, call);
+  }
+
+  private options(
+    exchange: Exchange,
+    service: ServiceName,
+    body: Buffer | Readable | null,
+    deadline: number,
+  ): Dispatcher.DispatchOptions {
+    // A service answers HEAD as GET does; asking it so gives the same headers whether or not it knows HEAD.
+    const method = exchange.method === 'HEAD' ? exchange.route.method : exchange.method;
+    const path = exchange.query === '' ? exchange.target.path : `${exchange.target.path}?${exchange.query}`;
+    const headers = exchange.head.onward;
+    if (body !== null && !Buffer.isBuffer(body) && exchange.head.contentLength >= 0) {
+      headers.push('content-length', String(exchange.head.contentLength));
+    }
+    headers.push(
+      CONTEXT_HEADER,
+      signContext(this.claims(exchange, service, contextRequest(method, path), deadline), this.keys),
+      REQUEST_ID_HEADER,
+      exchange.requestId,
+      'x-forwarded-for',
+      exchange.address,
+    );
+    return { method: method as Dispatcher.HttpMethod, path, headers, body };
+  }
+
+  private claims(exchange: Exchange, service: ServiceName, request: string, deadline: number): ContextClaims {
+    const { holder, mark, actingFor } = exchange.caller;
+    const floor = this.floor.current ?? mark;
+    return {
+      sub: holder?.user_id ?? null,
+      usr: holder?.username ?? null,
+      tok: holder?.token_id ?? null,
+      scp: holder?.scopes ?? [],
+      adm: holder?.admin ?? false,
+      ext: holder?.external ?? false,
+      bot: holder?.bot ?? false,
+      imp: actingFor ?? holder?.impersonator_id ?? null,
+      ver: floor.epoch === mark.epoch ? Math.max(floor.version, mark.version) : mark.version,
+      epo: mark.epoch,
+      aud: service,
+      req: request,
+      rid: exchange.requestId,
+      iat: Date.now(),
+      ddl: deadline,
+    };
+  }
+}
+
+function isRepeatable({ method, body }: Dispatcher.DispatchOptions, { code = '' }: NodeJS.ErrnoException): boolean {
+  if ((method !== 'GET' && method !== 'HEAD') || body !== null) return false;
+  return NOT_CONNECTED.has(code) || LOST.has(code);
+}

@@ -1,0 +1,140 @@
+import type { Dispatcher } from 'undici';
+import type { Exchange } from '../edge/exchange';
+import { BodyRefused } from '../edge/request-body';
+import { REFUSALS } from '../edge/refusal';
+import type { Refusal } from '../edge/refusal';
+import { clientHeaders } from './response-headers';
+import type { UpstreamHead } from './response-headers';
+
+/** What becomes of a call. */
+export interface ProxyEvents {
+  /** The head of the service's answer is here. */
+  head(head: UpstreamHead): void;
+  failed(error: NodeJS.ErrnoException): void;
+  /** No answer has begun. Returns whether the call has been sent again. */
+  again(error: NodeJS.ErrnoException, call: ProxyCall): boolean;
+}
+
+/** An answer to HEAD that is longer is cut off rather than read to its end. Units: bytes. */
+const READ_FOR_HEAD = 64 * 1024;
+const STALLED_TIMES = 3;
+
+/**
+ * Carries one answer from the service to the client as it comes, holding the service back when the client is slow.
+ * It speaks undici's raw handler interface, which hands the headers over unparsed: of the whole hop that saves about a
+ * tenth. Source: ADR 0050.
+ */
+export class ProxyCall implements Dispatcher.DispatchHandler {
+  private abort: ((reason?: Error) => void) | null = null;
+  private reason: Error | null = null;
+  private head: UpstreamHead | null = null;
+  private status = 0;
+  private discarded = 0;
+  private isDone = false;
+  private resume: () => void = () => undefined;
+  private deadline: NodeJS.Timeout | undefined;
+  private stalled: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly exchange: Exchange,
+    private readonly events: ProxyEvents,
+    private readonly slowPeerMs: number,
+  ) {}
+
+  /** Counts from now. */
+  within(deadlineMs: number): void {
+    clearTimeout(this.deadline);
+    this.deadline = setTimeout(() => this.give(REFUSALS.late, 'deadline'), deadlineMs);
+  }
+
+  /** Ends the call; the client, when it is still there, gets the refusal. */
+  give(refusal: Refusal, reason: string): void {
+    this.exchange.refuse(refusal);
+    this.cancel(new Error(reason));
+  }
+
+  /** The client is gone or answered: whatever the service still does is for nobody. */
+  cancel(reason: Error): void {
+    clearTimeout(this.deadline);
+    clearTimeout(this.stalled);
+    if (this.isDone) return;
+    this.isDone = true;
+    this.reason = reason;
+    this.abort?.(reason);
+  }
+
+  onConnect(abort: (reason?: Error) => void): void {
+    this.abort = abort;
+    if (this.reason) abort(this.reason);
+  }
+
+  onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
+    if (status < 200 || this.isDone) return true;
+    clearTimeout(this.deadline);
+    this.status = status;
+    this.head = clientHeaders(raw);
+    this.resume = resume;
+    this.events.head(this.head);
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    const { response, method } = this.exchange;
+    if (this.isDone) return true;
+    if (method === 'HEAD') return this.discard(chunk);
+    if (!response.headersSent) {
+      this.writeHead();
+      if (chunk.length === this.head?.contentLength) {
+        this.isDone = true;
+        response.end(chunk);
+        return true;
+      }
+    }
+    if (response.write(chunk)) return true;
+    this.stalled = setTimeout(() => response.destroy(), this.slowPeerMs * STALLED_TIMES);
+    response.once('drain', () => {
+      clearTimeout(this.stalled);
+      this.resume();
+    });
+    return false;
+  }
+
+  onComplete(): void {
+    clearTimeout(this.deadline);
+    clearTimeout(this.stalled);
+    if (this.isDone) return;
+    this.isDone = true;
+    const { response } = this.exchange;
+    if (!response.headersSent) this.writeHead();
+    if (!response.writableEnded) response.end();
+  }
+
+  onError(error: NodeJS.ErrnoException): void {
+    if (this.isDone) return;
+    if (error instanceof BodyRefused) return this.give(error.refusal, error.message);
+    this.events.failed(error);
+    if (this.head === null && this.events.again(error, this)) return;
+    this.isDone = true;
+    clearTimeout(this.deadline);
+    clearTimeout(this.stalled);
+    if (this.exchange.response.headersSent) this.exchange.response.destroy();
+    else this.exchange.refuse(REFUSALS.badGateway);
+  }
+
+  private writeHead(): void {
+    const { response } = this.exchange;
+    const { headers } = this.head as UpstreamHead;
+    headers.push(...this.exchange.commonHeaders());
+    response.writeHead(this.status, headers);
+  }
+
+  private discard(chunk: Buffer): boolean {
+    this.discarded += chunk.length;
+    const { contentLength } = this.head as UpstreamHead;
+    if (Math.max(contentLength, this.discarded) <= READ_FOR_HEAD) return true;
+    this.writeHead();
+    this.exchange.response.end();
+    this.cancel(new Error('only the head was asked for'));
+    return true;
+  }
+}

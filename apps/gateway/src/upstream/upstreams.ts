@@ -1,0 +1,53 @@
+import type { ServiceName } from '@rookery/contracts';
+import { SERVICE_NAMES } from '@rookery/contracts';
+import { Pool } from 'undici';
+
+const CONNECT_MS = 1000;
+/** Longest silence within an answer. Units: milliseconds. */
+const SILENCE_MS = 30_000;
+const RETRY_PART = 0.1;
+const RETRY_FLOOR = 10;
+const WINDOW_MS = 10_000;
+
+/** The connections to the services, and how often a failed call may be made again. */
+export class Upstreams {
+  private readonly pools: ReadonlyMap<ServiceName, Pool>;
+  private windowEnds = 0;
+  private calls = 0;
+  private retries = 0;
+
+  constructor(urls: Readonly<Record<ServiceName, string>>, connections: number) {
+    this.pools = new Map(
+      SERVICE_NAMES.map((service) => [
+        service,
+        new Pool(urls[service], {
+          connections,
+          connect: { timeout: CONNECT_MS },
+          headersTimeout: 0,
+          bodyTimeout: SILENCE_MS,
+        }),
+      ]),
+    );
+  }
+
+  of(service: ServiceName): Pool {
+    this.calls += 1;
+    return this.pools.get(service) as Pool;
+  }
+
+  /** At most a tenth of the calls of ten seconds, and ten: a service that is down is not asked twice by everybody. */
+  mayRetry(now: number): boolean {
+    if (now > this.windowEnds) {
+      this.windowEnds = now + WINDOW_MS;
+      this.calls = 0;
+      this.retries = 0;
+    }
+    if (this.retries >= RETRY_FLOOR + this.calls * RETRY_PART) return false;
+    this.retries += 1;
+    return true;
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await Promise.all([...this.pools.values()].map((pool) => pool.destroy()));
+  }
+}

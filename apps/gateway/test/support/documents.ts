@@ -1,0 +1,57 @@
+import type { OpenApiDocument, OpenApiOperation } from '../../src/routes/openapi-document';
+
+const list: OpenApiOperation = {
+  responses: { '200': { content: { 'application/json': { schema: { type: 'array' } } } } },
+};
+const one: OpenApiOperation = {
+  responses: { '200': { content: { 'application/json': { schema: { type: 'object' } } } } },
+};
+const write: OpenApiOperation = { responses: { '201': {} }, requestBody: { content: { 'application/json': {} } } };
+
+const servers = [{ url: '/api/v4' }];
+
+export const identityDocument: OpenApiDocument = {
+  openapi: '3.1.0',
+  servers,
+  paths: {
+    '/user': { get: one },
+    '/users': { get: list, post: write },
+    '/users/{id}': { get: one, delete: write },
+    '/projects': { get: list, post: write },
+    '/projects/import': { post: write },
+    '/projects/{id}': { get: one, put: write, delete: write },
+    '/personal_access_tokens/{id}/rotate': { post: write },
+    '/groups/{id}': { get: one },
+  },
+};
+
+export const collaborationDocument: OpenApiDocument = {
+  openapi: '3.1.0',
+  servers,
+  paths: {
+    '/todos': { get: list },
+    '/projects/{id}/issues': { get: list, post: write },
+    '/projects/{id}/issues/{issue_iid}/notes': {
+      get: list,
+      post: { ...write, 'x-body-limit': 8 * 1024 * 1024 } as OpenApiOperation,
+    },
+    '/projects/{id}/issues/{issue_iid}/notes/{note_id}': { get: one, put: write, delete: write },
+    '/projects/{id}/labels/{name}': { get: one },
+    '/projects/{id}/slow': { get: { ...one, 'x-deadline-ms': 300 } as OpenApiOperation },
+  },
+};
+
+export const packageDocument: OpenApiDocument = {
+  openapi: '3.1.0',
+  servers,
+  paths: {
+    '/projects/{id}/packages/generic/{package_name}/{package_version}/{file_name}': {
+      get: { responses: { '200': { content: { 'application/octet-stream': {} } } } },
+      put: {
+        requestBody: { content: { 'application/octet-stream': {} } },
+        'x-body-limit': 200 * 1024 * 1024,
+      } as OpenApiOperation,
+    },
+    '/projects/{id}/packages/maven/{path*}': { get: one },
+  },
+};

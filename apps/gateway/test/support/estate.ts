@@ -1,0 +1,112 @@
+import { Metrics, Readiness, ShutdownOrder, createLogger, nestLogger, platformSettings } from '@rookery/platform';
+import { LOGGER, readSettings, settingsIn } from '@rookery/platform';
+import type { BootContext } from '@rookery/platform';
+import type { INestApplication } from '@nestjs/common';
+import { gatewayServer } from '../../src/edge/gateway-server';
+import { gatewaySettings } from '../../src/gateway.config';
+import { GatewayModule } from '../../src/gateway.module';
+import { generateRoutes } from '../../src/routes/generate';
+import { RouteTable } from '../../src/routes/route-table';
+import { FakeIdentity } from './fake-identity';
+import { FakeService } from './fake-service';
+import { collaborationDocument, identityDocument, packageDocument } from './documents';
+
+export const SECRET = 'a-secret-of-the-estate-0123456789abcdef';
+export const KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
+
+export const routes = generateRoutes({
+  identity: identityDocument,
+  collaboration: collaborationDocument,
+  package: packageDocument,
+});
+
+/** A gateway with everything real but the services behind it. */
+export interface Gateway {
+  readonly url: string;
+  readonly port: number;
+  readonly app: INestApplication;
+  readonly metrics: Metrics;
+  readonly shutdown: ShutdownOrder;
+  stop(): Promise<void>;
+}
+
+export class Estate {
+  readonly identityInside = new FakeIdentity(SECRET);
+  readonly identity = new FakeService('identity', KEYS);
+  readonly collaboration = new FakeService('collaboration', KEYS);
+  readonly package = new FakeService('package', KEYS);
+  private readonly gateways: Gateway[] = [];
+
+  async start(): Promise<this> {
+    await Promise.all([this.identityInside, this.identity, this.collaboration, this.package].map((one) => one.start()));
+    return this;
+  }
+
+  async gateway(env: Readonly<Record<string, string>> = {}): Promise<Gateway> {
+    const gateway = await startGateway({
+      IDENTITY_URL: this.identityInside.url,
+      GATEWAY_UPSTREAM_IDENTITY: this.identity.url,
+      GATEWAY_UPSTREAM_COLLABORATION: this.collaboration.url,
+      GATEWAY_UPSTREAM_PACKAGE: this.package.url,
+      GATEWAY_UPSTREAM_IMPORT: 'http://127.0.0.1:1',
+      GATEWAY_UPSTREAM_ADMIN: 'http://127.0.0.1:1',
+      RATE_LIMITS: 'off',
+      ...env,
+    });
+    this.gateways.push(gateway);
+    await eventually(() => this.identityInside.followers >= this.gateways.length);
+    return gateway;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.gateways.map((gateway) => gateway.stop()));
+    await Promise.all([this.identityInside, this.identity, this.collaboration, this.package].map((one) => one.stop()));
+  }
+}
+
+async function startGateway(env: Readonly<Record<string, string>>): Promise<Gateway> {
+  const values = readSettings([platformSettings, gatewaySettings], {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'silent',
+    ROOKERY_INTERNAL_SECRET: SECRET,
+    ROOKERY_CONTEXT_KEYS: KEYS,
+    // The load of the machine that runs the tests is not the subject of most of them.
+    GATEWAY_LOOP_DELAY_MS: '60000',
+    ...env,
+  });
+  const logger = createLogger({ service: 'gateway', level: settingsIn(values, platformSettings).logLevel });
+  const made = { logger, metrics: new Metrics(), readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
+  values.set(LOGGER, logger).set(Metrics, made.metrics).set(Readiness, made.readiness);
+  values.set(ShutdownOrder, made.shutdown);
+  const context: BootContext = {
+    ...made,
+    name: 'gateway',
+    role: 'all',
+    values,
+    nestLogger: nestLogger(logger),
+    settings: (wanted) => settingsIn(values, wanted),
+    rootModule: () => {
+      const table = { provide: RouteTable, useValue: new RouteTable(routes) };
+      return Promise.resolve({ ...GatewayModule.forRoot(values), providers: [table] });
+    },
+    application: () => Promise.reject(new Error('no application')),
+  };
+  const app = await gatewayServer.create(context);
+  await app.init();
+  const port = await gatewayServer.listen(app, context);
+  const stop = async (): Promise<void> => {
+    app.getHttpServer().closeAllConnections();
+    await app.close();
+  };
+  return { url: `http://127.0.0.1:${port}`, port, app, metrics: made.metrics, shutdown: made.shutdown, stop };
+}
+
+/** Waits for a condition; fails when it does not come true in time. */
+export async function eventually(holds: () => boolean | Promise<boolean>, withinMs = 3000): Promise<void> {
+  const end = performance.now() + withinMs;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`not true within ${withinMs} ms: ${holds.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

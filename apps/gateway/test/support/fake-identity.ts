@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type {
+  DirectoryChange,
+  DirectoryChangesAnswer,
+  ResolveSudoAnswer,
+  ResolveTokenAnswer,
+  ResolveTokenRequest,
+  TokenHolder,
+} from '@rookery/contracts';
+
+type Outcome = Omit<Extract<ResolveTokenAnswer, { outcome: string }>, 'version' | 'epoch'>;
+interface Poll {
+  readonly after: number;
+  readonly response: ServerResponse;
+  readonly timer: NodeJS.Timeout;
+}
+
+export function aHolder(over: Partial<TokenHolder> = {}): TokenHolder {
+  return {
+    user_id: 7,
+    username: 'mina',
+    admin: false,
+    external: false,
+    bot: false,
+    token_id: 70,
+    scopes: ['api'],
+    impersonator_id: null,
+    expires_at: null,
+    ...over,
+  };
+}
+
+/** Identity's internal side, over real HTTP: tokens, people for sudo, and the change log with long-poll. */
+export class FakeIdentity {
+  version = 100;
+  epoch = 'e1';
+  readonly asked: ResolveTokenRequest[] = [];
+  readonly sudoUsers = new Map<string, NonNullable<ResolveSudoAnswer['user']>>();
+  /** Units: milliseconds that each token check takes. */
+  slowness = 0;
+  /** Holds pushes back. */
+  isSilent = false;
+  private readonly tokens = new Map<string, Outcome>();
+  private readonly log: DirectoryChange[] = [];
+  private readonly polls = new Set<Poll>();
+  private server: Server | undefined;
+  private port = 0;
+
+  constructor(private readonly secret: string) {}
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  async start(): Promise<this> {
+    const server = createServer((request, response) => void this.answer(request, response));
+    this.server = server;
+    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
+    this.port = (server.address() as AddressInfo).port;
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    const server = this.server;
+    if (!server) return;
+    this.server = undefined;
+    for (const poll of this.polls) clearTimeout(poll.timer);
+    this.polls.clear();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  give(token: string, holder: TokenHolder = aHolder()): void {
+    this.tokens.set(digestOf(token), { outcome: 'valid', holder } as Outcome);
+  }
+
+  /** Changes what a token is worth, and logs it. */
+  change(token: string, outcome: Outcome, id: number): void {
+    this.tokens.set(digestOf(token), outcome);
+    this.push('token', id);
+  }
+
+  push(kind: DirectoryChange['kind'], id: number): void {
+    this.version += 1;
+    this.log.push({ version: this.version, kind, id, state: null });
+    for (const poll of [...this.polls]) this.release(poll);
+  }
+
+  private release(poll: Poll): void {
+    if (this.isSilent) return;
+    clearTimeout(poll.timer);
+    this.polls.delete(poll);
+    const answer: DirectoryChangesAnswer = {
+      epoch: this.epoch,
+      head: this.version,
+      upTo: this.version,
+      compactedTo: 0,
+      changes: this.log.filter((change) => change.version > poll.after),
+    };
+    send(poll.response, 200, answer);
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.headers.authorization !== `Bearer ${this.secret}`) return send(response, 401, {});
+    const url = new URL(request.url ?? '/', 'http://identity');
+    if (url.pathname === '/internal/directory/changes') return this.poll(url, response);
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
+    if (url.pathname === '/internal/users/resolve-sudo') {
+      return send(response, 200, { user: this.sudoUsers.get(String(body['ref']).toLowerCase()) ?? null });
+    }
+    const question = body as unknown as ResolveTokenRequest;
+    this.asked.push(question);
+    const outcome =
+      question.digest === null
+        ? { outcome: 'anonymous' }
+        : (this.tokens.get(question.digest) ?? { outcome: 'unknown' as const });
+    const answer = { ...outcome, version: this.version, epoch: this.epoch };
+    if (this.slowness > 0) await new Promise((resolve) => setTimeout(resolve, this.slowness));
+    return send(response, 200, answer);
+  }
+
+  private poll(url: URL, response: ServerResponse): void {
+    const after = Number(url.searchParams.get('after'));
+    const timer = setTimeout(() => this.release(poll), Number(url.searchParams.get('wait_ms'))).unref();
+    const poll: Poll = { after, response, timer };
+    this.polls.add(poll);
+    response.on('close', () => {
+      clearTimeout(timer);
+      this.polls.delete(poll);
+    });
+    if (this.version > after || url.searchParams.get('epoch') !== this.epoch) this.release(poll);
+  }
+
+  get isFollowed(): boolean {
+    return this.polls.size > 0;
+  }
+
+  get followers(): number {
+    return this.polls.size;
+  }
+}
+
+function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

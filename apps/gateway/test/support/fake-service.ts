@@ -1,0 +1,98 @@
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ContextClaims } from '@rookery/contracts';
+import { contextKeys, verifyContext } from '@rookery/platform';
+
+export interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly claims: ContextClaims;
+  readonly length: number;
+}
+type Behaviour = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A service over real HTTP: checks the signed context as a service does, notes what it saw, and behaves as told. */
+export class FakeService {
+  readonly seen: Seen[] = [];
+  /** Requests that ended before they were answered. */
+  aborted = 0;
+  private readonly behaviours = new Map<string, Behaviour>();
+  private server: Server | undefined;
+  private port = 0;
+
+  constructor(
+    private readonly name: string,
+    private readonly keys: string,
+  ) {}
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get last(): Seen {
+    return this.seen.at(-1) as Seen;
+  }
+
+  async start(): Promise<this> {
+    const server = createServer((request, response) => this.answer(request, response));
+    this.server = server;
+    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
+    this.port = (server.address() as AddressInfo).port;
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    const server = this.server;
+    if (!server) return;
+    this.server = undefined;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  /** Shape: `path` without query. */
+  on(path: string, behaviour: Behaviour): void {
+    this.behaviours.set(path, behaviour);
+  }
+
+  private answer(request: IncomingMessage, response: ServerResponse): void {
+    if (request.url === '/-/health/ready') {
+      response.end();
+      return;
+    }
+    const claims = verifyContext(
+      String(request.headers['x-rookery-context']),
+      { audience: this.name, method: request.method ?? '', rawUrl: request.url ?? '', now: Date.now() },
+      contextKeys(this.keys),
+    );
+    let length = 0;
+    request.on('data', (chunk: Buffer) => (length += chunk.length));
+    const note = (): void => {
+      const { method = '', url = '', headers } = request;
+      this.seen.push({ method, url, headers, claims, length });
+    };
+    response.on('close', () => {
+      if (!response.writableFinished) this.aborted += 1;
+    });
+    const behaviour = this.behaviours.get((request.url ?? '').split('?')[0] ?? '');
+    if (behaviour) {
+      request.on('end', note);
+      behaviour(request, response);
+      return;
+    }
+    request.on('end', () => {
+      note();
+      const body = JSON.stringify({ service: this.name, url: request.url });
+      response
+        .writeHead(200, {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          'x-total': '1',
+          'x-rookery-secret': 'inside',
+          server: 'inside',
+        })
+        .end(body);
+    });
+  }
+}
