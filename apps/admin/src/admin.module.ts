@@ -4,7 +4,7 @@ import { ApiV4Module } from '@rookery/api-v4';
 import { DirectoryModule } from '@rookery/directory';
 import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
-import { settingsIn } from '@rookery/platform';
+import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { BroadcastMessagesController } from './broadcast-messages/broadcast-messages.controller';
 import { entities, migrations } from './database';
@@ -17,6 +17,7 @@ export class AdminModule {
     return {
       module: AdminModule,
       imports: [
+        PlatformModule.forRoot({ service, values }),
         PersistenceModule.forRoot({
           service,
           entities,
