@@ -4,7 +4,7 @@ import { ApiV4Module } from '@rookery/api-v4';
 import { DirectoryModule } from '@rookery/directory';
 import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
-import { settingsIn } from '@rookery/platform';
+import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { migrations } from './database';
 
@@ -16,6 +16,7 @@ export class ImportModule {
     return {
       module: ImportModule,
       imports: [
+        PlatformModule.forRoot({ service, values }),
         PersistenceModule.forRoot({
           service,
           entities: [],
