@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Invalid, NotFound } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { violates, Work } from '@rookery/persistence';
+import { ChangeLog } from '../directory/change-log';
+import { problemsByField, TAKEN } from '../paths/path-rules';
+import { SiblingPaths } from '../paths/sibling-paths.repository';
+import { RemovalService } from '../removal/removal.service';
+import type { RemovalRequest } from '../removal/removal.service';
+import { problemsOfGroup, problemsOfLowering } from './group-rules';
+import type { UpdateGroupParams } from './groups.dto';
+import { columnsOf } from './groups.service';
+import { Namespace } from './namespace.entity';
+
+const VISIBILITY_RANK = `case visibility when 'public' then 20 when 'internal' then 10 else 0 end`;
+
+/** Changing and deleting groups. Source: reference identity-and-import 2.6. */
+@Injectable()
+export class GroupChangesService {
+  constructor(
+    private readonly work: Work,
+    private readonly log: ChangeLog,
+    private readonly paths: SiblingPaths,
+    private readonly removal: RemovalService,
+  ) {}
+
+  /** Errors: Invalid by field. A rename reaches everything below in the same version of the directory. */
+  async update(viewer: SignedInViewer, id: number, params: UpdateGroupParams): Promise<void> {
+    try {
+      await this.work.run((tx) => this.change(tx, viewer, id, params));
+    } catch (error) {
+      if (violates(error, 'uq_namespaces_parent_id_name')) throw new Invalid({ name: [TAKEN] });
+      throw error;
+    }
+  }
+
+  /** Shape: `unchanged` is asked with the time of the last change before anything happens. */
+  async remove(
+    viewer: SignedInViewer,
+    id: number,
+    asked: RemovalRequest,
+    unchanged: (updatedAt: Date) => void,
+  ): Promise<void> {
+    await this.work.run(async (tx) => {
+      const group = await this.locked(tx, id);
+      unchanged(group.updated_at);
+      await this.removal.request(tx, 'group', group, asked, viewer.userId);
+    });
+  }
+
+  private async change(tx: Tx, viewer: SignedInViewer, id: number, params: UpdateGroupParams): Promise<void> {
+    const old = await this.locked(tx, id);
+    const parent = old.parent_id === null ? null : await this.locked(tx, old.parent_id, 'share');
+    const name = params.name ?? old.name;
+    const path = params.path ?? old.path;
+    const visibility = params.visibility ?? old.visibility;
+    const description = params.description === undefined ? old.description : params.description;
+    const shape = problemsOfGroup({ name, path, visibility, description }, parent);
+    // What was fine when it was made stays, also where rules became stricter since.
+    if (name === old.name) delete shape['name'];
+    if (path === old.path) delete shape['path'];
+    if (visibility === old.visibility) delete shape['visibility_level'];
+    const lowered = visibility === old.visibility ? [] : problemsOfLowering(visibility, await this.holds(tx, id));
+    const problems = { ...shape, ...problemsByField({ visibility_level: [...(shape['visibility_level'] ?? []), ...lowered] }) };
+    if (Object.keys(problems).length > 0) throw new Invalid(problems);
+
+    const { settings, ...columns } = columnsOf(params, viewer);
+    if (old.parent_id !== null) delete settings?.prevent_sharing_groups_outside_hierarchy;
+    const changes = { ...columns, visibility, settings: { ...old.settings, ...settings }, updated_at: new Date() };
+    await tx.manager.update(Namespace, id, changes);
+    if (name !== old.name || path !== old.path) await this.rename(tx, old, parent, { name, path });
+    await this.log.recordSubtree(tx, id);
+  }
+
+  private async rename(tx: Tx, old: Namespace, parent: Namespace | null, to: { name: string; path: string }): Promise<void> {
+    const fullName = parent ? `${parent.full_name} / ${to.name}` : to.name;
+    const fullPath = parent ? `${parent.full_path}/${to.path}` : to.path;
+    if (to.path !== old.path) {
+      await this.paths.redirectTree(tx, old.id);
+      if (!(await this.paths.take(tx, old.parent_id, to.path, { namespaceId: old.id }))) throw new Invalid({ path: [TAKEN] });
+    }
+    await tx.query(
+      `update namespaces set
+         name = case when id = $1 then $2 else name end, path = case when id = $1 then $3 else path end,
+         full_name = $4 || substr(full_name, length($5) + 1), full_path = $6 || substr(full_path, length($7) + 1)
+       where traversal_ids @> array[$1::bigint]`,
+      [old.id, to.name, to.path, fullName, old.full_name, fullPath, old.full_path],
+    );
+    await this.paths.endRedirect(tx, fullPath);
+  }
+
+  private async locked(tx: Tx, id: number, how: 'share' | 'no key update' = 'no key update'): Promise<Namespace> {
+    const [row] = await tx.query<Namespace>(`select * from namespaces where id = $1 and kind = 'group' for ${how}`, [id]);
+    if (!row) throw new NotFound('Group');
+    return row;
+  }
+
+  private async holds(tx: Tx, id: number): Promise<{ project: number; subgroup: number }> {
+    const [row] = (await tx.query(
+      `select coalesce((select max(${VISIBILITY_RANK}) from projects where namespace_id = $1), 0) as project,
+         coalesce((select max(${VISIBILITY_RANK}) from namespaces where parent_id = $1), 0) as subgroup`,
+      [id],
+    )) as [{ project: number; subgroup: number }];
+    return row;
+  }
+}

@@ -1,0 +1,33 @@
+import type { GroupScope } from '@rookery/api-v4';
+import type { Viewer } from '@rookery/kernel';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+
+/** Changing, deleting, sharing a group and managing its members. Source: reference identity-and-import 12. */
+export function mayAdministerGroup(viewer: Viewer, group: Pick<GroupScope, 'level'>): boolean {
+  return viewer.isAdmin || group.level >= ACCESS_LEVELS.owner;
+}
+
+/** A group at the top level: people whom the administrator did not take the right from; never outsiders. */
+export function mayCreateTopLevelGroup(viewer: Viewer, user: { readonly can_create_group: boolean }): boolean {
+  return viewer.isAdmin || (user.can_create_group && !viewer.isExternal && !viewer.isBot);
+}
+
+/** Source: reference identity-and-import 2.5. */
+export function mayCreateSubgroup(viewer: Viewer, level: number, subgroupCreationLevel: string): boolean {
+  const needed = subgroupCreationLevel === 'maintainer' ? ACCESS_LEVELS.maintainer : ACCESS_LEVELS.owner;
+  return viewer.isAdmin || level >= needed;
+}
+
+const PROJECT_CREATION: Readonly<Record<string, number>> = {
+  developer: ACCESS_LEVELS.developer,
+  maintainer: ACCESS_LEVELS.maintainer,
+  owner: ACCESS_LEVELS.owner,
+  administrator: Infinity,
+  noone: Infinity,
+};
+
+/** Maintainers and above may where the group's level says so. Source: reference identity-and-import 12. */
+export function mayCreateProjectIn(viewer: Viewer, level: number, projectCreationLevel: string): boolean {
+  if (viewer.isAdmin) return true;
+  return level >= (PROJECT_CREATION[projectCreationLevel] ?? Infinity);
+}

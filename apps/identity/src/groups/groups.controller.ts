@@ -1,0 +1,104 @@
+import { Controller, Inject } from '@nestjs/common';
+import type { Call, GroupScope, KeysetPage, ScopeResolver } from '@rookery/api-v4';
+import { accepted, ability, anyone, checkUnmodifiedSince, created, Endpoint, group as inGroup, one, page, SCOPE_RESOLVER, signedIn } from '@rookery/api-v4';
+import type { Page, SignedInViewer } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
+import { group, groupDetail } from './group.presenter';
+import type { GroupDetailRow, GroupRow } from './group.presenter';
+import { mayAdministerGroup } from './group.policy';
+import { GroupChangesService } from './group-changes.service';
+import { GroupDetails } from './group-details';
+import { CreateGroupParams, DeleteGroupParams, GroupParams, ListGroupsParams, SubgroupsParams, UpdateGroupParams } from './groups.dto';
+import { GroupsQueries } from './groups.queries';
+import { GroupsService } from './groups.service';
+
+const administers = <P extends object>() =>
+  ability<P, GroupScope>('group.administer', (call) => mayAdministerGroup(call.viewer, call.within), { signedIn: true });
+
+@Controller()
+export class GroupsController {
+  constructor(
+    private readonly groups: GroupsService,
+    private readonly changes: GroupChangesService,
+    private readonly queries: GroupsQueries,
+    private readonly details: GroupDetails,
+    @Inject(SCOPE_RESOLVER) private readonly scopes: ScopeResolver,
+  ) {}
+
+  @Endpoint('GET', '/groups', {
+    about: 'Groups: the public ones for anonymous callers, their own for people, all for administrators.',
+    source: 'requirements 2 §4 Groups',
+    may: anyone(),
+    params: ListGroupsParams,
+    answers: page(group, { keyset: { orderBy: ['name'], sort: ['asc'], offsetCapFor: 'Group', anonymousOnly: true } }),
+  })
+  list(call: Call<ListGroupsParams>): Promise<Page<GroupRow> | KeysetPage<GroupRow>> {
+    if (call.keyset) return this.queries.after(call.viewer, call.params, call.keyset);
+    return this.queries.page(call.viewer, call.params, null, call.page);
+  }
+
+  @Endpoint('GET', '/groups/:id', {
+    about: 'One group, with its projects unless they are not wanted.',
+    source: 'requirements 2 §4 Groups',
+    within: inGroup('id'),
+    may: anyone(),
+    params: GroupParams,
+    answers: one(groupDetail),
+  })
+  show(call: Call<GroupParams, GroupScope>): Promise<GroupDetailRow> {
+    return this.details.of(call.within, call.viewer, { secrets: true, projects: call.params.with_projects });
+  }
+
+  @Endpoint('GET', '/groups/:id/subgroups', {
+    about: 'The groups directly below.',
+    source: 'reference identity-and-import 2.1',
+    within: inGroup('id'),
+    may: anyone(),
+    params: SubgroupsParams,
+    answers: page(group),
+  })
+  subgroups(call: Call<SubgroupsParams, GroupScope>): Promise<Page<GroupRow>> {
+    return this.queries.page(call.viewer, call.params, call.within.id, call.page);
+  }
+
+  @Endpoint('POST', '/groups', {
+    about: 'Makes a group, at the top level or below another.',
+    source: 'reference identity-and-import 2.5',
+    may: signedIn(),
+    params: CreateGroupParams,
+    fails: [403, 404],
+    answers: created(groupDetail),
+  })
+  async create({ viewer, params }: Call<CreateGroupParams, undefined, SignedInViewer>): Promise<GroupDetailRow> {
+    const parent = params.parent_id === undefined ? null : await this.scopes.group(params.parent_id, viewer);
+    if (parent === null && params.parent_id !== undefined) throw new NotFound('Group');
+    const id = await this.groups.create(viewer, params, parent);
+    return this.details.of({ id, level: 0 }, viewer, { secrets: false, projects: false });
+  }
+
+  @Endpoint('PUT', '/groups/:id', {
+    about: 'Changes a group.',
+    source: 'reference identity-and-import 2.6',
+    within: inGroup('id'),
+    may: administers<UpdateGroupParams>(),
+    params: UpdateGroupParams,
+    answers: one(groupDetail),
+  })
+  async update(call: Call<UpdateGroupParams, GroupScope, SignedInViewer>): Promise<GroupDetailRow> {
+    await this.changes.update(call.viewer, call.within.id, call.params);
+    return this.details.of(call.within, call.viewer, { secrets: true, projects: true });
+  }
+
+  @Endpoint('DELETE', '/groups/:id', {
+    about: 'Marks a group for deletion, or removes a marked one at once.',
+    source: 'reference identity-and-import 2.6',
+    within: inGroup('id'),
+    may: administers<DeleteGroupParams>(),
+    params: DeleteGroupParams,
+    fails: [400, 412],
+    answers: accepted(),
+  })
+  async remove(call: Call<DeleteGroupParams, GroupScope, SignedInViewer>): Promise<void> {
+    await this.changes.remove(call.viewer, call.within.id, call.params, (at) => checkUnmodifiedSince(call, at));
+  }
+}

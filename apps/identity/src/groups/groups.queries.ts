@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import type { KeysetPage, KeysetRequest } from '@rookery/api-v4';
+import { keysetPage } from '@rookery/api-v4';
+import { groupLevelSql } from '@rookery/directory';
+import type { Page, PageRequest, Viewer } from '@rookery/kernel';
+import { Database } from '@rookery/persistence';
+import { containing, ListStatement } from '../listing/list-statement';
+import { OWN_TABLES, reachedTreeSql } from '../scope/reach-sql';
+import type { GroupRow, SharedWithGroup } from './group.presenter';
+import type { ListGroupsParams } from './groups.dto';
+
+const SHOWN = `n.id, n.kind, n.owner_id, n.parent_id, n.traversal_ids, n.name, n.path, n.full_name, n.full_path, n.description,
+  n.visibility, n.avatar_url, n.emails_enabled, n.plan, n.project_creation_level, n.subgroup_creation_level,
+  n.request_access_enabled, n.settings, n.runners_token, n.marked_for_deletion_on, n.created_at, n.updated_at`;
+
+/** Reads of groups, with visibility inside the statements. Source: reference identity-and-import 2.2. */
+@Injectable()
+export class GroupsQueries {
+  constructor(private readonly db: Database) {}
+
+  page(viewer: Viewer, params: ListGroupsParams, parentId: number | null, request: PageRequest): Promise<Page<GroupRow>> {
+    const statement = this.statement(viewer, params, parentId);
+    return statement.page<GroupRow>(this.db, list(orderOf(statement, params)), request);
+  }
+
+  /** For anonymous callers: by name, then id. */
+  async after(viewer: Viewer, params: ListGroupsParams, request: KeysetRequest): Promise<KeysetPage<GroupRow>> {
+    const statement = this.statement(viewer, params, null);
+    if (request.cursor !== null) {
+      const at = `${statement.bind(request.cursor['name'])}, ${statement.bind(request.cursor['id'])}::bigint`;
+      statement.filter(`(n.name, n.id) > (${at})`);
+    }
+    const rows = await statement.rows<GroupRow>(this.db, list('n.name asc, n.id asc'), request.perPage);
+    return keysetPage(request.perPage, rows, (last) => ({ cursor: { name: last.name, id: last.id } }));
+  }
+
+  async one(id: number): Promise<GroupRow | null> {
+    const rows = await this.db.query<GroupRow>(`select ${SHOWN} from namespaces n where n.id = $1 and n.kind = 'group'`, [id]);
+    return rows[0] ?? null;
+  }
+
+  /** Groups invited to this one, as far as the viewer may know of them. */
+  sharedWith(id: number, viewer: Viewer): Promise<SharedWithGroup[]> {
+    const level = groupLevelSql({ user: '$2::bigint', namespace: 'n', tables: OWN_TABLES });
+    return this.db.query<SharedWithGroup>(
+      `select n.id as group_id, n.name as group_name, n.full_path as group_full_path,
+         s.access_level as group_access_level, s.expires_on as expires_at
+       from shares s join namespaces n on n.id = s.group_id
+       where s.source_type = 'namespace' and s.source_id = $1
+         and ($3 or n.visibility = 'public' or (n.visibility = 'internal' and $2::bigint is not null and not $4) or ${level} >= 10)
+       order by s.id`,
+      [id, viewer.userId, viewer.isAdmin, viewer.isExternal],
+    );
+  }
+
+  private statement(viewer: Viewer, params: ListGroupsParams, parentId: number | null): ListStatement {
+    const statement = new ListStatement().where(`n.kind = 'group'`);
+    if (parentId !== null) statement.where(`n.parent_id = ${statement.bind(parentId)}`);
+    seen(statement, viewer, params);
+    if (params.top_level_only) statement.filter('n.parent_id is null');
+    if (params.skip_groups?.length) statement.filter(`n.id <> all(${statement.bind(params.skip_groups)}::bigint[])`);
+    if (params.visibility) statement.filter(`n.visibility = ${statement.bind(params.visibility)}`);
+    if (params.marked_for_deletion_on) {
+      statement.filter(`n.marked_for_deletion_on = ${statement.bind(params.marked_for_deletion_on)}`);
+    }
+    // There is one repository storage.
+    if (viewer.isAdmin && params.repository_storage && params.repository_storage !== 'default') statement.filter('false');
+    if (params.search) statement.filter(searchSql(statement, params.search, parentId === null));
+    return statement;
+  }
+}
+
+/** Which groups the caller gets: those he belongs to, unless he asks for all that he may see. */
+function seen(statement: ListStatement, viewer: Viewer, params: ListGroupsParams): void {
+  if (viewer.userId === null) {
+    statement.where(`n.visibility = 'public'`);
+    return;
+  }
+  const user = (): string => `${statement.bind(viewer.userId)}::bigint`;
+  if (params.owned || params.min_access_level !== undefined) {
+    const level = Math.max(params.owned ? 50 : 0, params.min_access_level ?? 0);
+    statement.filter(`n.id in (${reachedTreeSql(user(), String(level))})`);
+    return;
+  }
+  const all = params.all_available ?? viewer.isAdmin;
+  if (all && viewer.isAdmin) return;
+  const mine = `n.id in (${reachedTreeSql(user(), '10')})`;
+  if (!all) statement.where(mine);
+  else statement.where(`(n.visibility = 'public' ${viewer.isExternal ? '' : `or n.visibility = 'internal'`} or ${mine})`);
+}
+
+function searchSql(statement: ListStatement, search: string, isWhole: boolean): string {
+  if ([...search].length < 3) {
+    const exact = statement.bind(search);
+    return `(lower(n.name) = lower(${exact}) or lower(n.path) = lower(${exact}))`;
+  }
+  const pattern = statement.bind(containing(search));
+  return `(n.name ilike ${pattern} or n.path ilike ${pattern} ${isWhole ? `or n.full_path ilike ${pattern}` : ''})`;
+}
+
+/** The chosen column as asked, then id ascending; similarity: equal, then beginning so, then containing. */
+function orderOf(statement: ListStatement, params: ListGroupsParams): string {
+  if (params.order_by !== 'similarity' || !params.search) {
+    const column = params.order_by === 'similarity' ? 'name' : params.order_by;
+    return column === 'id' ? `n.id ${params.sort}` : `n.${column} ${params.sort}, n.id asc`;
+  }
+  const text = statement.bind(params.search);
+  const near = `case when lower(n.name) = lower(${text}) or lower(n.path) = lower(${text}) then 0
+    when starts_with(lower(n.name), lower(${text})) or starts_with(lower(n.path), lower(${text})) then 1 else 2 end`;
+  return `${near}, n.name, n.id`;
+}
+
+function list(order: string) {
+  const show = (ids: string) => `select ${SHOWN} from (${ids}) cut join namespaces n on n.id = cut.id order by cut.position`;
+  return { name: 'groups', from: 'namespaces n', key: 'n.id', order, show };
+}
