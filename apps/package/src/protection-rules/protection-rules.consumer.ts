@@ -1,10 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { projectDeleted } from '@rookery/contracts';
 import type { EffectBatch } from '@rookery/messaging';
 import { Consume } from '@rookery/messaging';
 
 /** A project that is gone takes its rules along. */
-@Injectable()
+@Controller()
 export class ProtectionRulesConsumer {
   @Consume(projectDeleted, { effect: 'drop-protection-rules' })
   async drop({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
