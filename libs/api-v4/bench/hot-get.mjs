@@ -54,8 +54,7 @@ async function ours(kind) {
     }
   }
   const common = { about: 'x', source: 'x', may: api.anyone(), params: ThingParams, within: api.project() };
-  const declare = (key, path, answers) =>
-    api.Endpoint('GET', path, { ...common, answers })(Things.prototype, key, {});
+  const declare = (key, path, answers) => api.Endpoint('GET', path, { ...common, answers })(Things.prototype, key, {});
   declare('read', ':thing_id', api.one(thing));
   declare('page', ':thing_id/all', api.page(thing));
   Controller('projects/:id/things')(Things);

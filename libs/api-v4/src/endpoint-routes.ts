@@ -69,6 +69,12 @@ export class EndpointRoutes implements OnModuleInit {
     return allowed.length === 0 ? new UnknownRoute() : new WrongVerb(allowed);
   }
 
+  /** The endpoint that takes a request, null when none does. Shape: `url` as sent, with or without a query. */
+  endpointAt(method: string, url: string): EndpointRecord | null {
+    const found = this.known.find(method as HTTPMethod, url.split('?', 1)[0]!);
+    return (found?.store as EndpointRecord | undefined) ?? null;
+  }
+
   private serve(fastify: FastifyInstance, endpoint: EndpointRecord, instance: Methods, runtime: ApiRuntime): void {
     const verbs: (HttpMethod | 'HEAD')[] = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
     for (const template of templatesOf(endpoint)) {
@@ -86,7 +92,7 @@ export class EndpointRoutes implements OnModuleInit {
       });
       for (const verb of verbs) {
         this.verbs.add(verb);
-        this.known.on(verb, path, () => undefined);
+        this.known.on(verb, path, () => undefined, endpoint);
       }
     }
   }

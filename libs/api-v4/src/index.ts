@@ -14,6 +14,8 @@ export { MalformedBody, renderError, UnknownRoute, UnsupportedMediaType, WrongVe
 export type { RenderedError } from './errors';
 export { WRITE_HEADERS } from './runtime';
 export type { WriteHeaders } from './runtime';
+export { EndpointRoutes } from './endpoint-routes';
+export { statusesOf } from './statuses';
 export { Internal } from './internal';
 export type { InternalRequest } from './internal';
 export { apiV4Server, createApiV4App } from './server';

@@ -1,3 +1,11 @@
 export { testDatabase, type TestDatabase } from './database';
 export { PrivateNats, startNats, testNats, testServer } from './servers';
 export { DirectorySeed, SEED_EPOCH, type SeededUser } from './directory-seed';
+export { startTestApp, TEST_INTERNAL_SECRET, type TestApp, type TestAppOptions } from './app';
+export { bracketPairs, TestClient, TestRequest, type Method, type Params, type TestResponse } from './client';
+export { aViewer, anonymousViewer } from './viewer';
+export { foreignId } from './suites/foreign-id';
+export { paging } from './suites/paging';
+export { parameterEncodings } from './suites/parameter-encodings';
+export { refusalOrder } from './suites/refusal-order';
+export { visibility, type Standing } from './suites/visibility';

@@ -1,0 +1,21 @@
+import type { EndpointRecord } from './endpoint';
+import { acceptedScopes } from './pipeline';
+import { pathNamesOf, templatesOf } from './route-template';
+
+/**
+ * Every status that an endpoint may answer with: its success, what the pipeline refuses, and what it lists itself.
+ * The document shows them, and an api-spec that sees another one fails. Bounds: 500 is never among them.
+ */
+export function statusesOf(endpoint: EndpointRecord): readonly number[] {
+  const { answers, fails = [], within, may, params, refusals, tokenScopes } = endpoint.options;
+  const takesBody = endpoint.method !== 'GET';
+  const named = pathNamesOf(templatesOf(endpoint)[0]!).size > 0;
+  const guarded = may.rule !== null || may.kind === 'administrator';
+  const statuses = new Set([answers.status, 401, 503, ...fails]);
+  if (params !== undefined || answers.kind === 'page' || takesBody) statuses.add(400);
+  if ((guarded && !refusals?.forbiddenAs) || (tokenScopes !== 'any' && acceptedScopes(endpoint))) statuses.add(403);
+  if (named || within) statuses.add(404);
+  if (answers.keyset) statuses.add(405);
+  if (takesBody) for (const status of [413, 415]) statuses.add(status);
+  return [...statuses].sort((a, b) => a - b);
+}

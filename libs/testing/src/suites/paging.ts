@@ -1,0 +1,119 @@
+import type { Viewer } from '@rookery/kernel';
+import type { TestApp } from '../app';
+import type { Params, TestResponse } from '../client';
+
+export interface PagedList {
+  readonly app: TestApp;
+  readonly viewer: Viewer;
+  readonly path: string;
+  /** Further parameters of the list, which every link must repeat. */
+  readonly query?: Params;
+  /** How many rows there are: 5 to 100. */
+  readonly rows: number;
+  /** Tells rows apart; `id` without. */
+  readonly key?: (row: Record<string, unknown>) => unknown;
+}
+
+/**
+ * What holds for every list with pages. Shape: `list` is called inside each test, after the spec's own set-up.
+ * Source: reference identity-and-import 1.3.
+ */
+export function paging(list: () => PagedList): void {
+  const ask = (page: Params = {}, method: 'GET' | 'HEAD' = 'GET'): Promise<TestResponse> => {
+    const { app, viewer, path, query } = list();
+    return app
+      .as(viewer)
+      .request(method, path)
+      .query({ ...query, ...page })
+      .send();
+  };
+  const keysOf = (response: TestResponse): unknown[] =>
+    (response.body as Record<string, unknown>[]).map(list().key ?? ((row) => row['id']));
+
+  describe('paging', () => {
+    it('counts rows and pages in headers', async () => {
+      const { rows } = list();
+      const response = await ask({ per_page: 2 });
+      expect(response.status).toBe(200);
+      expect(pick(response, 'x-page', 'x-per-page', 'x-prev-page', 'x-next-page')).toEqual(['1', '2', '', '2']);
+      expect(pick(response, 'x-total', 'x-total-pages')).toEqual([`${rows}`, `${Math.ceil(rows / 2)}`]);
+      expect(response.body).toHaveLength(2);
+    });
+
+    it('gives every row once when the next links are followed, and full pages', async () => {
+      const { app, viewer, rows } = list();
+      const found: unknown[] = [];
+      let response = await ask({ per_page: 2 });
+      for (let page = 1; ; page++) {
+        found.push(...keysOf(response));
+        const next = linksOf(response)['next'];
+        if (next === undefined) break;
+        expect(response.body).toHaveLength(2);
+        expect(page).toBeLessThan(rows);
+        response = await app
+          .as(viewer)
+          .get(`/${pathOf(next)}`)
+          .send();
+      }
+      expect(response.headers.get('x-next-page')).toBe('');
+      expect(new Set(found).size).toBe(rows);
+      expect(found).toHaveLength(rows);
+    });
+
+    it('names neighbours in the order prev, next, first, last, with every parameter', async () => {
+      const response = await ask({ per_page: 2, page: 2 });
+      const links = linksOf(response);
+      expect(Object.keys(links)).toEqual(['prev', 'next', 'first', 'last']);
+      for (const [rel, page] of Object.entries({ prev: '1', next: '3', first: '1' })) {
+        const query = new URL(links[rel]!).searchParams;
+        expect([query.get('page'), query.get('per_page')]).toEqual([page, '2']);
+        for (const name of Object.keys(list().query ?? {})) expect([...query.keys()].join()).toContain(name);
+      }
+    });
+
+    it('is empty past the end', async () => {
+      const response = await ask({ page: 999 });
+      expect([response.status, response.body, response.headers.get('x-next-page')]).toEqual([200, [], '']);
+    });
+
+    it('has 20 rows on a page unless told otherwise, and at most 100', async () => {
+      expect((await ask()).headers.get('x-per-page')).toBe('20');
+      expect((await ask({ per_page: 1000 })).headers.get('x-per-page')).toBe('100');
+      expect((await ask({ page: 0 })).headers.get('x-page')).toBe('1');
+    });
+
+    it('refuses impossible page sizes', async () => {
+      expect(await refusal(ask({ per_page: 0 }))).toEqual([400, { error: 'per_page has a value not allowed' }]);
+      expect(await refusal(ask({ per_page: 'many' }))).toEqual([400, { error: 'per_page is invalid' }]);
+      expect(await refusal(ask({ page: 'x' }))).toEqual([400, { error: 'page is invalid' }]);
+    });
+
+    it('answers HEAD with the headers alone', async () => {
+      const [get, head] = [await ask({ per_page: 2 }), await ask({ per_page: 2 }, 'HEAD')];
+      expect([head.status, head.text]).toEqual([200, '']);
+      for (const name of ['x-total', 'link', 'content-type', 'content-length']) {
+        expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
+      }
+    });
+  });
+}
+
+/** The links of an answer by rel, in their order. */
+export function linksOf(response: TestResponse): Record<string, string> {
+  const header = response.headers.get('link') ?? '';
+  return Object.fromEntries([...header.matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, url, rel]) => [rel!, url!]));
+}
+
+function pathOf(url: string): string {
+  const { pathname, search } = new URL(url);
+  return `${pathname}${search}`.replace(/^.*?\/api\/v4\//, '');
+}
+
+function pick(response: TestResponse, ...names: string[]): (string | null)[] {
+  return names.map((name) => response.headers.get(name));
+}
+
+async function refusal(response: Promise<TestResponse>): Promise<[number, unknown]> {
+  const { status, body } = await response;
+  return [status, body];
+}

@@ -1,0 +1,59 @@
+import type { Viewer } from '@rookery/kernel';
+import type { TestApp } from '../app';
+import type { Method, Params, TestRequest } from '../client';
+
+/** The ways in which clients send the same parameters. */
+const ENCODINGS: Readonly<Record<string, (request: TestRequest, params: Params) => TestRequest>> = {
+  JSON: (request, params) => request.body(params),
+  'JSON of texts': (request, params) => request.body(asTexts(params)),
+  form: (request, params) => request.form(params),
+  multipart: (request, params) => request.multipart(params),
+  query: (request, params) => request.query(params),
+  'query with an empty JSON body': (request, params) => request.query(params).body({}),
+  'query with capitalised booleans': (request, params) => request.query(capitalised(params)),
+};
+
+/**
+ * The same parameters mean the same in every encoding. Shape: `to` makes the request anew for each encoding, so that
+ * names that must be unique can differ; `seen` picks what must be equal out of the answer.
+ * Source: reference identity-and-import 1.2, 14.1.
+ */
+export function parameterEncodings(o: {
+  readonly app: () => TestApp;
+  readonly to: (encoding: string) => Promise<EncodedRequest> | EncodedRequest;
+  readonly seen: (body: Record<string, unknown>) => unknown;
+  readonly expected: unknown;
+}): void {
+  it.each(Object.keys(ENCODINGS))('understands parameters as %s', async (encoding) => {
+    const { viewer, method, path, params } = await o.to(encoding);
+    const request = ENCODINGS[encoding]!(o.app().as(viewer).request(method, path), params);
+    const response = await request.send();
+    expect(response.status < 300 ? '' : `${response.status} ${response.text}`).toBe('');
+    expect(o.seen(response.body as Record<string, unknown>)).toEqual(o.expected);
+  });
+}
+
+export interface EncodedRequest {
+  readonly viewer: Viewer;
+  readonly method: Method;
+  readonly path: string;
+  readonly params: Params;
+}
+
+function asTexts(params: Params): Params {
+  const text = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(text)
+      : typeof value === 'object' && value !== null && !(value instanceof Date)
+        ? asTexts(value as Params)
+        : value instanceof Date
+          ? value.toISOString()
+          : String(value);
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, text(value)]));
+}
+
+function capitalised(params: Params): Params {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [name, value === true ? 'True' : value === false ? 'False' : value]),
+  );
+}

@@ -1,0 +1,57 @@
+import type { Viewer } from '@rookery/kernel';
+import type { TestApp } from '../app';
+import type { Method, Params, TestResponse } from '../client';
+
+export interface RefusedEndpoint {
+  readonly method: Method;
+  /** Below a parent that nobody but its members sees. */
+  readonly path: string;
+  /** Parameters that pass, and some that do not. */
+  readonly good: Params;
+  readonly bad: Params;
+  readonly anonymous: Viewer;
+  /** Signed in, and no member. */
+  readonly outsider: Viewer;
+  /** Sees the parent, and may not do this; left out when everybody who sees the parent may. */
+  readonly reader?: Viewer;
+  /** May do it. */
+  readonly allowed: Viewer;
+}
+
+/**
+ * Refusals come in one order: token 401, scope 403, parameters 400, parent 404, permission 403; each earlier one is
+ * told even when later ones hold too, so that nothing is learnt about what one may not see.
+ * Source: decisions 1.
+ */
+export function refusalOrder(app: () => TestApp, endpoint: () => RefusedEndpoint | Promise<RefusedEndpoint>): void {
+  const ask = async (who: (e: RefusedEndpoint) => Viewer, params: 'good' | 'bad'): Promise<TestResponse> => {
+    const asked = await endpoint();
+    const request = app().as(who(asked)).request(asked.method, asked.path);
+    return asked.method === 'GET' ? request.query(asked[params]).send() : request.send(asked[params]);
+  };
+
+  describe('refusals', () => {
+    it('begin with the missing token', async () => {
+      expect((await ask((e) => e.anonymous, 'bad')).body).toEqual({ message: '401 Unauthorized' });
+    });
+
+    it('go on with the scope of the token', async () => {
+      const response = await ask((e) => ({ ...e.outsider, scopes: ['read_registry'] }), 'bad');
+      expect([response.status, (response.body as Params)['error']]).toEqual([403, 'insufficient_scope']);
+    });
+
+    it('judge parameters before anything is looked up', async () => {
+      const response = await ask((e) => e.outsider, 'bad');
+      expect([response.status, typeof (response.body as Params)['error']]).toEqual([400, 'string']);
+    });
+
+    it('do not tell an outsider that there is something', async () => {
+      expect((await ask((e) => e.outsider, 'good')).status).toBe(404);
+    });
+
+    it('end with the permission', async () => {
+      if ((await endpoint()).reader !== undefined) expect((await ask((e) => e.reader!, 'good')).status).toBe(403);
+      expect((await ask((e) => e.allowed, 'good')).status).toBeLessThan(300);
+    });
+  });
+}
