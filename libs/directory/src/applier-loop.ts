@@ -49,10 +49,10 @@ export class ApplierLoop implements OnApplicationBootstrap, OnModuleDestroy {
     let failures = 0;
     while (!this.stopping.signal.aborted) {
       try {
-        const hasStored = await this.applier.turn(this.stopping.signal);
+        const hasMoved = await this.applier.turn(this.stopping.signal);
         if (failures > 0) this.logger.info({ failures }, 'the directory copy follows identity again');
         failures = 0;
-        if (!hasStored) await this.pause(PAUSE_MS);
+        if (!hasMoved) await this.pause(PAUSE_MS);
       } catch (error) {
         if (this.stopping.signal.aborted) return;
         if (failures === 0) this.logger.warn({ err: error }, 'the directory copy cannot follow identity');

@@ -46,8 +46,8 @@ export class Applier {
   }
 
   /**
-   * One poll and what follows from it. Shape: whether this process stored something; false also when another replica
-   * was at it. Errors: Unavailable when identity or the database is.
+   * One poll and what follows from it. Shape: whether the copy moved by this process; false when nothing is new and
+   * when another replica was at it. Errors: Unavailable when identity or the database is.
    */
   async turn(signal: AbortSignal): Promise<boolean> {
     const position = await this.progress.position();
@@ -58,7 +58,7 @@ export class Applier {
     this.lag.set(Math.max(0, poll.answer.head - reached.version));
     if (reached.version >= poll.answer.head) this.currentAt = poll.askedAt;
     this.progress.moved(reached);
-    return true;
+    return reached.version !== position.version || reached.epoch !== position.epoch;
   }
 
   private async store(tx: Tx, from: Position, poll: Poll, signal: AbortSignal): Promise<Position | null> {

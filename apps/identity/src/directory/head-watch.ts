@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, prepared } from '@rookery/persistence';
+import { ShutdownOrder } from '@rookery/platform';
 
 /** Where the log stands. */
 export interface Head {
@@ -26,7 +27,16 @@ export class HeadWatch {
   private looking: NodeJS.Timeout | undefined;
   private latestVersion: number | null = null;
 
-  constructor(@Inject(Database) private readonly database: Database) {}
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(ShutdownOrder) private readonly shutdown: ShutdownOrder,
+  ) {
+    // Polls would hold up the end of the process; what they are told is true, only early.
+    shutdown.on('stop-accepting', 'directory polls', () => {
+      for (const waiter of [...this.waiters]) waiter.settle(false);
+      return Promise.resolve();
+    });
+  }
 
   /** The newest version that this process committed or saw; null when it knows of none yet. */
   get latest(): number | null {
@@ -43,6 +53,7 @@ export class HeadWatch {
 
   /** Resolves to true when the log has moved on from `after`, to false when it has not in time or nobody waits. Units: ms. */
   beyond(after: Head, withinMs: number, signal?: AbortSignal): Promise<boolean> {
+    if (this.shutdown.hasBegun) return Promise.resolve(false);
     return new Promise((resolve) => {
       const timer = setTimeout(() => waiter.settle(false), withinMs);
       const waiter: Waiter = {

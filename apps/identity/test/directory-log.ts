@@ -1,0 +1,105 @@
+import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
+import { Module } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ApiV4Module, createApiV4App } from '@rookery/api-v4';
+import type { DirectoryChangesAnswer } from '@rookery/contracts';
+import { INTERNAL_PATHS } from '@rookery/contracts';
+import { Database, databaseSettingsFor, PersistenceModule, plumbingMigrations, Work } from '@rookery/persistence';
+import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
+import { testDatabase } from '@rookery/testing';
+import type { TestDatabase } from '@rookery/testing';
+import { CreateDirectoryLog1767225600004 } from '../src/directory/1767225600004-create-directory-log';
+import { ChangeLog } from '../src/directory/change-log';
+import { DirectoryLogModule } from '../src/directory/directory-log.module';
+import { CreateUsers1767225600000 } from '../src/migrations/1767225600000-create-users';
+import { CreateAccessTokens1767225600001 } from '../src/migrations/1767225600001-create-access-tokens';
+import { CreateNamespacesAndProjects1767225600002 } from '../src/migrations/1767225600002-create-namespaces-and-projects';
+import { CreateMemberships1767225600003 } from '../src/migrations/1767225600003-create-memberships';
+
+export const INTERNAL_SECRET = 'an internal secret for tests only, long enough';
+
+@Module({})
+class LogOnly {}
+
+/** Identity's change log on identity's tables, served over HTTP, without the rest of identity. */
+export class DirectoryLog {
+  private constructor(
+    readonly app: NestFastifyApplication,
+    readonly url: string,
+  ) {}
+
+  static database(): Promise<TestDatabase> {
+    return testDatabase('identity_log', [
+      ...plumbingMigrations,
+      CreateUsers1767225600000,
+      CreateAccessTokens1767225600001,
+      CreateNamespacesAndProjects1767225600002,
+      CreateMemberships1767225600003,
+      CreateDirectoryLog1767225600004,
+    ]);
+  }
+
+  static async start(databaseUrl: string): Promise<DirectoryLog> {
+    const settings = databaseSettingsFor('identity');
+    const values = readSettings([platformSettings, settings], {
+      DATABASE_URL_IDENTITY: databaseUrl,
+      DATABASE_POOL_COUNT: '20',
+      DATABASE_POOL_WAIT_MS: '10000',
+      ROOKERY_INTERNAL_SECRET: INTERNAL_SECRET,
+      ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
+      LOG_LEVEL: 'silent',
+    });
+    const module = {
+      module: LogOnly,
+      imports: [
+        PlatformModule.forRoot({ service: 'identity', values }),
+        PersistenceModule.forRoot({
+          service: 'identity',
+          entities: [],
+          settings: values.get(settings.token) as Parameters<typeof PersistenceModule.forRoot>[0]['settings'],
+        }),
+        ApiV4Module.forRoot({ service: 'identity' }),
+        DirectoryLogModule,
+      ],
+    };
+    // Every application of a spec file flushes its logger when the process ends.
+    process.setMaxListeners(100);
+    const app = await createApiV4App(module, false);
+    await app.listen(0, '127.0.0.1');
+    const { port } = (app.getHttpServer() as unknown as Server).address() as AddressInfo;
+    return new DirectoryLog(app, `http://127.0.0.1:${port}`);
+  }
+
+  get work(): Work {
+    return this.app.get(Work);
+  }
+
+  get log(): ChangeLog {
+    return this.app.get(ChangeLog);
+  }
+
+  get database(): Database {
+    return this.app.get(Database);
+  }
+
+  async changes(query: Readonly<Record<string, string | number>>): Promise<DirectoryChangesAnswer> {
+    const parameters = new URLSearchParams(
+      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+    );
+    const response = await fetch(`${this.url}${INTERNAL_PATHS.directoryChanges}?${parameters}`, {
+      headers: { authorization: `Bearer ${INTERNAL_SECRET}` },
+    });
+    if (response.status !== 200) throw new Error(`answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as DirectoryChangesAnswer;
+  }
+
+  /** Everything from the beginning. */
+  async all(): Promise<DirectoryChangesAnswer> {
+    return this.changes({ after: 0, epoch: '', limit: 10_000 });
+  }
+
+  stop(): Promise<void> {
+    return this.app.close();
+  }
+}
