@@ -32,7 +32,6 @@ const WITHHELD = new Set([
  */
 export function environmentOf(name, estate) {
   const at = (service) => `http://127.0.0.1:${estate.ports[service].http}`;
-  const upstreams = SERVICES.map((service) => [`GATEWAY_UPSTREAM_${service.toUpperCase()}`, at(service)]);
   return {
     NODE_ENV: 'production',
     ...inherited(name, estate.env),
@@ -42,13 +41,23 @@ export function environmentOf(name, estate) {
       ROOKERY_EXTERNAL_URL: estate.externalUrl,
       // No balancer stands in front of these processes, so nothing has to notice before they close.
       SHUTDOWN_DELAY_MS: '0',
-      ...(name === 'gateway' ? Object.fromEntries(upstreams) : ownServers(name, estate)),
+      ...(name === 'gateway' ? upstreams(estate) : ownServers(name, estate)),
     }),
     IDENTITY_URL: at('identity'),
     HOST: name === 'gateway' ? estate.host : '127.0.0.1',
     PORT: String(estate.ports[name].http),
     MANAGEMENT_PORT: String(estate.ports[name].management),
   };
+}
+
+/** Where the gateway sends requests, and where it asks whether a service is ready. */
+function upstreams({ ports }) {
+  return Object.fromEntries(
+    SERVICES.flatMap((service) => [
+      [`GATEWAY_UPSTREAM_${service.toUpperCase()}`, `http://127.0.0.1:${ports[service].http}`],
+      [`GATEWAY_MANAGEMENT_${service.toUpperCase()}`, `http://127.0.0.1:${ports[service].management}`],
+    ]),
+  );
 }
 
 function ownServers(name, { databases, natsUrl, smtpUrl }) {
