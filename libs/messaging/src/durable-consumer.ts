@@ -3,7 +3,7 @@ import type { ServiceName } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { isDatabaseAway, violates } from '@rookery/persistence';
 import type { Logger, Metrics } from '@rookery/platform';
-import type { ConsumerMessages, JsMsg } from 'nats';
+import type { ConsumerMessages, JsMsg, Subscription } from 'nats';
 import type { Broker } from './broker';
 import type { DeliveredWith } from './consume';
 import type { DeadLetters, Letter } from './dead-letters';
@@ -77,11 +77,24 @@ export class DurableConsumer {
   /** Asks for no more, lets the batch in hand end, and hands back the rest. Units: milliseconds. */
   async stop(graceMs: number): Promise<void> {
     this.stopping.abort();
-    this.messages?.stop();
+    await this.askNoMore();
     await Promise.race([this.working ?? Promise.resolve(), pause(graceMs, undefined, { ref: false })]);
     for (const message of [...this.held, ...this.queue.splice(0)]) message.nak();
     this.held.clear();
     await this.running;
+  }
+
+  /**
+   * Ends the subscription only when the server has seen it ended: what it sent until then is handed back by `take`
+   * instead of being missed until the acknowledgement wait is over. `stop()` of the client would drop it.
+   */
+  private async askNoMore(): Promise<void> {
+    // The client keeps the subscription of a pull to itself.
+    const { sub } = (this.messages ?? {}) as { sub?: Subscription };
+    if (this.parts.broker.isConnected && sub && !sub.isClosed()) {
+      await Promise.race([sub.drain().catch(() => undefined), pause(1000, undefined, { ref: false })]);
+    }
+    this.messages?.stop();
   }
 
   private async consume(): Promise<void> {
@@ -115,6 +128,7 @@ export class DurableConsumer {
   }
 
   private take(message: JsMsg): void {
+    if (this.stopping.signal.aborted) return message.nak();
     this.queue.push(message);
     // Begun after the bytes in hand are parsed, so that what arrived together is done together.
     this.working ??= Promise.resolve().then(() => this.drain());

@@ -1,0 +1,290 @@
+import { Metrics } from '@rookery/platform';
+import type { PrivateNats, TestDatabase } from '@rookery/testing';
+import { startNats } from '@rookery/testing';
+import { connect, headers } from 'nats';
+import type { NatsConnection } from 'nats';
+import { uuidv7 } from 'uuidv7';
+import { DeadLetters } from '../../src';
+import { envelopeText } from '../../src/envelope';
+import { republish } from '../../src/republish.command';
+import { CountNotesConsumer, MarkNotesConsumer } from '../support/mark-notes.consumer';
+import { newDatabase, newProcess, note, range, until } from '../support/service';
+import type { TestProcess } from '../support/service';
+
+const SUBJECT = 'collaboration.note.deleted.v1';
+const DURABLE = 'collaboration--mark-notes--note-deleted-v1';
+
+describe('effects of events', () => {
+  let nats: PrivateNats;
+  let bus: NatsConnection;
+  let test: TestDatabase;
+  const processes: TestProcess[] = [];
+
+  const process = async (settings?: Record<string, string>) => {
+    const consumers = [MarkNotesConsumer, CountNotesConsumer];
+    const made = await newProcess({ databaseUrl: test.url, natsUrl: nats.url, consumers, settings: settings ?? {} });
+    processes.push(made);
+    return made;
+  };
+  /** Sends a message as no relay would. */
+  const send = async (body: string, msgID?: string) => {
+    const fields = headers();
+    if (msgID) fields.set('Nats-Msg-Id', msgID);
+    await bus.jetstream().publish(SUBJECT, body, { headers: fields });
+  };
+  const envelope = (noteId: number, over: Record<string, unknown> = {}) => {
+    const event = note(noteId);
+    const text = envelopeText(
+      {
+        id: 0,
+        event_id: uuidv7(),
+        aggregate_type: 'note',
+        aggregate_id: noteId,
+        subject: SUBJECT,
+        type: event.definition.type,
+        occurred_at: new Date(),
+        actor_id: 7,
+        traceparent: null,
+        payload: JSON.stringify(event.data),
+      },
+      '/rookery/collaboration',
+    );
+    return JSON.stringify({ ...(JSON.parse(text) as object), ...over });
+  };
+  const pendingAcks = async () => {
+    const { num_ack_pending, num_pending } = await (
+      await bus.jetstreamManager()
+    ).consumers.info('COLLABORATION', DURABLE);
+    return num_ack_pending + num_pending;
+  };
+  const consumersReady = (one: TestProcess) =>
+    until(async () => {
+      const manager = await bus.jetstreamManager();
+      const names = (
+        await manager.consumers
+          .list('COLLABORATION')
+          .next()
+          .catch(() => [])
+      ).map((info) => info.name);
+      return one.broker.isConnected && names.length === 2;
+    }, 'both durables');
+
+  beforeAll(async () => {
+    nats = await startNats();
+    bus = await connect({ servers: nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+  });
+  afterAll(async () => {
+    await bus.close();
+    await nats.drop();
+  });
+  beforeEach(async () => {
+    MarkNotesConsumer.reset();
+    test = await newDatabase();
+  });
+  afterEach(async () => {
+    await Promise.all(processes.splice(0).map((one) => one.stop()));
+    await test.drop();
+    const manager = await bus.jetstreamManager();
+    await manager.streams.delete('COLLABORATION').catch(() => undefined);
+  });
+
+  it('happen once each for every effect, in batches, and are acknowledged', async () => {
+    const one = await process();
+    await one.emit(...range(300));
+    await one.start();
+    await until(async () => (await one.marks()).length >= 300 && (await one.marks('count-notes')).length >= 300);
+    await until(async () => (await pendingAcks()) === 0, 'all acknowledged');
+    await expect(one.marks()).resolves.toEqual(range(300));
+    await expect(one.marks('count-notes')).resolves.toEqual(range(300));
+    await expect(one.count('inbox')).resolves.toBe(600);
+    const [{ most }] = (await one.database.query('select max(batch) as most from marks')) as [{ most: number }];
+    expect(most).toBeGreaterThan(1);
+  });
+
+  it('happen once when every message is delivered three times', async () => {
+    const one = await process();
+    await one.start({ relay: true });
+    await consumersReady(one);
+    const bodies = range(100).map((id) => envelope(id));
+    for (const copy of range(3)) await Promise.all(bodies.map((body, at) => send(body, `${copy}-${at}`)));
+    await until(async () => (await pendingAcks()) === 0, 'all acknowledged');
+    await until(async () => (await one.marks('count-notes')).length >= 100);
+    await expect(one.marks()).resolves.toEqual(range(100));
+    await expect(one.marks('count-notes')).resolves.toEqual(range(100));
+    const text = (await one.get(Metrics).text()).body;
+    expect(text).toContain('rookery_inbox_absorbed_total{effect="mark-notes"} 200');
+  });
+
+  it('happen once when two processes consume, and when one dies between commit and acknowledgement', async () => {
+    const [one, two] = [await process(), await process()];
+    let deaths = 0;
+    one.faults.on('consumer.before-ack', () => {
+      deaths += 1;
+      throw new Error('dead before the acknowledgement');
+    });
+    await one.start();
+    await one.emit(...range(40));
+    await until(() => deaths > 0);
+    await one.stop();
+    processes.splice(0, 1);
+    await two.start();
+    await two.emit(...range(40, 41));
+    await until(async () => (await two.marks()).length >= 80 && (await two.marks('count-notes')).length >= 80);
+    // nats-server 2.9 may keep one message that was handed back to nobody until the acknowledgement wait is over.
+    await until(async () => (await pendingAcks()) <= 1, 'all but one acknowledged');
+    const text = (await two.get(Metrics).text()).body;
+    expect(Number(/rookery_inbox_absorbed_total\{effect="mark-notes"\} (\d+)/.exec(text)?.[1])).toBeGreaterThan(0);
+    await expect(two.marks()).resolves.toEqual(range(80));
+    await expect(two.marks('count-notes')).resolves.toEqual(range(80));
+  });
+
+  it('of 999 others are done within 5 s of a poison one, which becomes a dead letter and one effect when replayed', async () => {
+    const one = await process();
+    MarkNotesConsumer.poison.add(500);
+    await one.start();
+    await consumersReady(one);
+    const started = Date.now();
+    for (const first of range(10)) await one.emit(...range(100, (first - 1) * 100 + 1));
+    await until(async () => (await one.marks()).length === 999);
+    expect(Date.now() - started).toBeLessThan(5000);
+    await until(async () => (await one.count('dead_letters', `state = 'open'`)) === 1);
+    await until(async () => (await pendingAcks()) === 0, 'the poison terminated');
+    const letters = one.get(DeadLetters);
+    const [letter] = await letters.list({});
+    expect(letter).toMatchObject({
+      effect: 'mark-notes',
+      subject: SUBJECT,
+      reason: 'failed',
+      attempts: 8,
+      state: 'open',
+    });
+    expect(letter!.error).toContain('note 500 is poison');
+    expect(letter!.headers['Nats-Msg-Id']).toBe(letter!.event_id);
+
+    // Not repaired yet: the replay fails and the letter is open again.
+    await letters.requestReplay({ ids: [letter!.id], by: 'root', reason: null });
+    await until(async () => (await letters.find(letter!.id))?.attempts === 9);
+    expect((await letters.find(letter!.id))?.state).toBe('open');
+
+    MarkNotesConsumer.poison.clear();
+    await expect(letters.requestReplay({ by: 'root', reason: 'repaired' })).resolves.toEqual([letter!.id]);
+    await until(async () => (await letters.find(letter!.id))?.state === 'replayed');
+    await expect(letters.find(letter!.id)).resolves.toMatchObject({ settled_by: 'root', settled_reason: 'repaired' });
+    await expect(one.marks()).resolves.toEqual(range(1000));
+    await expect(letters.requestReplay({ ids: [letter!.id], by: 'root', reason: null })).resolves.toEqual([]);
+  });
+
+  it('are counted over replicas and forgotten once they succeed', async () => {
+    const one = await process();
+    MarkNotesConsumer.poison.add(1);
+    await one.start();
+    await one.emit(1, 2);
+    await until(async () => (await one.count('dead_letters', `state = 'retrying' and attempts >= 2`)) === 1);
+    MarkNotesConsumer.poison.clear();
+    await until(async () => (await one.marks()).length === 2);
+    await until(async () => (await one.count('dead_letters')) === 0);
+  });
+
+  it('wait without counting while another part is away', async () => {
+    const one = await process();
+    MarkNotesConsumer.isAway = true;
+    await one.start();
+    await one.emit(1, 2);
+    await until(() => MarkNotesConsumer.calls >= 4);
+    await expect(one.count('dead_letters')).resolves.toBe(0);
+    MarkNotesConsumer.isAway = false;
+    await until(async () => (await one.marks()).length === 2);
+    await expect(one.count('dead_letters')).resolves.toBe(0);
+  });
+
+  it('go on after the database ended every connection', async () => {
+    const one = await process();
+    await one.start();
+    for (const round of range(5)) {
+      await one.emit(...range(20, (round - 1) * 20 + 1));
+      await one.database
+        .query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = current_database() and pid <> pg_backend_pid()`,
+        )
+        .catch(() => undefined);
+    }
+    await until(async () => (await one.marks().catch(() => [])).length >= 100);
+    await until(async () => (await one.count('outbox', 'published_at is null').catch(() => 1)) === 0);
+    await expect(one.marks()).resolves.toEqual(range(100));
+    await expect(one.count('dead_letters')).resolves.toBe(0);
+  });
+
+  it('leave what cannot be read to an operator and pass by what nobody asked for', async () => {
+    const one = await process();
+    await one.start();
+    await consumersReady(one);
+    await send('{ not json');
+    await send('\0\u0001');
+    await send(envelope(1, { data: { note_id: 'one' } }));
+    await send(envelope(2, { type: 'rookery.collaboration.note.deleted.v2' }));
+    await send(envelope(3, { type: 'rookery.collaboration.note.renamed.v1' }));
+    await send(envelope(4, { data: { ...note(4).data, added_later: true } }));
+    await until(async () => (await one.marks()).length === 1 && (await pendingAcks()) === 0);
+    await until(async () => (await one.count('dead_letters')) === 8);
+    const rows = await one.get(DeadLetters).list({ effect: 'mark-notes', state: 'open' });
+    expect(rows.map((row) => row.reason)).toEqual(['undecodable', 'undecodable', 'undecodable', 'unknown_version']);
+    await expect(one.marks()).resolves.toEqual([4]);
+    const text = (await one.get(Metrics).text()).body;
+    expect(text).toContain('rookery_foreign_events_total{effect="mark-notes"} 1');
+  });
+
+  it('are restored by republishing after the stream was deleted, and none is doubled', async () => {
+    const one = await process();
+    await one.start();
+    await one.emit(...range(30));
+    await until(async () => (await one.marks()).length === 30 && (await one.marks('count-notes')).length === 30);
+    await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
+    const manager = await bus.jetstreamManager();
+    await manager.streams.delete('COLLABORATION');
+    // As if two of them had been lost on the way to the effect.
+    await one.database.query(`delete from inbox where effect = 'mark-notes' and event_id in
+      (select event_id from outbox where aggregate_id in (3, 4))`);
+    await one.database.query(`delete from marks where effect = 'mark-notes' and note_id in (3, 4)`);
+    const none = await republish(one.database, {
+      from: new Date(0),
+      to: null,
+      types: ['rookery.identity.user.created.v1'],
+    });
+    expect(none).toBe(0);
+    const count = await republish(one.database, {
+      from: new Date(Date.now() - 60_000),
+      to: null,
+      types: [`rookery.${SUBJECT}`],
+    });
+    expect(count).toBe(30);
+    await until(async () => (await one.marks()).length >= 30, 'the lost effects');
+    await one.emit(31);
+    await until(async () => (await one.marks()).includes(31) && (await one.marks('count-notes')).includes(31));
+    expect((await manager.streams.info('COLLABORATION')).state.messages).toBe(31);
+    await expect(one.marks()).resolves.toEqual(range(31));
+    await expect(one.marks('count-notes')).resolves.toEqual(range(31));
+  }, 60_000);
+
+  it('begin within milliseconds of the commit', async () => {
+    const one = await process();
+    await one.start();
+    await one.emit(1);
+    await until(async () => (await one.marks()).length === 1);
+    for (const id of range(60, 2)) {
+      await one.emit(id);
+      await until(async () => (await one.count('marks', `effect = 'mark-notes' and note_id = ${id}`)) === 1);
+    }
+    const rows = await one.database.query<{ ms: number }>(
+      `select extract(epoch from marks.at - inbox.received_at)::float * 0 +
+         extract(epoch from marks.at - outbox.occurred_at)::float * 1000 as ms
+       from marks join outbox on outbox.aggregate_id = marks.note_id
+         join inbox on inbox.event_id = outbox.event_id and inbox.effect = marks.effect
+       where marks.effect = 'mark-notes' and note_id > 1 order by ms`,
+    );
+    const figures = { p50: rows[30]!.ms, p99: rows[58]!.ms };
+    if (globalThis.process.env['TEST_FIGURES']) console.log(figures);
+    // The goal is 5 ms on a quiet machine; the bound here only proves that nothing polls in between.
+    expect(figures.p50).toBeLessThan(100);
+  });
+});
