@@ -17,9 +17,10 @@ import {
 } from 'node:fs';
 import { createConnection } from 'node:net';
 import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describeProcess, endProcess, freePort, isAlive, readRecord, until, writeRecord } from './processes.mjs';
 
-const CACHE = join(import.meta.dirname, '../../node_modules/.cache/rookery');
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/rookery', import.meta.url));
 const USUAL_PLACES = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/usr/bin', '/opt/homebrew/bin'];
 
 const NOT_FOUND = `There is no nats-server on this machine, and it could not be fetched without a question.
