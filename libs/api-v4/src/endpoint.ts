@@ -54,6 +54,8 @@ export interface EndpointRecord {
   // The class and method that hold it; the class is made before Nest knows it.
   readonly controller: abstract new (...args: never[]) => unknown;
   readonly handler: string;
+  /** Source file from the root of the repository, when it can be told. */
+  readonly file: string | null;
 }
 
 const endpoints: EndpointRecord[] = [];
@@ -72,13 +74,23 @@ export function Endpoint<P = NoParams, W = undefined, R = void, V extends Viewer
   key: string | symbol,
   descriptor: TypedPropertyDescriptor<H>,
 ) => void {
+  // Read only for the document; an error that nobody asks for its stack costs next to nothing.
+  const declared = new Error();
   return (target, key) => {
     const controller = target.constructor as EndpointRecord['controller'];
-    const record = { method, path, options, controller, handler: String(key) } as unknown as EndpointRecord;
+    const fields = { method, path, options, controller, handler: String(key) };
+    const record = Object.defineProperty(fields, 'file', { get: () => fileOf(declared) }) as unknown as EndpointRecord;
     endpoints.push(record);
     const own = (Reflect.getOwnMetadata(RECORDS, controller) as EndpointRecord[] | undefined) ?? [];
     Reflect.defineMetadata(RECORDS, [...own, record], controller);
   };
+}
+
+/** The second line of the stack is whoever wrote the decorator. Built files are told by their sources. */
+function fileOf(declared: Error): string | null {
+  const frame = declared.stack?.split('\n')[2] ?? '';
+  const path = /((?:apps|libs)\/[^():]+)\.[jt]s[:)]/.exec(frame.replaceAll('\\', '/'))?.[1];
+  return path === undefined ? null : `${path.replace('/dist/', '/src/')}.ts`;
 }
 
 /** Every endpoint whose controller has been imported, in the order of declaration. */

@@ -16,6 +16,8 @@ export { WRITE_HEADERS } from './runtime';
 export type { WriteHeaders } from './runtime';
 export { EndpointRoutes } from './endpoint-routes';
 export { statusesOf } from './statuses';
+export { openApiDocument, writeOpenApi } from './openapi';
+export type { OpenApiOptions } from './openapi';
 export { Internal } from './internal';
 export type { InternalRequest } from './internal';
 export { apiV4Server, createApiV4App } from './server';

@@ -1,0 +1,99 @@
+import type { JsonSchema } from './answers';
+import { fieldsOf, togetherRulesOf } from './fields';
+import type { FieldDeclaration, FieldForm } from './fields';
+
+/** The JSON schema of a field, with what its decorator says about it. */
+export function fieldSchema({ form, common }: FieldDeclaration): JsonSchema {
+  const schema = formSchema(form);
+  const deprecated = common.deprecated === undefined ? undefined : `Deprecated: use ${common.deprecated}.`;
+  const description = [common.about, deprecated].filter(Boolean).join(' ');
+  return {
+    ...(common.nullable && typeof schema['type'] === 'string' ? { ...schema, type: [schema['type'], 'null'] } : schema),
+    ...(common.default === undefined ? {} : { default: asJson(common.default) }),
+    ...(description === '' ? {} : { description }),
+    ...(deprecated === undefined ? {} : { deprecated: true }),
+  };
+}
+
+/** The JSON schema of a parameter class. Shape: `without` are names that are told elsewhere (the path). */
+export function paramsSchema(params: object, without: ReadonlySet<string> = new Set()): JsonSchema {
+  const fields = fieldsOf(params).filter((field) => !without.has(field.name));
+  const required = fields.filter(isRequired).map((field) => field.name);
+  const rules = togetherRulesOf(params).map((rule) => `${RULE_TEXTS[rule.kind]}: ${rule.names.join(', ')}.`);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)])),
+    ...(required.length === 0 ? {} : { required }),
+    ...(rules.length === 0 ? {} : { description: rules.join(' ') }),
+  };
+}
+
+const RULE_TEXTS = {
+  atLeastOne: 'At least one of',
+  exactlyOne: 'Exactly one of',
+  exclusive: 'At most one of',
+} as const;
+
+export function isRequired({ common }: FieldDeclaration): boolean {
+  return !common.optional && !common.nullable && common.default === undefined;
+}
+
+function formSchema(form: FieldForm): JsonSchema {
+  switch (form.kind) {
+    case 'int':
+      return { type: 'integer', ...bounds('minimum', form.min), ...bounds('maximum', form.max) };
+    case 'float':
+      return { type: 'number', ...bounds('minimum', form.min), ...bounds('maximum', form.max) };
+    case 'text':
+      return textSchema(form);
+    case 'flag':
+      return { type: 'boolean' };
+    case 'instant':
+      return { type: 'string', format: 'date-time' };
+    case 'day':
+      return { type: 'string', format: 'date' };
+    case 'oneOf':
+      return {
+        type: form.values.every((value) => typeof value === 'number') ? 'integer' : 'string',
+        enum: [...form.values],
+      };
+    case 'list':
+      return { type: 'array', maxItems: form.max, items: itemSchema(form.of) };
+    case 'hash':
+      return { type: 'object', additionalProperties: HASH_ITEMS[form.of] };
+    case 'hashes':
+      return { type: 'array', maxItems: form.max, items: paramsSchema(form.of()) };
+    case 'group':
+      return paramsSchema(form.of());
+    case 'idOrPath':
+      return { type: ['integer', 'string'] };
+    case 'upload':
+      return { type: 'string', format: 'binary' };
+    case 'any':
+      return {};
+  }
+}
+
+const HASH_ITEMS = { text: { type: 'string' }, flag: { type: 'boolean' }, any: {} } as const;
+
+function itemSchema(of: (FieldForm & { kind: 'list' })['of']): JsonSchema {
+  if (of === 'int') return { type: 'integer' };
+  return of === 'text' ? { type: 'string' } : { type: 'string', enum: [...of.oneOf] };
+}
+
+function textSchema({ min, max, pattern, refuseBlank }: FieldForm & { kind: 'text' }): JsonSchema {
+  return {
+    type: 'string',
+    ...bounds('minLength', min ?? (refuseBlank ? 1 : undefined)),
+    ...bounds('maxLength', max),
+    ...(pattern === undefined ? {} : { pattern: pattern.source }),
+  };
+}
+
+function bounds(name: string, value: number | undefined): JsonSchema {
+  return value === undefined ? {} : { [name]: value };
+}
+
+function asJson(value: unknown): unknown {
+  return value instanceof Date ? value.toISOString() : value;
+}
