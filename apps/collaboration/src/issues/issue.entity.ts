@@ -13,7 +13,7 @@ const MAX_DESCRIPTION_LENGTH = 1_048_576;
 /** A unit of work of a project. Source: reference work-tracking 9.1. */
 @Entity('issues')
 export class Issue {
-  @PrimaryGeneratedColumn({ type: 'bigint' }) id: number;
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'BY DEFAULT' }) id: number;
   @Column({ type: 'bigint' }) projectId: number;
   @Column({ type: 'bigint' }) iid: number;
   @Column({ type: 'bigint' }) authorId: number;

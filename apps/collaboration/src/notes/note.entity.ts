@@ -7,7 +7,7 @@ export const MAX_BODY_LENGTH = 1_000_000;
 /** A comment or a system record on a noteable. Source: requirements 1 §2 Note. */
 @Entity('notes')
 export class Note {
-  @PrimaryGeneratedColumn({ type: 'bigint' }) id: number;
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'BY DEFAULT' }) id: number;
   @Column({ type: 'text' }) noteableType: string;
   @Column({ type: 'bigint', nullable: true }) noteableId: number | null;
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
