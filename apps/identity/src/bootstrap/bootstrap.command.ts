@@ -40,7 +40,13 @@ export class Bootstrap {
   }
 
   private async insertRoot(tx: Tx, digest: string): Promise<void> {
-    const person = { id: ROOT_ID, username: 'root', name: 'Administrator', email: this.settings.rootEmail, admin: true };
+    const person = {
+      id: ROOT_ID,
+      username: 'root',
+      name: 'Administrator',
+      email: this.settings.rootEmail,
+      admin: true,
+    };
     await this.users.insert(tx, person, { digest, createdBy: null });
   }
 

@@ -62,7 +62,10 @@ export class GroupChangesService {
     if (path === old.path) delete shape['path'];
     if (visibility === old.visibility) delete shape['visibility_level'];
     const lowered = visibility === old.visibility ? [] : problemsOfLowering(visibility, await this.holds(tx, id));
-    const problems = { ...shape, ...problemsByField({ visibility_level: [...(shape['visibility_level'] ?? []), ...lowered] }) };
+    const problems = {
+      ...shape,
+      ...problemsByField({ visibility_level: [...(shape['visibility_level'] ?? []), ...lowered] }),
+    };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
 
     const { settings, ...columns } = columnsOf(params, viewer);
@@ -73,12 +76,18 @@ export class GroupChangesService {
     await this.log.recordSubtree(tx, id);
   }
 
-  private async rename(tx: Tx, old: Namespace, parent: Namespace | null, to: { name: string; path: string }): Promise<void> {
+  private async rename(
+    tx: Tx,
+    old: Namespace,
+    parent: Namespace | null,
+    to: { name: string; path: string },
+  ): Promise<void> {
     const fullName = parent ? `${parent.full_name} / ${to.name}` : to.name;
     const fullPath = parent ? `${parent.full_path}/${to.path}` : to.path;
     if (to.path !== old.path) {
       await this.paths.redirectTree(tx, old.id);
-      if (!(await this.paths.take(tx, old.parent_id, to.path, { namespaceId: old.id }))) throw new Invalid({ path: [TAKEN] });
+      if (!(await this.paths.take(tx, old.parent_id, to.path, { namespaceId: old.id })))
+        throw new Invalid({ path: [TAKEN] });
     }
     await tx.query(
       `update namespaces set
@@ -91,7 +100,9 @@ export class GroupChangesService {
   }
 
   private async locked(tx: Tx, id: number, how: 'share' | 'no key update' = 'no key update'): Promise<Namespace> {
-    const [row] = await tx.query<Namespace>(`select * from namespaces where id = $1 and kind = 'group' for ${how}`, [id]);
+    const [row] = await tx.query<Namespace>(`select * from namespaces where id = $1 and kind = 'group' for ${how}`, [
+      id,
+    ]);
     if (!row) throw new NotFound('Group');
     return row;
   }

@@ -1,6 +1,13 @@
 import type { Visibility } from '@rookery/kernel';
 import { VISIBILITY_LEVELS } from '@rookery/kernel';
-import { groupNameProblems, MAX_NESTING, problemsByField, subgroupPathProblems, TOO_DEEP, topLevelPathProblems } from '../paths/path-rules';
+import {
+  groupNameProblems,
+  MAX_NESTING,
+  problemsByField,
+  subgroupPathProblems,
+  TOO_DEEP,
+  topLevelPathProblems,
+} from '../paths/path-rules';
 
 const MAX_DESCRIPTION = 500;
 
@@ -39,8 +46,12 @@ export function problemsOfLowering(
 ): string[] {
   const own = VISIBILITY_LEVELS[visibility];
   return [
-    ...(holds.project > own ? [`${visibility} is not allowed since this group contains projects with higher visibility.`] : []),
-    ...(holds.subgroup > own ? [`${visibility} is not allowed since there are sub-groups with higher visibility.`] : []),
+    ...(holds.project > own
+      ? [`${visibility} is not allowed since this group contains projects with higher visibility.`]
+      : []),
+    ...(holds.subgroup > own
+      ? [`${visibility} is not allowed since there are sub-groups with higher visibility.`]
+      : []),
   ];
 }
 

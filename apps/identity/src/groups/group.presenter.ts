@@ -10,13 +10,14 @@ import type { Namespace } from './namespace.entity';
 /** A group as the statements of this room read it. */
 export type GroupRow = Omit<Namespace, 'marked_for_deletion_at'>;
 
-export interface SharedWithGroup extends Record<string, unknown> {
+// eslint-disable-next-line @typescript-eslint/consistent-type-definitions -- an interface has no index signature for object()
+export type SharedWithGroup = {
   readonly group_id: number;
   readonly group_name: string;
   readonly group_full_path: string;
   readonly group_access_level: number;
   readonly expires_at: string | null;
-}
+};
 
 /** A single group. `projects` are there when they were asked for. */
 export interface GroupDetailRow extends GroupRow {
@@ -54,7 +55,11 @@ export const group = presenter<GroupRow>('Group').fields({
   math_rendering_limits_enabled: [bool, setting('math_rendering_limits_enabled')],
   lock_math_rendering_limits_enabled: [bool, setting('lock_math_rendering_limits_enabled')],
   default_branch: [nullable(text), setting('default_branch')],
-  default_branch_protection: [int, setting('default_branch_protection'), { deprecated: 'default_branch_protection_defaults' }],
+  default_branch_protection: [
+    int,
+    setting('default_branch_protection'),
+    { deprecated: 'default_branch_protection_defaults' },
+  ],
   default_branch_protection_defaults: [any, setting('default_branch_protection_defaults')],
   avatar_url: [nullable(text), (one, _, { links }) => absoluteUrl(one.avatar_url, links)],
   request_access_enabled: [bool, (one) => one.request_access_enabled],

@@ -1,6 +1,18 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Call, GroupScope, KeysetPage, ScopeResolver } from '@rookery/api-v4';
-import { accepted, ability, anyone, checkUnmodifiedSince, created, Endpoint, group as inGroup, one, page, SCOPE_RESOLVER, signedIn } from '@rookery/api-v4';
+import {
+  accepted,
+  ability,
+  anyone,
+  checkUnmodifiedSince,
+  created,
+  Endpoint,
+  group as inGroup,
+  one,
+  page,
+  SCOPE_RESOLVER,
+  signedIn,
+} from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { group, groupDetail } from './group.presenter';
@@ -8,12 +20,21 @@ import type { GroupDetailRow, GroupRow } from './group.presenter';
 import { mayAdministerGroup } from './group.policy';
 import { GroupChangesService } from './group-changes.service';
 import { GroupDetails } from './group-details';
-import { CreateGroupParams, DeleteGroupParams, GroupParams, ListGroupsParams, SubgroupsParams, UpdateGroupParams } from './groups.dto';
+import {
+  CreateGroupParams,
+  DeleteGroupParams,
+  GroupParams,
+  ListGroupsParams,
+  SubgroupsParams,
+  UpdateGroupParams,
+} from './groups.dto';
 import { GroupsQueries } from './groups.queries';
 import { GroupsService } from './groups.service';
 
 const administers = <P extends object>() =>
-  ability<P, GroupScope>('group.administer', (call) => mayAdministerGroup(call.viewer, call.within), { signedIn: true });
+  ability<P, GroupScope>('group.administer', (call) => mayAdministerGroup(call.viewer, call.within), {
+    signedIn: true,
+  });
 
 @Controller()
 export class GroupsController {

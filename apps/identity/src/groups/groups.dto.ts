@@ -52,7 +52,8 @@ export class GroupFields {
   @OneOf(['ssh', 'http', 'all', 'ssh_certificates'], { optional: true }) enabled_git_access_protocol?: string;
   @Flag({ optional: true }) lfs_enabled?: boolean;
   @Flag({ optional: true, nullable: true }) mentions_disabled?: boolean | null;
-  @OneOf(['noone', 'owner', 'maintainer', 'developer', 'administrator'], { optional: true }) project_creation_level?: string;
+  @OneOf(['noone', 'owner', 'maintainer', 'developer', 'administrator'], { optional: true })
+  project_creation_level?: string;
   @Flag({ optional: true }) request_access_enabled?: boolean;
   @Flag({ optional: true }) require_two_factor_authentication?: boolean;
   @Flag({ optional: true }) share_with_group_lock?: boolean;
@@ -80,7 +81,9 @@ export class UpdateGroupParams extends GroupFields {
   @IdOrPath({ in: 'path' }) id: number | string;
   @Text({ optional: true }) name?: string;
   @Text({ optional: true }) path?: string;
-  @OneOf(['enabled', 'disabled_and_overridable', 'disabled_and_unoverridable', 'disabled_with_override'], { optional: true })
+  @OneOf(['enabled', 'disabled_and_overridable', 'disabled_and_unoverridable', 'disabled_with_override'], {
+    optional: true,
+  })
   shared_runners_setting?: string;
   @Flag({ optional: true, about: 'Top-level groups.' }) prevent_sharing_groups_outside_hierarchy?: boolean;
   @Flag({ optional: true }) math_rendering_limits_enabled?: boolean;

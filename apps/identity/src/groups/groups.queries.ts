@@ -18,7 +18,12 @@ const SHOWN = `n.id, n.kind, n.owner_id, n.parent_id, n.traversal_ids, n.name, n
 export class GroupsQueries {
   constructor(private readonly db: Database) {}
 
-  page(viewer: Viewer, params: ListGroupsParams, parentId: number | null, request: PageRequest): Promise<Page<GroupRow>> {
+  page(
+    viewer: Viewer,
+    params: ListGroupsParams,
+    parentId: number | null,
+    request: PageRequest,
+  ): Promise<Page<GroupRow>> {
     const statement = this.statement(viewer, params, parentId);
     return statement.page<GroupRow>(this.db, list(orderOf(statement, params)), request);
   }
@@ -35,7 +40,10 @@ export class GroupsQueries {
   }
 
   async one(id: number): Promise<GroupRow | null> {
-    const rows = await this.db.query<GroupRow>(`select ${SHOWN} from namespaces n where n.id = $1 and n.kind = 'group'`, [id]);
+    const rows = await this.db.query<GroupRow>(
+      `select ${SHOWN} from namespaces n where n.id = $1 and n.kind = 'group'`,
+      [id],
+    );
     return rows[0] ?? null;
   }
 
@@ -64,7 +72,8 @@ export class GroupsQueries {
       statement.filter(`n.marked_for_deletion_on = ${statement.bind(params.marked_for_deletion_on)}`);
     }
     // There is one repository storage.
-    if (viewer.isAdmin && params.repository_storage && params.repository_storage !== 'default') statement.filter('false');
+    if (viewer.isAdmin && params.repository_storage && params.repository_storage !== 'default')
+      statement.filter('false');
     if (params.search) statement.filter(searchSql(statement, params.search, parentId === null));
     return statement;
   }
@@ -86,7 +95,8 @@ function seen(statement: ListStatement, viewer: Viewer, params: ListGroupsParams
   if (all && viewer.isAdmin) return;
   const mine = `n.id in (${reachedTreeSql(user(), '10')})`;
   if (!all) statement.where(mine);
-  else statement.where(`(n.visibility = 'public' ${viewer.isExternal ? '' : `or n.visibility = 'internal'`} or ${mine})`);
+  else
+    statement.where(`(n.visibility = 'public' ${viewer.isExternal ? '' : `or n.visibility = 'internal'`} or ${mine})`);
 }
 
 function searchSql(statement: ListStatement, search: string, isWhole: boolean): string {
@@ -111,6 +121,7 @@ function orderOf(statement: ListStatement, params: ListGroupsParams): string {
 }
 
 function list(order: string) {
-  const show = (ids: string) => `select ${SHOWN} from (${ids}) cut join namespaces n on n.id = cut.id order by cut.position`;
+  const show = (ids: string) =>
+    `select ${SHOWN} from (${ids}) cut join namespaces n on n.id = cut.id order by cut.position`;
   return { name: 'groups', from: 'namespaces n', key: 'n.id', order, show };
 }

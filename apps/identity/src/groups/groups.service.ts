@@ -38,7 +38,8 @@ export class GroupsService {
     try {
       return await this.work.run((tx) => this.insert(tx, viewer, params, parent));
     } catch (error) {
-      if (error instanceof Invalid) throw new Refused(`Failed to save group ${inspected(error.fields)}`, { verbatim: true });
+      if (error instanceof Invalid)
+        throw new Refused(`Failed to save group ${inspected(error.fields)}`, { verbatim: true });
       if (!violates(error, 'uq_namespaces_parent_id_name')) throw error;
       throw new Refused(`Failed to save group ${inspected({ name: [TAKEN] })}`, { verbatim: true });
     }
@@ -55,7 +56,9 @@ export class GroupsService {
     const visibility = params.visibility ?? this.defaultVisibility(parent);
     const problems = problemsOfGroup({ ...params, visibility }, parent);
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
-    const [{ id }] = (await tx.query(`select nextval(pg_get_serial_sequence('namespaces', 'id')) as id`)) as [{ id: number }];
+    const [{ id }] = (await tx.query(`select nextval(pg_get_serial_sequence('namespaces', 'id')) as id`)) as [
+      { id: number },
+    ];
     await tx.manager.insert(Namespace, {
       ...columnsOf(params, viewer),
       id,
@@ -90,7 +93,12 @@ export class GroupsService {
     return parent;
   }
 
-  private async mayCreate(tx: Tx, viewer: SignedInViewer, scope: GroupScope | null, parent: Parent | null): Promise<void> {
+  private async mayCreate(
+    tx: Tx,
+    viewer: SignedInViewer,
+    scope: GroupScope | null,
+    parent: Parent | null,
+  ): Promise<void> {
     if (scope && parent) {
       if (!mayCreateSubgroup(viewer, scope.level, parent.subgroup_creation_level)) throw new Forbidden();
       return;

@@ -47,6 +47,7 @@ export class CreateNamespacesAndProjects1767225600002 implements MigrationInterf
       `create unique index uq_namespaces_parent_id_name on namespaces (parent_id, name) where kind = 'group'`,
     );
     await queryRunner.query(`create index ix_namespaces_traversal_ids on namespaces (traversal_ids)`);
+    await queryRunner.query(`create index ix_namespaces_ancestors on namespaces using gin (traversal_ids)`);
     await queryRunner.query(`create index ix_namespaces_group_name on namespaces (name, id) where kind = 'group'`);
     await queryRunner.query(
       `create index ix_namespaces_public_name on namespaces (name, id) where kind = 'group' and visibility = 'public'`,

@@ -48,7 +48,10 @@ function lengthProblems(text: string, min: number, max = MAX_LENGTH): string[] {
 
 /** Path of a top-level group, or a username: both live in one space. */
 export function topLevelPathProblems(path: string): string[] {
-  return [...groupPathShape(path), ...(RESERVED_TOP_LEVEL.has(path.toLowerCase()) ? [`${path} is a reserved name`] : [])];
+  return [
+    ...groupPathShape(path),
+    ...(RESERVED_TOP_LEVEL.has(path.toLowerCase()) ? [`${path} is a reserved name`] : []),
+  ];
 }
 
 /** Path of a subgroup below the group of that full path. */
@@ -77,7 +80,9 @@ function reservedBelow(path: string, parentFullPath: string): string[] {
   const key = path.toLowerCase();
   const tail = `${parentFullPath.toLowerCase()}/${key}`.split('/');
   const pairs = [tail.slice(-2).join('/'), tail.slice(-3).join('/')];
-  return RESERVED_BELOW.has(key) || pairs.some((pair) => RESERVED_PAIRS.has(pair)) ? [`${path} is a reserved name`] : [];
+  return RESERVED_BELOW.has(key) || pairs.some((pair) => RESERVED_PAIRS.has(pair))
+    ? [`${path} is a reserved name`]
+    : [];
 }
 
 export function projectNameProblems(name: string): string[] {

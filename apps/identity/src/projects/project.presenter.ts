@@ -1,11 +1,12 @@
-import type { Fields, PresentContext } from '@rookery/api-v4';
-import { any, bool, day, instant, int, list, nested, nullable, object, presenter, text } from '@rookery/api-v4';
+import type { PresentContext } from '@rookery/api-v4';
+import { any, bool, day, instant, int, list, nullable, object, presenter, text } from '@rookery/api-v4';
 import { absoluteUrl } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { SharedWithGroup } from '../groups/group.presenter';
 import { userSummary } from '../users/user.presenter';
 import type { UserFace } from '../users/user.presenter';
 import { descriptionHtml } from './description-html';
+import { fieldsOf, onlyWhen } from '../presenting/field-sets';
 import type { Feature, ProjectSettings } from './project-settings';
 import { FEATURES, PROJECT_DEFAULTS } from './project-settings';
 import type { Project } from './project.entity';
@@ -35,10 +36,10 @@ export interface ProjectRow extends Project {
   readonly shape: 'basic' | 'full';
 }
 
-type Shape = Fields<ProjectRow, undefined, Record<string, unknown>>;
 const fullPath = (project: ProjectRow): string => `${project.namespace.full_path}/${project.path}`;
 const host = (ctx: PresentContext): string => new URL(ctx.links.web('')).host;
-const api = (project: ProjectRow, ctx: PresentContext, rest = ''): string => ctx.links.api(`projects/${project.id}${rest}`);
+const api = (project: ProjectRow, ctx: PresentContext, rest = ''): string =>
+  ctx.links.api(`projects/${project.id}${rest}`);
 
 function setting<K extends keyof ProjectSettings>(name: K): (project: ProjectRow) => ProjectSettings[K] {
   return (project) => (project.settings as ProjectSettings)[name] ?? PROJECT_DEFAULTS[name];
@@ -54,7 +55,7 @@ function namespaceShape(project: ProjectRow, ctx: PresentContext) {
 }
 
 /** Source: reference identity-and-import 10.2, basic shape. */
-const basic: Shape = {
+const basic = fieldsOf<ProjectRow>()({
   id: [int, (project) => project.id],
   description: [nullable(text), (project) => project.description],
   name: [text, (project) => project.name],
@@ -76,16 +77,27 @@ const basic: Shape = {
   last_activity_at: [instant, (project) => project.last_activity_at],
   visibility: [text, (project) => project.visibility],
   namespace: [
-    object({ id: int, name: text, path: text, kind: text, full_path: text, parent_id: nullable(int), avatar_url: nullable(text), web_url: text }),
+    object({
+      id: int,
+      name: text,
+      path: text,
+      kind: text,
+      full_path: text,
+      parent_id: nullable(int),
+      avatar_url: nullable(text),
+      web_url: text,
+    }),
     (project, _, ctx) => namespaceShape(project, ctx),
   ],
-};
+});
 
 function links(project: ProjectRow, ctx: PresentContext): Record<string, string> {
   return {
     self: api(project, ctx),
     ...(project.issues_access_level === 'disabled' ? {} : { issues: api(project, ctx, '/issues') }),
-    ...(project.merge_requests_access_level === 'disabled' ? {} : { merge_requests: api(project, ctx, '/merge_requests') }),
+    ...(project.merge_requests_access_level === 'disabled'
+      ? {}
+      : { merge_requests: api(project, ctx, '/merge_requests') }),
     repo_branches: api(project, ctx, '/repository/branches'),
     labels: api(project, ctx, '/labels'),
     events: api(project, ctx, '/events'),
@@ -99,11 +111,13 @@ function access(level: number | null) {
   return level === null || level === 0 ? null : { access_level: level, notification_level: 3 };
 }
 
-const featureLevels: Shape = Object.fromEntries(
-  FEATURES.map((feature) => [`${feature}_access_level`, [text, setting(`${feature}_access_level`)] as const]),
+const featureLevels = fieldsOf<ProjectRow>()<Record<`${Feature}_access_level`, string>>(
+  Object.fromEntries(
+    FEATURES.map((feature) => [`${feature}_access_level`, [text, setting(`${feature}_access_level`)] as const]),
+  ) as never,
 );
 
-const full: Shape = {
+const full = fieldsOf<ProjectRow>()({
   container_registry_image_prefix: [text, (project, _, ctx) => `${host(ctx)}/${fullPath(project).toLowerCase()}`],
   _links: [any, (project, _, ctx) => links(project, ctx)],
   packages_enabled: [bool, (project) => project.packages_enabled],
@@ -174,25 +188,14 @@ const full: Shape = {
     (project) => ({ project_access: access(project.project_level), group_access: access(project.group_level) }),
     { when: (_, __, { viewer }) => viewer.userId !== null },
   ],
-};
+});
 
 function mayOpenMergeRequests(project: ProjectRow, isAdmin: boolean): boolean {
   if (project.merge_requests_access_level === 'disabled') return false;
   return isAdmin || project.level >= ACCESS_LEVELS.developer;
 }
 
-/** The fields that only the full shape has. */
-function inFullShape(fields: Shape): Shape {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, [type, source, options]]) => {
-      const own = options?.when;
-      const when = (row: ProjectRow, loaded: undefined, ctx: PresentContext) =>
-        row.shape === 'full' && (own === undefined || own(row, loaded, ctx));
-      return [name, [type, source, { ...options, when }] as const];
-    }),
-  );
-}
+const inFullShape = (project: ProjectRow): boolean => project.shape === 'full';
 
 /** A project, in the shape that its row says. */
-export const project = presenter<ProjectRow>('Project').fields({ ...basic, ...inFullShape(full) });
-export const projectField = nested(project);
+export const project = presenter<ProjectRow>('Project').fields({ ...basic, ...onlyWhen(inFullShape, full) });

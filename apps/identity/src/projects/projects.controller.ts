@@ -1,13 +1,31 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Call, KeysetPage, ProjectScope, ScopeResolver } from '@rookery/api-v4';
-import { accepted, anyone, atLeast, checkUnmodifiedSince, created, Endpoint, one, page, project as inProject, SCOPE_RESOLVER, signedIn } from '@rookery/api-v4';
+import {
+  accepted,
+  anyone,
+  atLeast,
+  checkUnmodifiedSince,
+  created,
+  Endpoint,
+  one,
+  page,
+  project as inProject,
+  SCOPE_RESOLVER,
+  signedIn,
+} from '@rookery/api-v4';
 import type { Page, SignedInViewer, Viewer } from '@rookery/kernel';
 import { Moved, NotFound } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { FormerPaths } from './former-paths';
 import { project } from './project.presenter';
 import type { ProjectRow } from './project.presenter';
-import { CreateProjectParams, DeleteProjectParams, ListProjectsParams, ProjectParams, UpdateProjectParams } from './projects.dto';
+import {
+  CreateProjectParams,
+  DeleteProjectParams,
+  ListProjectsParams,
+  ProjectParams,
+  UpdateProjectParams,
+} from './projects.dto';
 import { ProjectsQueries } from './projects.queries';
 import { ProjectsService } from './projects.service';
 
@@ -70,7 +88,11 @@ export class ProjectsController {
     params: UpdateProjectParams,
     answers: one(project),
   })
-  async update({ viewer, params, within }: Call<UpdateProjectParams, ProjectScope, SignedInViewer>): Promise<ProjectRow> {
+  async update({
+    viewer,
+    params,
+    within,
+  }: Call<UpdateProjectParams, ProjectScope, SignedInViewer>): Promise<ProjectRow> {
     await this.projects.update(viewer, within, params);
     return this.found(viewer, within.id);
   }

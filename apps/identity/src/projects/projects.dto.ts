@@ -24,7 +24,8 @@ export class ListProjectsParams {
   @OneOf(PROJECT_ORDERS, { default: 'created_at' }) order_by: (typeof PROJECT_ORDERS)[number];
   @OneOf(['asc', 'desc'], { default: 'desc' }) sort: 'asc' | 'desc';
   @Text({ optional: true, about: 'Part of the name, path or description.' }) search?: string;
-  @Flag({ default: false, about: 'The search looks at the full path of the namespace too.' }) search_namespaces: boolean;
+  @Flag({ default: false, about: 'The search looks at the full path of the namespace too.' })
+  search_namespaces: boolean;
   @Flag({ default: false }) simple: boolean;
   @Flag({ default: false }) owned: boolean;
   @Flag({ default: false }) membership: boolean;

@@ -43,12 +43,20 @@ export class ProjectsQueries {
 
   page(viewer: Viewer, params: ListProjectsParams, request: PageRequest): Promise<Page<ProjectRow>> {
     const { statement, user } = statementFor(viewer, params);
-    return statement.page<ProjectRow>(this.db, list(orderOf(statement, params), user, shapeFor(viewer, params)), request);
+    return statement.page<ProjectRow>(
+      this.db,
+      list(orderOf(statement, params), user, shapeFor(viewer, params)),
+      request,
+    );
   }
 
   /** By id only. Shape: continues with `id_after` going up, `id_before` going down. */
   async after(viewer: Viewer, params: ListProjectsParams, request: KeysetRequest): Promise<KeysetPage<ProjectRow>> {
-    const { statement, user } = statementFor(viewer, { ...params, id_after: request.idAfter, id_before: request.idBefore });
+    const { statement, user } = statementFor(viewer, {
+      ...params,
+      id_after: request.idAfter,
+      id_before: request.idBefore,
+    });
     const order = list(`p.id ${params.sort}`, user, shapeFor(viewer, params));
     const rows = await statement.rows<ProjectRow>(this.db, order, request.perPage);
     return keysetPage(request.perPage, rows, (last) =>

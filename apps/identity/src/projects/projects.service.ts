@@ -54,7 +54,12 @@ export class ProjectsService {
   }
 
   /** Shape: `unchanged` is asked with the time of the last change before anything happens. */
-  async remove(viewer: SignedInViewer, scope: ProjectScope, asked: RemovalRequest, unchanged: (at: Date) => void): Promise<void> {
+  async remove(
+    viewer: SignedInViewer,
+    scope: ProjectScope,
+    asked: RemovalRequest,
+    unchanged: (at: Date) => void,
+  ): Promise<void> {
     await this.work.run(async (tx) => {
       const project = await this.locked(tx, scope.id);
       unchanged(project.updated_at);
@@ -105,7 +110,8 @@ export class ProjectsService {
       namespaceId === null ? [viewer.userId] : [viewer.userId, namespaceId],
     );
     if (!home) throw new Invalid(NOT_VALID);
-    if (home.kind === 'group' && !mayCreateProjectIn(viewer, home.level, home.project_creation_level)) throw new Invalid(NOT_VALID);
+    if (home.kind === 'group' && !mayCreateProjectIn(viewer, home.level, home.project_creation_level))
+      throw new Invalid(NOT_VALID);
     if (home.kind === 'user' && home.owner_id !== viewer.userId && !viewer.isAdmin) throw new Invalid(NOT_VALID);
     if (home.owner_id !== null) await this.withinLimit(tx, home.owner_id, home.id);
     return home;
@@ -137,34 +143,62 @@ export class ProjectsService {
     this.log.record(tx, 'membership', member.id);
   }
 
-  private async change(tx: Tx, viewer: SignedInViewer, scope: ProjectScope, params: UpdateProjectParams): Promise<void> {
-    const home = { full_path: scope.namespace.fullPath, kind: scope.namespace.kind, visibility: await this.homeVisibility(tx, scope) };
+  private async change(
+    tx: Tx,
+    viewer: SignedInViewer,
+    scope: ProjectScope,
+    params: UpdateProjectParams,
+  ): Promise<void> {
+    const home = {
+      full_path: scope.namespace.fullPath,
+      kind: scope.namespace.kind,
+      visibility: await this.homeVisibility(tx, scope),
+    };
     const old = await this.locked(tx, scope.id);
-    const [name, path, visibility] = [params.name ?? old.name, params.path ?? old.path, params.visibility ?? old.visibility];
+    const [name, path, visibility] = [
+      params.name ?? old.name,
+      params.path ?? old.path,
+      params.visibility ?? old.visibility,
+    ];
     if (visibility !== old.visibility && !viewer.isAdmin && scope.level < ACCESS_LEVELS.owner) throw new Forbidden();
     const problems = problemsOfProject({ ...params, name, path, visibility }, home);
     if (visibility === old.visibility) delete problems['visibility_level'];
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
-    const isRenamed = { name: name.toLowerCase() !== old.name.toLowerCase(), path: path.toLowerCase() !== old.path.toLowerCase() };
-    await this.refuseTaken(tx, old.namespace_id, { ...(isRenamed.name ? { name } : {}), ...(isRenamed.path ? { path } : {}) });
+    const isRenamed = {
+      name: name.toLowerCase() !== old.name.toLowerCase(),
+      path: path.toLowerCase() !== old.path.toLowerCase(),
+    };
+    await this.refuseTaken(tx, old.namespace_id, {
+      ...(isRenamed.name ? { name } : {}),
+      ...(isRenamed.path ? { path } : {}),
+    });
 
     const { settings, ...columns } = columnsOf(params);
-    const changes = { ...columns, name, path, visibility, settings: { ...old.settings, ...settings }, updated_at: new Date() };
+    const changes = {
+      ...columns,
+      name,
+      path,
+      visibility,
+      settings: { ...old.settings, ...settings },
+      updated_at: new Date(),
+    };
     await tx.manager.update(Project, scope.id, changes);
     if (path !== old.path) await this.move(tx, scope, old, path);
     this.log.record(tx, 'project', scope.id);
   }
 
   private async move(tx: Tx, scope: ProjectScope, old: Project, path: string): Promise<void> {
-    if (!(await this.paths.take(tx, old.namespace_id, path, { projectId: old.id }))) throw new Invalid(takenProblems(false, true));
+    if (!(await this.paths.take(tx, old.namespace_id, path, { projectId: old.id })))
+      throw new Invalid(takenProblems(false, true));
     await this.paths.redirectProject(tx, `${scope.namespace.fullPath}/${old.path}`, old.id);
     await this.paths.endRedirect(tx, `${scope.namespace.fullPath}/${path}`);
   }
 
   private async homeVisibility(tx: Tx, scope: ProjectScope): Promise<Visibility> {
-    const [row] = await tx.query<{ visibility: Visibility }>(`select visibility from namespaces where id = $1 for share`, [
-      scope.namespace.id,
-    ]);
+    const [row] = await tx.query<{ visibility: Visibility }>(
+      `select visibility from namespaces where id = $1 for share`,
+      [scope.namespace.id],
+    );
     if (!row) throw new NotFound('Project');
     return row.visibility;
   }
@@ -195,4 +229,3 @@ export class ProjectsService {
     }
   }
 }
-

@@ -1,22 +1,25 @@
-import { Body, Controller, HttpCode, Post } from '@nestjs/common';
-import type { ResolveSudoAnswer, ResolveTokenAnswer, ResolveTokenRequest } from '@rookery/contracts';
+import { Controller } from '@nestjs/common';
+import type { InternalRequest } from '@rookery/api-v4';
+import { Internal } from '@rookery/api-v4';
+import type { ResolveSudoAnswer, ResolveTokenAnswer } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { TokenResolution } from './token-resolution';
+
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** Calls of the gateway; guarded by the internal secret, unknown outside. */
 @Controller()
 export class TokenResolutionController {
   constructor(private readonly resolution: TokenResolution) {}
 
-  @Post(INTERNAL_PATHS.resolveToken)
-  @HttpCode(200)
-  token(@Body() request: ResolveTokenRequest): Promise<ResolveTokenAnswer> {
-    return this.resolution.resolve(request);
+  @Internal('POST', INTERNAL_PATHS.resolveToken)
+  token({ body }: InternalRequest): Promise<ResolveTokenAnswer> {
+    const { digest, ip, rotating } = body;
+    return this.resolution.resolve({ digest: textOrNull(digest), ip: textOrNull(ip), rotating: rotating === true });
   }
 
-  @Post(INTERNAL_PATHS.resolveSudo)
-  @HttpCode(200)
-  sudo(@Body() request: { ref: string | number }): Promise<ResolveSudoAnswer> {
-    return this.resolution.sudo(String(request.ref));
+  @Internal('POST', INTERNAL_PATHS.resolveSudo)
+  sudo({ body }: InternalRequest): Promise<ResolveSudoAnswer> {
+    return this.resolution.sudo(String(body['ref'] ?? ''));
   }
 }

@@ -91,7 +91,16 @@ export class TokenResolution {
     if (row.is_unused_lately) this.recordUse(tokenId);
     const { user_id, username, admin, external, scopes, expires_at } = row;
     const impersonator_id = row.impersonation ? row.impersonator_id : null;
-    const holder = { user_id, username, admin, external, bot: isBot(row.kind), token_id: tokenId, scopes, impersonator_id };
+    const holder = {
+      user_id,
+      username,
+      admin,
+      external,
+      bot: isBot(row.kind),
+      token_id: tokenId,
+      scopes,
+      impersonator_id,
+    };
     return { outcome: 'valid', holder: { ...holder, expires_at } } as const;
   }
 
@@ -103,7 +112,9 @@ export class TokenResolution {
          where id = $1 and (last_used_at is null or last_used_at < now() - interval '${USE_RECORD_MINUTES} minutes')`,
         [tokenId],
       )
-      .catch((error: unknown) => this.logger.warn({ err: error, token_id: tokenId }, 'the use of a token was not recorded'));
+      .catch((error: unknown) =>
+        this.logger.warn({ err: error, token_id: tokenId }, 'the use of a token was not recorded'),
+      );
   }
 }
 

@@ -81,7 +81,13 @@ export class AccessTokensService {
     });
   }
 
-  async insert(tx: Tx, token: NewToken, expiresOn: string | null, previous: TokenRow | null, given?: string): Promise<NewTokenRow> {
+  async insert(
+    tx: Tx,
+    token: NewToken,
+    expiresOn: string | null,
+    previous: TokenRow | null,
+    given?: string,
+  ): Promise<NewTokenRow> {
     const secret = given ?? newSecret(this.settings.tokenPrefix);
     const [{ id }] = (await tx.query(
       `with next as (select nextval(pg_get_serial_sequence('access_tokens', 'id')) as id)
@@ -106,10 +112,14 @@ export class AccessTokensService {
   }
 
   private async revokeFamily(tx: Tx, familyId: number): Promise<void> {
-    const rows = await tx.query<{ id: number }>(`select id from access_tokens where family_id = $1 and not revoked for update`, [
-      familyId,
-    ]);
-    await this.markRevoked(tx, rows.map((row) => row.id));
+    const rows = await tx.query<{ id: number }>(
+      `select id from access_tokens where family_id = $1 and not revoked for update`,
+      [familyId],
+    );
+    await this.markRevoked(
+      tx,
+      rows.map((row) => row.id),
+    );
   }
 
   private async markRevoked(tx: Tx, ids: readonly number[]): Promise<void> {

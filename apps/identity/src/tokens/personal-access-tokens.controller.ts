@@ -8,7 +8,13 @@ import { accessToken, newAccessToken } from './access-token.presenter';
 import type { NewTokenRow, TokenRow } from './access-token.presenter';
 import { AccessTokensQueries } from './access-tokens.queries';
 import { AccessTokensService } from './access-tokens.service';
-import { CreateTokenParams, ListTokensParams, RotateTokenByIdParams, RotateTokenParams, TokenIdParams } from './tokens.dto';
+import {
+  CreateTokenParams,
+  ListTokensParams,
+  RotateTokenByIdParams,
+  RotateTokenParams,
+  TokenIdParams,
+} from './tokens.dto';
 
 const SOURCE = 'reference identity-and-import 4.7';
 type SignedInCall<P = object> = Call<P, undefined, SignedInViewer>;
@@ -138,7 +144,8 @@ export class PersonalAccessTokensController {
   private async reachable(viewer: SignedInViewer, id: number): Promise<TokenRow> {
     const token = await this.queries.one(id);
     if (viewer.isAdmin && !token) throw new NotFound();
-    if (!token || !(viewer.isAdmin || (token.user_id === viewer.userId && !token.impersonation))) throw new Unauthorized();
+    if (!token || !(viewer.isAdmin || (token.user_id === viewer.userId && !token.impersonation)))
+      throw new Unauthorized();
     return token;
   }
 }

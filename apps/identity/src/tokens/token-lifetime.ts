@@ -18,7 +18,8 @@ export function expiryDay(
 ): string {
   const today = dayAfter(rule.now, 0);
   const last = dayAfter(rule.now, rule.maxDays);
-  if (requested === undefined || requested === null) return dayAfter(rule.now, Math.min(rule.defaultDays, rule.maxDays));
+  if (requested === undefined || requested === null)
+    return dayAfter(rule.now, Math.min(rule.defaultDays, rule.maxDays));
   if (requested < today) throw new Refused('Expiration date cannot be in the past');
   if (requested > last) throw new Refused(`Expiration date must be before ${dayAfter(rule.now, rule.maxDays + 1)}`);
   return requested;

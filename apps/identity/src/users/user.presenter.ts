@@ -1,5 +1,6 @@
-import type { Fields, PresentContext } from '@rookery/api-v4';
+import type { PresentContext } from '@rookery/api-v4';
 import { any, bool, day, instant, int, list, nullable, presenter, text } from '@rookery/api-v4';
+import { fieldsOf, onlyWhen } from '../presenting/field-sets';
 import type { User } from './user.entity';
 
 /** What a summary shows of a person. */
@@ -10,8 +11,6 @@ export interface UserRow extends User {
   readonly created_by: UserFace | null;
   readonly identities: readonly { provider: string; extern_uid: string }[];
 }
-
-type Shape<T> = Fields<T, undefined, Record<string, unknown>>;
 
 function absolute(url: string | null, ctx: PresentContext): string | null {
   return url?.startsWith('/') ? ctx.links.web(url.slice(1)) : url;
@@ -29,14 +28,16 @@ export const userSummary = presenter<UserFace>('UserSummary').fields({
   web_url: [text, (user, _, { links }) => links.web(user.username)],
 });
 
-const profileText = (field: 'bio' | 'location' | 'linkedin' | 'twitter' | 'discord' | 'website_url' | 'github' | 'organization' | 'job_title') =>
-  [nullable(text), (user: UserRow) => user.profile[field] ?? (field === 'location' ? null : '')] as const;
+const profileText = (
+  field:
+    'bio' | 'location' | 'linkedin' | 'twitter' | 'discord' | 'website_url' | 'github' | 'organization' | 'job_title',
+) => [nullable(text), (user: UserRow) => user.profile[field] ?? (field === 'location' ? null : '')] as const;
 
 /** A private profile shows when somebody joined, and whom he follows, to himself and administrators only. */
 const showsProfile = (user: UserRow, _: undefined, { viewer }: PresentContext): boolean =>
   !user.private_profile || viewer.isAdmin || viewer.userId === user.id;
 
-const publicFields = {
+const publicFields = fieldsOf<UserRow>()({
   created_at: [nullable(instant), (user) => user.created_at, { when: showsProfile }],
   bio: profileText('bio'),
   bot: [bool, (user) => user.kind === 'project_bot' || user.kind === 'service_account'],
@@ -53,11 +54,15 @@ const publicFields = {
   // Nobody can be followed here; the counts are those of an instance without the feature.
   followers: [int, () => 0, { when: showsProfile }],
   following: [int, () => 0, { when: showsProfile }],
-  is_followed: [bool, () => false, { when: (user, _, { viewer }) => viewer.userId !== null && viewer.userId !== user.id }],
+  is_followed: [
+    bool,
+    () => false,
+    { when: (user, _, { viewer }) => viewer.userId !== null && viewer.userId !== user.id },
+  ],
   local_time: [nullable(text), () => null],
-} satisfies Shape<UserRow>;
+});
 
-const privateFields = {
+const privateFields = fieldsOf<UserRow>()({
   last_sign_in_at: [nullable(instant), (user) => user.last_sign_in_at],
   confirmed_at: [nullable(instant), (user) => user.confirmed_at],
   last_activity_on: [nullable(day), (user) => user.last_activity_on],
@@ -68,7 +73,8 @@ const privateFields = {
   current_sign_in_at: [nullable(instant), (user) => user.current_sign_in_at],
   identities: [
     list(any),
-    (user) => user.identities.map((one) => ({ provider: one.provider, extern_uid: one.extern_uid, saml_provider_id: null })),
+    (user) =>
+      user.identities.map((one) => ({ provider: one.provider, extern_uid: one.extern_uid, saml_provider_id: null })),
   ],
   can_create_group: [bool, (user) => user.can_create_group],
   can_create_project: [bool, (user) => user.projects_limit > 0],
@@ -78,9 +84,9 @@ const privateFields = {
   commit_email: [text, (user) => user.commit_email ?? user.email],
   shared_runners_minutes_limit: [nullable(int), () => null],
   extra_shared_runners_minutes_limit: [nullable(int), () => null],
-} satisfies Shape<UserRow>;
+});
 
-const administratorFields = {
+const administratorFields = fieldsOf<UserRow>()({
   is_admin: [bool, (user) => user.admin],
   note: [nullable(text), (user) => user.note],
   namespace_id: [nullable(int), (user) => user.namespace_id],
@@ -91,19 +97,7 @@ const administratorFields = {
   current_sign_in_ip: [nullable(text), () => null],
   last_sign_in_ip: [nullable(text), () => null],
   sign_in_count: [int, (user) => user.sign_in_count],
-} satisfies Shape<UserRow>;
-
-/** The same fields for administrators only. */
-function forAdministrators(fields: Shape<UserRow>): Shape<UserRow> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, [type, source, options]]) => {
-      const own = options?.when;
-      const when = (row: UserRow, loaded: undefined, ctx: PresentContext) =>
-        ctx.viewer.isAdmin && (own === undefined || own(row, loaded, ctx));
-      return [name, [type, source, { ...options, when }] as const];
-    }),
-  );
-}
+});
 
 function workInformation(user: UserRow): string | null {
   const { job_title: job, organization } = user.profile;
@@ -111,17 +105,19 @@ function workInformation(user: UserRow): string | null {
   return job || organization || null;
 }
 
+const toAdministrators = (_: UserRow, { viewer }: PresentContext): boolean => viewer.isAdmin;
+
 /** A list item: the summary; everything for administrators. */
 export const userInList = userSummary
   .extend<UserRow>('UserInList')
-  .fields(forAdministrators({ ...publicFields, ...privateFields, ...administratorFields }));
+  .fields(onlyWhen(toAdministrators, { ...publicFields, ...privateFields, ...administratorFields }));
 
 /** One user: the public view; everything for administrators. */
 export const userDetail = userSummary
   .extend<UserRow>('User')
-  .fields({ ...publicFields, ...forAdministrators({ ...privateFields, ...administratorFields }) });
+  .fields({ ...publicFields, ...onlyWhen(toAdministrators, { ...privateFields, ...administratorFields }) });
 
 /** The caller himself: the private view; what administrators see of everybody, for administrators. */
 export const currentUser = userSummary
   .extend<UserRow>('CurrentUser')
-  .fields({ ...publicFields, ...privateFields, ...forAdministrators(administratorFields) });
+  .fields({ ...publicFields, ...privateFields, ...onlyWhen(toAdministrators, administratorFields) });

@@ -19,7 +19,10 @@ export class ListUsersParams {
   @OneOf(['enabled', 'disabled'], { optional: true, about: 'Administrators.' }) two_factor?: 'enabled' | 'disabled';
   @Flag({ optional: true, about: 'Administrators.' }) without_projects?: boolean;
   @Flag({ optional: true, about: 'Administrators.' }) admins?: boolean;
-  @OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], { default: 'id', about: 'Administrators; others by id.' })
+  @OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], {
+    default: 'id',
+    about: 'Administrators; others by id.',
+  })
   order_by: 'id' | 'name' | 'username' | 'created_at' | 'updated_at';
   @OneOf(['asc', 'desc'], { default: 'desc' }) sort: 'asc' | 'desc';
 }

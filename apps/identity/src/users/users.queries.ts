@@ -63,7 +63,9 @@ export class UsersQueries {
       const at = statement.bind(cursor['id']);
       const past = params.sort === 'asc' ? '>' : '<';
       statement.filter(
-        key === 'id' ? `u.id ${past} ${at}::bigint` : `(u.${key}, u.id) ${past} (${statement.bind(cursor['value'])}, ${at}::bigint)`,
+        key === 'id'
+          ? `u.id ${past} ${at}::bigint`
+          : `(u.${key}, u.id) ${past} (${statement.bind(cursor['value'])}, ${at}::bigint)`,
       );
     }
     const rows = await statement.rows<UserRow>(this.db, this.list(key, params.sort), request.perPage);
@@ -74,11 +76,15 @@ export class UsersQueries {
 
   private list(column: string, sort: 'asc' | 'desc') {
     const order = column === 'id' ? `u.id ${sort}` : `u.${column} ${sort}, u.id ${sort}`;
-    const show = (ids: string) => `select ${SHOWN} from (${ids}) cut join users u on u.id = cut.id order by cut.position`;
+    const show = (ids: string) =>
+      `select ${SHOWN} from (${ids}) cut join users u on u.id = cut.id order by cut.position`;
     return { name: 'users', from: 'users u', key: 'u.id', order, show };
   }
 
-  private statement(viewer: Viewer, params: ListUsersParams): { statement: ListStatement; column: ListUsersParams['order_by'] } {
+  private statement(
+    viewer: Viewer,
+    params: ListUsersParams,
+  ): { statement: ListStatement; column: ListUsersParams['order_by'] } {
     const statement = new ListStatement();
     const add = (sql: string) => void statement.filter(sql);
     if (params.username !== undefined) add(`lower(u.username) = lower(${statement.bind(params.username)})`);

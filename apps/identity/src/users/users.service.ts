@@ -130,11 +130,14 @@ export class UsersService {
       if (!user) throw new NotFound('User');
       if (user.state === 'blocked') return null;
       if (viewer.userId === id) throw new Forbidden('The API initiating user cannot be blocked by the API');
-      if (user.kind === 'ghost' || user.kind === 'placeholder') throw new Forbidden('An internal user cannot be blocked');
+      if (user.kind === 'ghost' || user.kind === 'placeholder')
+        throw new Forbidden('An internal user cannot be blocked');
       await tx.query(`update users set state = 'blocked', updated_at = now() where id = $1`, [id]);
       this.log.record(tx, 'user', id);
       // Gateways drop what they remember of his tokens.
-      const tokens = await tx.query<{ id: number }>(`select id from access_tokens where user_id = $1 and not revoked`, [id]);
+      const tokens = await tx.query<{ id: number }>(`select id from access_tokens where user_id = $1 and not revoked`, [
+        id,
+      ]);
       for (const token of tokens) this.log.recordToken(tx, token.id);
       return true;
     });
@@ -145,10 +148,16 @@ function problemsOf(person: NewUser): Record<string, string[]> {
   const isEmail = EMAIL.test(person.email);
   const password = person.password;
   const isShort = password !== undefined && password.length < MIN_PASSWORD_LENGTH;
-  const isForeign = person.public_email !== undefined && person.public_email !== '' && person.public_email !== person.email;
+  const isForeign =
+    person.public_email !== undefined && person.public_email !== '' && person.public_email !== person.email;
   return problemsByField({
     email: person.email.trim() === '' ? ["can't be blank"] : isEmail ? [] : ['is invalid'],
-    name: person.name.trim() === '' ? ["can't be blank"] : person.name.length > 255 ? ['is too long (maximum is 255 characters)'] : [],
+    name:
+      person.name.trim() === ''
+        ? ["can't be blank"]
+        : person.name.length > 255
+          ? ['is too long (maximum is 255 characters)']
+          : [],
     username: topLevelPathProblems(person.username),
     password: isShort ? [`is too short (minimum is ${MIN_PASSWORD_LENGTH} characters)`] : [],
     public_email: isForeign ? ['is not an email you own'] : [],
@@ -158,7 +167,9 @@ function problemsOf(person: NewUser): Record<string, string[]> {
 function columnsOf(person: NewUser): Partial<User> {
   const sent = person as NewUser & Record<keyof Profile, string | number | boolean | undefined>;
   const fields = [...PROFILE_TEXTS, 'theme_id', 'color_scheme_id', 'view_diffs_file_by_file'] as const;
-  const profile = Object.fromEntries(fields.filter((name) => sent[name] !== undefined).map((name) => [name, sent[name]]));
+  const profile = Object.fromEntries(
+    fields.filter((name) => sent[name] !== undefined).map((name) => [name, sent[name]]),
+  );
   return {
     username: person.username,
     name: person.name,

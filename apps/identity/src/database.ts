@@ -1,0 +1,23 @@
+import type { MigrationClass } from '@rookery/persistence';
+import { plumbingMigrations } from '@rookery/persistence';
+import { CreateDirectoryLog1767225600004 } from './directory/1767225600004-create-directory-log';
+import { Namespace } from './groups/namespace.entity';
+import { Member } from './members/member.entity';
+import { CreateUsers1767225600000 } from './migrations/1767225600000-create-users';
+import { CreateAccessTokens1767225600001 } from './migrations/1767225600001-create-access-tokens';
+import { CreateNamespacesAndProjects1767225600002 } from './migrations/1767225600002-create-namespaces-and-projects';
+import { CreateMemberships1767225600003 } from './migrations/1767225600003-create-memberships';
+import { Project } from './projects/project.entity';
+import { AccessToken } from './tokens/access-token.entity';
+import { User } from './users/user.entity';
+
+export const entities = [User, AccessToken, Namespace, Project, Member];
+
+export const migrations: readonly MigrationClass[] = [
+  ...plumbingMigrations,
+  CreateUsers1767225600000,
+  CreateAccessTokens1767225600001,
+  CreateNamespacesAndProjects1767225600002,
+  CreateMemberships1767225600003,
+  CreateDirectoryLog1767225600004,
+];

@@ -1,0 +1,72 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import { ApiV4Module, SCOPE_RESOLVER } from '@rookery/api-v4';
+import { MessagingModule } from '@rookery/messaging';
+import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
+import { PlatformModule, settingsIn } from '@rookery/platform';
+import type { SettingsValues } from '@rookery/platform';
+import { Bootstrap } from './bootstrap/bootstrap.command';
+import { entities, migrations } from './database';
+import { DirectoryLogModule } from './directory/directory-log.module';
+import { GroupChangesService } from './groups/group-changes.service';
+import { GroupDetails } from './groups/group-details';
+import { GroupsController } from './groups/groups.controller';
+import { GroupsQueries } from './groups/groups.queries';
+import { GroupsService } from './groups/groups.service';
+import { HousekeepingJob } from './housekeeping/housekeeping.job';
+import { GroupMembersController, ProjectMembersController } from './members/members.controller';
+import { MembersQueries } from './members/members.queries';
+import { MembersService } from './members/members.service';
+import { SiblingPaths } from './paths/sibling-paths.repository';
+import { FormerPaths } from './projects/former-paths';
+import { ProjectsController } from './projects/projects.controller';
+import { ProjectsQueries } from './projects/projects.queries';
+import { ProjectsService } from './projects/projects.service';
+import { RemovalService } from './removal/removal.service';
+import { TokenResolution } from './resolution/token-resolution';
+import { TokenResolutionController } from './resolution/token-resolution.controller';
+import { IdentityScopeResolver } from './scope/identity-scope-resolver';
+import { AccessTokensQueries } from './tokens/access-tokens.queries';
+import { AccessTokensService } from './tokens/access-tokens.service';
+import { ImpersonationTokensController } from './tokens/impersonation-tokens.controller';
+import { PersonalAccessTokensController } from './tokens/personal-access-tokens.controller';
+import { UsersController } from './users/users.controller';
+import { UsersQueries } from './users/users.queries';
+import { UsersService } from './users/users.service';
+
+const users = [UsersQueries, UsersService];
+const tokens = [AccessTokensQueries, AccessTokensService, TokenResolution, Bootstrap];
+const groups = [GroupsQueries, GroupsService, GroupChangesService, GroupDetails];
+const projects = [ProjectsQueries, ProjectsService, FormerPaths];
+const members = [MembersQueries, MembersService];
+const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver }];
+
+/** The rooms of the identity service. */
+@Module({
+  controllers: [
+    UsersController,
+    PersonalAccessTokensController,
+    ImpersonationTokensController,
+    TokenResolutionController,
+    GroupsController,
+    ProjectsController,
+    GroupMembersController,
+    ProjectMembersController,
+  ],
+  providers: [...users, ...tokens, ...groups, ...projects, ...members, ...scope, HousekeepingJob],
+})
+export class IdentityModule {
+  static forRoot(values: SettingsValues): DynamicModule {
+    const settings = settingsIn(values, databaseSettingsFor('identity'));
+    return {
+      module: IdentityModule,
+      imports: [
+        PlatformModule.forRoot({ service: 'identity', values }),
+        PersistenceModule.forRoot({ service: 'identity', entities, settings, migrations }),
+        MessagingModule.forRoot({ service: 'identity' }),
+        ApiV4Module.forRoot({ service: 'identity' }),
+        DirectoryLogModule,
+      ],
+    };
+  }
+}

@@ -1,0 +1,44 @@
+import { day, instant, int, mapOf, nullable, presenter, text, bool } from '@rookery/api-v4';
+import { absoluteUrl } from '@rookery/directory';
+import { userSummary } from '../users/user.presenter';
+import type { MemberRow } from './member.presenter';
+
+/** What adding answers: the member, or how it went for several people at once. Source: reference identity-and-import 2.8. */
+export interface Added {
+  readonly member?: MemberRow;
+  /** Why some could not be added, by the name that the caller used; set when several were asked for. */
+  readonly failures?: Readonly<Record<string, string>>;
+}
+
+const single = { when: (added: Added): boolean => added.member !== undefined };
+const hasFailed = (added: Added): boolean => Object.keys(added.failures ?? {}).length > 0;
+const of =
+  <T>(pick: (row: MemberRow) => T) =>
+  (added: Added): T =>
+    pick(added.member!);
+
+export const addedMember = presenter<Added>('AddedMember').fields({
+  id: [int, of((row) => row.id), single],
+  username: [text, of((row) => row.username), single],
+  public_email: [nullable(text), of((row) => row.public_email), single],
+  name: [text, of((row) => row.name), single],
+  state: [text, of((row) => row.state), single],
+  locked: [bool, () => false, single],
+  avatar_url: [nullable(text), (added, _, { links }) => absoluteUrl(added.member!.avatar_url, links), single],
+  web_url: [text, (added, _, { links }) => links.web(added.member!.username), single],
+  access_level: [int, of((row) => row.access_level), single],
+  created_at: [instant, of((row) => row.member_since), single],
+  created_by: [
+    nullable(userSummary.asField()),
+    of((row) => row.created_by),
+    { when: (added) => added.member !== undefined && added.member.created_by !== null },
+  ],
+  expires_at: [nullable(day), of((row) => row.expires_on), single],
+  membership_state: [text, () => 'active', single],
+  status: [
+    text,
+    (added) => (hasFailed(added) ? 'error' : 'success'),
+    { when: (added) => added.failures !== undefined },
+  ],
+  message: [mapOf(text), (added) => added.failures ?? {}, { when: hasFailed }],
+});

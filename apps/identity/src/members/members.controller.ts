@@ -1,0 +1,152 @@
+import { Controller } from '@nestjs/common';
+import type { Call, GroupScope, ProjectScope } from '@rookery/api-v4';
+import { ability, checkUnmodifiedSince, created, Endpoint, none, one, page, signedIn, source } from '@rookery/api-v4';
+import type { Page, SignedInViewer } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
+import { addedMember } from './added-member.presenter';
+import type { Added } from './added-member.presenter';
+import { member } from './member.presenter';
+import type { MemberRow } from './member.presenter';
+import { mayManageMembers } from './member.policy';
+import { memberSource } from './member-source';
+import {
+  AddMemberParams,
+  AllMembersParams,
+  ListMembersParams,
+  MemberParams,
+  RemoveMemberParams,
+  UpdateMemberParams,
+} from './members.dto';
+import { MembersQueries } from './members.queries';
+import type { Named } from './members.service';
+import { MembersService } from './members.service';
+import { peopleNamed } from './people-named';
+
+const SOURCE = 'reference identity-and-import 2.8';
+type Scope = ProjectScope | GroupScope;
+type MemberCall<P> = Call<P, Scope, SignedInViewer>;
+
+const manages = <P extends object>() =>
+  ability<P, Scope>('member.manage', (call) => mayManageMembers(call.viewer, memberSource(call.within)), {
+    signedIn: true,
+  });
+const managesOrIsHimself = ability<RemoveMemberParams, Scope>(
+  'member.remove',
+  (call) => call.viewer.userId === call.params.user_id || mayManageMembers(call.viewer, memberSource(call.within)),
+  { signedIn: true },
+);
+
+/** The same routes below groups and below projects. */
+function membersBelow(kind: 'group' | 'project') {
+  const base = `/${kind}s/:id/members`;
+  const within = source(kind);
+
+  @Controller()
+  class MembersController {
+    constructor(
+      readonly members: MembersService,
+      readonly queries: MembersQueries,
+    ) {}
+
+    @Endpoint('GET', base, {
+      about: `Direct members of a ${kind}.`,
+      source: SOURCE,
+      within,
+      may: signedIn(),
+      params: ListMembersParams,
+      answers: page(member),
+    })
+    list({ viewer, within, params, page }: MemberCall<ListMembersParams>): Promise<Page<MemberRow>> {
+      return this.queries.direct(viewer, memberSource(within), params, page);
+    }
+
+    @Endpoint('GET', `${base}/all`, {
+      about: `Everybody with a level in a ${kind}, with the highest.`,
+      source: SOURCE,
+      within,
+      may: signedIn(),
+      params: AllMembersParams,
+      answers: page(member),
+    })
+    all({ viewer, within, params, page }: MemberCall<AllMembersParams>): Promise<Page<MemberRow>> {
+      return this.queries.all(viewer, memberSource(within), params, page);
+    }
+
+    @Endpoint('GET', `${base}/all/:user_id`, {
+      about: `One person's highest level in a ${kind}.`,
+      source: SOURCE,
+      within,
+      may: signedIn(),
+      params: MemberParams,
+      answers: one(member),
+    })
+    async oneOfAll({ viewer, within, params }: MemberCall<MemberParams>): Promise<MemberRow> {
+      return known(await this.queries.oneOfAll(viewer, memberSource(within), params.user_id));
+    }
+
+    @Endpoint('GET', `${base}/:user_id`, {
+      about: `One direct member of a ${kind}.`,
+      source: SOURCE,
+      within,
+      may: signedIn(),
+      params: MemberParams,
+      answers: one(member),
+    })
+    async show({ within, params }: MemberCall<MemberParams>): Promise<MemberRow> {
+      return known(await this.queries.one(memberSource(within), params.user_id));
+    }
+
+    @Endpoint('POST', base, {
+      about: `Adds one person or several to a ${kind}.`,
+      source: SOURCE,
+      within,
+      may: manages<AddMemberParams>(),
+      params: AddMemberParams,
+      fails: [403, 404, 409],
+      answers: created(addedMember),
+    })
+    async add({ viewer, within, params }: MemberCall<AddMemberParams>): Promise<Added> {
+      const people = peopleNamed(params);
+      const [first] = people as [Named];
+      if (people.length === 1) return { member: await this.members.add(viewer, memberSource(within), first, params) };
+      return { failures: await this.members.addSeveral(viewer, memberSource(within), people, params) };
+    }
+
+    @Endpoint('PUT', `${base}/:user_id`, {
+      about: `Changes the level of a direct member of a ${kind}.`,
+      source: SOURCE,
+      within,
+      may: manages<UpdateMemberParams>(),
+      params: UpdateMemberParams,
+      fails: [403, 404],
+      answers: one(member),
+    })
+    update({ viewer, within, params }: MemberCall<UpdateMemberParams>): Promise<MemberRow> {
+      return this.members.update(viewer, memberSource(within), params.user_id, params);
+    }
+
+    @Endpoint('DELETE', `${base}/:user_id`, {
+      about: `Removes a direct member of a ${kind}; everybody may leave.`,
+      source: SOURCE,
+      within,
+      may: managesOrIsHimself,
+      params: RemoveMemberParams,
+      fails: [403, 404, 412],
+      answers: none(),
+    })
+    async remove(call: MemberCall<RemoveMemberParams>): Promise<void> {
+      const { viewer, within, params } = call;
+      const how = { keepBelow: params.skip_subresources, unchanged: (at: Date) => checkUnmodifiedSince(call, at) };
+      await this.members.remove(viewer, memberSource(within), params.user_id, how);
+    }
+  }
+  return MembersController;
+}
+
+function known(row: MemberRow | null): MemberRow {
+  if (!row) throw new NotFound();
+  return row;
+}
+
+export const GroupMembersController = membersBelow('group');
+export const ProjectMembersController = membersBelow('project');

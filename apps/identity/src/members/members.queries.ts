@@ -1,0 +1,130 @@
+import { Injectable } from '@nestjs/common';
+import type { Page, PageRequest, Viewer } from '@rookery/kernel';
+import { COUNT_LIMIT, offsetOf, pageOf } from '@rookery/kernel';
+import { Database } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { containing, ListStatement } from '../listing/list-statement';
+import { userFaceSql } from '../users/users.queries';
+import type { MemberRow } from './member.presenter';
+import type { MemberSource } from './member-source';
+import type { AllMembersParams, ListMembersParams } from './members.dto';
+
+const TODAY = `(statement_timestamp() at time zone 'UTC')::date`;
+const live = (alias: string) => `(${alias}.expires_on is null or ${alias}.expires_on > ${TODAY})`;
+
+const SHOWN = `u.id, u.username, u.name, u.state, u.avatar_url, u.public_email, m.id as membership_id,
+  m.access_level, m.created_at as member_since, m.expires_on, m.updated_at as changed_at,
+  (select ${userFaceSql('c')} from users c where c.id = m.created_by_id) as created_by`;
+
+/** Reads of members. A membership that ran out is none. Source: reference identity-and-import 2.8. */
+@Injectable()
+export class MembersQueries {
+  constructor(private readonly db: Database) {}
+
+  /** Direct members, in the order in which they came. */
+  direct(
+    viewer: Viewer,
+    source: MemberSource,
+    params: ListMembersParams,
+    request: PageRequest,
+  ): Promise<Page<MemberRow>> {
+    const statement = new ListStatement();
+    statement.where(`m.source_type = '${source.type}' and m.source_id = ${statement.bind(source.id)} and ${live('m')}`);
+    for (const condition of narrowing(statement, viewer, params)) statement.filter(condition);
+    const show = (ids: string) =>
+      `select ${SHOWN} from (${ids}) cut join members m on m.id = cut.id join users u on u.id = m.user_id order by cut.position`;
+    return statement.page<MemberRow>(
+      this.db,
+      { name: 'members', from: 'members m', key: 'm.id', order: 'm.id', show },
+      request,
+    );
+  }
+
+  async one(source: MemberSource, userId: number, runner: Pick<Tx, 'query'> = this.db): Promise<MemberRow | null> {
+    const rows = await runner.query<MemberRow>(
+      `select ${SHOWN} from members m join users u on u.id = m.user_id
+       where m.source_type = $1 and m.source_id = $2 and m.user_id = $3 and ${live('m')}`,
+      [source.type, source.id, userId],
+    );
+    return rows[0] ?? null;
+  }
+
+  /**
+   * Everybody who has a level here: direct, inherited, by an invited group. One entry a person, with the highest
+   * level, in the order of user ids. Each source gives at most as many people as the page reaches.
+   */
+  async all(
+    viewer: Viewer,
+    source: MemberSource,
+    params: AllMembersParams,
+    request: PageRequest,
+  ): Promise<Page<MemberRow>> {
+    if (params.state === 'awaiting') return { rows: [], total: 0, hasNext: false };
+    const offset = offsetOf(request);
+    const rows = await this.effective<MemberRow>(viewer, source, params, {
+      upTo: offset + request.perPage + 1,
+      select: (held) => `select ${SHOWN} from (${held} offset ${offset} limit ${request.perPage + 1}) m
+        join users u on u.id = m.user_id order by m.user_id`,
+    });
+    const [counted] = await this.effective<{ counted: number }>(viewer, source, params, {
+      upTo: COUNT_LIMIT + 1,
+      select: (held) => `select count(*)::int as counted from (${held} limit ${COUNT_LIMIT + 1}) c`,
+    });
+    return pageOf(request, rows, counted!.counted);
+  }
+
+  async oneOfAll(viewer: Viewer, source: MemberSource, userId: number): Promise<MemberRow | null> {
+    const params = { id: source.id, user_ids: [userId] };
+    const rows = await this.effective<MemberRow>(viewer, source, params, {
+      upTo: 1,
+      select: (held) => `select ${SHOWN} from (${held}) m join users u on u.id = m.user_id`,
+    });
+    return rows[0] ?? null;
+  }
+
+  private effective<R>(
+    viewer: Viewer,
+    source: MemberSource,
+    params: ListMembersParams,
+    how: { readonly upTo: number; readonly select: (held: string) => string },
+  ): Promise<R[]> {
+    const statement = new ListStatement();
+    const namespaces = `${statement.bind(source.traversalIds)}::bigint[]`;
+    const projectId = statement.bind(source.type === 'project' ? source.id : null);
+    const narrow = narrowing(statement, viewer, params)
+      .map((condition) => ` and ${condition}`)
+      .join('');
+    const held = `
+      with source as (
+        select 'namespace' as type, id, 50 as cap, false as invited from unnest(${namespaces}) id
+        union all select 'project', ${projectId}::bigint, 50, false where ${projectId}::bigint is not null
+        union all select 'namespace', above.id, s.access_level, true from shares s
+          join namespaces g on g.id = s.group_id cross join unnest(g.traversal_ids) above(id)
+          where ${live('s')} and ((s.source_type = 'namespace' and s.source_id = any(${namespaces}))
+            or (s.source_type = 'project' and s.source_id = ${projectId}::bigint))
+      )
+      select distinct on (m.user_id) m.* from source cross join lateral (
+        select m.id, m.user_id, least(m.access_level, source.cap) as access_level, m.created_at, m.updated_at,
+          m.expires_on, m.created_by_id
+        from members m where m.source_type = source.type and m.source_id = source.id and ${live('m')}${narrow}
+        order by m.user_id limit ${how.upTo}
+      ) m order by m.user_id, m.access_level desc, source.invited, m.id`;
+    return this.db.query<R>(how.select(held), statement.values);
+  }
+}
+
+/** Conditions on `m` by the person. Only administrators find people by a part of their private address. */
+function narrowing(statement: ListStatement, viewer: Viewer, params: ListMembersParams): string[] {
+  const conditions: string[] = [];
+  if (params.user_ids?.length) conditions.push(`m.user_id = any(${statement.bind(params.user_ids)}::bigint[])`);
+  if (params.skip_users?.length) conditions.push(`m.user_id <> all(${statement.bind(params.skip_users)}::bigint[])`);
+  if (params.query) {
+    const pattern = statement.bind(containing(params.query));
+    const email = viewer.isAdmin
+      ? `f.email ilike ${pattern}`
+      : `lower(f.email) = lower(${statement.bind(params.query)})`;
+    conditions.push(`exists (select 1 from users f where f.id = m.user_id
+      and (f.name ilike ${pattern} or f.username ilike ${pattern} or ${email}))`);
+  }
+  return conditions;
+}

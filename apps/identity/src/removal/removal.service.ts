@@ -1,0 +1,108 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { groupDeleted, projectDeleted } from '@rookery/contracts';
+import { Refused } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import type { SettingsOf } from '@rookery/platform';
+import { ChangeLog } from '../directory/change-log';
+import { identitySettings } from '../identity.config';
+
+/** What is asked for when a group or project is deleted. */
+export interface RemovalRequest {
+  readonly permanently_remove?: boolean;
+  readonly full_path?: string;
+}
+
+interface Marked {
+  readonly id: number;
+  readonly full_path: string;
+  readonly marked_for_deletion_on: string | null;
+}
+
+type Kind = 'group' | 'project';
+const TABLES = { group: 'namespaces', project: 'projects' } as const;
+const NOUNS = { group: 'Group', project: 'Project' } as const;
+
+/**
+ * Delayed deletion of groups and projects: the first call marks, removal follows when the period is over or when it
+ * is asked for with the full path. Source: reference identity-and-import 2.6, 10.2; ADR 0062.
+ */
+@Injectable()
+export class RemovalService {
+  constructor(
+    private readonly log: ChangeLog,
+    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+  ) {}
+
+  /** Errors: Refused for a second call without the flag, the flag without a mark, or a wrong path. */
+  async request(tx: Tx, kind: Kind, thing: Marked, asked: RemovalRequest, actorId: number | null): Promise<void> {
+    if (this.settings.deletionDelayDays === 0) return this.remove(tx, kind, thing.id, actorId);
+    const isMarked = thing.marked_for_deletion_on !== null;
+    if (!asked.permanently_remove) {
+      if (isMarked) throw new Refused(`${NOUNS[kind]} has been already marked for deletion`, { verbatim: true });
+      return this.mark(tx, kind, thing.id);
+    }
+    if (!isMarked) throw new Refused(`${NOUNS[kind]} must be marked for deletion first.`, { verbatim: true });
+    if (asked.full_path?.toLowerCase() !== thing.full_path.toLowerCase()) {
+      const text = `\`full_path\` is incorrect. You must enter the complete path for the ${kind}.`;
+      throw new Refused(text, { verbatim: true });
+    }
+    return this.remove(tx, kind, thing.id, actorId);
+  }
+
+  /** What was marked at least the period ago. */
+  async due(tx: Tx, kind: Kind): Promise<number[]> {
+    const rows = await tx.query<{ id: number }>(
+      `select id from ${TABLES[kind]} where marked_for_deletion_on <= (now() at time zone 'UTC')::date - $1::int
+       order by id limit 100 for update skip locked`,
+      [this.settings.deletionDelayDays],
+    );
+    return rows.map((row) => row.id);
+  }
+
+  async remove(tx: Tx, kind: Kind, id: number, actorId: number | null): Promise<void> {
+    if (kind === 'project') return this.removeProject(tx, id, actorId);
+    await this.log.recordWithBelongings(tx, 'namespace', id);
+    const tree = await tx.query<{ id: number }>(
+      `select id from namespaces where traversal_ids @> array[$1::bigint] order by id for update`,
+      [id],
+    );
+    const ids = tree.map((row) => row.id);
+    const projects = await tx.query<{ id: number }>(
+      `with gone as (select id from projects where namespace_id = any($1)),
+         m as (delete from members where (source_type = 'namespace' and source_id = any($1))
+           or (source_type = 'project' and source_id in (select id from gone))),
+         s as (delete from shares where (source_type = 'namespace' and source_id = any($1))
+           or (source_type = 'project' and source_id in (select id from gone)))
+       delete from projects where id in (select id from gone) returning id`,
+      [ids],
+    );
+    await tx.query(`delete from namespaces where id = any($1)`, [ids]);
+    for (const project of projects) this.announce(tx, 'project', project.id, actorId);
+    for (const group of ids) this.announce(tx, 'group', group, actorId);
+  }
+
+  private async removeProject(tx: Tx, id: number, actorId: number | null): Promise<void> {
+    await this.log.recordWithBelongings(tx, 'project', id);
+    await tx.query(`delete from members where source_type = 'project' and source_id = $1`, [id]);
+    await tx.query(`delete from shares where source_type = 'project' and source_id = $1`, [id]);
+    await tx.query(`delete from projects where id = $1`, [id]);
+    this.announce(tx, 'project', id, actorId);
+  }
+
+  private async mark(tx: Tx, kind: Kind, id: number): Promise<void> {
+    await tx.query(
+      `update ${TABLES[kind]} set marked_for_deletion_on = (now() at time zone 'UTC')::date, marked_for_deletion_at = now(),
+         updated_at = now() where id = $1`,
+      [id],
+    );
+    this.log.record(tx, kind === 'group' ? 'namespace' : 'project', id);
+  }
+
+  private announce(tx: Tx, kind: Kind, id: number, actorId: number | null): void {
+    const event =
+      kind === 'group'
+        ? groupDeleted.of({ aggregateId: id, actorId, data: { group_id: id } })
+        : projectDeleted.of({ aggregateId: id, actorId, data: { project_id: id } });
+    tx.emit(event);
+  }
+}
