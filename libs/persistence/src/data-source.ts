@@ -3,6 +3,7 @@ import type { Logger as TypeOrmLogger } from 'typeorm';
 import type { DatabaseSettings } from './database.config';
 import { SnakeNaming } from './naming';
 import { rowValues } from './row-values';
+import { SteadyClient } from './steady-client';
 
 /**
  * How every connection of a service is made. Purpose: limits, names and value parsers in one place, for the running
@@ -34,6 +35,7 @@ export function dataSourceOptions(
     // Without a handler, an idle connection that the server ends would end the process.
     poolErrorHandler: o.onIdleError,
     extra: {
+      Client: SteadyClient,
       types: rowValues,
       keepAlive: true,
       statement_timeout: settings.statementTimeoutMs,

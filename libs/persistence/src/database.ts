@@ -1,9 +1,9 @@
-import type { Client as PgClient, Pool, QueryResult } from 'pg';
-import { Client } from 'pg';
+import type { Client, Pool, QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
 import { translated } from './failures';
 import type { Prepared } from './prepared';
 import { rowValues } from './row-values';
+import { SteadyClient } from './steady-client';
 
 /** What a pool and a single connection have in common. */
 export interface Runs {
@@ -35,16 +35,14 @@ export class Database {
    * A connection of its own beside the pool, for a session lock that must die with the connection. The caller ends it
    * and listens to its errors; nothing here times its statements out.
    */
-  async alone(name: string): Promise<PgClient> {
-    const client = new Client({
+  async alone(name: string): Promise<Client> {
+    const client = new SteadyClient({
       connectionString: this.url,
       application_name: name,
       connectionTimeoutMillis: 5000,
       keepAlive: true,
       types: rowValues,
     });
-    // Without a listener, a lost connection would end the process.
-    client.on('error', () => undefined);
     await client.connect();
     return client;
   }
