@@ -19,6 +19,7 @@ export class PackageModule {
       module: PackageModule,
       imports: [
         PlatformModule.forRoot({ service, values }),
+        PlatformModule.forRoot({ service, values }),
         PersistenceModule.forRoot({
           service,
           entities,

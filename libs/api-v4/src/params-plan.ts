@@ -63,13 +63,18 @@ export class ParamsPlan<P extends object> {
   private collect(sources: ParamSources, within: string, problems: string[]): P {
     const params = new this.params();
     const target = params as Record<string, unknown>;
+    let refused: string[] | null = null;
     for (let i = 0; i < this.fields.length; i++) {
       const field = this.fields[i]!;
       const raw = field.upload ? sources.files[field.name] : sent(field, sources);
+      const before = problems.length;
       const value = this.valueOf(field, raw, params, within, problems);
       if (value !== undefined) target[field.name] = value;
+      else if (problems.length > before) (refused ??= []).push(field.name);
     }
-    for (const rule of this.together) judgeTogether(rule, target, within, problems);
+    // A value that does not do was sent all the same.
+    const wasSent = (name: string): boolean => target[name] !== undefined || refused?.includes(name) === true;
+    for (const rule of this.together) judgeTogether(rule, wasSent, within, problems);
     return params;
   }
 
@@ -160,8 +165,13 @@ function named(within: string, name: string): string {
   return within === '' ? name : `${within}[${name}]`;
 }
 
-function judgeTogether(rule: TogetherRule, params: object, within: string, problems: string[]): void {
-  const given = rule.names.filter((name) => (params as Record<string, unknown>)[name] !== undefined);
+function judgeTogether(
+  rule: TogetherRule,
+  wasSent: (name: string) => boolean,
+  within: string,
+  problems: string[],
+): void {
+  const given = rule.names.filter(wasSent);
   const names = (list: readonly string[]): string => list.map((name) => named(within, name)).join(', ');
   if (given.length === 0 && rule.kind === 'atLeastOne') {
     problems.push(`${names(rule.names)} are missing, at least one parameter must be provided`);

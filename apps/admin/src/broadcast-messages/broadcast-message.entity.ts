@@ -40,7 +40,7 @@ export interface BroadcastMessageInput {
 /** A banner or notification for everybody on the instance. Source: requirements 3 §2 Broadcast message. */
 @Entity('broadcast_messages')
 export class BroadcastMessage {
-  @PrimaryGeneratedColumn({ type: 'bigint' })
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'BY DEFAULT' })
   id: number;
 
   @Column({ type: 'text' })

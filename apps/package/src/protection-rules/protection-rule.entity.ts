@@ -19,7 +19,7 @@ export interface ProtectionRuleInput {
 /** Who may push or delete packages whose name matches. Source: requirements 3 §2 Package protection rule. */
 @Entity('protection_rules')
 export class ProtectionRule {
-  @PrimaryGeneratedColumn({ type: 'bigint' })
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'BY DEFAULT' })
   id: number;
 
   @Column({ name: 'project_id', type: 'bigint' })

@@ -1,0 +1,234 @@
+import { messagingSettings } from '@rookery/messaging';
+import { Database, databaseSettingsFor } from '@rookery/persistence';
+import type { TestApp, TestDatabase } from '@rookery/testing';
+import { DirectorySeed, paging, parameterEncodings, startTestApp, testDatabase } from '@rookery/testing';
+import type { Viewer } from '@rookery/kernel';
+import { AdminModule } from '../../src/admin.module';
+import { migrations } from '../../src/database';
+
+let database: TestDatabase;
+let seed: DirectorySeed;
+let app: TestApp;
+let administrator: Viewer;
+let user: Viewer;
+
+beforeAll(async () => {
+  database = await testDatabase('admin', migrations);
+  seed = await DirectorySeed.open(database.url);
+  administrator = seed.viewer(await seed.user({ admin: true }));
+  user = seed.viewer(await seed.user());
+  app = await startTestApp({
+    service: 'admin',
+    module: AdminModule,
+    settings: [databaseSettingsFor('admin'), messagingSettings],
+    databaseUrl: database.url,
+  });
+});
+
+afterAll(async () => {
+  await app.close();
+  await seed.close();
+  await database.drop();
+});
+
+const write = (params: Record<string, unknown> = {}) =>
+  app
+    .as(administrator)
+    .post('/broadcast_messages')
+    .send({ message: 'Tea at four', ...params });
+
+async function written(params: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+  const response = await write(params);
+  expect([response.status, response.text]).toEqual([201, expect.any(String)]);
+  return response.body as Record<string, unknown>;
+}
+
+describe('POST /broadcast_messages', () => {
+  it('writes a banner for an hour from now when only a text is given', async () => {
+    const before = Date.now();
+    const message = await written();
+    expect(Object.keys(message)).toEqual([
+      'id',
+      'message',
+      'starts_at',
+      'ends_at',
+      'font',
+      'target_access_levels',
+      'target_path',
+      'broadcast_type',
+      'theme',
+      'dismissable',
+      'active',
+    ]);
+    expect(message).toMatchObject({
+      message: 'Tea at four',
+      font: '#FFFFFF',
+      target_access_levels: [],
+      target_path: null,
+      broadcast_type: 'banner',
+      theme: 'indigo',
+      dismissable: false,
+      active: true,
+    });
+    const starts = Date.parse(String(message['starts_at']));
+    expect(Math.abs(starts - before)).toBeLessThan(5000);
+    expect(Date.parse(String(message['ends_at'])) - starts).toBe(3_600_000);
+  });
+
+  it('ignores the deprecated colour', async () => {
+    expect(await written({ color: '#123456' })).not.toHaveProperty('color');
+  });
+
+  it('stores a message that ends before it starts; it is never active', async () => {
+    const message = await written({ starts_at: '2026-02-01T00:00:00Z', ends_at: '2026-01-01T00:00:00Z' });
+    expect(message).toMatchObject({
+      starts_at: '2026-02-01T00:00:00.000Z',
+      ends_at: '2026-01-01T00:00:00.000Z',
+      active: false,
+    });
+  });
+
+  it.each([
+    [{ message: undefined }, { error: 'message is missing' }],
+    [{ message: '  ' }, { message: { message: ["can't be blank"] } }],
+    [{ message: ['a'] }, { error: 'message is invalid' }],
+    [{ message: 'a\u0000b' }, { error: 'message is invalid' }],
+    [{ starts_at: 'tomorrow' }, { error: 'starts_at is invalid' }],
+    [{ font: 'white' }, { message: { font: ['must be a valid color code'] } }],
+    [{ target_access_levels: [11] }, { error: 'target_access_levels does not have a valid value' }],
+    [{ broadcast_type: 'song' }, { error: 'broadcast_type does not have a valid value' }],
+    [{ theme: 'pink' }, { error: 'theme does not have a valid value' }],
+    [{ dismissable: 'maybe' }, { error: 'dismissable is invalid' }],
+  ])('refuses %j', async (params, body) => {
+    const response = await write(params);
+    expect([response.status, response.body]).toEqual([400, body]);
+  });
+
+  parameterEncodings({
+    app: () => app,
+    to: () => ({
+      viewer: administrator,
+      method: 'POST',
+      path: '/broadcast_messages',
+      params: { message: 'Tea', target_access_levels: [30, 40], dismissable: true, theme: 'light-red' },
+    }),
+    seen: ({ message, target_access_levels, dismissable, theme }) => [
+      message,
+      target_access_levels,
+      dismissable,
+      theme,
+    ],
+    expected: ['Tea', [30, 40], true, 'light-red'],
+  });
+
+  it('announces each change in the outbox, together with the row', async () => {
+    const { id } = await written();
+    await app
+      .as(administrator)
+      .put(`/broadcast_messages/${String(id)}`)
+      .send({ theme: 'red' });
+    await app
+      .as(administrator)
+      .delete(`/broadcast_messages/${String(id)}`)
+      .send();
+    const rows = await app
+      .get(Database)
+      .query<{ type: string }>('select type from outbox where aggregate_id = $1 order by id', [id]);
+    expect(rows.map((row) => row.type.split('.').at(-2))).toEqual(['created', 'updated', 'deleted']);
+  });
+});
+
+describe('who may', () => {
+  const requests = [
+    ['POST', '/broadcast_messages'],
+    ['PUT', '/broadcast_messages/1'],
+    ['DELETE', '/broadcast_messages/1'],
+  ] as const;
+
+  it.each(requests)('%s %s is for administrators', async (method, path) => {
+    const anonymous = await app.as(seed.anonymous()).request(method, path).send();
+    expect([anonymous.status, anonymous.body]).toEqual([401, { message: '401 Unauthorized' }]);
+    const ordinary = await app.as(user).request(method, path).send();
+    expect([ordinary.status, ordinary.body]).toEqual([403, { message: '403 Forbidden' }]);
+  });
+
+  it('everybody reads, without a token too', async () => {
+    const { id } = await written();
+    for (const viewer of [seed.anonymous(), user, administrator]) {
+      expect((await app.as(viewer).get('/broadcast_messages').send()).status).toBe(200);
+      expect(
+        (
+          await app
+            .as(viewer)
+            .get(`/broadcast_messages/${String(id)}`)
+            .send()
+        ).body,
+      ).toMatchObject({ id });
+    }
+  });
+
+  it('a token that may only read cannot write', async () => {
+    const reader = { ...administrator, scopes: ['read_api'] };
+    expect((await app.as(reader).get('/broadcast_messages').send()).status).toBe(200);
+    const response = await app.as(reader).post('/broadcast_messages').send({ message: 'x' });
+    expect([response.status, (response.body as Record<string, unknown>)['error']]).toEqual([403, 'insufficient_scope']);
+  });
+});
+
+describe('PUT /broadcast_messages/:id', () => {
+  it('changes what is sent and nothing else', async () => {
+    const before = await written({ theme: 'blue', target_path: '/docs/*' });
+    const response = await app
+      .as(administrator)
+      .put(`/broadcast_messages/${String(before['id'])}`)
+      .send({ message: 'Tea at five' });
+    expect([response.status, response.body]).toEqual([200, { ...before, message: 'Tea at five' }]);
+  });
+
+  it('is content with nothing to change', async () => {
+    const before = await written();
+    const response = await app
+      .as(administrator)
+      .put(`/broadcast_messages/${String(before['id'])}`)
+      .send({});
+    expect([response.status, response.body]).toEqual([200, before]);
+  });
+});
+
+describe.each(['GET', 'PUT', 'DELETE'] as const)('%s /broadcast_messages/:id', (method) => {
+  it('knows no other message', async () => {
+    const response = await app.as(administrator).request(method, '/broadcast_messages/999999').send();
+    expect([response.status, response.body]).toEqual([404, { message: '404 Not found' }]);
+  });
+
+  it.each(['abc', '12345678901234567890'])('refuses the id %s', async (id) => {
+    const response = await app.as(administrator).request(method, `/broadcast_messages/${id}`).send();
+    expect([response.status, response.body]).toEqual([400, { error: 'id is invalid' }]);
+  });
+});
+
+describe('DELETE /broadcast_messages/:id', () => {
+  it('deletes once', async () => {
+    const { id } = await written();
+    const path = `/broadcast_messages/${String(id)}`;
+    const first = await app.as(administrator).delete(path).send();
+    expect([first.status, first.text]).toEqual([204, '']);
+    expect((await app.as(administrator).delete(path).send()).status).toBe(404);
+  });
+});
+
+describe('GET /broadcast_messages', () => {
+  const rows = 5;
+  beforeAll(async () => {
+    await app.get(Database).query('delete from broadcast_messages');
+    for (let index = 0; index < rows; index += 1) await written({ message: `message ${index}` });
+  });
+
+  it('lists the newest first', async () => {
+    const ids = (await app.as(user).get('/broadcast_messages').json<{ id: number }[]>()).map(({ id }) => id);
+    expect(ids).toEqual([...ids].sort((a, b) => b - a));
+    expect(ids).toHaveLength(rows);
+  });
+
+  paging(() => ({ app, viewer: user, path: '/broadcast_messages', rows }));
+});

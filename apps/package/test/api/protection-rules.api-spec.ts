@@ -1,0 +1,317 @@
+import type { DirectoryProject } from '@rookery/contracts';
+import type { Viewer } from '@rookery/kernel';
+import { messagingSettings } from '@rookery/messaging';
+import { Database, databaseSettingsFor } from '@rookery/persistence';
+import type { SeededUser, TestApp, TestDatabase } from '@rookery/testing';
+import {
+  DirectorySeed,
+  foreignId,
+  parameterEncodings,
+  refusalOrder,
+  startTestApp,
+  testDatabase,
+  visibility,
+} from '@rookery/testing';
+import { migrations } from '../../src/database';
+import { packageSettings } from '../../src/package.config';
+import { PackageModule } from '../../src/package.module';
+
+let database: TestDatabase;
+let seed: DirectorySeed;
+let app: TestApp;
+let maintainer: SeededUser;
+let project: DirectoryProject;
+
+const start = (env: Record<string, string> = {}) =>
+  startTestApp({
+    service: 'package',
+    module: PackageModule,
+    settings: [databaseSettingsFor('package'), messagingSettings, packageSettings],
+    databaseUrl: database.url,
+    env,
+  });
+
+beforeAll(async () => {
+  database = await testDatabase('package', migrations);
+  seed = await DirectorySeed.open(database.url);
+  maintainer = await seed.user();
+  project = await seed.project({ visibility: 'private' });
+  await seed.member(maintainer, project, 'maintainer');
+  app = await start();
+});
+
+afterAll(async () => {
+  await app.close();
+  await seed.close();
+  await database.drop();
+});
+
+let counter = 0;
+const aPattern = () => `@acme/package-${(counter += 1)}*`;
+const rulesOf = (of: DirectoryProject) => `/projects/${of.id}/packages/protection/rules`;
+const me = (): Viewer => seed.viewer(maintainer);
+
+interface Rule {
+  readonly id: number;
+  readonly [name: string]: unknown;
+}
+
+async function aRule(params: Record<string, unknown> = {}, of = project): Promise<Rule> {
+  return app
+    .as(me())
+    .post(rulesOf(of))
+    .body({
+      package_name_pattern: aPattern(),
+      package_type: 'npm',
+      minimum_access_level_for_push: 'maintainer',
+      ...params,
+    })
+    .json<Rule>();
+}
+
+describe('POST …/packages/protection/rules', () => {
+  it('protects a name', async () => {
+    const response = await app
+      .as(me())
+      .post(rulesOf(project))
+      .send({ package_name_pattern: '@acme/*', package_type: 'npm', minimum_access_level_for_push: 'owner' });
+    expect([response.status, response.body]).toEqual([
+      201,
+      {
+        id: expect.any(Number),
+        project_id: project.id,
+        package_name_pattern: '@acme/*',
+        package_type: 'npm',
+        minimum_access_level_for_delete: null,
+        minimum_access_level_for_push: 'owner',
+      },
+    ]);
+  });
+
+  it('works by the encoded path of the project', async () => {
+    const group = await seed.group({ path: 'acme' });
+    const inGroup = await seed.project({ namespace_id: group.id, path: 'tools.js' });
+    await seed.member(maintainer, group, 'owner');
+    const rule = await app
+      .as(me())
+      .post('/projects/Acme%2Ftools.js/packages/protection/rules')
+      .body({ package_name_pattern: 'x', package_type: 'generic', minimum_access_level_for_push: 'admin' })
+      .json<Rule>();
+    expect(rule).toMatchObject({ project_id: inGroup.id });
+  });
+
+  const missing =
+    'minimum_access_level_for_push, minimum_access_level_for_delete are missing, at least one parameter must be provided';
+  it.each([
+    [400, { package_name_pattern: undefined }, { error: 'package_name_pattern is missing' }],
+    [400, { package_type: 'rubygems' }, { error: 'package_type does not have a valid value' }],
+    [400, { minimum_access_level_for_push: undefined }, { error: missing }],
+    [
+      400,
+      { minimum_access_level_for_push: 'developer' },
+      { error: 'minimum_access_level_for_push does not have a valid value' },
+    ],
+    [
+      400,
+      { minimum_access_level_for_push: '' },
+      { error: 'minimum_access_level_for_push does not have a valid value' },
+    ],
+    [
+      422,
+      { minimum_access_level_for_push: null },
+      { message: { error: ['A rule must have at least a minimum access role for push or delete.'] } },
+    ],
+    [
+      422,
+      { package_name_pattern: '*@acme/x' },
+      {
+        message: {
+          error: ['Package name pattern should be a valid NPM package name with optional wildcard characters.'],
+        },
+      },
+    ],
+    [400, { package_name_pattern: ['x'] }, { error: 'package_name_pattern is invalid' }],
+    [400, { package_name_pattern: 'x\u0000' }, { error: 'package_name_pattern is invalid' }],
+  ])('answers %i to %j', async (status, params, body) => {
+    const good = { package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_push: 'maintainer' };
+    const response = await app
+      .as(me())
+      .post(rulesOf(project))
+      .send({ ...good, ...params });
+    expect([response.status, response.body]).toEqual([status, body]);
+  });
+
+  it('refuses a pattern twice for one type, also when both come at once', async () => {
+    const rule = { package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_push: 'owner' };
+    const answers = await Promise.all([1, 2, 3].map(() => app.as(me()).post(rulesOf(project)).send(rule)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422]);
+    expect(answers.find(({ status }) => status === 422)?.body).toEqual({
+      message: { error: ['Package name pattern has already been taken'] },
+    });
+    expect(
+      (
+        await app
+          .as(me())
+          .post(rulesOf(project))
+          .send({ ...rule, package_type: 'maven' })
+      ).status,
+    ).toBe(201);
+  });
+
+  it('ends in 422 when only the switched-off delete level is sent', async () => {
+    const response = await app
+      .as(me())
+      .post(rulesOf(project))
+      .send({ package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_delete: 'owner' });
+    expect(response.status).toBe(422);
+  });
+
+  parameterEncodings({
+    app: () => app,
+    to: () => ({
+      viewer: me(),
+      method: 'POST',
+      path: rulesOf(project),
+      params: { package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_push: 'admin' },
+    }),
+    seen: (rule) => rule['minimum_access_level_for_push'],
+    expected: 'admin',
+  });
+
+  refusalOrder(
+    () => app,
+    async () => {
+      const developer = await seed.user();
+      await seed.member(developer, project, 'developer');
+      return {
+        method: 'POST',
+        path: rulesOf(project),
+        good: { package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_push: 'owner' },
+        bad: { package_type: 'none' },
+        anonymous: seed.anonymous(),
+        outsider: seed.viewer(await seed.user()),
+        reader: seed.viewer(developer),
+        allowed: me(),
+      };
+    },
+  );
+});
+
+describe('PATCH …/packages/protection/rules/:package_protection_rule_id', () => {
+  it('changes what is sent', async () => {
+    const rule = await aRule();
+    const changed = await app
+      .as(me())
+      .patch(`${rulesOf(project)}/${rule.id}`)
+      .body({ minimum_access_level_for_push: 'admin' })
+      .json<Rule>();
+    expect(changed).toEqual({ ...rule, minimum_access_level_for_push: 'admin' });
+  });
+
+  it('refuses a rule without any level, and a taken pattern', async () => {
+    const [first, second] = [await aRule(), await aRule()];
+    const patch = (params: Record<string, unknown>) =>
+      app
+        .as(me())
+        .patch(`${rulesOf(project)}/${second.id}`)
+        .send(params);
+    expect((await patch({ minimum_access_level_for_push: null })).status).toBe(422);
+    expect((await patch({ package_name_pattern: first['package_name_pattern'] })).body).toEqual({
+      message: { error: ['Package name pattern has already been taken'] },
+    });
+    expect(await app.as(me()).get(rulesOf(project)).json()).toContainEqual(second);
+  });
+});
+
+describe.each(['PATCH', 'DELETE'] as const)('%s …/packages/protection/rules/:package_protection_rule_id', (method) => {
+  it('knows no other rule', async () => {
+    const response = await app
+      .as(me())
+      .request(method, `${rulesOf(project)}/999999`)
+      .send({});
+    expect([response.status, response.body]).toEqual([404, { message: '404 Not found' }]);
+  });
+
+  it.each(['abc', '12345678901234567890'])('refuses the id %s', async (id) => {
+    const response = await app
+      .as(me())
+      .request(method, `${rulesOf(project)}/${id}`)
+      .send({});
+    expect([response.status, response.body]).toEqual([400, { error: 'package_protection_rule_id is invalid' }]);
+  });
+});
+
+describe('a rule of another project', () => {
+  foreignId({
+    app: () => app,
+    viewer: me,
+    requests: async () => {
+      const other = await seed.project();
+      await seed.member(maintainer, other, 'owner');
+      const rule = await aRule({}, other);
+      return [
+        { method: 'PATCH', path: `${rulesOf(project)}/${rule.id}`, body: { package_name_pattern: 'stolen' } },
+        { method: 'DELETE', path: `${rulesOf(project)}/${rule.id}` },
+      ];
+    },
+    untouched: async () =>
+      app.get(Database).query(`select count(*) from protection_rules where package_name_pattern = 'stolen'`),
+  });
+});
+
+describe('DELETE …/packages/protection/rules/:package_protection_rule_id', () => {
+  it('ends the protection once', async () => {
+    const path = `${rulesOf(project)}/${(await aRule()).id}`;
+    const first = await app.as(me()).delete(path).send();
+    expect([first.status, first.text]).toEqual([204, '']);
+    expect((await app.as(me()).delete(path).send()).status).toBe(404);
+  });
+});
+
+describe('GET …/packages/protection/rules', () => {
+  it('lists all rules of the project, oldest first, unpaged', async () => {
+    const own = await seed.project();
+    await seed.member(maintainer, own, 'maintainer');
+    const rules: Rule[] = [];
+    for (let index = 0; index < 25; index += 1) rules.push(await aRule({}, own));
+    expect(await app.as(me()).get(rulesOf(own)).json()).toEqual(rules);
+  });
+
+  visibility({
+    app: () => app,
+    from: async (level, standing) => {
+      const own = await seed.project({ visibility: level });
+      if (standing === 'anonymous') return { viewer: seed.anonymous(), path: rulesOf(own) };
+      const person = await seed.user({ admin: standing === 'admin', external: standing === 'external' });
+      if (!['admin', 'external', 'outsider'].includes(standing)) await seed.member(person, own, standing as 'guest');
+      return { viewer: seed.viewer(person), path: rulesOf(own) };
+    },
+    seen: (standing) => (['maintainer', 'owner', 'admin'].includes(standing) ? 200 : 403),
+    anonymous: 401,
+  });
+});
+
+describe('with the delete level switched on', () => {
+  it('stores and shows it; switched off again, it keeps it and shows null', async () => {
+    const switchedOn = await start({ PACKAGES_PROTECTED_PACKAGES_DELETE: 'on' });
+    try {
+      const rule = await switchedOn
+        .as(me())
+        .post(rulesOf(project))
+        .body({ package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_delete: 'owner' })
+        .json<Rule>();
+      expect(rule).toMatchObject({ minimum_access_level_for_delete: 'owner', minimum_access_level_for_push: null });
+      const path = `${rulesOf(project)}/${rule.id}`;
+      const hidden = await app
+        .as(me())
+        .patch(path)
+        .body({ minimum_access_level_for_delete: null, minimum_access_level_for_push: 'owner' })
+        .json<Rule>();
+      expect(hidden).toMatchObject({ minimum_access_level_for_delete: null, minimum_access_level_for_push: 'owner' });
+      const all = await switchedOn.as(me()).get(rulesOf(project)).json<Rule[]>();
+      expect(all.find(({ id }) => id === rule.id)).toMatchObject({ minimum_access_level_for_delete: 'owner' });
+    } finally {
+      await switchedOn.close();
+    }
+  });
+});
