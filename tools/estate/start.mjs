@@ -22,6 +22,16 @@ function onStop(stop) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
 }
 
+/**
+ * npm hands a SIGTERM to the shell between it and us, and a shell that dies of it tells nobody. So under npm the
+ * loss of the parent counts as a signal.
+ */
+function onOrphaned(stop) {
+  if (!process.env.npm_lifecycle_event) return;
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && stop(), 250).unref();
+}
+
 async function main() {
   let estate = null;
   const stopping = new AbortController();
@@ -34,6 +44,7 @@ async function main() {
     process.exit(failed ? 1 : 0);
   };
   onStop(() => void stop());
+  onOrphaned(() => void stop());
   const starting = start(stopping.signal);
   try {
     estate = await starting;
