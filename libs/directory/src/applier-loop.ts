@@ -41,7 +41,7 @@ export class ApplierLoop implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Identity may go away later without taking its readers with it: they still serve what is public. */
   private async readiness(): Promise<string | null> {
-    this.wasLoaded ||= (await this.progress.position()).epoch !== '';
+    this.wasLoaded ||= (await this.progress.head()).epoch !== '';
     return this.wasLoaded ? null : 'the copy of the directory was never loaded';
   }
 

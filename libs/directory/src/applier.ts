@@ -50,7 +50,7 @@ export class Applier {
    * when another replica was at it. Errors: Unavailable when identity or the database is.
    */
   async turn(signal: AbortSignal): Promise<boolean> {
-    const position = await this.progress.position();
+    const position = await this.progress.head();
     this.progress.moved(position);
     const poll = await this.poll(position, POLL_MS, signal);
     const reached = await this.work.run((tx) => this.store(tx, position, poll, signal));

@@ -8,7 +8,19 @@ export interface Position {
   readonly epoch: string;
 }
 
-const POSITION = prepared('directory_position', 'select version, epoch from directory_state');
+/** Where the copy stands, and what else decides whether it may still be gone by. */
+export interface CopyHead extends Position {
+  /** Known to have been current less than 60 s ago. */
+  readonly recent: boolean;
+  /** The day by which memberships and shares expire, 'YYYY-MM-DD' in UTC by the clock of the database. */
+  readonly today: string;
+}
+
+/** Columns of CopyHead. Shape: a select list over `directory_state s`. */
+export const HEAD_COLUMNS = `s.version, s.epoch, s.refreshed_at > statement_timestamp() - interval '60 seconds' as recent,
+  (statement_timestamp() at time zone 'UTC')::date::text as today`;
+
+const HEAD = prepared('directory_head', `select ${HEAD_COLUMNS} from directory_state s`);
 /** How often the copy is looked at while somebody waits: another replica may be the one that moves it. Units: ms. */
 const LOOK_MS = 20;
 
@@ -23,21 +35,31 @@ export function hasReached(position: Position, target: Position): boolean {
 }
 
 /**
- * Waits until the service's copy reaches a version. The applier of this process says so at once; for copies that
- * another replica moves, one shared look at the database every 20 ms serves everybody who waits.
+ * Knows where the service's copy stands, and waits until it reaches a version. The applier of this process says so at
+ * once; for copies that another replica moves, one shared look at the database every 20 ms serves all who wait.
  */
 @Injectable()
 export class CopyProgress {
   private readonly waiters = new Set<Waiter>();
   private looking: NodeJS.Timeout | undefined;
+  private running: Promise<CopyHead> | undefined;
+  private next: Promise<CopyHead> | undefined;
 
   constructor(@Inject(Database) private readonly database: Database) {}
 
-  /** Where the copy stands; its epoch is empty while it was not loaded. */
-  async position(): Promise<Position> {
-    const [position] = await this.database.prepared<Position>(POSITION, []);
-    if (!position) throw new Unavailable('directory');
-    return position;
+  /**
+   * Where the copy stands, by a statement that was sent after this call. Callers that come while one is under way
+   * share the next one, so that under load a hundred requests cost one statement.
+   */
+  head(): Promise<CopyHead> {
+    if (!this.running) return this.launch();
+    this.next ??= this.running
+      .catch(() => undefined)
+      .then(() => {
+        this.next = undefined;
+        return this.launch();
+      });
+    return this.next;
   }
 
   /** Resolves to whether the target was reached in time. Units: ms. */
@@ -63,11 +85,25 @@ export class CopyProgress {
     for (const waiter of [...this.waiters]) if (hasReached(position, waiter.target)) waiter.settle(true);
   }
 
+  private launch(): Promise<CopyHead> {
+    const running = this.read().finally(() => {
+      if (this.running === running) this.running = undefined;
+    });
+    this.running = running;
+    return running;
+  }
+
+  private async read(): Promise<CopyHead> {
+    const [head] = await this.database.prepared<CopyHead>(HEAD, []);
+    if (!head) throw new Unavailable('directory');
+    return head;
+  }
+
   private look(): void {
     if (this.looking !== undefined || this.waiters.size === 0) return;
     this.looking = setTimeout(() => {
-      void this.position()
-        .then((position) => this.moved(position))
+      void this.head()
+        .then((head) => this.moved(head))
         // The waiters' own time limit answers for a database that is away.
         .catch(() => undefined)
         .finally(() => {

@@ -1,36 +1,44 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DecideAnswer, DecideRequest } from '@rookery/contracts';
-import type { Viewer } from '@rookery/kernel';
+import type { Clock, Viewer } from '@rookery/kernel';
 import { CLOCK, Forbidden, Unauthorized, Unavailable } from '@rookery/kernel';
-import type { Clock } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { Metrics } from '@rookery/platform';
-import type { Prepared } from '@rookery/persistence';
 import { CopyProgress, hasReached } from './copy-progress';
-import type { Position } from './copy-progress';
+import type { CopyHead, Position } from './copy-progress';
+import { DecisionCache } from './decision-cache';
 import { flatRow } from './directory-rows';
 import type { FlatRow } from './directory-rows';
 import { IdentityClient } from './identity-client';
-import { HEAD_ONLY } from './scope-statements';
+import { NO_REFERENCE } from './scope-statements';
 import type { ScopeStatement } from './scope-statements';
 
 /** How long a request waits for the copy before it asks identity. Units: ms. Source: reliability-and-security 4.2, 5. */
 export const WAIT_MS = 150;
 
-interface HeadRow extends Position {
-  readonly recent: boolean;
-  readonly viewer_state: string | null;
+/** What is to be decided. Shape: `read` makes the answer from a row of the statement, or of identity's decision. */
+export interface Question<T> {
+  readonly from: ScopeStatement;
+  /** What identity is asked instead; null when it cannot be asked. */
+  readonly asked: Omit<DecideRequest, 'viewer_id'> | null;
+  readonly read: (row: FlatRow) => T;
 }
 
-type Decided = FlatRow & HeadRow;
+type Row = FlatRow & CopyHead & { readonly viewer_state: string | null };
+interface Decision {
+  readonly answer: unknown;
+  readonly viewerState: string | null;
+}
 
 /**
  * Takes a decision's facts from the copy when it has reached the viewer's version; else waits up to 150 ms; else asks
  * identity; else refuses. Never from older data, neither to allow nor to deny. An anonymous caller's version proves
  * less, because the gateway may answer for identity while that is away: his facts must be under 60 s old instead.
+ * Source: reliability-and-security 4.2; ADR 0042.
  */
 @Injectable()
 export class Decisions {
+  private readonly cache = new DecisionCache<Decision>();
   private readonly inFlight = new Map<string, Promise<DecideAnswer>>();
   private readonly outcomes;
 
@@ -48,60 +56,69 @@ export class Decisions {
     );
   }
 
-  /** Shape: a row with the prefixed columns of the statement, of which `p_id` or `n_id` may be null, and `level`. */
-  async about(viewer: Viewer, asked: ScopeStatement, request: Omit<DecideRequest, 'viewer_id'>): Promise<FlatRow> {
-    const read = (): Promise<Decided> => this.read(asked.statement, [viewer.userId, ...asked.values]);
-    const row = (await this.current(viewer, read)) ?? (await this.ask(viewer, request));
-    if ('viewer_state' in row) admit(viewer, row['viewer_state'] as string | null);
-    return row;
+  /** Errors: Unavailable; Unauthorized or Forbidden for people who were deleted or blocked since. */
+  async about<T>(viewer: Viewer, question: Question<T>): Promise<T> {
+    const { statement, values } = question.from;
+    const key = `${viewer.userId} ${statement.name} ${values.join('/')}`;
+    const kept = this.cache.has(key) ? await this.kept(key, viewer) : undefined;
+    const decision = kept ?? (await this.fromCopy(key, viewer, question));
+    if (!decision) return this.fromIdentity(viewer, question);
+    admit(viewer, decision.viewerState);
+    return decision.answer as T;
   }
 
-  async fresh(viewer: Viewer): Promise<void> {
-    const row = await this.current(viewer, () => this.read(HEAD_ONLY, [viewer.userId]));
-    if (!row) throw this.refusal();
-    admit(viewer, row.viewer_state);
+  /** Nothing but that the copy has seen the viewer's version, and that the viewer may act. */
+  fresh(viewer: Viewer): Promise<void> {
+    return this.about(viewer, { from: NO_REFERENCE, asked: null, read: () => undefined });
   }
 
-  private async read(statement: Prepared, values: readonly unknown[]): Promise<Decided> {
-    const [row] = await this.database.prepared<Decided>(statement, values);
-    if (!row) throw new Unavailable('directory');
-    return row;
+  private async kept(key: string, viewer: Viewer): Promise<Decision | undefined> {
+    const head = await this.progress.head();
+    return mayDecide(head, viewer) ? this.cache.get(key, head) : undefined;
   }
 
-  private async current(viewer: Viewer, read: () => Promise<Decided>): Promise<Decided | null> {
-    const row = await read();
-    if (mayDecide(row, viewer)) return row;
-    if (viewer.userId === null && hasReached(row, viewer.directory)) return null;
+  private async fromCopy<T>(key: string, viewer: Viewer, question: Question<T>): Promise<Decision | null> {
+    const row = (await this.current(viewer, question.from)) ?? (await this.awaited(viewer, question.from));
+    if (!row) return null;
+    const decision = { answer: question.read(row), viewerState: row.viewer_state };
+    this.cache.put(key, decision, row);
+    return decision;
+  }
+
+  private async current(viewer: Viewer, { statement, values }: ScopeStatement): Promise<Row | null> {
+    const [row] = await this.database.prepared<Row>(statement, [viewer.userId, ...values]);
+    return row && mayDecide(row, viewer) ? row : null;
+  }
+
+  private async awaited(viewer: Viewer, from: ScopeStatement): Promise<Row | null> {
     const patience = Math.min(WAIT_MS, viewer.deadline - this.clock.now().getTime());
     if (!(await this.progress.reach(viewer.directory, patience))) return null;
-    const later = await read();
-    if (!mayDecide(later, viewer)) return null;
-    this.outcomes.inc({ outcome: 'waited' });
-    return later;
+    const row = await this.current(viewer, from);
+    if (row) this.outcomes.inc({ outcome: 'waited' });
+    return row;
   }
 
-  private async ask(viewer: Viewer, request: Omit<DecideRequest, 'viewer_id'>): Promise<FlatRow> {
-    const question: DecideRequest = { viewer_id: viewer.userId, ...request };
-    const answer = await this.fromIdentity(question, viewer.directory).catch(() => null);
-    if (!answer) throw this.refusal();
+  private async fromIdentity<T>(viewer: Viewer, { asked, read }: Question<T>): Promise<T> {
+    const question = asked && { viewer_id: viewer.userId, ...asked };
+    const answer = question && (await this.ask(question, viewer.directory).catch(() => null));
+    if (!answer) {
+      this.outcomes.inc({ outcome: 'refused' });
+      throw new Unavailable('directory');
+    }
     this.outcomes.inc({ outcome: 'asked' });
-    return {
-      ...(answer.project ? flatRow('p_', answer.project) : {}),
-      ...(answer.namespace ? flatRow('n_', answer.namespace) : {}),
+    return read({
+      ...flatRow('p_', answer.project ?? {}),
+      ...flatRow('n_', answer.namespace ?? {}),
       level: answer.access_level,
-    };
+    });
   }
 
   /** Many requests with one question share one call; an answer from before a request's version is asked anew, once. */
-  private async fromIdentity(question: DecideRequest, target: Position): Promise<DecideAnswer | null> {
+  private async ask(question: DecideRequest, target: Position): Promise<DecideAnswer | null> {
     const key = JSON.stringify(question);
-    const shared = this.inFlight.get(key);
-    if (shared) {
-      const answer = await shared;
-      if (hasReached(answer, target)) return answer;
-    }
-    const own = this.inFlight.get(key) ?? this.launch(key, question);
-    const answer = await own;
+    const shared = await this.inFlight.get(key);
+    if (shared && hasReached(shared, target)) return shared;
+    const answer = await (this.inFlight.get(key) ?? this.launch(key, question));
     return hasReached(answer, target) ? answer : null;
   }
 
@@ -110,15 +127,10 @@ export class Decisions {
     this.inFlight.set(key, call);
     return call;
   }
-
-  private refusal(): Unavailable {
-    this.outcomes.inc({ outcome: 'refused' });
-    return new Unavailable('directory');
-  }
 }
 
-function mayDecide(row: Decided, viewer: Viewer): boolean {
-  return hasReached(row, viewer.directory) && (viewer.userId !== null || row.recent);
+function mayDecide(head: CopyHead, viewer: Viewer): boolean {
+  return hasReached(head, viewer.directory) && (viewer.userId !== null || head.recent);
 }
 
 /** People who were deleted or blocked after the gateway checked their token. */

@@ -27,9 +27,10 @@ export type ProjectFacts = Omit<ProjectScope, 'level'>;
 /** A row of a statement that selected `columnsOf(kind, alias, prefix)`: keys are prefixed contract fields. */
 export type FlatRow = Readonly<Record<string, unknown>>;
 
-/** Select list of a kind's contract fields, instants as ISO text. Shape: each named `<prefix><field>`. */
+/** Select list of a kind's contract fields that rows are read from, instants as ISO text. Shape: each `<prefix><field>`. */
 export function columnsOf(kind: 'user' | 'namespace' | 'project', alias: string, prefix: string): string {
   return Object.entries(DIRECTORY_KINDS[kind].fields)
+    .filter(([field]) => kind !== 'namespace' || field !== 'created_at')
     .map(([field, schema]) => {
       const column = `${alias}.${field}`;
       return `${schema.kind === 'instant' ? instantSql(column) : column} as ${prefix}${field}`;
@@ -112,7 +113,13 @@ export function projectOfRow(row: FlatRow): ProjectFacts {
   };
 }
 
-export function groupOfRow(row: FlatRow): GroupScope | null {
-  const namespace = namespaceOfRow(row);
-  return namespace.kind === 'group' ? { ...namespace, kind: 'group', level: row['level'] as number } : null;
+/** The project of a decision; null when there is none. */
+export function projectIn(row: FlatRow): ProjectScope | null {
+  return typeof row['p_id'] === 'number' ? { ...projectOfRow(row), level: row['level'] as number } : null;
+}
+
+/** The group of a decision; null when there is none, or a user namespace. */
+export function groupIn(row: FlatRow): GroupScope | null {
+  if (typeof row['n_id'] !== 'number' || row['n_kind'] !== 'group') return null;
+  return { ...namespaceOfRow(row), kind: 'group', level: row['level'] as number };
 }

@@ -4,7 +4,7 @@ import type { Viewer } from '@rookery/kernel';
 import { maySee, Unavailable } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { Decisions } from './decisions';
-import { groupOfRow, namespaceOfRow, projectOfRow, userOf } from './directory-rows';
+import { groupIn, namespaceOfRow, projectIn, projectOfRow, userOf } from './directory-rows';
 import type { DirectoryUserRow, FlatRow, ProjectFacts } from './directory-rows';
 import {
   GROUP_LEVELS,
@@ -15,7 +15,7 @@ import {
   USERS_BY_ID,
   USERS_BY_USERNAME,
 } from './lookup-statements';
-import { projectStatement, groupStatement } from './scope-statements';
+import { groupStatement, projectStatement } from './scope-statements';
 
 /** Effects without a request need a copy at most this old. Units: ms. Source: reliability-and-security 4.2, 7. */
 export const SETTLED_MS = 5000;
@@ -37,20 +37,15 @@ export class Directory implements ScopeResolver {
 
   /** Shape: an id or a full path, compared without case; null = missing or invisible. */
   async project(ref: number | string, viewer: Viewer): Promise<ProjectScope | null> {
-    const statement = projectStatement(ref);
-    if (!statement) return null;
-    const row = await this.decisions.about(viewer, statement, { project: ref });
-    if (typeof row['p_id'] !== 'number') return null;
-    const project: ProjectScope = { ...projectOfRow(row), level: row['level'] as number };
-    return maySee(viewer, project.visibility, project.level) ? project : null;
+    const from = projectStatement(ref);
+    const project = from && (await this.decisions.about(viewer, { from, asked: { project: ref }, read: projectIn }));
+    return project && maySee(viewer, project.visibility, project.level) ? project : null;
   }
 
   /** Shape: an id or a full path, compared without case; null = missing, invisible or a user namespace. */
   async group(ref: number | string, viewer: Viewer): Promise<GroupScope | null> {
-    const statement = groupStatement(ref);
-    if (!statement) return null;
-    const row = await this.decisions.about(viewer, statement, { group: ref });
-    const group = typeof row['n_id'] === 'number' ? groupOfRow(row) : null;
+    const from = groupStatement(ref);
+    const group = from && (await this.decisions.about(viewer, { from, asked: { group: ref }, read: groupIn }));
     return group && maySee(viewer, group.visibility, group.level) ? group : null;
   }
 

@@ -1,5 +1,6 @@
 import { prepared } from '@rookery/persistence';
 import type { Prepared } from '@rookery/persistence';
+import { HEAD_COLUMNS } from './copy-progress';
 import { columnsOf } from './directory-rows';
 import { groupLevelSql, projectLevelSql } from './level-sql';
 
@@ -9,8 +10,7 @@ import { groupLevelSql, projectLevelSql } from './level-sql';
  * the version says. Always exactly one state row first. Source: performance "What was learnt" 7.
  * Shape of the parameters: $1 the viewer's user id or null, then the reference.
  */
-const HEAD = `s.version, s.epoch, s.refreshed_at > statement_timestamp() - interval '60 seconds' as recent,
-  viewer.state as viewer_state`;
+const HEAD = `${HEAD_COLUMNS}, viewer.state as viewer_state`;
 const FROM_HEAD = `from directory_state s left join directory_users viewer on viewer.id = $1::bigint`;
 
 const PROJECT = `select ${HEAD}, ${columnsOf('project', 'p', 'p_')}, ${columnsOf('namespace', 'n', 'n_')},
@@ -38,14 +38,17 @@ export const GROUP_BY_PATH: Prepared = prepared(
   `${GROUP} lower(n.full_path) = lower($2::text)`,
 );
 
-/** Only the head and the caller. */
-export const HEAD_ONLY: Prepared = prepared('directory_head', `select ${HEAD} ${FROM_HEAD}`);
-
 /** A statement of the hot path with the parameters of its reference; the viewer's id comes before them. */
 export interface ScopeStatement {
   readonly statement: Prepared;
   readonly values: readonly unknown[];
 }
+
+/** Only the head and the caller. */
+export const NO_REFERENCE: ScopeStatement = {
+  statement: prepared('directory_viewer', `select ${HEAD} ${FROM_HEAD}`),
+  values: [],
+};
 
 /** Shape: null when the reference can match nothing: an id beyond 2^53, a path without a project, a NUL byte. */
 export function projectStatement(ref: number | string): ScopeStatement | null {

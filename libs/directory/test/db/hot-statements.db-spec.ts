@@ -1,0 +1,112 @@
+import { DirectorySeed } from '@rookery/testing';
+import type { SeededUser, TestDatabase } from '@rookery/testing';
+import { GROUP_BY_ID, GROUP_BY_PATH, PROJECT_BY_ID, PROJECT_BY_PATH } from '../../src/scope-statements';
+import { Copy } from '../copy';
+
+const ROUNDS = 3000;
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+/** Tables that a plan reads from end to end. */
+function wholeTables(plan: Plan): string[] {
+  const below = (plan.Plans ?? []).flatMap(wholeTables);
+  return plan['Node Type'].includes('Seq Scan') ? [plan['Relation Name'] ?? '?', ...below] : below;
+}
+
+describe('the statements in front of every request', () => {
+  let database: TestDatabase;
+  let seed: DirectorySeed;
+  let copy: Copy;
+  let member: SeededUser;
+
+  beforeAll(async () => {
+    database = await Copy.database();
+    seed = await DirectorySeed.open(database.url);
+    copy = await Copy.start(database.url, 'http://127.0.0.1:9');
+    member = await seed.user();
+    await fill(copy);
+    // A person with many memberships, in a project that four groups were invited to.
+    await copy.database.query(
+      `insert into directory_memberships select 900000 + i, $1, 'namespace', 100000 + i, 30 from generate_series(1, 2000) i`,
+      [member.id],
+    );
+    await copy.database.query(
+      `insert into directory_shares select 900000 + i, 'project', 200001, 100000 + i, 40 from generate_series(1, 4) i`,
+    );
+    await copy.database.query('analyze');
+  }, 60_000);
+
+  afterAll(async () => {
+    await copy.stop();
+    await seed.close();
+    await database.drop();
+  });
+
+  it.each([
+    [PROJECT_BY_ID, [200_001]],
+    [PROJECT_BY_PATH, ['top1/sub6', 'code5']],
+    [GROUP_BY_ID, [100_006]],
+    [GROUP_BY_PATH, ['top1/sub6']],
+  ] as const)('reads no table from end to end (%#)', async (statement, values) => {
+    const types = ['bigint', ...values.map((value) => (typeof value === 'number' ? 'bigint' : 'text'))];
+    const plan = await copy.database.dataSource.transaction(async (manager) => {
+      await manager.query('set local plan_cache_mode = force_generic_plan');
+      await manager.query(`prepare asked (${types.join(', ')}) as ${statement.text}`);
+      const literals = [member.id, ...values].map((value) => `'${value}'`).join(', ');
+      const rows = (await manager.query(`explain (format json) execute asked(${literals})`)) as {
+        'QUERY PLAN': { Plan: Plan }[];
+      }[];
+      await manager.query('deallocate asked');
+      return rows[0]!['QUERY PLAN'][0]!.Plan;
+    });
+    // The state is one row of one page.
+    expect(wholeTables(plan).filter((table) => table !== 'directory_state')).toEqual([]);
+  });
+
+  it('prints what a scope costs, one at a time', async () => {
+    const viewer = seed.viewer(member);
+    const timed = async (name: string, run: () => Promise<unknown>): Promise<string> => {
+      for (let i = 0; i < 300; i++) await run();
+      const started = performance.now();
+      for (let i = 0; i < ROUNDS; i++) await run();
+      return `${name} ${Math.round(((performance.now() - started) * 1000) / ROUNDS)} us`;
+    };
+    const figures = [
+      await timed('bare round trip', () => copy.database.query('select 1')),
+      await timed('project by id', () => copy.directory.project(200_001, viewer)),
+      await timed('project by path', () => copy.directory.project('top1/sub6/code5', viewer)),
+      await timed('group by id', () => copy.directory.group(100_006, viewer)),
+      await timed('fresh', () => copy.directory.fresh(viewer)),
+    ];
+    process.stdout.write(`scope: ${figures.join(', ')}\n`);
+    expect(await copy.directory.project(200_001, viewer)).not.toBeNull();
+  }, 60_000);
+});
+
+/** 2,000 people, 2,000 groups in two ranks, 10,000 projects, 40,000 memberships. */
+async function fill(copy: Copy): Promise<void> {
+  const statements = [
+    `insert into directory_users select 10000 + i, 'person' || i, 'Person ' || i, 'active', 'human', false, false, false,
+       null, null, null, now() from generate_series(1, 2000) i`,
+    `insert into directory_namespaces
+     select 100000 + i, 'group', null, case when i > 5 then 100000 + (i - 1) % 5 + 1 end,
+       case when i > 5 then array[100000 + (i - 1) % 5 + 1, 100000 + i] else array[100000 + i] end,
+       'g', 'g', 'g', case when i > 5 then 'top' || (i - 1) % 5 + 1 || '/sub' || i else 'top' || i end,
+       'private', null, true, 'free', now()
+     from generate_series(1, 2000) i`,
+    `insert into directory_projects
+     select 200000 + i, 100000 + i % 2000 + 1, null, 'p', 'code' || i, null, 'private', false, 'enabled', 'enabled', 'enabled',
+       true, true, null, null, now() from generate_series(1, 10000) i`,
+    `insert into directory_memberships
+     select 300000 + i, 10000 + i % 2000 + 1, case when i % 2 = 0 then 'project' else 'namespace' end,
+       case when i % 2 = 0 then 200000 + (i * 7) % 10000 + 1 else 100000 + (i * 7) % 2000 + 1 end, 30
+     from generate_series(1, 40000) i`,
+    `insert into directory_shares
+     select 400000 + i, 'project', 200000 + (i * 3) % 10000 + 1, 100000 + i % 2000 + 1, 30 from generate_series(1, 5000) i`,
+  ];
+  for (const statement of statements) await copy.database.query(statement);
+}
