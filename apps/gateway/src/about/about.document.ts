@@ -12,7 +12,7 @@ const kas = {
     version: { type: ['string', 'null'] },
   },
 };
-const signedIn = { 'x-scopes': ['api', 'read_api', 'read_user'] };
+const signedIn = { 'x-rookery-token-scopes': ['api', 'read_api', 'read_user'] };
 const health = (summary: string, fails: boolean) => ({
   tags: ['Health'],
   summary,

@@ -40,9 +40,9 @@ export function generateRoutes(documents: ServiceDocuments): RouteRows {
 function rowOf(service: Upstream, template: string, method: string, operation: OpenApiOperation): RouteRow {
   const bodies = Object.keys(operation.requestBody?.content ?? {});
   const rate = rateClassOf(template);
-  const limit = operation['x-body-limit'];
-  const deadline = operation['x-deadline-ms'];
-  const scopes = operation['x-scopes'];
+  const limit = operation['x-rookery-body-limit'];
+  const deadline = operation['x-rookery-deadline-ms'];
+  const scopes = operation['x-rookery-token-scopes'];
   return {
     service,
     shed: shedClassOf(template, method, operation),
@@ -50,7 +50,7 @@ function rowOf(service: Upstream, template: string, method: string, operation: O
     ...(deadline === undefined ? {} : { deadlineMs: deadline }),
     ...(bodies.some((type) => FILE_BODY.test(type)) ? { streamed: true as const } : {}),
     ...(rate === 'api' ? {} : { basic: true as const }),
-    ...(scopes === undefined ? {} : { scopes }),
+    ...(scopes === undefined || service !== 'gateway' ? {} : { scopes }),
   };
 }
 

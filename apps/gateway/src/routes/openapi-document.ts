@@ -12,11 +12,11 @@ export interface OpenApiOperation {
   readonly responses?: Readonly<Record<string, OpenApiResponse>>;
   readonly requestBody?: { readonly content?: Readonly<Record<string, unknown>> };
   /** Largest body. Units: bytes. */
-  readonly 'x-body-limit'?: number;
+  readonly 'x-rookery-body-limit'?: number;
   /** Time until the answer must begin. Units: milliseconds. */
-  readonly 'x-deadline-ms'?: number;
+  readonly 'x-rookery-deadline-ms'?: number;
   /** The gateway checks these for its own routes. */
-  readonly 'x-scopes'?: readonly string[];
+  readonly 'x-rookery-token-scopes'?: readonly string[];
 }
 
 export interface OpenApiResponse {

@@ -33,11 +33,11 @@ export const collaborationDocument: OpenApiDocument = {
     '/projects/{id}/issues': { get: list, post: write },
     '/projects/{id}/issues/{issue_iid}/notes': {
       get: list,
-      post: { ...write, 'x-body-limit': 8 * 1024 * 1024 } as OpenApiOperation,
+      post: { ...write, 'x-rookery-body-limit': 8 * 1024 * 1024 } as OpenApiOperation,
     },
     '/projects/{id}/issues/{issue_iid}/notes/{note_id}': { get: one, put: write, delete: write },
     '/projects/{id}/labels/{name}': { get: one },
-    '/projects/{id}/slow': { get: { ...one, 'x-deadline-ms': 300 } as OpenApiOperation },
+    '/projects/{id}/slow': { get: { ...one, 'x-rookery-deadline-ms': 300 } as OpenApiOperation },
   },
 };
 
@@ -49,7 +49,7 @@ export const packageDocument: OpenApiDocument = {
       get: { responses: { '200': { content: { 'application/octet-stream': {} } } } },
       put: {
         requestBody: { content: { 'application/octet-stream': {} } },
-        'x-body-limit': 200 * 1024 * 1024,
+        'x-rookery-body-limit': 200 * 1024 * 1024,
       } as OpenApiOperation,
     },
     '/projects/{id}/packages/maven/{path*}': { get: one },
