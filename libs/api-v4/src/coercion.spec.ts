@@ -1,0 +1,124 @@
+import { INVALID, coercionOf, toDay, toFlag, toIdOrPath, toInstant, toInt, toText } from './coercion';
+
+describe('whole numbers', () => {
+  it.each([
+    [5, 5],
+    ['5', 5],
+    ['-5', -5],
+    ['007', 7],
+    ['', null],
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740993', INVALID],
+    ['12345678901234567890', INVALID],
+    [1.5, INVALID],
+    ['1.5', INVALID],
+    ['1e3', INVALID],
+    ['0x1F', INVALID],
+    ['5 ', INVALID],
+    ['abc', INVALID],
+    [true, INVALID],
+    [[1], INVALID],
+    [{}, INVALID],
+  ])('reads %p as %p', (raw, value) => expect(toInt(raw)).toBe(value));
+});
+
+describe('flags', () => {
+  const yes = [true, 1, 'true', 'True', 'TRUE', '1', 't', 'T', 'y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON'];
+  const no = [false, 0, 'false', 'False', 'FALSE', '0', 'f', 'F', 'n', 'N', 'no', 'No', 'NO', 'off', 'Off', 'OFF'];
+  it.each(yes)('reads %p as true', (raw) => expect(toFlag(raw)).toBe(true));
+  it.each(no)('reads %p as false', (raw) => expect(toFlag(raw)).toBe(false));
+  it('reads nothing as null', () => expect(toFlag('')).toBeNull());
+  it.each([2, 'maybe', [], {}, 'tRue'])('refuses %p', (raw) => expect(toFlag(raw)).toBe(INVALID));
+});
+
+describe('texts', () => {
+  it.each([
+    ['a', 'a'],
+    ['', ''],
+    [5, '5'],
+    [true, 'true'],
+    ['a\0b', INVALID],
+    [['a'], INVALID],
+    [{ a: 1 }, INVALID],
+  ])('reads %p as %p', (raw, value) => expect(toText(raw)).toBe(value));
+});
+
+describe('instants', () => {
+  it.each([
+    ['2020-01-15T12:36:29.590Z', '2020-01-15T12:36:29.590Z'],
+    ['2020-01-15T12:36:29Z', '2020-01-15T12:36:29.000Z'],
+    ['2020-01-15T12:36:29+02:00', '2020-01-15T10:36:29.000Z'],
+    ['2020-01-15T12:36:29.123456+0200', '2020-01-15T10:36:29.123Z'],
+    ['2020-01-15 12:36:29 UTC', '2020-01-15T12:36:29.000Z'],
+    ['2020-01-15T12:36', '2020-01-15T12:36:00.000Z'],
+    ['2020-01-15', '2020-01-15T00:00:00.000Z'],
+  ])('reads %p as %p', (raw, value) => expect((toInstant(raw) as Date).toISOString()).toBe(value));
+  it.each(['2020-02-30', '2020-13-01', 'yesterday', '2020-01-15T25:00:00Z', 5, '2020-1-5'])('refuses %p', (raw) =>
+    expect(toInstant(raw)).toBe(INVALID),
+  );
+  it('reads nothing as null', () => expect(toInstant('')).toBeNull());
+});
+
+describe('days', () => {
+  it.each([
+    ['2024-02-29', '2024-02-29'],
+    ['2024-02-29T10:00:00Z', '2024-02-29'],
+    ['2023-02-29', INVALID],
+    ['29.02.2024', INVALID],
+    ['', null],
+  ])('reads %p as %p', (raw, value) => expect(toDay(raw)).toBe(value));
+});
+
+describe('ids and paths', () => {
+  it.each([
+    ['5', 5],
+    [5, 5],
+    ['group/project', 'group/project'],
+    ['12345678901234567890', INVALID],
+    ['a\0', INVALID],
+  ])('reads %p as %p', (raw, value) => expect(toIdOrPath(raw)).toBe(value));
+});
+
+describe('lists', () => {
+  const ints = coercionOf({ kind: 'list', of: 'int', max: 10, splitItems: true, refuseEmpty: false });
+  const texts = coercionOf({ kind: 'list', of: 'text', max: 10, splitItems: false, refuseEmpty: false });
+  it.each([
+    [
+      [1, '2'],
+      [1, 2],
+    ],
+    ['1,2, 3', [1, 2, 3]],
+    [['1,2'], [1, 2]],
+    [5, [5]],
+    ['', []],
+    [[''], []],
+    [{ 1: '7', 0: '6' }, [6, 7]],
+    ['1,x', INVALID],
+    [{ a: 1 }, INVALID],
+    [true, INVALID],
+  ])('reads numbers in %p as %p', (raw, value) => expect(ints(raw)).toEqual(value));
+  it('splits one text on commas, and leaves items of an array whole', () => {
+    expect(texts('a, b')).toEqual(['a', 'b']);
+    expect(texts(['a, b', 'c'])).toEqual(['a, b', 'c']);
+    expect(texts([{ a: 1 }])).toBe(INVALID);
+  });
+});
+
+describe('hashes', () => {
+  it('keep their keys apart from any prototype', () => {
+    const raw: unknown = JSON.parse('{"__proto__":"x","constructor":"y","a":1}');
+    const hash = coercionOf({ kind: 'hash', of: 'text' })(raw) as Record<string, unknown>;
+    expect({ ...hash }).toEqual({ constructor: 'y', a: '1' });
+    expect(Object.getPrototypeOf(hash)).toBeNull();
+  });
+  it('coerce flags, and refuse what is not one', () => {
+    const flags = coercionOf({ kind: 'hash', of: 'flag' });
+    expect({ ...(flags({ a: 'true', b: 0 }) as object) }).toEqual({ a: true, b: false });
+    expect(flags({ a: 'maybe' })).toBe(INVALID);
+    expect(flags('text')).toBe(INVALID);
+  });
+  it('hold no NUL anywhere', () => {
+    expect(coercionOf({ kind: 'hash', of: 'any' })({ a: [{ b: 'x\0' }] })).toBe(INVALID);
+    expect(coercionOf({ kind: 'any' })('x\0')).toBe(INVALID);
+  });
+});

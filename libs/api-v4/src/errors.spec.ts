@@ -1,0 +1,90 @@
+import {
+  Conflict,
+  Forbidden,
+  InsufficientScope,
+  Invalid,
+  InvalidParameters,
+  MethodNotAllowed,
+  NotFound,
+  NotModified,
+  PreconditionFailed,
+  Refused,
+  TokenRefused,
+  TooLarge,
+  TooManyRequests,
+  Unauthorized,
+  Unavailable,
+  Unprocessable,
+} from '@rookery/kernel';
+import { MalformedBody, renderError, UnknownRoute, UnsupportedMediaType, WrongVerb } from './errors';
+
+const expired = 'Token is expired. You can either do re-authorization or token refresh.';
+const scopes = 'The request requires higher privileges than provided by the access token.';
+
+it.each([
+  [new NotFound('Project'), 404, { message: '404 Project Not Found' }],
+  [new NotFound(), 404, { message: '404 Not found' }],
+  [new InvalidParameters(['a is missing', 'b is invalid']), 400, { error: 'a is missing, b is invalid' }],
+  [new Invalid({ title: ["can't be blank"] }), 400, { message: { title: ["can't be blank"] } }],
+  [new Refused('no'), 400, { message: '400 Bad request - no' }],
+  [new Refused(), 400, { message: '400 Bad request' }],
+  [new Refused('Failed to save', { verbatim: true }), 400, { message: 'Failed to save' }],
+  [new Unauthorized(), 401, { message: '401 Unauthorized' }],
+  [new Unauthorized('blocked'), 401, { message: '401 Unauthorized - blocked' }],
+  [new TokenRefused('expired'), 401, { error: 'invalid_token', error_description: expired }],
+  [
+    new InsufficientScope(['api', 'read_api']),
+    403,
+    { error: 'insufficient_scope', error_description: scopes, scope: 'api read_api' },
+  ],
+  [new Forbidden(), 403, { message: '403 Forbidden' }],
+  [new Forbidden('why'), 403, { message: '403 Forbidden - why' }],
+  [new MethodNotAllowed(), 405, { message: '405 Method Not Allowed' }],
+  [new MethodNotAllowed('Keyset …'), 405, { error: 'Keyset …' }],
+  [new Conflict(), 409, { message: '409 Conflict' }],
+  [new Conflict('taken'), 409, { message: 'taken' }],
+  [new PreconditionFailed(), 412, { message: '412 Precondition Failed' }],
+  [new TooLarge(), 413, { message: '413 Request Entity Too Large' }],
+  [new Unprocessable(), 422, { message: '422 Unprocessable Entity' }],
+  [new Unprocessable({ error: ['x'] }), 422, { message: { error: ['x'] } }],
+  [new Unavailable('copy'), 503, { message: '503 Service Unavailable' }],
+  [new UnknownRoute(), 404, { error: '404 Not Found' }],
+  [new WrongVerb(['GET', 'HEAD']), 405, { error: '405 Not Allowed' }],
+  [new MalformedBody(), 400, { error: 'message body does not match declared format' }],
+  [new UnsupportedMediaType('a/b'), 415, { error: "The provided content-type 'a/b' is not supported." }],
+  [Object.assign(new Error('x'), { code: '57014' }), 503, { message: '503 Service Unavailable' }],
+  [
+    Object.assign(new Error('x'), { driverError: { code: 'ECONNREFUSED' } }),
+    503,
+    { message: '503 Service Unavailable' },
+  ],
+  [new Error('Connection terminated unexpectedly'), 503, { message: '503 Service Unavailable' }],
+  [new Error('secret detail'), 500, { message: '500 Internal Server Error' }],
+  ['thrown text', 500, { message: '500 Internal Server Error' }],
+])('renders %p as %i', (error, status, body) => {
+  const rendered = renderError(error);
+  expect([rendered.status, JSON.parse(rendered.body!)]).toEqual([status, body]);
+});
+
+it('says when to come back', () => {
+  expect(renderError(new TooManyRequests(7)).headers).toEqual({ 'retry-after': '7' });
+  expect(renderError(new Unavailable('x', 3)).headers).toEqual({ 'retry-after': '3' });
+});
+
+it('names what is allowed, and challenges dead tokens', () => {
+  expect(renderError(new WrongVerb(['GET', 'HEAD'])).headers).toEqual({ allow: 'GET, HEAD' });
+  expect(renderError(new TokenRefused('revoked')).headers['www-authenticate']).toContain('error="invalid_token"');
+});
+
+it('has no body when nothing changed', () => {
+  expect(renderError(new NotModified())).toEqual({ status: 304, headers: {}, body: null });
+});
+
+it('logs an unexpected error once, and an expected one never', () => {
+  const log = { error: jest.fn(), warn: jest.fn() };
+  renderError(new NotFound('Project'), log);
+  renderError(new Forbidden(), log);
+  expect(log.error).not.toHaveBeenCalled();
+  renderError(new Error('x'), log);
+  expect(log.error).toHaveBeenCalledTimes(1);
+});

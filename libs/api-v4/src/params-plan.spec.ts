@@ -1,0 +1,180 @@
+import { validateSync, ValidateBy } from 'class-validator';
+import { InvalidParameters } from '@rookery/kernel';
+import type { ParamSources } from './params-plan';
+import { ParamsPlan } from './params-plan';
+import {
+  AtLeastOneOf,
+  Day,
+  ExactlyOneOf,
+  Exclusive,
+  Flag,
+  Hash,
+  HashOf,
+  IdOrPath,
+  Instant,
+  Int,
+  ListOf,
+  ListOfHashes,
+  OneOf,
+  Text,
+} from './fields';
+
+class Variable {
+  @Text({ blank: 'refused' }) key: string;
+  @Text({ optional: true }) value?: string;
+}
+class Stages {
+  @Flag({ optional: true }) attachments?: boolean;
+}
+@Exclusive('author_id', 'author')
+class Everything {
+  @Int() issue_iid: number;
+  @Text({ max: 5, blank: 'refused' }) body: string;
+  @Flag({ optional: true, alias: 'confidential' }) internal?: boolean;
+  @Int({ optional: true, nullable: true }) parent_id?: number | null;
+  @Int({ optional: true, min: 1, max: 10 }) weight?: number;
+  @Instant({ optional: true, after: '1970-01-01' }) created_at?: Date;
+  @Day({ optional: true }) due_on?: string;
+  @OneOf(['asc', 'desc'], { default: 'desc' }) sort: 'asc' | 'desc';
+  @OneOf([10, 20], { optional: true }) level?: 10 | 20;
+  @ListOf('int', { optional: true, max: 3 }) ids?: number[];
+  @ListOf({ oneOf: ['a', 'b'] }, { optional: true }) kinds?: string[];
+  @Hash({ optional: true }) attributes?: Record<string, string>;
+  @ListOfHashes(() => Variable, { optional: true }) variables?: Variable[];
+  @HashOf(() => Stages, { optional: true }) stages?: Stages;
+  @IdOrPath({ optional: true }) target?: number | string;
+  @Int({ optional: true }) author_id?: number;
+  @Text({ optional: true }) author?: string;
+}
+
+const plan = new ParamsPlan(Everything, new Set(['issue_iid']));
+const read = <T extends object>(of: ParamsPlan<T>, body: object, more: Partial<ParamSources> = {}): T =>
+  of.read({ path: { issue_iid: '7' }, query: {}, files: {}, ...more, body: body as never });
+const problems = (body: object, of: ParamsPlan<object> = plan): readonly string[] => {
+  try {
+    read(of, body);
+    return [];
+  } catch (error) {
+    return (error as InvalidParameters).problems;
+  }
+};
+
+it('takes the path first, then the body, then the query, and drops what is not declared', () => {
+  const more = { query: { body: 'q', weight: '2', issue_iid: '9', unknown: 'x' } };
+  expect({ ...read(plan, { body: 'b', issue_iid: 8, other: 1 }, more) }).toEqual({
+    issue_iid: 7,
+    body: 'b',
+    weight: 2,
+    sort: 'desc',
+  });
+});
+
+it('tells missing, null and empty apart', () => {
+  expect(read(plan, { body: 'b' })).not.toHaveProperty('parent_id');
+  expect(read(plan, { body: 'b', parent_id: null }).parent_id).toBeNull();
+  expect(read(plan, { body: 'b', parent_id: '' }).parent_id).toBeNull();
+  expect(read(plan, { body: 'b', weight: null, internal: null })).not.toHaveProperty('weight');
+  expect(read(plan, { body: 'b', weight: '' })).not.toHaveProperty('weight');
+  expect(read(plan, { body: 'b', sort: null }).sort).toBe('desc');
+});
+
+it('folds deprecated names', () => {
+  expect(read(plan, { body: 'b', confidential: 'True' }).internal).toBe(true);
+  expect(read(plan, { body: 'b', confidential: 'true', internal: 'false' }).internal).toBe(false);
+});
+
+it.each([
+  [{}, 'body is missing'],
+  [{ body: null }, 'body is missing'],
+  [{ body: '  ' }, 'body is empty'],
+  [{ body: '123456' }, 'body is too long (maximum is 5 characters)'],
+  [{ body: { a: 1 } }, 'body is invalid'],
+  [{ body: 'a\0' }, 'body is invalid'],
+  [{ body: 'b', weight: 'x' }, 'weight is invalid'],
+  [{ body: 'b', weight: 11 }, 'weight does not have a valid value'],
+  [{ body: 'b', internal: 'maybe' }, 'internal is invalid'],
+  [{ body: 'b', created_at: '1969-01-01' }, 'created_at does not have a valid value'],
+  [{ body: 'b', created_at: 'x' }, 'created_at is invalid'],
+  [{ body: 'b', due_on: '2023-02-29' }, 'due_on is invalid'],
+  [{ body: 'b', sort: 'up' }, 'sort does not have a valid value'],
+  [{ body: 'b', sort: ['asc'] }, 'sort is invalid'],
+  [{ body: 'b', level: 15 }, 'level does not have a valid value'],
+  [{ body: 'b', ids: [1, 2, 3, 4] }, 'ids has too many items (maximum is 3)'],
+  [{ body: 'b', ids: 'x' }, 'ids is invalid'],
+  [{ body: 'b', kinds: 'a,c' }, 'kinds does not have a valid value'],
+  [{ body: 'b', attributes: 'x' }, 'attributes is invalid'],
+  [{ body: 'b', variables: [{ value: 'x' }] }, 'variables[0][key] is missing'],
+  [{ body: 'b', variables: [{ key: ' ' }] }, 'variables[0][key] is empty'],
+  [{ body: 'b', variables: ['x'] }, 'variables[0] is invalid'],
+  [{ body: 'b', stages: { attachments: 'x' } }, 'stages[attachments] is invalid'],
+  [{ body: 'b', author_id: 1, author: 'x' }, 'author_id, author are mutually exclusive'],
+])('refuses %j: %s', (body, problem) => expect(problems(body)).toEqual([problem]));
+
+it('names every problem, in the order of declaration', () => {
+  expect(problems({ weight: 'x', sort: 'y' })).toEqual([
+    'body is missing',
+    'weight is invalid',
+    'sort does not have a valid value',
+  ]);
+});
+
+it('brings good values into form', () => {
+  const body = {
+    body: 'b',
+    level: '20',
+    ids: '1,2',
+    kinds: ['a'],
+    created_at: '2020-01-01',
+    variables: { 0: { key: 'K', value: 1 } },
+    stages: { attachments: '1' },
+    target: 'a/b',
+  };
+  const params = read(plan, body);
+  expect(params).toMatchObject({ level: 20, ids: [1, 2], kinds: ['a'], target: 'a/b', stages: { attachments: true } });
+  expect(params.variables).toEqual([Object.assign(new Variable(), { key: 'K', value: '1' })]);
+  expect(params.created_at).toEqual(new Date('2020-01-01T00:00:00Z'));
+  expect(params).toBeInstanceOf(Everything);
+});
+
+it('judges rules over several parameters', () => {
+  @AtLeastOneOf('a', 'b')
+  @ExactlyOneOf('c', 'd')
+  class Rules {
+    @Int({ optional: true }) a?: number;
+    @Int({ optional: true }) b?: number;
+    @Int({ optional: true }) c?: number;
+    @Int({ optional: true }) d?: number;
+  }
+  const rules = new ParamsPlan(Rules);
+  expect(problems({}, rules)).toEqual([
+    'a, b are missing, at least one parameter must be provided',
+    'c, d are missing, exactly one parameter must be provided',
+  ]);
+  expect(problems({ a: 1, c: 1, d: 1 }, rules)).toEqual(['c, d are mutually exclusive']);
+  expect(problems({ a: 1, c: 1 }, rules)).toEqual([]);
+});
+
+it('counts every rule of class-validator, and agrees with its own validation', () => {
+  const Even = (): PropertyDecorator =>
+    ValidateBy(
+      { name: 'even', validator: { validate: (value) => (value as number) % 2 === 0 } },
+      { message: '$property is odd' },
+    );
+  class Odd {
+    @Even() @Int({ min: 2 }) n: number;
+  }
+  expect(problems({ n: 3 }, new ParamsPlan(Odd))).toEqual(['n is odd']);
+  expect(problems({ n: 4 }, new ParamsPlan(Odd))).toEqual([]);
+  expect(validateSync(Object.assign(new Odd(), { n: 3 }))).toHaveLength(1);
+  expect(validateSync(read(plan, { body: 'b', ids: [1] }))).toEqual([]);
+});
+
+it('inherits the fields of a parent class, its own first come last', () => {
+  class Parent {
+    @Int() a: number;
+  }
+  class Child extends Parent {
+    @Int() b: number;
+  }
+  expect(problems({}, new ParamsPlan(Child))).toEqual(['a is missing', 'b is missing']);
+});
