@@ -34,10 +34,11 @@ export const ISSUE: NoteableKind = {
 
 /**
  * Confidential issues are known to those who read them by role, to their author while he has a role, and to assignees.
+ * `in` and not `exists`: PostgreSQL would gather everything that a person is assigned to in any project.
  * Source: reference work-tracking 9.1.
  */
 export function visibleIssueSql(issue: string, reader: ReaderSql): string {
   return `(not ${issue}.confidential or ${reader.readsConfidential}
     or (${issue}.author_id = ${reader.viewer} and ${reader.isMember})
-    or exists (select 1 from issue_assignees seen where seen.issue_id = ${issue}.id and seen.user_id = ${reader.viewer}))`;
+    or ${reader.viewer} in (select seen.user_id from issue_assignees seen where seen.issue_id = ${issue}.id))`;
 }
