@@ -59,6 +59,23 @@ describe('levels and visibility', () => {
     expect([await level(alice, top), await level(alice, sub), await level(alice, code)]).toEqual([50, 50, 50]);
   });
 
+  it('is never one from before a change', async () => {
+    const { code } = await tree();
+    const held = await seed.member(alice, code, 'reporter');
+    for (let round = 0; round < 5; round++) {
+      await seed.put('memberships', { ...held, access_level: 30 });
+      expect(await copy.directory.project(code.id, seed.viewer(alice))).toMatchObject({ level: 30 });
+      await seed.put('memberships', { ...held, access_level: 40 });
+      expect(await copy.directory.project(code.id, seed.viewer(alice))).toMatchObject({ level: 40 });
+      await seed.remove('memberships', held.id);
+      expect(await copy.directory.project(code.id, seed.viewer(alice))).toBeNull();
+      await seed.put('projects', { ...code, visibility: 'public' });
+      expect(await copy.directory.project(code.id, seed.anonymous())).toMatchObject({ level: 0 });
+      await seed.put('projects', { ...code, visibility: 'private' });
+      expect(await copy.directory.project(code.id, seed.anonymous())).toBeNull();
+    }
+  });
+
   it('of a person in the own namespace is owner', async () => {
     const bob = await seed.user();
     const own = await seed.project({ namespace_id: bob.namespace_id, visibility: 'private' });
