@@ -42,6 +42,8 @@ const CONNECTION_CODES = new Set([
   'ENOENT',
 ]);
 const CONNECTION_STATES = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '53300', '53100', '53200']);
+/** Of class 08, but our own mistake: values that do not fit the statement. */
+const PROTOCOL_VIOLATION = '08P01';
 /** What pg says without a code when the other side hangs up or the pool has nothing to give. */
 const CONNECTION_TEXTS =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Cannot use a pool after/;
@@ -50,7 +52,7 @@ const CONNECTION_TEXTS =
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof Unavailable) return error.cause !== undefined && isDatabaseAway(error.cause);
   const code = sqlStateOf(error);
-  if (code !== null) return CONNECTION_CODES.has(code) || CONNECTION_STATES.has(code) || code.startsWith('08');
+  if (code !== null) return CONNECTION_CODES.has(code) || CONNECTION_STATES.has(code) || (code.startsWith('08') && code !== PROTOCOL_VIOLATION);
   const { message } = driverErrorOf(error);
   return typeof message === 'string' && CONNECTION_TEXTS.test(message);
 }
