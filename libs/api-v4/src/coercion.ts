@@ -142,9 +142,10 @@ function toHash(of: 'text' | 'flag' | 'any'): Coerce {
     if (!isRecord(raw)) return INVALID;
     const hash = Object.create(null) as Record<string, unknown>;
     for (const key of Object.keys(raw)) {
+      if (key === '__proto__') continue;
       const value = raw[key] === null ? null : coerce(raw[key]);
       if (value === INVALID || key.includes('\0') || (of === 'any' && holdsNul(value))) return INVALID;
-      if (key !== '__proto__') hash[key] = value;
+      hash[key] = value;
     }
     return hash;
   };

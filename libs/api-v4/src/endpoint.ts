@@ -40,7 +40,10 @@ export interface EndpointOptions<P = NoParams, W = undefined, R = void, V extend
   readonly refusals?: Refusals;
   /** Units: bytes. Default 1 MiB. */
   readonly bodyLimit?: number;
-  /** Further paths of the same endpoint, for instance the original wire name of a neutral word. */
+  /**
+   * Further paths of the same endpoint, for instance the original wire name of a neutral word. Shape: below `/api/v4`,
+   * without the path of the controller.
+   */
   readonly aliases?: readonly string[];
   /** What to use instead. */
   readonly deprecated?: string;

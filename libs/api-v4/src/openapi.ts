@@ -34,7 +34,7 @@ const FAILURES: Readonly<Record<number, string>> = {
   503: 'A part that is needed cannot be reached; try again.',
 };
 const PAGE_HEADERS = ['Link', 'X-Next-Page', 'X-Page', 'X-Per-Page', 'X-Prev-Page', 'X-Total', 'X-Total-Pages'];
-const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded'];
 
 /**
  * The OpenAPI 3.1 document of a service: what is declared is what is documented. Keys are sorted, so that a
@@ -174,7 +174,10 @@ function bodyOf({ options, method }: EndpointRecord, template: string): JsonSche
   if (method === 'GET' || method === 'DELETE' || !options.params) return null;
   const schema = paramsSchema(options.params, pathNamesOf(template));
   if (Object.keys(schema['properties'] as object).length === 0) return null;
-  return { content: Object.fromEntries(BODY_TYPES.map((type) => [type, { schema }])) };
+  // Texts may come as multipart everywhere; it is named where files may, since the gateway streams such bodies.
+  const takesFiles = fieldsOf(options.params).some((field) => field.form.kind === 'upload');
+  const types = takesFiles ? [...BODY_TYPES, 'multipart/form-data'] : BODY_TYPES;
+  return { content: Object.fromEntries(types.map((type) => [type, { schema }])) };
 }
 
 function responsesOf(endpoint: EndpointRecord): JsonSchema {

@@ -8,13 +8,14 @@ export const API_PREFIX = '/api/v4';
 const CONTROLLER_PATH = 'path';
 
 /**
- * The full templates of an endpoint, its own first, then its aliases. Shape: `/api/v4/projects/:id`; a path that
- * begins with `//` stands at the root.
+ * The full templates of an endpoint, its own first, then its aliases, which do not share the path of the controller.
+ * Shape: `/api/v4/projects/:id`; a path that begins with `//` stands at the root.
  */
 export function templatesOf(endpoint: EndpointRecord): readonly string[] {
   const prefix = Reflect.getMetadata(CONTROLLER_PATH, endpoint.controller) as string | readonly string[] | undefined;
   const base = typeof prefix === 'string' ? prefix : (prefix?.[0] ?? '');
-  return [endpoint.path, ...(endpoint.options.aliases ?? [])].map((path) => full(base, path));
+  const aliases = (endpoint.options.aliases ?? []).map((path) => full('', path));
+  return [full(base, endpoint.path), ...aliases];
 }
 
 function full(base: string, path: string): string {

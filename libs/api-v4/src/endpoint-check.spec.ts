@@ -1,0 +1,40 @@
+import { Controller } from '@nestjs/common';
+import { endpointProblems } from './endpoint-check';
+import { anyone, atLeast, created, Endpoint, endpointsOf, Int, int, none, presenter, project } from './index';
+import type { EndpointOptions } from './index';
+
+const thing = presenter<object>('Thing').fields({ id: [int, () => 1] });
+const good = { about: 'x', source: 'x', may: anyone(), answers: none() };
+class InPath {
+  @Int({ in: 'path' }) missing: number;
+}
+
+function problemsOf(path: string, options: object): readonly string[] {
+  class Things {
+    handle(): void {}
+  }
+  const declare = Endpoint('POST', path, options as EndpointOptions);
+  declare(Things.prototype, 'handle', {});
+  Controller('things')(Things);
+  return endpointProblems(endpointsOf(Things));
+}
+
+it.each([
+  ['/x', { ...good, may: undefined }, 'has no permission'],
+  ['/x', { ...good, source: ' ' }, 'has no source'],
+  ['/x', { ...good, about: undefined }, 'does not say what it does'],
+  ['/x', { ...good, answers: [none(), created(thing)] }, 'has 2 success shapes'],
+  ['/x', { ...good, answers: undefined }, 'has 0 success shapes'],
+  ['/x', { ...good, answers: { ...created(thing), status: 204 } }, 'has a body on 204'],
+  ['/x', { ...good, may: atLeast('guest') }, 'asks for a role but has no parent'],
+  ['/:id', good, 'has :id, which nothing reads'],
+  ['/x', { ...good, within: project() }, 'wants :id, which is not in the path'],
+  ['/x', { ...good, params: InPath }, 'wants :missing, which is not in the path'],
+  ['/x', { ...good, aliases: ['/things/x'] }, 'is declared twice'],
+])('refuses %s with %j', (path, options, problem) => {
+  expect(problemsOf(path, options)).toEqual([`POST /api/v4/things${path} (Things.handle) ${problem}`]);
+});
+
+it('has nothing against a good one', () => {
+  expect(problemsOf('/:id', { ...good, within: project() })).toEqual([]);
+});

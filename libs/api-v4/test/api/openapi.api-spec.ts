@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { endpointsOf, int, openApiDocument, presenter, writeOpenApi } from '../../src';
+import { anyone, Endpoint, one } from '../../src';
+import { OddsController, ThingsController } from '../support/things';
+
+interface Document {
+  paths: Record<string, Record<string, Record<string, unknown>>>;
+  components: { schemas: Record<string, unknown> };
+}
+const endpoints = [...endpointsOf(ThingsController), ...endpointsOf(OddsController)];
+const make = (): Document => openApiDocument({ service: 'package', version: '1.2.3', endpoints }) as Document;
+const folder = mkdtempSync(join(tmpdir(), 'openapi-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it('is valid OpenAPI 3.1', () => {
+  const file = join(folder, 'valid.json');
+  writeFileSync(file, JSON.stringify(make()));
+  // The validator is an ES module, which jest does not load.
+  const script = `import { Validator } from '@seriousme/openapi-schema-validator';
+    const result = await new Validator().validate(process.argv[1]);
+    process.stdout.write(JSON.stringify(result));`;
+  const result: unknown = JSON.parse(
+    execFileSync(process.execPath, ['--input-type=module', '-e', script, file], { cwd: __dirname, encoding: 'utf8' }),
+  );
+  expect(result).toEqual({ valid: true });
+});
+
+it('says of each operation where it is from, who may, and what it answers', () => {
+  const create = make().paths['/api/v4/projects/{id}/things']!['post']!;
+  expect(create).toMatchObject({
+    summary: 'Adds a thing.',
+    'x-rookery-source': 'a test',
+    'x-rookery-permission': 'at least reporter',
+    'x-rookery-handler': 'ThingsController.create',
+    'x-rookery-file': 'libs/api-v4/test/support/things.ts',
+    'x-rookery-token-scopes': ['api'],
+    'x-rookery-body-limit': 1_048_576,
+    parameters: [{ name: 'id', in: 'path', required: true }],
+  });
+  expect(Object.keys(create['responses'] as object)).toEqual(['201', '400', '401', '403', '404', '413', '415', '503']);
+  const body = create['requestBody'] as { content: Record<string, { schema: unknown }> };
+  expect(Object.keys(body.content)).toEqual(['application/json', 'application/x-www-form-urlencoded']);
+  const picture = make().paths['/api/v4/projects/{id}/things/picture']!['put']!;
+  expect(picture['requestBody']).toMatchObject({ content: { 'multipart/form-data': {} } });
+  expect(body.content['application/json']!.schema).toMatchObject({
+    required: ['title'],
+    properties: { title: { type: 'string', maxLength: 200 }, parent_id: { type: ['integer', 'null'] } },
+  });
+});
+
+it('has lists, aliases, and each shape once', () => {
+  const { paths, components } = make();
+  const list = paths['/api/v4/projects/{id}/things']!['get']! as { parameters: { name: string }[] };
+  expect(list.parameters.map((parameter) => parameter.name)).toEqual([
+    'id',
+    'order_by',
+    'labels[]',
+    'page',
+    'per_page',
+    'pagination',
+    'cursor',
+    'id_after',
+    'id_before',
+  ]);
+  expect(paths['/api/v4/projects/{id}/items']!['get']).toMatchObject({
+    deprecated: true,
+    'x-rookery-alias-of': '/api/v4/projects/:id/things',
+  });
+  expect(paths).toHaveProperty(['/-/bytes']);
+  expect(Object.keys(components.schemas)).toEqual(['Refusal', 'Thing']);
+});
+
+it('has sorted keys, and is written only when it changed', async () => {
+  const file = join(folder, 'openapi.json');
+  expect(await writeOpenApi(file, make())).toBe(true);
+  expect(await writeOpenApi(file, make())).toBe(false);
+  const keys = Object.keys((JSON.parse(readFileSync(file, 'utf8')) as Document).paths);
+  expect(keys).toEqual([...keys].sort());
+});
+
+it('refuses two shapes of one name', () => {
+  const shape = (field: string) => presenter<object>('Same').fields({ [field]: [int, () => 1] });
+  class Twice {
+    a(): object {
+      return {};
+    }
+  }
+  const say = { about: 'x', source: 'x', may: anyone() };
+  Endpoint('GET', '/a', { ...say, answers: one(shape('a')) })(Twice.prototype, 'a', {});
+  Endpoint('GET', '/b', { ...say, answers: one(shape('b')) })(Twice.prototype, 'a', {});
+  expect(() => openApiDocument({ service: 'x', version: '1', endpoints: endpointsOf(Twice) })).toThrow(
+    'two presenters of different shape are named Same',
+  );
+});

@@ -1,0 +1,267 @@
+import { Controller, Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import { Body, Get, Post } from '@nestjs/common';
+import { Conflict, Forbidden, maySee, NotModified, pageOf } from '@rookery/kernel';
+import type { Page, Viewer } from '@rookery/kernel';
+import { PlatformModule } from '@rookery/platform';
+import type { SettingsValues } from '@rookery/platform';
+import {
+  ability,
+  accepted,
+  administrator,
+  anyone,
+  ApiV4Module,
+  atLeast,
+  checkUnmodifiedSince,
+  created,
+  Endpoint,
+  file,
+  Flag,
+  Hash,
+  instant,
+  int,
+  Int,
+  Internal,
+  json,
+  JsonText,
+  keysetPage,
+  list,
+  ListOf,
+  none,
+  nullable,
+  one,
+  page,
+  presenter,
+  project,
+  redirect,
+  SCOPE_RESOLVER,
+  signedIn,
+  Text,
+  text,
+  bool,
+  Upload,
+} from '../../src';
+import type {
+  Call,
+  InternalRequest,
+  JsonPage,
+  KeysetPage,
+  NoParams,
+  ProjectScope,
+  ScopeResolver,
+  UploadedFile,
+} from '../../src';
+
+export interface Thing {
+  readonly id: number;
+  readonly projectId: number;
+  readonly title: string;
+  readonly open: boolean;
+  readonly tags: readonly string[];
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly createdAt: Date;
+}
+
+/** Members by project: viewer id to level. Project 1 is private, 2 internal, 3 public. */
+export const LEVELS: Readonly<Record<number, number>> = { 10: 10, 15: 15, 20: 20, 30: 30, 40: 40, 50: 50 };
+const VISIBILITY = { 1: 'private', 2: 'internal', 3: 'public' } as const;
+
+const resolver: ScopeResolver = {
+  project: (ref, viewer: Viewer) => {
+    const id = ref === 'group/secret' ? 1 : ref;
+    if (id !== 1 && id !== 2 && id !== 3) return Promise.resolve(null);
+    const level = LEVELS[viewer.userId ?? 0] ?? 0;
+    const visible = maySee(viewer, VISIBILITY[id], level);
+    return Promise.resolve(visible ? ({ kind: 'project', id, level } as ProjectScope) : null);
+  },
+  group: () => Promise.resolve(null),
+  fresh: () => Promise.resolve(),
+};
+
+const thing = presenter<Thing>('Thing').fields({
+  id: [int, (row) => row.id],
+  title: [text, (row) => row.title],
+  open: [bool, (row) => row.open],
+  tags: [list(text), (row) => row.tags],
+  color: [nullable(text), (row) => row.attributes['color']],
+  created_at: [instant, (row) => row.createdAt],
+});
+
+class ListThings {
+  @Text({ default: 'created_at' }) order_by: string;
+  @ListOf('text', { optional: true }) labels?: string[];
+}
+class OneThing {
+  @Int() thing_id: number;
+}
+class CreateThing {
+  @Text({ max: 200, blank: 'refused' }) title: string;
+  @Flag({ default: true }) open: boolean;
+  @ListOf('text', { default: [] }) tags: string[];
+  @Hash({ default: {} }) attributes: Record<string, string>;
+  @Int({ optional: true, nullable: true }) parent_id?: number | null;
+}
+class Picture {
+  @Upload() avatar: UploadedFile;
+  @Text({ optional: true }) title?: string;
+}
+
+const at = new Date('2026-01-05T09:00:00.500Z');
+export const rows: Thing[] = Array.from({ length: 7 }, (_, index) => ({
+  id: index + 1,
+  projectId: 3,
+  title: `Thing ${index + 1}`,
+  open: true,
+  tags: [],
+  attributes: {},
+  createdAt: at,
+}));
+
+const common = { source: 'a test', within: project() } as const;
+
+@Controller('projects/:id/things')
+export class ThingsController {
+  private readonly all = [...rows];
+
+  @Endpoint('GET', '', {
+    ...common,
+    about: 'Lists things.',
+    may: anyone(),
+    params: ListThings,
+    answers: page(thing, { keyset: { orderBy: ['created_at'], offsetCapFor: 'Thing' } }),
+    aliases: ['/projects/:id/items'],
+  })
+  list({ page: asked, keyset }: Call<ListThings, ProjectScope>): Page<Thing> | KeysetPage<Thing> {
+    if (keyset) {
+      const after = rows.filter((row) => row.id > (keyset.idAfter ?? 0));
+      return keysetPage(keyset.perPage, after.slice(0, keyset.perPage + 1), (last) => ({ id_after: last.id }));
+    }
+    const from = (asked.page - 1) * asked.perPage;
+    return pageOf(asked, rows.slice(from, from + asked.perPage + 1), rows.length);
+  }
+
+  @Endpoint('GET', 'as_json', { ...common, about: 'Lists built text.', may: anyone(), answers: page(thing) })
+  asJson(): JsonPage {
+    return { json: '[{"id":1}]', total: 1, hasNext: false };
+  }
+
+  @Endpoint('GET', ':thing_id', {
+    ...common,
+    about: 'One thing.',
+    may: ability('thing.read', (call: Call<OneThing, ProjectScope>) => call.params.thing_id !== 6),
+    params: OneThing,
+    answers: one(thing),
+    fails: [304, 409],
+  })
+  read({ params }: Call<OneThing, ProjectScope>): Thing | JsonText {
+    if (params.thing_id === 3) throw new Error('a secret detail');
+    if (params.thing_id === 4) throw new Conflict();
+    if (params.thing_id === 5) throw new NotModified();
+    return params.thing_id === 2 ? new JsonText('{"id":2}') : rows[0]!;
+  }
+
+  @Endpoint('POST', '', {
+    ...common,
+    about: 'Adds a thing.',
+    may: atLeast('reporter'),
+    params: CreateThing,
+    answers: created(thing),
+  })
+  create({ params, within }: Call<CreateThing, ProjectScope>): Thing {
+    const made = { id: this.all.length + 1, projectId: within.id, createdAt: at, ...params };
+    this.all.push(made);
+    return made;
+  }
+
+  @Endpoint('DELETE', ':thing_id', {
+    ...common,
+    about: 'Removes a thing.',
+    may: signedIn(),
+    params: OneThing,
+    answers: none(),
+    fails: [412],
+  })
+  remove(call: Call<OneThing, ProjectScope>): void {
+    checkUnmodifiedSince(call, at);
+  }
+
+  @Endpoint('PUT', 'picture', {
+    ...common,
+    about: 'Takes a picture.',
+    may: atLeast('guest'),
+    params: Picture,
+    answers: json({ type: 'object' }),
+    bodyLimit: 2048,
+  })
+  picture({ params }: Call<Picture, ProjectScope>): object {
+    const { avatar, title } = params;
+    return { filename: avatar.filename, size: avatar.bytes.length, title };
+  }
+}
+
+@Controller()
+export class OddsController {
+  @Endpoint('GET', '/status', { about: 'Unlisted status.', source: 'a test', may: anyone(), answers: none() })
+  unlisted(): void {
+    throw new Conflict();
+  }
+
+  @Endpoint('POST', '/admin_only', {
+    about: 'For administrators.',
+    source: 'a test',
+    may: administrator(),
+    params: CreateThing,
+    answers: accepted(),
+    tokenScopes: ['admin_mode'],
+  })
+  adminOnly(_call: Call<CreateThing>): void {}
+
+  @Endpoint('POST', '/odd', {
+    about: 'Refuses in its own way.',
+    source: 'a test',
+    may: ability('odd', () => false, { signedIn: true }),
+    answers: none(),
+    refusals: { forbiddenAs: () => new Forbidden('odd') },
+  })
+  odd(_call: Call<NoParams, undefined, Viewer & { userId: number; username: string }>): void {}
+
+  @Endpoint('GET', '//-/bytes', { about: 'Bytes.', source: 'a test', may: anyone(), answers: file('text/plain') })
+  bytes(): { stream: Buffer; mediaType: string; filename: string } {
+    return { stream: Buffer.from('héllo'), mediaType: 'text/plain', filename: 'ä.txt' };
+  }
+
+  @Endpoint('GET', '//elsewhere', { about: 'Elsewhere.', source: 'a test', may: anyone(), answers: redirect() })
+  elsewhere(): string {
+    return 'http://host/there';
+  }
+
+  @Internal('POST', '/internal/echo')
+  echo({ body, query }: InternalRequest): object {
+    return { body, query };
+  }
+}
+
+@Controller('internal/plain')
+export class PlainController {
+  @Get()
+  read(): object {
+    return { plain: true };
+  }
+  @Post()
+  write(@Body() body: object): object {
+    return body;
+  }
+}
+
+@Module({
+  controllers: [ThingsController, OddsController, PlainController],
+  providers: [{ provide: SCOPE_RESOLVER, useValue: resolver }],
+})
+export class ThingsModule {
+  static forRoot(values: SettingsValues): DynamicModule {
+    return {
+      module: ThingsModule,
+      imports: [PlatformModule.forRoot({ service: 'package', values }), ApiV4Module.forRoot({ service: 'package' })],
+    };
+  }
+}
