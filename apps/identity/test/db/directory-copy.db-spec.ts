@@ -1,0 +1,139 @@
+import { Test } from '@nestjs/testing';
+import type { TestingModule } from '@nestjs/testing';
+import { Directory, directoryMigrations, DirectoryModule } from '@rookery/directory';
+import type { Viewer } from '@rookery/kernel';
+import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
+import { testDatabase } from '@rookery/testing';
+import type { TestDatabase } from '@rookery/testing';
+import { NewEpoch } from '../../src/directory/new-epoch';
+import { DirectoryLog, INTERNAL_SECRET } from '../directory-log';
+
+/** A service that follows this identity. Shape: with `isBehind` its applier never starts. */
+async function startService(databaseUrl: string, identityUrl: string, isBehind = false): Promise<TestingModule> {
+  const settings = databaseSettingsFor('collaboration');
+  const values = readSettings([platformSettings, settings], {
+    DATABASE_URL_COLLABORATION: databaseUrl,
+    IDENTITY_URL: identityUrl,
+    ROOKERY_INTERNAL_SECRET: INTERNAL_SECRET,
+    ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
+    LOG_LEVEL: 'silent',
+  });
+  const module = await Test.createTestingModule({
+    imports: [
+      PlatformModule.forRoot({ service: 'collaboration', values }),
+      PersistenceModule.forRoot({
+        service: 'collaboration',
+        entities: [],
+        settings: values.get(settings.token) as Parameters<typeof PersistenceModule.forRoot>[0]['settings'],
+      }),
+      DirectoryModule.forRoot({ service: 'collaboration' }),
+    ],
+  }).compile();
+  return isBehind ? module : module.init();
+}
+
+describe('a service and identity', () => {
+  let databases: readonly TestDatabase[];
+  let identity: DirectoryLog;
+  let service: TestingModule;
+  let behind: TestingModule;
+
+  beforeAll(async () => {
+    databases = await Promise.all([
+      DirectoryLog.database(),
+      testDatabase('directory', directoryMigrations),
+      testDatabase('directory', directoryMigrations),
+    ]);
+    identity = await DirectoryLog.start(databases[0]!.url);
+    service = await startService(databases[1]!.url, identity.url);
+    behind = await startService(databases[2]!.url, identity.url, true);
+  });
+
+  afterAll(async () => {
+    await Promise.all([service, behind].map((module) => module.close()));
+    await identity.stop();
+    for (const database of databases) await database.drop();
+  });
+
+  /** Makes the change and answers the viewer that a gateway would send next. */
+  async function change(make: (tx: Tx) => Promise<void>, userId: number): Promise<Viewer> {
+    const tx = await identity.work.run(async (running) => {
+      await make(running);
+      return running;
+    });
+    return at(identity.log.versionOf(tx)!, userId);
+  }
+  function at(directory: { version: number; epoch: string }, userId: number): Viewer {
+    const nobody = { isAdmin: false, isExternal: false, isBot: false, tokenId: null, impersonatorId: null };
+    const who = { userId, username: 'ann', scopes: ['api'], requestId: 'r', deadline: Date.now() + 30_000 };
+    return { ...nobody, ...who, directory: { version: directory.version, epoch: directory.epoch } };
+  }
+
+  it('agree at each version, whether the copy answers or identity is asked', async () => {
+    await change(async (tx) => {
+      await tx.query(`insert into users (id, username, name, email) values (5, 'ann', 'Ann', 'ann@mail.example')`);
+      await tx.query(
+        `insert into namespaces (id, kind, traversal_ids, name, path, full_name, full_path, visibility, plan)
+         values (50, 'group', '{50}', 'Crew', 'crew', 'Crew', 'crew', 'private', 'free')`,
+      );
+      await tx.query(
+        `insert into projects (id, namespace_id, name, path, visibility) values (500, 50, 'Nest', 'nest', 'private')`,
+      );
+      identity.log.record(tx, 'user', 5);
+      identity.log.record(tx, 'namespace', 50);
+      identity.log.record(tx, 'project', 500);
+    }, 5);
+    const levels = [0, 10, 30, 50, 0];
+    for (const [round, level] of levels.entries()) {
+      const viewer = await change(async (tx) => {
+        if (round === 0)
+          await tx.query(
+            `insert into members (id, user_id, source_type, source_id, access_level) values (9, 5, 'namespace', 50, 5)`,
+          );
+        else if (level > 0) await tx.query(`update members set access_level = $1 where id = 9`, [level]);
+        else await tx.query(`delete from members where id = 9`);
+        identity.log.record(tx, 'membership', 9);
+      }, 5);
+      const answers = await Promise.all(
+        [service, behind].flatMap((module) => [
+          module.get(Directory).project('Crew/NEST', viewer),
+          module.get(Directory).project(500, viewer),
+          module.get(Directory).group(50, viewer),
+        ]),
+      );
+      expect([round, answers.map((answer) => answer?.level ?? null)]).toEqual([
+        round,
+        answers.map(() => level || null),
+      ]);
+      // The very same facts either way.
+      expect(answers.slice(3)).toEqual(answers.slice(0, 3));
+    }
+  });
+
+  it('agree again after a new epoch', async () => {
+    const viewer = await change(async (tx) => {
+      await tx.query(
+        `insert into members (id, user_id, source_type, source_id, access_level) values (10, 5, 'project', 500, 40)`,
+      );
+      identity.log.record(tx, 'membership', 10);
+    }, 5);
+    const directory = service.get(Directory);
+    expect(await directory.project(500, viewer)).toMatchObject({ level: 40 });
+    const head = await identity.app.get(NewEpoch).begin();
+    expect(await directory.project(500, at(head, 5))).toMatchObject({ level: 40 });
+    await expect(directory.project(500, viewer)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('a blocked person sees nothing, whoever is asked', async () => {
+    const viewer = await change(async (tx) => {
+      await tx.query(`update projects set visibility = 'public' where id = 500`);
+      await tx.query(`update users set state = 'blocked' where id = 5`);
+      identity.log.record(tx, 'project', 500);
+      identity.log.record(tx, 'user', 5);
+    }, 5);
+    await expect(service.get(Directory).project(500, viewer)).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await behind.get(Directory).project(500, viewer)).toBeNull();
+  });
+});
