@@ -34,7 +34,7 @@ async function main(words) {
   const { digests } = await build();
   try {
     if (only === null || FILES[only])
-      await jest('tools/jest/all.cjs', [...(only ? ['--testPathPatterns', FILES[only]] : []), ...words]);
+      await jest('tools/jest/all.cjs', ['-w', '2', ...(only ? ['--testPathPatterns', FILES[only]] : []), ...words]);
     if (only === null || only === 'estate') await estateTests();
     if (only === null || only === 'e2e') await journeys(digests, words);
   } finally {
@@ -48,11 +48,7 @@ async function jest(config, words, env = {}) {
   const file = join(RESULTS, `jest-${process.pid}.json`);
   const about = ['-c', join(ROOT, config), '--json', `--outputFile=${file}`, '--passWithNoTests'];
   // Without --silent output jest prints its JSON to stdout too, so that stream is dropped; the report goes to stderr.
-  const code = await run(
-    process.execPath,
-    [join(ROOT, 'node_modules/jest/bin/jest.js'), ...about, '-w', '2', ...words],
-    env,
-  );
+  const code = await run(process.execPath, [join(ROOT, 'node_modules/jest/bin/jest.js'), ...about, ...words], env);
   if (!existsSync(file)) {
     totals.failed += 1;
     return;

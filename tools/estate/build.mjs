@@ -23,7 +23,10 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache/rookery');
 const MANIFEST = join(CACHE, 'build.json');
 
-/** Answers `{ built, digests }`: how many files were written, and one digest a package (`libs/kernel`) of its sources. */
+/**
+ * Answers `{ built, digests }`: how many files were written, and for each package (`libs/directory`) a digest of those
+ * sources that speak of migrations: while it is the same, no schema has changed.
+ */
 export async function build() {
   mkdirSync(CACHE, { recursive: true });
   return withLock(join(CACHE, 'build.lock'), async () => {
@@ -39,7 +42,7 @@ export async function build() {
     for (const gone of Object.keys(before)) if (!files[gone]) remove(gone);
     if (stale.length > 0 || Object.keys(before).length !== Object.keys(files).length)
       writeRecord(MANIFEST, { settings, files });
-    return { built: stale.length, digests: digestsOf(files) };
+    return { built: stale.length, digests: schemaDigests(files) };
   });
 }
 
@@ -75,11 +78,9 @@ function collect(folder, found) {
 function look(source, known) {
   const { mtimeMs, size } = statSync(join(ROOT, source));
   if (known?.mtimeMs === mtimeMs && known.size === size) return known;
-  const hash = createHash('sha256')
-    .update(readFileSync(join(ROOT, source)))
-    .digest('hex')
-    .slice(0, 16);
-  return { mtimeMs, size, hash };
+  const content = readFileSync(join(ROOT, source));
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 16);
+  return { mtimeMs, size, hash, schema: /migration/i.test(`${source}\n${content}`) };
 }
 
 function output(source) {
@@ -117,9 +118,10 @@ function remove(source) {
   rmSync(`${output(source)}.map`, { force: true });
 }
 
-function digestsOf(files) {
+function schemaDigests(files) {
   const hashes = new Map();
-  for (const [file, { hash }] of Object.entries(files)) {
+  for (const [file, { hash, schema }] of Object.entries(files)) {
+    if (!schema) continue;
     const name = file.split('/').slice(0, 2).join('/');
     if (!hashes.has(name)) hashes.set(name, createHash('sha256'));
     hashes.get(name).update(file).update(hash);

@@ -10,7 +10,7 @@ import { programOf } from './service-process.mjs';
 const run = promisify(execFile);
 
 /**
- * Runs the role `migrate` of every service whose code or database differs from the last time; all at once, each in its
+ * Runs the role `migrate` of every service whose migrations or database differ from the last time; all at once, each in its
  * own database. A database that the operator named may change without us, so there it always runs.
  * Answers the names of the services that were migrated.
  */
@@ -32,7 +32,7 @@ export async function migrate({ dataDir, estate, digests, cluster }) {
   return pending;
 }
 
-/** Which schema a service wants follows from its own code and from the libraries. */
+/** Which schema a service wants follows from its own migrations and those of the libraries. */
 function stampOf(service, digests, cluster) {
   const hash = createHash('sha256').update(cluster);
   for (const name of Object.keys(digests).sort())
