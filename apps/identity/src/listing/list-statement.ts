@@ -50,7 +50,8 @@ export class ListStatement {
     request: PageRequest,
   ): Promise<Page<R>> {
     const counting = `select count(*)::int as counted from (select 1 from ${list.from} ${this.conditionSql} limit ${COUNT_LIMIT + 1}) c`;
-    const counted = this.read<{ counted: number }>(db, `${list.name}-count`, counting, this.values);
+    const used = onlyUsed(counting, this.values);
+    const counted = this.read<{ counted: number }>(db, `${list.name}-count`, used.text, used.values);
     const rows = this.rows<R>(db, list, request.perPage, offsetOf(request));
     const [[count], found] = await Promise.all([counted, rows]);
     return pageOf(request, found, count!.counted);
@@ -80,6 +81,15 @@ export class ListStatement {
     const digest = createHash('sha256').update(text).digest('hex').slice(0, 12);
     return db.prepared<R>(prepared(`${name}-${digest}`, text), values);
   }
+}
+
+/** A count does without what only shows the rows, and PostgreSQL refuses values that have no place in the text. */
+function onlyUsed(text: string, values: readonly unknown[]): { text: string; values: unknown[] } {
+  const places = [...new Set([...text.matchAll(/\$(\d+)/g)].map((match) => Number(match[1])))];
+  return {
+    text: text.replace(/\$(\d+)/g, (_, place: string) => `$${places.indexOf(Number(place)) + 1}`),
+    values: places.map((place) => values[place - 1]),
+  };
 }
 
 /** A pattern for ILIKE that finds the text anywhere. */
