@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Invalid, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { violates, Work } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
 import { problemsByField, TAKEN } from '../paths/path-rules';
 import { SiblingPaths } from '../paths/sibling-paths.repository';
@@ -10,7 +10,7 @@ import { RemovalService } from '../removal/removal.service';
 import type { RemovalRequest } from '../removal/removal.service';
 import { problemsOfGroup, problemsOfLowering } from './group-rules';
 import type { UpdateGroupParams } from './groups.dto';
-import { columnsOf } from './groups.service';
+import { columnsOf, takenFields } from './groups.service';
 import { Namespace } from './namespace.entity';
 
 const VISIBILITY_RANK = `case visibility when 'public' then 20 when 'internal' then 10 else 0 end`;
@@ -30,8 +30,8 @@ export class GroupChangesService {
     try {
       await this.work.run((tx) => this.change(tx, viewer, id, params));
     } catch (error) {
-      if (violates(error, 'uq_namespaces_parent_id_name')) throw new Invalid({ name: [TAKEN] });
-      throw error;
+      const fields = takenFields(error);
+      throw fields ? new Invalid(fields) : error;
     }
   }
 

@@ -38,10 +38,8 @@ export class GroupsService {
     try {
       return await this.work.run((tx) => this.insert(tx, viewer, params, parent));
     } catch (error) {
-      if (error instanceof Invalid)
-        throw new Refused(`Failed to save group ${inspected(error.fields)}`, { verbatim: true });
-      if (!violates(error, 'uq_namespaces_parent_id_name')) throw error;
-      throw new Refused(`Failed to save group ${inspected({ name: [TAKEN] })}`, { verbatim: true });
+      const fields = error instanceof Invalid ? error.fields : takenFields(error);
+      throw fields ? new Refused(`Failed to save group ${inspected(fields)}`, { verbatim: true }) : error;
     }
   }
 
@@ -126,6 +124,12 @@ export class GroupsService {
     const data = { user_id: userId, source_type: 'group' as const, source_id: groupId, access_level: 50, added_at };
     tx.emit(memberAdded.of({ aggregateId: member.id, actorId: userId, data }));
   }
+}
+
+/** Two at once: the index refuses the later one in its own words. */
+export function takenFields(error: unknown): Record<string, string[]> | null {
+  if (violates(error, 'uq_namespaces_parent_id_name')) return { name: [TAKEN] };
+  return violates(error, 'uq_namespaces_full_path') ? { path: [TAKEN] } : null;
 }
 
 /** Columns and settings among the sent fields. Minutes are the administrator's to give. */

@@ -32,7 +32,7 @@ export class PersonalAccessTokensController {
     source: SOURCE,
     may: signedIn(),
     params: ListTokensParams,
-    fails: [401],
+    fails: [401, 404],
     answers: page(accessToken),
   })
   async list({ viewer, params, page }: SignedInCall<ListTokensParams>): Promise<Page<TokenRow>> {
@@ -41,7 +41,7 @@ export class PersonalAccessTokensController {
       if (asked !== undefined && asked !== viewer.userId) throw new Unauthorized();
       return this.queries.page({ userId: viewer.userId, impersonation: false }, params, page);
     }
-    if (asked === null || (asked !== undefined && !(await this.users.one(asked)))) throw new NotFound();
+    if (asked === null || (asked !== undefined && !(await this.users.one(asked)))) throw new NotFound('');
     return this.queries.page({ userId: asked ?? null, impersonation: false }, params, page);
   }
 
@@ -64,7 +64,7 @@ export class PersonalAccessTokensController {
     source: SOURCE,
     may: signedIn(),
     params: TokenIdParams,
-    fails: [401],
+    fails: [401, 404],
     answers: one(accessToken),
   })
   show({ viewer, params }: SignedInCall<TokenIdParams>): Promise<TokenRow> {
@@ -90,7 +90,7 @@ export class PersonalAccessTokensController {
     source: 'reference identity-and-import 4.8',
     may: signedIn(),
     params: RotateTokenByIdParams,
-    fails: [400, 401],
+    fails: [400, 401, 404],
     answers: one(newAccessToken),
   })
   async rotate({ viewer, params }: SignedInCall<RotateTokenByIdParams>): Promise<NewTokenRow> {
@@ -116,7 +116,7 @@ export class PersonalAccessTokensController {
     source: SOURCE,
     may: signedIn(),
     params: TokenIdParams,
-    fails: [401],
+    fails: [401, 404],
     answers: none(),
   })
   async revoke({ viewer, params }: SignedInCall<TokenIdParams>): Promise<void> {
@@ -143,7 +143,7 @@ export class PersonalAccessTokensController {
   /** People learn nothing of tokens that are not theirs, not even whether they exist. */
   private async reachable(viewer: SignedInViewer, id: number): Promise<TokenRow> {
     const token = await this.queries.one(id);
-    if (viewer.isAdmin && !token) throw new NotFound();
+    if (viewer.isAdmin && !token) throw new NotFound('');
     if (!token || !(viewer.isAdmin || (token.user_id === viewer.userId && !token.impersonation)))
       throw new Unauthorized();
     return token;

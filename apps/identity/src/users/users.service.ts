@@ -56,7 +56,8 @@ export class UsersService {
       return await this.work.run((tx) => this.insert(tx, person, { digest, createdBy: viewer.userId }));
     } catch (error) {
       if (violates(error, 'uq_emails_email')) throw new Conflict(EMAIL_TAKEN);
-      if (violates(error, 'uq_users_username')) throw new Conflict(USERNAME_TAKEN);
+      const isTaken = violates(error, 'uq_users_username') || violates(error, 'uq_namespaces_full_path');
+      if (isTaken) throw new Conflict(USERNAME_TAKEN);
       throw error;
     }
   }

@@ -1,0 +1,214 @@
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+let bob: Person;
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada', { bio: 'Counts', note: 'first', job_title: 'Countess', organization: 'Engine' });
+  bob = await identity.person('bob', { private_profile: true });
+});
+afterAll(() => identity.close());
+
+const NEW = { username: 'carol', name: 'Carol', email: 'carol@example.com', password: 'correct horse' };
+const SUMMARY = ['id', 'username', 'public_email', 'name', 'state', 'locked', 'avatar_url', 'web_url'];
+
+describe('POST /users', () => {
+  it('makes an active user with a personal namespace', async () => {
+    const { status, body } = await identity.root.post('/users').body(NEW);
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      username: 'carol',
+      name: 'Carol',
+      email: 'carol@example.com',
+      state: 'active',
+      is_admin: false,
+      can_create_group: true,
+      web_url: 'http://localhost:8080/carol',
+    });
+    expect(body.namespace_id).toEqual(expect.any(Number));
+    expect(JSON.stringify(body)).not.toContain('password');
+  });
+
+  it('keeps the password as a scrypt digest only', async () => {
+    const [row] = await identity.db.query<{ password_digest: string }>(
+      `select password_digest from users where id = $1`,
+      [ada.id],
+    );
+    expect(row!.password_digest).toMatch(/^scrypt\$/);
+  });
+
+  it('takes a form and texts for flags', async () => {
+    const { status, body } = await identity.root
+      .post('/users')
+      .form({
+        ...NEW,
+        username: 'dan',
+        email: 'dan@mail.10',
+        admin: '1',
+        projects_limit: '3',
+        skip_confirmation: 'True',
+      });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ is_admin: true, projects_limit: 3 });
+  });
+
+  it.each([
+    [{ ...NEW, username: 'other' }, 409, { message: 'Email has already been taken' }],
+    [{ ...NEW, email: 'ADA@example.com', username: 'other' }, 409, { message: 'Email has already been taken' }],
+    [{ ...NEW, email: 'x@example.com', username: 'ADA' }, 409, { message: 'Username has already been taken' }],
+    [
+      { ...NEW, password: undefined, email: 'y@example.com', username: 'yy' },
+      400,
+      {
+        error: 'password, reset_password, force_random_password are missing, at least one parameter must be provided',
+      },
+    ],
+    [{ name: 'x', password: '12345678' }, 400, { error: 'email is missing, username is missing' }],
+    [
+      { ...NEW, email: 'z@example.com', username: 'zz', password: 'short' },
+      400,
+      {
+        message: { password: ['is too short (minimum is 8 characters)'] },
+      },
+    ],
+    [{ ...NEW, email: 'no address', username: 'zz' }, 400, { message: { email: ['is invalid'] } }],
+    [{ ...NEW, email: 'z@example.com', username: 'api' }, 400, { message: { username: ['api is a reserved name'] } }],
+  ])('refuses %j', async (body, status, expected) => {
+    const response = await identity.root.post('/users').body(body);
+    expect([response.status, response.body]).toEqual([status, expected]);
+  });
+
+  it('is for administrators', async () => {
+    expect((await ada.client.post('/users').body({})).status).toBe(403);
+    expect((await identity.nobody.post('/users').body({})).body).toEqual({ message: '401 Unauthorized' });
+  });
+
+  it('does not take the path of a top-level group', async () => {
+    await identity.root.post('/groups').body({ name: 'Taken', path: 'taken' }).json();
+    const { status, body } = await identity.root
+      .post('/users')
+      .body({ ...NEW, username: 'Taken', email: 't@example.com' });
+    expect([status, body]).toEqual([409, { message: 'Username has already been taken' }]);
+  });
+});
+
+describe('GET /user', () => {
+  it('shows the private view, and what administrators see to administrators', async () => {
+    const own = await ada.client.get('/user');
+    expect(own.status).toBe(200);
+    expect(own.body).toMatchObject({
+      id: ada.id,
+      email: 'ada@example.com',
+      work_information: 'Countess at Engine',
+      bio: 'Counts',
+    });
+    expect(own.body).not.toHaveProperty('is_admin');
+    expect((await identity.root.get('/user')).body).toMatchObject({ id: 1, username: 'root', is_admin: true });
+    expect((await identity.nobody.get('/user')).status).toBe(401);
+  });
+
+  it('is open to tokens with read_user', async () => {
+    expect((await identity.as({ userId: ada.id, username: 'ada', scopes: ['read_user'] }).get('/user')).status).toBe(
+      200,
+    );
+    expect((await identity.as({ userId: ada.id, username: 'ada', scopes: ['k8s_proxy'] }).get('/user')).status).toBe(
+      403,
+    );
+  });
+});
+
+describe('GET /users/:id', () => {
+  it('shows the public view to people and everything to administrators', async () => {
+    const seen = await bob.client.get(`/users/${ada.id}`);
+    expect(seen.body).toMatchObject({ id: ada.id, bio: 'Counts', bot: false, is_followed: false });
+    expect(seen.body).not.toHaveProperty('email');
+    expect((await identity.root.get(`/users/${ada.id}`)).body).toMatchObject({
+      email: 'ada@example.com',
+      note: 'first',
+      created_by: { id: 1 },
+    });
+  });
+
+  it('keeps a private profile to its owner and administrators', async () => {
+    expect((await ada.client.get(`/users/${bob.id}`)).body).not.toHaveProperty('created_at');
+    expect((await bob.client.get(`/users/${bob.id}`)).body).toHaveProperty('created_at');
+  });
+
+  it('does not find who is not there', async () => {
+    expect((await ada.client.get('/users/999999')).body).toEqual({ message: '404 User Not Found' });
+  });
+});
+
+describe('GET /users', () => {
+  const names = (body: { username: string }[]) => body.map((user) => user.username);
+
+  it('lists summaries, newest first', async () => {
+    const { body, headers } = await ada.client.get('/users');
+    expect(names(body)).toEqual(expect.arrayContaining(['root', 'ada', 'bob']));
+    expect(body.map((user: { id: number }) => user.id)).toEqual(
+      [...body.map((user: { id: number }) => user.id)].sort((a, b) => b - a),
+    );
+    expect(Object.keys(body[0])).toEqual(SUMMARY);
+    expect(headers.get('x-total')).toBe(String(body.length));
+  });
+
+  it.each<[Record<string, string>, string[]]>([
+    [{ username: 'ADA' }, ['ada']],
+    [{ search: 'am' + 'e of b' }, ['bob']],
+    [{ search: 'bob@example.com' }, ['bob']],
+    [{ search: 'ob@example.co' }, []],
+    [{ created_after: '2999-01-01T00:00:00Z' }, []],
+    [{ blocked: 'True' }, []],
+  ])('narrows by %j', async (query, expected) => {
+    expect(names((await ada.client.get('/users').query(query)).body)).toEqual(expected);
+  });
+
+  it('lets only administrators use their filters', async () => {
+    const admins = names(
+      (await identity.root.get('/users').query({ admins: true, order_by: 'username', sort: 'asc' })).body,
+    );
+    expect(admins).toEqual(['dan', 'root']);
+    expect(names((await ada.client.get('/users').query({ admins: true })).body)).toContain('bob');
+  });
+
+  it('refuses anonymous callers unless they know the username', async () => {
+    expect((await identity.nobody.get('/users')).body).toEqual({ message: '403 Forbidden' });
+    expect(names((await identity.nobody.get('/users').query({ username: 'ada' })).body)).toEqual(['ada']);
+  });
+
+  it('goes on by cursor', async () => {
+    const found: string[] = [];
+    let url: string | undefined = '/users?pagination=keyset&per_page=2&order_by=username&sort=asc';
+    while (url) {
+      const { body, headers }: { body: { username: string }[]; headers: Headers } = await identity.root.get(url);
+      found.push(...names(body));
+      url = /<http:\/\/localhost:8080\/api\/v4([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+    }
+    expect(found).toEqual([...found].sort());
+    expect(found).toEqual(expect.arrayContaining(['ada', 'bob', 'carol', 'dan', 'root']));
+  });
+});
+
+describe('POST /users/:id/block', () => {
+  it('answers true, then null, and the state follows', async () => {
+    const eve = await identity.person('eve');
+    const first = await identity.root.post(`/users/${eve.id}/block`);
+    expect([first.status, first.text]).toEqual([201, 'true']);
+    const again = await identity.root.post(`/users/${eve.id}/block`);
+    expect([again.status, again.text]).toEqual([201, 'null']);
+    expect((await identity.root.get(`/users/${eve.id}`)).body.state).toBe('blocked');
+    expect((await identity.root.get('/users').query({ blocked: true })).body.map((u: { id: number }) => u.id)).toEqual([
+      eve.id,
+    ]);
+  });
+
+  it('refuses oneself, strangers and missing users', async () => {
+    expect((await identity.root.post('/users/1/block')).body).toEqual({
+      message: '403 Forbidden - The API initiating user cannot be blocked by the API',
+    });
+    expect((await ada.client.post(`/users/${bob.id}/block`)).status).toBe(403);
+    expect((await identity.root.post('/users/999999/block')).body).toEqual({ message: '404 User Not Found' });
+  });
+});

@@ -1,0 +1,68 @@
+import type { Viewer } from '@rookery/kernel';
+import { messagingSettings } from '@rookery/messaging';
+import { Database, databaseSettingsFor } from '@rookery/persistence';
+import { aViewer, anonymousViewer, startTestApp, testDatabase } from '@rookery/testing';
+import type { TestApp, TestClient } from '@rookery/testing';
+import { Bootstrap } from '../../src/bootstrap/bootstrap.command';
+import { bootstrapSettings } from '../../src/bootstrap/bootstrap.config';
+import { migrations } from '../../src/database';
+import { identitySettings } from '../../src/identity.config';
+import { IdentityModule } from '../../src/identity.module';
+
+export const ROOT_TOKEN = 'glpat-rootrootrootrootroot';
+
+/** The identity service on a database of its own, with `root`, and people made through its API. */
+export interface IdentityApp {
+  readonly app: TestApp;
+  readonly root: TestClient;
+  readonly nobody: TestClient;
+  readonly db: Database;
+  /** Makes a person and gives his client. */
+  person(username: string, over?: Readonly<Record<string, unknown>>): Promise<Person>;
+  as(viewer: Partial<Viewer>): TestClient;
+  close(): Promise<void>;
+}
+export interface Person {
+  readonly id: number;
+  readonly username: string;
+  readonly namespaceId: number;
+  readonly client: TestClient;
+}
+
+export async function startIdentity(env: Readonly<Record<string, string>> = {}): Promise<IdentityApp> {
+  const database = await testDatabase('identity', migrations);
+  const app = await startTestApp({
+    service: 'identity',
+    module: IdentityModule,
+    settings: [databaseSettingsFor('identity'), messagingSettings, identitySettings, bootstrapSettings],
+    databaseUrl: database.url,
+    env: { ROOKERY_ROOT_TOKEN: ROOT_TOKEN, ...env },
+  });
+  await app.get(Bootstrap).run();
+  const root = app.as(aViewer({ userId: 1, username: 'root', isAdmin: true, scopes: ['api', 'sudo'] }));
+  const person = async (username: string, over: Readonly<Record<string, unknown>> = {}): Promise<Person> => {
+    const body = {
+      username,
+      name: `Name of ${username}`,
+      email: `${username}@example.com`,
+      password: 'correct horse',
+      ...over,
+    };
+    const made = await root.post('/users').body(body).json<{ id: number; namespace_id: number }>();
+    const isExternal = over['external'] === true;
+    const client = app.as(aViewer({ userId: made.id, username, isAdmin: over['admin'] === true, isExternal }));
+    return { id: made.id, username, namespaceId: made.namespace_id, client };
+  };
+  return {
+    app,
+    root,
+    nobody: app.as(anonymousViewer()),
+    db: app.get(Database),
+    person,
+    as: (viewer) => app.as(aViewer(viewer)),
+    close: async () => {
+      await app.close();
+      await database.drop();
+    },
+  };
+}
