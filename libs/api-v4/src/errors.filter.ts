@@ -27,7 +27,6 @@ export class ErrorsFilter implements ExceptionFilter {
       requestId: typeof given === 'string' ? given : '',
       startedAt: performance.now(),
       isHead: request.method === 'HEAD',
-      closing: this.routes.traffic.closing,
     };
     const code = (error as { code?: string } | null)?.code;
     const meant = request.is404

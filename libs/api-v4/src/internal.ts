@@ -52,7 +52,7 @@ export function internalRoute(record: InternalRecord, handler: Handler, runtime:
     const startedAt = performance.now();
     const given = request.headers['x-request-id'];
     const requestId = typeof given === 'string' ? given : '';
-    const facts = { requestId, startedAt, isHead: false, closing: runtime.traffic.closing };
+    const facts = { requestId, startedAt, isHead: false };
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     runtime.traffic.begin();

@@ -2,7 +2,7 @@ import { COUNT_LIMIT, DEFAULT_PAGE_SIZE, InvalidParameters, MAX_PAGE_SIZE, Metho
 import type { PageRequest } from '@rookery/kernel';
 import type { KeysetOption } from './answers';
 import type { RawParams } from './bracket-params';
-import { pairsOf } from './bracket-params';
+import { addPairsOf, pairsOf } from './bracket-params';
 import type { KeysetRequest } from './call';
 import { INVALID, toInt } from './coercion';
 import { readCursor } from './keyset';
@@ -12,6 +12,9 @@ export const OFFSET_LIMIT = 50_000;
 const NO_KEYSET = 'Keyset pagination is not yet available for this type of request';
 /** Credentials may stand in a query; a link must not repeat them. */
 const SECRETS = new Set(['private_token', 'access_token', 'job_token', 'token']);
+
+const PAGE_NAMES = new Set(['page', 'per_page']);
+const KEYSET_NAMES = new Set([...PAGE_NAMES, 'pagination', 'cursor', 'id_after', 'id_before']);
 
 export const FIRST_PAGE: PageRequest = { page: 1, perPage: DEFAULT_PAGE_SIZE };
 
@@ -132,15 +135,16 @@ export function keysetHeaders(
   source: LinkSource,
 ): string[] {
   if (next === null) return [];
-  const { cursor: _cursor, id_after: _after, id_before: _before, ...rest } = allParameters(source);
-  const pairs = pairsOf({ ...rest, pagination: 'keyset', per_page: perPage, ...next });
+  const more = pairsOf({ pagination: 'keyset', per_page: perPage, ...next });
+  const pairs = [...repeatedPairs(source, KEYSET_NAMES), ...more];
   return ['link', `<${source.url}?${encode(sorted(pairs))}>; rel="next"`];
 }
 
 /** Gives the link to a page; all but the number is built once. */
 function linkTo(source: LinkSource, perPage: number): (page: number) => string {
-  const { page: _page, per_page: _perPage, ...rest } = allParameters(source);
-  const pairs = sorted([...pairsOf(rest), ['per_page', String(perPage)]]);
+  const pairs = repeatedPairs(source, PAGE_NAMES);
+  pairs.push(['per_page', String(perPage)]);
+  sorted(pairs);
   const after = pairs.findIndex(([name]) => name > 'page');
   const before = encode(pairs.slice(0, after));
   const head = `${source.url}?${before}${before === '' ? '' : '&'}page=`;
@@ -148,17 +152,26 @@ function linkTo(source: LinkSource, perPage: number): (page: number) => string {
   return (page) => `${head}${page}${tail}`;
 }
 
-function allParameters({ path, query, params }: LinkSource): RawParams {
-  const all: RawParams = {};
-  for (const [name, value] of Object.entries(params)) if (value !== undefined) all[name] = value;
-  for (const [name, value] of Object.entries(query)) if (!SECRETS.has(name)) all[name] = value;
-  return Object.assign(all, path);
+/** Everything that was sent, defaults included, but for the names of `position` and credentials. The path wins. */
+function repeatedPairs({ path, query, params }: LinkSource, position: ReadonlySet<string>): [string, string][] {
+  const pairs = pairsOf(path);
+  for (const name of Object.keys(query)) {
+    if (!(name in path) && !position.has(name) && !SECRETS.has(name)) addPairsOf(pairs, name, query[name]);
+  }
+  for (const name of Object.keys(params)) {
+    if (!(name in path) && !(name in query) && !position.has(name)) addPairsOf(pairs, name, params[name]);
+  }
+  return pairs;
 }
 
-function sorted(pairs: readonly [string, string][]): [string, string][] {
-  return [...pairs].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+function sorted(pairs: [string, string][]): [string, string][] {
+  return pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
 function encode(pairs: readonly [string, string][]): string {
-  return pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
+  let text = '';
+  for (const [name, value] of pairs) {
+    text += `${text === '' ? '' : '&'}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+  }
+  return text;
 }

@@ -58,7 +58,7 @@ export class EndpointPipeline {
     const { traffic, log } = this.runtime;
     const startedAt = performance.now();
     const more = this.endpoint.method === 'GET' ? null : this.runtime.writeHeaders;
-    const facts = { requestId: '', startedAt, isHead: request.raw.method === 'HEAD', closing: traffic.closing, more };
+    const facts = { requestId: '', startedAt, isHead: request.raw.method === 'HEAD', more };
     traffic.begin();
     try {
       const viewer = this.admit(request);

@@ -8,8 +8,6 @@ export interface ReplyFacts {
   readonly requestId: string;
   readonly startedAt: number;
   readonly isHead: boolean;
-  /** The process is going: keep-alive connections are told so. */
-  readonly closing: boolean;
   /** Further headers of the service. */
   readonly more?: (() => readonly string[]) | null;
 }
@@ -87,7 +85,6 @@ function commonHeaders(facts: ReplyFacts, cacheControl: string): string[] {
     'x-runtime',
     seconds,
   ];
-  if (facts.closing) headers.push('connection', 'close');
   if (facts.more) headers.push(...facts.more());
   return headers;
 }

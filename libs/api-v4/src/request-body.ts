@@ -2,7 +2,7 @@ import type { MultipartFile, MultipartValue } from '@fastify/multipart';
 import { InvalidParameters, TooLarge } from '@rookery/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RawParams } from './bracket-params';
-import { addPair, isRecord, readUrlEncoded } from './bracket-params';
+import { addPair, isRecord, noParams, readUrlEncoded } from './bracket-params';
 import type { UploadedFile } from './call';
 import { MalformedBody, UnsupportedMediaType } from './errors';
 
@@ -25,10 +25,10 @@ export interface ReadBody {
   readonly files: Readonly<Record<string, UploadedFile>>;
 }
 
-const NO_PARAMS: RawParams = Object.freeze(Object.create(null) as RawParams);
+const NO_PARAMS: RawParams = Object.freeze(noParams());
 const EMPTY: ReadBody = { params: NO_PARAMS, files: {} };
 /** A query string that cannot be decoded; told so when parameters are judged. */
-export const BROKEN_QUERY: RawParams = Object.freeze(Object.create(null) as RawParams);
+export const BROKEN_QUERY: RawParams = Object.freeze(noParams());
 
 /** Never throws, since the router calls it outside of any handler. */
 export function readQuery(text: string): RawParams {
@@ -97,7 +97,7 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 async function readMultipart(request: FastifyRequest, limit: number): Promise<ReadBody> {
-  const params = Object.create(null) as RawParams;
+  const params = noParams();
   const files = Object.create(null) as Record<string, UploadedFile>;
   const limits = { fieldSize: limit, fileSize: limit, fields: MULTIPART_PARTS, files: 10, fieldNameSize: 256 };
   let left = limit;

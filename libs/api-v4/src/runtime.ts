@@ -29,10 +29,7 @@ export const WRITE_HEADERS: unique symbol = Symbol('WriteHeaders');
 /** Requests under way and done. */
 export class Traffic {
   private underWay = 0;
-  private idle: (() => void)[] = [];
   private readonly durations;
-  /** Set once the process is going. */
-  closing = false;
 
   constructor(metrics: Metrics) {
     this.durations = metrics.histogram(
@@ -54,11 +51,5 @@ export class Traffic {
   end(method: string, route: string, status: number, startedAt: number): void {
     this.underWay--;
     this.durations.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
-    if (this.underWay === 0) for (const tell of this.idle.splice(0)) tell();
-  }
-
-  /** Resolves when nothing is under way. */
-  async settled(): Promise<void> {
-    if (this.underWay > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
   }
 }

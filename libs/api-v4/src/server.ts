@@ -5,7 +5,7 @@ import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { LOGGER, platformSettings } from '@rookery/platform';
+import { drainHttpServer, LOGGER, platformSettings } from '@rookery/platform';
 import type { HttpStep, Logger } from '@rookery/platform';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointRoutes } from './endpoint-routes';
@@ -36,7 +36,7 @@ export async function createApiV4App(
     genReqId: () => '',
     routerOptions: { ignoreDuplicateSlashes: true, maxParamLength: 4096, querystringParser: readQuery },
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      const facts = { requestId: '', startedAt: performance.now(), isHead: request.method === 'HEAD', closing: false };
+      const facts = { requestId: '', startedAt: performance.now(), isHead: request.method === 'HEAD' };
       writeError(reply, facts, renderError(error));
     },
   });
@@ -67,15 +67,7 @@ export async function createApiV4App(
 export const apiV4Server: HttpStep = {
   async create(context) {
     const app = await createApiV4App(await context.rootModule(), context.nestLogger);
-    const { traffic } = app.get(EndpointRoutes);
-    context.shutdown.on('stop-accepting', 'api', () => {
-      traffic.closing = true;
-      // Resolves once connections are refused; those that are busy go on until they are answered.
-      const server = app.getHttpServer() as unknown as Server;
-      if (server.listening) server.close();
-      return Promise.resolve();
-    });
-    context.shutdown.on('drain', 'api', () => traffic.settled());
+    drainHttpServer(app.getHttpServer() as unknown as Server, context.shutdown);
     return app;
   },
 
