@@ -1,6 +1,6 @@
 /**
  * Lets test files, which cannot import this ES module, act on the estate that runs under them.
- *   POST /processes/<name>/{kill,restart,start}   POST /nats/{stop,start}   POST /postgres/{stop,start,kill}
+ *   POST /processes/<name>/{kill,restart,start}   POST /nats/{stop,start,kill}   POST /postgres/{stop,start,kill,restart}
  *   POST /replicas/<name> -> { baseUrl, managementUrl, pid }                GET /
  * Listens on 127.0.0.1 and asks for a token.
  */
@@ -8,13 +8,19 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { freePort } from './processes.mjs';
 
+/** Each answers false for what there is not. */
 const ACTIONS = {
-  processes: (estate, name, action) =>
-    ['kill', 'restart', 'start'].includes(action) && estate.processes[name]?.[action]?.(),
-  nats: (estate, action) => ['stop', 'start'].includes(action) && estate.nats[action](),
-  postgres: (estate, action) => ['stop', 'start', 'kill'].includes(action) && estate.postgres[action](),
-  replicas: async (estate, name) => addressOf(await estate.replica(name)),
+  processes: (estate, name, action) => act(estate.processes[name], ['kill', 'restart', 'start'], action),
+  nats: (estate, action) => act(estate.nats, ['stop', 'start', 'kill'], action),
+  postgres: (estate, action) => act(estate.postgres, ['stop', 'start', 'kill', 'restart'], action),
+  replicas: async (estate, name) => estate.processes[name] && addressOf(await estate.replica(name)),
 };
+
+async function act(target, allowed, action) {
+  if (!target || !allowed.includes(action)) return false;
+  await target[action]();
+  return true;
+}
 
 /** Answers `{ url, stop() }`; the token is part of the URL's path. */
 export async function startControl(estate) {
@@ -40,7 +46,8 @@ async function answer(estate, isAllowed, method, kind, words) {
   if (method === 'GET') return { baseUrl: estate.baseUrl, pids: estate.pids, mailDir: estate.mailDir };
   if (!ACTIONS[kind]) return null;
   const outcome = await ACTIONS[kind](estate, ...words);
-  return outcome === false ? null : kind === 'replicas' ? outcome : { pids: estate.pids };
+  if (!outcome) return null;
+  return outcome === true ? { pids: estate.pids } : outcome;
 }
 
 function addressOf({ baseUrl, managementUrl, pid }) {
