@@ -1,4 +1,4 @@
-import { RookeryError } from '@rookery/kernel';
+import type { RookeryError } from '@rookery/kernel';
 import type { TestDatabase } from '@rookery/testing';
 import { Copy, INTERNAL_SECRET } from '../copy';
 import { IdentityServer } from '../identity-server';
