@@ -40,16 +40,14 @@ describe('POST /users', () => {
   });
 
   it('takes a form and texts for flags', async () => {
-    const { status, body } = await identity.root
-      .post('/users')
-      .form({
-        ...NEW,
-        username: 'dan',
-        email: 'dan@mail.10',
-        admin: '1',
-        projects_limit: '3',
-        skip_confirmation: 'True',
-      });
+    const { status, body } = await identity.root.post('/users').form({
+      ...NEW,
+      username: 'dan',
+      email: 'dan@mail.10',
+      admin: '1',
+      projects_limit: '3',
+      skip_confirmation: 'True',
+    });
     expect(status).toBe(201);
     expect(body).toMatchObject({ is_admin: true, projects_limit: 3 });
   });

@@ -1,0 +1,466 @@
+import { aViewer, paging } from '@rookery/testing';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+let bob: Person;
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+  bob = await identity.person('bob');
+});
+afterAll(() => identity.close());
+
+interface Group {
+  readonly id: number;
+  readonly full_path: string;
+}
+let serial = 0;
+const unique = (stem = 'g') => `${stem}-${++serial}`;
+async function make(over: Readonly<Record<string, unknown>> = {}, by: Person = ada): Promise<Group> {
+  const path = unique();
+  return by.client
+    .post('/groups')
+    .body({ name: path, path, ...over })
+    .json<Group>();
+}
+const join = (group: Group, person: Person, access_level: number) =>
+  identity.root.post(`/groups/${group.id}/members`).body({ user_id: person.id, access_level }).json();
+
+const LIST_KEYS = [
+  'id',
+  'web_url',
+  'name',
+  'path',
+  'description',
+  'visibility',
+  'share_with_group_lock',
+  'require_two_factor_authentication',
+  'two_factor_grace_period',
+  'project_creation_level',
+  'auto_devops_enabled',
+  'subgroup_creation_level',
+  'emails_disabled',
+  'emails_enabled',
+  'mentions_disabled',
+  'lfs_enabled',
+  'math_rendering_limits_enabled',
+  'lock_math_rendering_limits_enabled',
+  'default_branch',
+  'default_branch_protection',
+  'default_branch_protection_defaults',
+  'avatar_url',
+  'request_access_enabled',
+  'full_name',
+  'full_path',
+  'created_at',
+  'parent_id',
+  'organization_id',
+  'shared_runners_setting',
+  'max_artifacts_size',
+];
+
+describe('POST /groups', () => {
+  it('makes a top-level group whose owner is the creator', async () => {
+    const { status, body } = await ada.client
+      .post('/groups')
+      .body({ name: 'Team (one)', path: 'team-one', description: 'd' });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      name: 'Team (one)',
+      path: 'team-one',
+      full_path: 'team-one',
+      full_name: 'Team (one)',
+      web_url: 'http://localhost:8080/groups/team-one',
+      visibility: 'private',
+      parent_id: null,
+      shared_with_groups: [],
+      two_factor_grace_period: 48,
+      default_branch_protection_defaults: { allowed_to_push: [{ access_level: 40 }], allow_force_push: false },
+    });
+    for (const key of ['projects', 'shared_projects', 'runners_token', 'enabled_git_access_protocol'])
+      expect(body).not.toHaveProperty(key);
+    expect((await ada.client.get(`/groups/${body.id}/members`)).body).toEqual([
+      expect.objectContaining({ id: ada.id, access_level: 50 }),
+    ]);
+  });
+
+  it('makes a subgroup below', async () => {
+    const parent = await make({ name: 'Parent' });
+    const { body } = await ada.client
+      .post('/groups')
+      .body({ name: 'Child', path: 'child', parent_id: String(parent.id) });
+    expect(body).toMatchObject({
+      parent_id: parent.id,
+      full_path: `${parent.full_path}/child`,
+      full_name: 'Parent / Child',
+    });
+    // He inherits what he would be given.
+    expect((await ada.client.get(`/groups/${body.id}/members`)).body).toEqual([]);
+  });
+
+  it.each([
+    [{ path: 'x' }, { error: 'name is missing' }],
+    [{ name: 'x' }, { error: 'path is missing' }],
+    [{ name: 'x', path: 'team-one', visibility: 'secret' }, { error: 'visibility does not have a valid value' }],
+    [{ name: 'x', path: 'TEAM-one' }, { message: 'Failed to save group {:path=>["has already been taken"]}' }],
+    [{ name: 'x', path: 'ada' }, { message: 'Failed to save group {:path=>["has already been taken"]}' }],
+    [{ name: 'x', path: 'api' }, { message: 'Failed to save group {:path=>["api is a reserved name"]}' }],
+    [
+      { name: '<b>', path: 'fine-path' },
+      {
+        message: `Failed to save group {:name=>["can contain only letters, digits, emoji, '_', '.', dash, space, parenthesis. It must start with letter, digit, emoji or '_'."]}`,
+      },
+    ],
+  ])('refuses %j', async (body, expected) => {
+    const response = await ada.client.post('/groups').body(body);
+    expect([response.status, response.body]).toEqual([400, expected]);
+  });
+
+  it('does not let a subgroup be seen by more people than its parent', async () => {
+    const parent = await make();
+    const { body } = await ada.client
+      .post('/groups')
+      .body({ name: 'c', path: 'cc', parent_id: parent.id, visibility: 'public' });
+    expect(body).toEqual({
+      message:
+        'Failed to save group {:visibility_level=>["public is not allowed since the parent group has a private visibility."]}',
+    });
+  });
+
+  it('stops at 20 levels', async () => {
+    let parent = await make();
+    for (let depth = 2; depth <= 20; depth++) parent = await make({ parent_id: parent.id });
+    const { status, body } = await ada.client
+      .post('/groups')
+      .body({ name: 'deep', path: 'deep', parent_id: parent.id });
+    expect([status, body]).toEqual([
+      400,
+      { message: 'Failed to save group {:parent_id=>["has too deep level of nesting"]}' },
+    ]);
+  });
+
+  it('lets maintainers make subgroups when the group says so', async () => {
+    const open = await make();
+    const closed = await make({ subgroup_creation_level: 'owner' });
+    for (const group of [open, closed]) await join(group, bob, 40);
+    const made = await bob.client.post('/groups').body({ name: 'sub', path: 'sub', parent_id: open.id });
+    expect(made.status).toBe(201);
+    expect((await bob.client.get(`/groups/${made.body.id}/members`)).body).toEqual([
+      expect.objectContaining({ id: bob.id, access_level: 50 }),
+    ]);
+    const refused = await bob.client.post('/groups').body({ name: 'sub', path: 'sub', parent_id: closed.id });
+    expect([refused.status, refused.body]).toEqual([403, { message: '403 Forbidden' }]);
+  });
+
+  it('refuses those who may not create, and hides parents they do not see', async () => {
+    const outsider = await identity.person('outsider', { external: true });
+    expect((await outsider.client.post('/groups').body({ name: 'xx', path: 'xx' })).status).toBe(403);
+    const secret = await make();
+    const { status, body } = await bob.client.post('/groups').body({ name: 'xx', path: 'xx', parent_id: secret.id });
+    expect([status, body]).toEqual([404, { message: '404 Group Not Found' }]);
+    expect((await identity.nobody.post('/groups').body({})).status).toBe(401);
+  });
+
+  it('lets one of many at once have the path', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => ada.client.post('/groups').body({ name: 'Race', path: 'race' }).send()),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400, 400, 400]);
+  });
+});
+
+describe('GET /groups/:id', () => {
+  it('shows by id and by encoded path, ignoring case', async () => {
+    const parent = await make({ visibility: 'public' });
+    const child = await make({ parent_id: parent.id, visibility: 'public' });
+    for (const ref of [
+      child.id,
+      encodeURIComponent(child.full_path),
+      encodeURIComponent(child.full_path).toUpperCase(),
+    ]) {
+      expect((await identity.nobody.get(`/groups/${ref}`)).body).toMatchObject({ id: child.id });
+    }
+    expect((await identity.nobody.get('/groups/no-such')).body).toEqual({ message: '404 Group Not Found' });
+  });
+
+  it('shows secrets to owners, projects unless unwanted, and inheritance limits on roots', async () => {
+    const group = await make({ visibility: 'public' });
+    await ada.client.post('/projects').body({ name: 'web', namespace_id: group.id, visibility: 'private' }).json();
+    const own = (await ada.client.get(`/groups/${group.id}`)).body;
+    expect(own).toMatchObject({
+      runners_token: expect.stringMatching(/^GR1348941.{20}$/),
+      enabled_git_access_protocol: 'all',
+      prevent_sharing_groups_outside_hierarchy: false,
+    });
+    expect(own.projects).toEqual([
+      expect.objectContaining({ name: 'web', path_with_namespace: `${group.full_path}/web`, issues_enabled: true }),
+    ]);
+    expect(own.shared_projects).toEqual([]);
+    const stranger = (await bob.client.get(`/groups/${group.id}`)).body;
+    expect(stranger).not.toHaveProperty('runners_token');
+    expect(stranger.projects).toEqual([]);
+    expect((await ada.client.get(`/groups/${group.id}`).query({ with_projects: 'False' })).body).not.toHaveProperty(
+      'projects',
+    );
+    expect(await make({ parent_id: group.id })).not.toHaveProperty('prevent_sharing_groups_outside_hierarchy');
+  });
+
+  it('has all the fields that clients read', async () => {
+    const group = await make();
+    expect(Object.keys((await ada.client.get(`/groups/${group.id}`)).body)).toEqual(expect.arrayContaining(LIST_KEYS));
+    expect(Object.keys((await ada.client.get('/groups').query({ owned: true })).body[0])).toEqual(
+      expect.arrayContaining(LIST_KEYS),
+    );
+  });
+});
+
+describe('who sees a group', () => {
+  const people = ['anonymous', 'external', 'stranger', 'guest', 'owner', 'administrator'] as const;
+  const sees: Record<string, readonly (typeof people)[number][]> = {
+    private: ['guest', 'owner', 'administrator'],
+    internal: ['stranger', 'guest', 'owner', 'administrator'],
+    public: people,
+  };
+  it.each(Object.keys(sees))('%s', async (visibility) => {
+    const group = await make({ visibility });
+    const guest = await identity.person(unique('guest'));
+    const external = await identity.person(unique('ext'), { external: true });
+    await join(group, guest, 10);
+    const clients = {
+      anonymous: identity.nobody,
+      external: external.client,
+      stranger: bob.client,
+      guest: guest.client,
+      owner: ada.client,
+      administrator: identity.root,
+    };
+    for (const who of people) {
+      const { status } = await clients[who].get(`/groups/${group.id}`);
+      expect([who, status]).toEqual([who, sees[visibility]!.includes(who) ? 200 : 404]);
+      const put = await clients[who].put(`/groups/${group.id}`).body({ description: 'new' });
+      const expected =
+        who === 'anonymous'
+          ? 401
+          : !sees[visibility]!.includes(who)
+            ? 404
+            : who === 'owner' || who === 'administrator'
+              ? 200
+              : 403;
+      expect([who, put.status]).toEqual([who, expected]);
+    }
+  });
+});
+
+describe('GET /groups', () => {
+  const paths = (body: { path: string }[]) => body.map((group) => group.path);
+  let lena: Person;
+  let mine: Group;
+  let below: Group;
+  beforeAll(async () => {
+    lena = await identity.person('lena');
+    mine = await make({ name: 'Beta', path: 'lena-beta' }, lena);
+    below = await make({ name: 'Sub', path: 'lena-sub', parent_id: mine.id }, lena);
+    await make({ name: 'Alpha', path: 'lena-alpha', visibility: 'public' }, lena);
+    const other = await make({ name: 'Other', path: 'lena-other' });
+    await join(other, lena, 20);
+    for (const path of ['lena-x1', 'lena-x2']) await make({ name: path, path }, lena);
+  });
+  const list = async (query: Record<string, unknown> = {}) =>
+    paths((await lena.client.get('/groups').query(query)).body);
+
+  it('lists memberships by name, subgroups included', async () => {
+    expect(await list()).toEqual(['lena-alpha', 'lena-beta', 'lena-other', 'lena-sub', 'lena-x1', 'lena-x2']);
+  });
+  it.each<[Record<string, unknown>, string[]]>([
+    [{ owned: true }, ['lena-alpha', 'lena-beta', 'lena-sub', 'lena-x1', 'lena-x2']],
+    [{ min_access_level: 20, search: 'other' }, ['lena-other']],
+    [{ min_access_level: 30, search: 'other' }, []],
+    [{ top_level_only: true, visibility: 'public' }, ['lena-alpha']],
+    [{ search: 'SUB' }, ['lena-sub']],
+    [{ search: 'lena-beta/lena' }, ['lena-sub']],
+    [{ search: 'al' }, []],
+    [{ order_by: 'path', sort: 'desc', per_page: 2 }, ['lena-x2', 'lena-x1']],
+    [{ order_by: 'similarity', search: 'sub' }, ['lena-sub']],
+    [{ marked_for_deletion_on: '2020-01-01' }, []],
+  ])('narrows by %j', async (query, expected) => expect(await list(query)).toEqual(expected));
+
+  it('skips groups, as a list and as a text', async () => {
+    expect(await list({ skip_groups: [mine.id, below.id] })).not.toContain('lena-beta');
+    expect(await list({ skip_groups: `${mine.id},${below.id}` })).not.toContain('lena-sub');
+  });
+
+  it('widens to all that is visible on demand, and shows everything to administrators', async () => {
+    const secret = await make();
+    const open = await make({ visibility: 'internal', name: 'A open' });
+    const all = (await lena.client.get('/groups').query({ all_available: 1, per_page: 100 })).body.map(
+      (group: Group) => group.id,
+    );
+    expect(all).toContain(open.id);
+    expect(all).not.toContain(secret.id);
+    const everything = (await identity.root.get('/groups').query({ search: secret.full_path })).body;
+    expect(everything.map((group: Group) => group.id)).toEqual([secret.id]);
+  });
+
+  it('shows public groups to anonymous callers, also by cursor', async () => {
+    const plain = (await identity.nobody.get('/groups').query({ per_page: 100 })).body;
+    expect(plain.every((group: { visibility: string }) => group.visibility === 'public')).toBe(true);
+    const found: string[] = [];
+    let url: string | undefined = '/groups?pagination=keyset&per_page=2';
+    while (url) {
+      const { body, headers }: { body: { path: string }[]; headers: Headers } = await identity.nobody.get(url);
+      expect(headers.get('x-total')).toBeNull();
+      found.push(...paths(body));
+      url = /<http:\/\/localhost:8080\/api\/v4([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+    }
+    expect(found).toEqual(paths(plain));
+    const signedIn = await lena.client.get('/groups?pagination=keyset');
+    expect(signedIn.headers.get('x-page')).toBe('1');
+  });
+
+  paging(() => ({
+    app: identity.app,
+    viewer: aViewer({ userId: lena.id, username: 'lena' }),
+    path: '/groups',
+    query: { sort: 'asc' },
+    rows: 6,
+  }));
+});
+
+describe('GET /groups/:id/subgroups', () => {
+  it('lists those directly below: an anonymous caller may see more than a stranger', async () => {
+    const parent = await make({ visibility: 'public' });
+    const child = await make({ parent_id: parent.id, visibility: 'public' });
+    await make({ parent_id: child.id, visibility: 'public' });
+    const ids = async (client: typeof identity.nobody, query = {}) =>
+      (await client.get(`/groups/${parent.id}/subgroups`).query(query)).body.map((group: Group) => group.id);
+    expect(await ids(identity.nobody)).toEqual([child.id]);
+    expect(await ids(bob.client)).toEqual([]);
+    expect(await ids(bob.client, { all_available: true })).toEqual([child.id]);
+    expect(await ids(ada.client)).toEqual([child.id]);
+  });
+});
+
+describe('PUT /groups/:id', () => {
+  it('answers the whole group', async () => {
+    const group = await make();
+    const { status, body } = await ada.client
+      .put(`/groups/${group.id}`)
+      .body({
+        name: 'New',
+        description: 'text',
+        emails_disabled: true,
+        default_branch_protection: 0,
+        shared_runners_setting: 'disabled_with_override',
+      });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      name: 'New',
+      full_name: 'New',
+      description: 'text',
+      emails_enabled: false,
+      emails_disabled: true,
+      default_branch_protection: 0,
+      default_branch_protection_defaults: { allowed_to_push: [{ access_level: 30 }], allow_force_push: true },
+      shared_runners_setting: 'disabled_and_overridable',
+      projects: [],
+      runners_token: expect.any(String),
+    });
+  });
+
+  it('moves everything below when the path changes, in one version', async () => {
+    const top = await make();
+    const child = await make({ parent_id: top.id });
+    const project = await ada.client
+      .post('/projects')
+      .body({ name: 'web', namespace_id: child.id })
+      .json<{ id: number; path_with_namespace: string }>();
+    const versions = async () =>
+      (await identity.db.query<{ version: number }>(`select version from directory_head`))[0]!.version;
+    const before = await versions();
+    await ada.client.put(`/groups/${top.id}`).body({ path: 'moved-away' }).json();
+    expect(await versions()).toBe(before + 1);
+    const child2 = (await ada.client.get(`/groups/${child.id}`)).body;
+    expect(child2.full_path).toBe(`moved-away/${child.full_path.split('/')[1]}`);
+    expect((await ada.client.get(`/projects/${project.id}`)).body.path_with_namespace).toBe(`${child2.full_path}/web`);
+    const old = await ada.client.get(`/projects/${encodeURIComponent(project.path_with_namespace)}`);
+    expect([old.status, old.headers.get('location')]).toEqual([
+      301,
+      `http://localhost:8080/api/v4/projects/${project.id}`,
+    ]);
+  });
+
+  it.each([
+    [{ path: 'ada' }, { message: { path: ['has already been taken'] } }],
+    [{ path: 'bad path' }, { message: { path: [expect.stringContaining('can contain only')] } }],
+    [{ description: 'x'.repeat(501) }, { message: { description: ['is too long (maximum is 500 characters)'] } }],
+  ])('refuses %j', async (body, expected) => {
+    const group = await make();
+    const response = await ada.client.put(`/groups/${group.id}`).body(body);
+    expect([response.status, response.body]).toEqual([400, expected]);
+  });
+
+  it('keeps visibility between parent and contents', async () => {
+    const top = await make({ visibility: 'internal' });
+    const child = await make({ parent_id: top.id, visibility: 'internal' });
+    const refuse = async (group: Group, visibility: string) =>
+      (await ada.client.put(`/groups/${group.id}`).body({ visibility })).body.message;
+    expect(await refuse(child, 'public')).toEqual({
+      visibility_level: ['public is not allowed since the parent group has a internal visibility.'],
+    });
+    expect(await refuse(top, 'private')).toEqual({
+      visibility_level: ['private is not allowed since there are sub-groups with higher visibility.'],
+    });
+    await ada.client.post('/projects').body({ name: 'p', namespace_id: child.id, visibility: 'internal' }).json();
+    expect(await refuse(child, 'private')).toEqual({
+      visibility_level: ['private is not allowed since this group contains projects with higher visibility.'],
+    });
+  });
+});
+
+describe('DELETE /groups/:id', () => {
+  it('marks first, and removes with the flag and the whole path', async () => {
+    const top = await make();
+    const child = await make({ parent_id: top.id });
+    const project = await ada.client
+      .post('/projects')
+      .body({ name: 'web', namespace_id: child.id })
+      .json<{ id: number }>();
+    const remove = (body: object = {}) => ada.client.delete(`/groups/${top.id}`).body(body).send();
+    expect((await remove({ permanently_remove: true, full_path: top.full_path })).body).toEqual({
+      message: 'Group must be marked for deletion first.',
+    });
+    const first = await remove();
+    expect([first.status, first.body]).toEqual([202, { message: '202 Accepted' }]);
+    expect((await ada.client.get(`/groups/${top.id}`)).body.marked_for_deletion_on).toBe(
+      new Date().toISOString().slice(0, 10),
+    );
+    expect((await remove()).body).toEqual({ message: 'Group has been already marked for deletion' });
+    expect((await remove({ permanently_remove: true, full_path: 'wrong' })).body.message).toContain('is incorrect');
+    expect((await remove({ permanently_remove: 'true', full_path: top.full_path })).status).toBe(202);
+    for (const path of [`/groups/${top.id}`, `/groups/${child.id}`, `/projects/${project.id}`]) {
+      expect((await identity.root.get(path)).status).toBe(404);
+    }
+    const gone = await identity.db.query<{ kind: string }>(
+      `select kind from directory_changes where state is null and kind <> 'token' and entity_id = any($1)`,
+      [[top.id, child.id, project.id]],
+    );
+    expect(gone.map((row) => row.kind).sort()).toEqual(expect.arrayContaining(['namespace', 'namespace', 'project']));
+    const events = await identity.db.query<{ subject: string }>(`select * from outbox`);
+    expect(JSON.stringify(events)).toContain('identity.group.deleted');
+    expect((await make({ path: top.full_path })).full_path).toBe(top.full_path);
+  });
+
+  it('refuses maintainers, hides from strangers, and honours If-Unmodified-Since', async () => {
+    const group = await make();
+    await join(group, bob, 40);
+    expect((await bob.client.delete(`/groups/${group.id}`)).body).toEqual({ message: '403 Forbidden' });
+    const stranger = await identity.person(unique('stranger'));
+    expect((await stranger.client.delete(`/groups/${group.id}`)).body).toEqual({ message: '404 Group Not Found' });
+    const late = await ada.client
+      .delete(`/groups/${group.id}`)
+      .header('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
+    expect([late.status, late.body]).toEqual([412, { message: '412 Precondition Failed' }]);
+  });
+});
