@@ -3,6 +3,7 @@ import type { GroupScope, NamespaceFacts, ProjectScope, ScopeResolver } from '@r
 import type { Viewer } from '@rookery/kernel';
 import { maySee, Unavailable } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
 import { Decisions } from './decisions';
 import { groupIn, namespaceOfRow, projectIn, projectOfRow, userOf } from './directory-rows';
 import type { DirectoryUserRow, FlatRow, ProjectFacts } from './directory-rows';
@@ -83,9 +84,12 @@ export class Directory implements ScopeResolver {
     return this.levels(GROUP_LEVELS, namespaceId, userIds);
   }
 
-  /** For effects without a request. Errors: Unavailable unless the copy was current at most 5 s ago. */
-  async settled(): Promise<void> {
-    const [state] = await this.database.prepared<{ settled: boolean }>(SETTLED, [SETTLED_MS]);
+  /**
+   * For effects without a request. Shape: `through` is the transaction of the effect, which then needs no second
+   * connection. Errors: Unavailable unless the copy was current at most 5 s ago.
+   */
+  async settled(through: Pick<Tx, 'prepared'> = this.database): Promise<void> {
+    const [state] = await through.prepared<{ settled: boolean }>(SETTLED, [SETTLED_MS]);
     if (state?.settled !== true) throw new Unavailable('directory');
   }
 
