@@ -103,12 +103,18 @@ describe('Relay', () => {
     await one.start({ consumers: false });
     await one.emit(1);
     await until(async () => (await one.count('outbox', 'published_at is not null')) === 1);
+    let stepsOfTheOther = 0;
+    two.faults.on('relay.before-mark', () => void (stepsOfTheOther += 1));
     await two.start({ consumers: false });
+    for (const id of range(30, 100)) await two.emit(id);
+    await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
+    expect(stepsOfTheOther).toBe(0);
     const leaders = `locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())`;
     await expect(one.count('pg_locks', leaders)).resolves.toBe(1);
     await one.relay.stop();
     await two.emit(2);
-    await until(async () => (await two.count('outbox', 'published_at is not null')) === 2);
+    await until(async () => (await two.count('outbox', 'published_at is null')) === 0);
+    expect(stepsOfTheOther).toBeGreaterThan(0);
     await expect(two.count('pg_locks', leaders)).resolves.toBe(1);
   });
 

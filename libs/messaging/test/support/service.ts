@@ -8,7 +8,9 @@ import type { MigrationClass } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
 import { testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { Broker, FaultPoints, JetStreamStrategy, MessagingModule, messagingSettings, Relay, Replayer } from '../../src';
+import { FaultPoints, JetStreamStrategy, MessagingModule, messagingSettings, Relay } from '../../src';
+import { Broker } from '../../src/broker';
+import { Replayer } from '../../src/replayer';
 
 /** What the effects of these tests leave behind; nothing but the inbox keeps an event from having two rows. */
 class CreateMarks1790000000010 {

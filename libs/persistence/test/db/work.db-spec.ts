@@ -9,8 +9,9 @@ import type { TestService } from '../support/service';
 
 class CreateAccounts1790000000000 {
   async up(runner: { query(sql: string): Promise<unknown> }): Promise<void> {
-    await runner.query('create table accounts (id int primary key, amount int not null)');
-    await runner.query('insert into accounts values (1, 0), (2, 0)');
+    await runner.query(`create table accounts (id int primary key, amount int not null,
+      heir int references accounts deferrable initially deferred)`);
+    await runner.query('insert into accounts (id, amount) values (1, 0), (2, 0)');
   }
 }
 
@@ -64,6 +65,15 @@ describe('Work', () => {
     await expect(failing).rejects.toThrow('changed my mind');
     await expect(service.outbox()).resolves.toEqual([]);
     await expect(service.database.query('select amount from accounts where id = 2')).resolves.toEqual([{ amount: 0 }]);
+  });
+
+  it('leaves 0 outbox rows when the commit itself is refused, after they were written', async () => {
+    const failing = service.work.run(async (tx) => {
+      tx.emit(note(1));
+      await tx.query('update accounts set heir = 3 where id = 1');
+    });
+    await expect(failing).rejects.toThrow('violates foreign key constraint');
+    await expect(service.outbox()).resolves.toEqual([]);
   });
 
   it('runs steps before and after the commit, the latter only when it happened', async () => {

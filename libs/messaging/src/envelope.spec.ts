@@ -1,0 +1,69 @@
+import { noteDeleted } from '@rookery/contracts';
+import { decode, envelopeText } from './envelope';
+
+const data = {
+  note_id: 3,
+  noteable_type: 'Issue',
+  noteable_id: 1,
+  noteable_iid: 1,
+  project_id: 1,
+  group_id: null,
+  author_id: 7,
+  internal: false,
+};
+const text = envelopeText(
+  {
+    id: 1,
+    event_id: '0197a5c0-0000-7000-8000-000000000001',
+    aggregate_type: 'note',
+    aggregate_id: 3,
+    subject: noteDeleted.subject,
+    type: noteDeleted.type,
+    occurred_at: new Date('2026-11-21T09:30:00.000Z'),
+    actor_id: null,
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    payload: JSON.stringify(data),
+  },
+  '/rookery/collaboration',
+);
+const changed = (over: object): string => JSON.stringify({ ...(JSON.parse(text) as object), ...over });
+
+describe('envelopes', () => {
+  it('carry an outbox row there and back', () => {
+    expect(decode(text, noteDeleted)).toEqual({
+      outcome: 'event',
+      event: {
+        id: '0197a5c0-0000-7000-8000-000000000001',
+        time: '2026-11-21T09:30:00.000Z',
+        aggregateId: 3,
+        actorId: null,
+        data,
+      },
+    });
+    expect(JSON.parse(text)).toMatchObject({ specversion: '1.0', traceparent: expect.stringMatching(/^00-0af7/) });
+  });
+
+  it('are read although a newer producer added fields', () => {
+    expect(decode(changed({ data: { ...data, mood: 'glad' }, extra: 1 }), noteDeleted).outcome).toBe('event');
+  });
+
+  it.each([
+    ['no JSON', '{', 'the body is not a JSON object'],
+    ['a list', '[]', 'the body is not a JSON object'],
+    ['no type', changed({ type: undefined }), 'type is missing'],
+    ['no id', changed({ id: '1' }), 'id is not a UUID'],
+    ['a bad time', changed({ time: 'noon' }), 'time is no instant'],
+    ['another specversion', changed({ specversion: '0.3' }), 'specversion is not 1.0'],
+    ['no data', changed({ data: null }), '$ is not an object'],
+    ['data against the contract', changed({ data: { ...data, author_id: '7' } }), '$.author_id is not an integer'],
+  ])('with %s are unreadable', (_, body, problem) => {
+    expect(decode(body, noteDeleted)).toEqual({ outcome: 'unreadable', reason: 'undecodable', problem });
+  });
+
+  it('tell another major from another event', () => {
+    const type = (name: string) => decode(changed({ type: name }), noteDeleted);
+    expect(type('rookery.collaboration.note.deleted.v2')).toMatchObject({ reason: 'unknown_version' });
+    expect(type('rookery.collaboration.note.created.v1')).toMatchObject({ outcome: 'foreign' });
+    expect(type('nonsense')).toMatchObject({ outcome: 'foreign' });
+  });
+});
