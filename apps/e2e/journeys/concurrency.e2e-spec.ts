@@ -1,0 +1,61 @@
+import { addMember, call, eventually, person, projectOf } from '../support/estate';
+import type { Answer, Person } from '../support/estate';
+
+/** What many do at once comes out as if one had done it after the other. Source: issue Foundation, "Done when". */
+let owner: Person;
+let reader: Person;
+let project: number;
+
+beforeAll(async () => {
+  owner = await person('many');
+  reader = await person('reader');
+  project = (await projectOf(owner, 'crowd')).id;
+  await addMember(project, reader, 20, owner);
+});
+
+const times = <T>(count: number, make: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => make(index)));
+const post = (path: string, json: unknown): Promise<Answer> => call('POST', path, { token: owner.token, json });
+
+it('50 issues at once have the iids 1 to 50', async () => {
+  const made = await times(50, (index) => post(`/projects/${project}/issues`, { title: `issue ${index}` }));
+  expect(made.map(({ status }) => status)).toEqual(Array(50).fill(201));
+  const iids = made.map(({ body }) => body.iid as number).sort((a, b) => a - b);
+  expect(iids).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
+});
+
+it('50 notes at once are 50 notes, counted, with a to-do each for the one they name', async () => {
+  const path = `/projects/${project}/issues/1/notes`;
+  const made = await times(50, (index) => post(path, { body: `note ${index} for @${reader.username}` }));
+  expect(made.map(({ status }) => status)).toEqual(Array(50).fill(201));
+  const list = await call('GET', `${path}?per_page=100`, { token: reader.token });
+  expect([list.body.length, list.headers.get('x-total')]).toEqual([50, '50']);
+  expect(new Set(list.body.map(({ body }: { body: string }) => body)).size).toBe(50);
+  const issue = await call('GET', `/projects/${project}/issues/1`, { token: reader.token });
+  expect(issue.body.user_notes_count).toBe(50);
+  const total = () => call('GET', `/todos?project_id=${project}&per_page=1`, { token: reader.token });
+  await eventually(total, ({ headers }) => headers.get('x-total') === '50');
+});
+
+it('20 people who claim one path at once get one group', async () => {
+  const path = `claimed-${project}`;
+  const made = await times(20, () => post('/groups', { name: path, path }));
+  expect(made.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(400)]);
+  const text = 'Failed to save group {:path=>["has already been taken"]}';
+  expect(made.filter(({ status }) => status === 400).map(({ body }) => body.message)).toEqual(
+    Array(19).fill(expect.stringContaining(text.slice(0, 21))),
+  );
+});
+
+it('40 rotations of one token at once leave one that works', async () => {
+  const made = await call('POST', `/users/${owner.id}/personal_access_tokens`, {
+    json: { name: 'spun', scopes: ['api'] },
+  });
+  const rotations = await times(40, () =>
+    call('POST', `/personal_access_tokens/${made.body.id}/rotate`, { token: owner.token }),
+  );
+  const tokens = rotations.filter(({ status }) => status === 200).map(({ body }) => body.token as string);
+  const answers = await Promise.all(tokens.map((token) => call('GET', '/user', { token })));
+  expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+  expect((await call('GET', '/user', { token: made.body.token })).status).toBe(401);
+});

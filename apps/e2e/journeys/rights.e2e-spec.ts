@@ -1,0 +1,103 @@
+import { addMember, call, control, eventually, person, projectOf } from '../support/estate';
+import type { Person } from '../support/estate';
+
+/**
+ * A right that was taken is gone: at once in normal running, within a second whatever part has failed.
+ * Source: architecture 3.1, 5; issue Foundation, "Done when".
+ */
+interface Replica {
+  readonly baseUrl: string;
+}
+
+let owner: Person;
+let project: number;
+let second: Replica;
+
+beforeAll(async () => {
+  owner = await person('keeper');
+  project = (await projectOf(owner, 'rights')).id;
+  second = await control<Replica>('/replicas/gateway');
+});
+
+const read = (who: Person, base?: string) =>
+  call('GET', `/projects/${project}`, { token: who.token, ...(base ? { base } : {}) });
+
+async function refusedWithin(ms: number, who: Person, base: string): Promise<number> {
+  const from = Date.now();
+  await eventually(
+    () => read(who, base),
+    ({ status }) => status === 401,
+    ms,
+  );
+  return Date.now() - from;
+}
+
+it('a member who was removed a moment ago is out, one added a moment ago is in', async () => {
+  const guest = await person('guest');
+  for (let round = 0; round < 10; round += 1) {
+    expect((await addMember(project, guest, 10, owner)).status).toBe(201);
+    expect((await read(guest)).status).toBe(200);
+    expect((await call('GET', `/projects/${project}/issues`, { token: guest.token })).status).toBe(200);
+    await call('DELETE', `/projects/${project}/members/${guest.id}`, { token: owner.token });
+    expect((await read(guest)).status).toBe(404);
+    expect((await call('GET', `/projects/${project}/issues`, { token: guest.token })).status).toBe(404);
+  }
+});
+
+it('a token revoked through one gateway is refused by the other within a second', async () => {
+  const leaver = await person('leaver');
+  await addMember(project, leaver, 10, owner);
+  expect([(await read(leaver)).status, (await read(leaver, second.baseUrl)).status]).toEqual([200, 200]);
+  expect((await call('DELETE', '/personal_access_tokens/self', { token: leaver.token })).status).toBe(204);
+  expect((await read(leaver)).status).toBe(401);
+  expect(await refusedWithin(1000, leaver, second.baseUrl)).toBeLessThanOrEqual(1000);
+});
+
+it('also while NATS is down, when everything else goes on', async () => {
+  const leaver = await person('nightly');
+  await addMember(project, leaver, 30, owner);
+  await control('/nats/stop');
+  try {
+    expect((await read(leaver, second.baseUrl)).status).toBe(200);
+    const issue = await call('POST', `/projects/${project}/issues`, {
+      token: leaver.token,
+      json: { title: 'in the dark' },
+    });
+    expect(issue.status).toBe(201);
+    await call('DELETE', '/personal_access_tokens/self', { token: leaver.token });
+    expect(await refusedWithin(1000, leaver, second.baseUrl)).toBeLessThanOrEqual(1000);
+  } finally {
+    await control('/nats/start');
+  }
+  const events = () => call('GET', `/projects/${project}/events?target_type=issue`, { token: owner.token });
+  const isThere = ({ body }: { body: { target_title: string }[] }) =>
+    body.some(({ target_title }) => target_title === 'in the dark');
+  await eventually(events, isThere, 30_000);
+});
+
+it('a blocked person is out at both', async () => {
+  const blocked = await person('blocked');
+  await addMember(project, blocked, 10, owner);
+  await read(blocked, second.baseUrl);
+  expect((await call('POST', `/users/${blocked.id}/block`)).body).toBe(true);
+  expect((await read(blocked)).status).toBe(403);
+  await eventually(
+    () => read(blocked, second.baseUrl),
+    ({ status }) => status === 403,
+    1000,
+  );
+});
+
+it('a dead service answers for its own routes only, and comes back', async () => {
+  await control('/processes/admin/kill');
+  const dead = await call('GET', '/broadcast_messages');
+  expect([502, 503]).toContain(dead.status);
+  expect(dead.headers.get('content-type')).toBe('application/json');
+  expect((await read(owner)).status).toBe(200);
+  await control('/processes/admin/restart');
+  await eventually(
+    () => call('GET', '/broadcast_messages'),
+    ({ status }) => status === 200,
+    30_000,
+  );
+});
