@@ -345,15 +345,13 @@ describe('GET /groups/:id/subgroups', () => {
 describe('PUT /groups/:id', () => {
   it('answers the whole group', async () => {
     const group = await make();
-    const { status, body } = await ada.client
-      .put(`/groups/${group.id}`)
-      .body({
-        name: 'New',
-        description: 'text',
-        emails_disabled: true,
-        default_branch_protection: 0,
-        shared_runners_setting: 'disabled_with_override',
-      });
+    const { status, body } = await ada.client.put(`/groups/${group.id}`).body({
+      name: 'New',
+      description: 'text',
+      emails_disabled: true,
+      default_branch_protection: 0,
+      shared_runners_setting: 'disabled_with_override',
+    });
     expect(status).toBe(200);
     expect(body).toMatchObject({
       name: 'New',

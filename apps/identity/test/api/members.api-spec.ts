@@ -1,0 +1,291 @@
+import { aViewer, paging } from '@rookery/testing';
+import { HousekeepingJob } from '../../src/housekeeping/housekeeping.job';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+let bob: Person;
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+  bob = await identity.person('bob', { public_email: 'bob@example.com' });
+});
+afterAll(() => identity.close());
+
+let serial = 0;
+const unique = (stem: string) => `${stem}-${++serial}`;
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+async function group(
+  over: Readonly<Record<string, unknown>> = {},
+): Promise<{ id: number; base: string; full_path: string }> {
+  const path = unique('g');
+  const made = await ada.client
+    .post('/groups')
+    .body({ name: path, path, ...over })
+    .json<{ id: number; full_path: string }>();
+  return { ...made, base: `/groups/${made.id}/members` };
+}
+async function project(over: Readonly<Record<string, unknown>> = {}): Promise<{ id: number; base: string }> {
+  const made = await ada.client
+    .post('/projects')
+    .body({ name: unique('p'), ...over })
+    .json<{ id: number }>();
+  return { ...made, base: `/projects/${made.id}/members` };
+}
+const person = () => identity.person(unique('person'));
+const levels = (body: { id: number; access_level: number }[]) =>
+  Object.fromEntries(body.map((row) => [row.id, row.access_level]));
+
+describe.each([
+  ['group', group],
+  ['project', project],
+] as const)('members of a %s', (kind, make) => {
+  it('are added, shown, changed and removed', async () => {
+    const source = await make();
+    const added = await ada.client
+      .post(source.base)
+      .body({ user_id: bob.id, access_level: 30, expires_at: inDays(10) });
+    expect(added.status).toBe(201);
+    expect(added.body).toEqual({
+      id: bob.id,
+      username: 'bob',
+      public_email: 'bob@example.com',
+      name: 'Name of bob',
+      state: 'active',
+      locked: false,
+      avatar_url: null,
+      web_url: 'http://localhost:8080/bob',
+      access_level: 30,
+      created_at: expect.any(String),
+      created_by: expect.objectContaining({ id: ada.id, username: 'ada' }),
+      expires_at: inDays(10),
+      membership_state: 'active',
+    });
+    expect((await ada.client.get(`${source.base}/${bob.id}`)).body).toEqual(added.body);
+    const changed = await ada.client.put(`${source.base}/${bob.id}`).body({ access_level: '20', expires_at: null });
+    expect([changed.status, changed.body.access_level, changed.body.expires_at]).toEqual([200, 20, null]);
+    const gone = await ada.client.delete(`${source.base}/${bob.id}`);
+    expect([gone.status, gone.text]).toEqual([204, '']);
+    expect((await ada.client.get(`${source.base}/${bob.id}`)).body).toEqual({ message: '404 Not found' });
+    expect((await ada.client.put(`${source.base}/${bob.id}`).body({ access_level: 20 })).body).toEqual({
+      message: '404 Not found',
+    });
+    expect((await ada.client.delete(`${source.base}/${bob.id}`)).body).toEqual({ message: '404 Not found' });
+  });
+
+  it('come by username, and several at once', async () => {
+    const source = await make();
+    const [one, two, three] = [await person(), await person(), await person()];
+    expect(
+      (await ada.client.post(source.base).form({ username: one.username.toUpperCase(), access_level: '10' })).body,
+    ).toMatchObject({ id: one.id });
+    const several = await ada.client.post(source.base).body({ user_id: `${two.id},${three.id}`, access_level: 20 });
+    expect([several.status, several.body]).toEqual([201, { status: 'success' }]);
+    const mixed = await ada.client.post(source.base).body({ user_id: `${two.id},${bob.id},999999`, access_level: 20 });
+    expect(mixed.body).toEqual({
+      status: 'error',
+      message: { [two.id]: 'Member already exists', '999999': 'User Not Found' },
+    });
+    expect((await ada.client.get(`${source.base}/${bob.id}`)).status).toBe(200);
+  });
+
+  it('are refused with the documented bodies', async () => {
+    const source = await make();
+    await ada.client.post(source.base).body({ user_id: bob.id, access_level: 20 }).json();
+    const cases: [object, number, unknown][] = [
+      [{ user_id: bob.id, access_level: 20 }, 409, { message: 'Member already exists' }],
+      [{ user_id: 999999, access_level: 20 }, 404, { message: '404 User Not Found' }],
+      [{ user_id: bob.id, access_level: 25 }, 400, { error: 'access_level does not have a valid value' }],
+      [{ user_id: bob.id }, 400, { error: 'access_level is missing' }],
+      [{ access_level: 20 }, 400, { error: 'user_id, username are missing, exactly one parameter must be provided' }],
+      [{ user_id: 'x', access_level: 20 }, 400, { error: 'user_id is invalid' }],
+      [
+        { user_id: 999999, access_level: 20, expires_at: inDays(-1) },
+        400,
+        { message: { expires_at: ['cannot be a date in the past'] } },
+      ],
+    ];
+    for (const [body, status, expected] of cases) {
+      const response = await ada.client.post(source.base).body(body);
+      expect([body, response.status, response.body]).toEqual([body, status, expected]);
+    }
+  });
+
+  it('may leave, and are managed by those who may', async () => {
+    const source = await make({ visibility: 'public' });
+    const [guest, manager, stranger] = [await person(), await person(), await person()];
+    await ada.client.post(source.base).body({ user_id: guest.id, access_level: 10 }).json();
+    await ada.client.post(source.base).body({ user_id: manager.id, access_level: 40 }).json();
+    const add = (by: Person) => by.client.post(source.base).body({ user_id: stranger.id, access_level: 10 }).send();
+    expect((await add(guest)).body).toEqual({ message: '403 Forbidden' });
+    expect((await add(stranger)).status).toBe(403);
+    expect((await add(manager)).status).toBe(kind === 'group' ? 403 : 201);
+    expect((await identity.nobody.get(source.base)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await stranger.client.get(source.base)).status).toBe(200);
+    expect((await guest.client.delete(`${source.base}/${guest.id}`)).status).toBe(204);
+    const [event] = await identity.db.query<{ payload: string }>(
+      `select o::text as payload from outbox o where o::text like '%member.removed%' order by o::text desc limit 1`,
+    );
+    expect(event).toBeDefined();
+  });
+
+  it('end with their day', async () => {
+    const source = await make();
+    const member = await person();
+    const added = await ada.client
+      .post(source.base)
+      .body({ user_id: member.id, access_level: 30, expires_at: inDays(0) });
+    expect(added.status).toBe(201);
+    expect((await member.client.get(source.base)).status).toBe(404);
+    expect((await ada.client.get(`${source.base}/${member.id}`)).status).toBe(404);
+    expect(levels((await ada.client.get(`${source.base}/all`)).body)).not.toHaveProperty(String(member.id));
+    // Cleared away or not, he can be added again.
+    expect((await ada.client.post(source.base).body({ user_id: member.id, access_level: 20 })).status).toBe(201);
+  });
+
+  it('honour If-Unmodified-Since', async () => {
+    const source = await make();
+    await ada.client.post(source.base).body({ user_id: bob.id, access_level: 20 }).json();
+    const late = await ada.client
+      .delete(`${source.base}/${bob.id}`)
+      .header('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
+    expect(late.status).toBe(412);
+  });
+});
+
+describe('lists', () => {
+  let source: { id: number; base: string };
+  beforeAll(async () => {
+    source = await group();
+    for (const name of ['m-one', 'm-two', 'm-three', 'm-four']) {
+      const member = await identity.person(name);
+      await ada.client.post(source.base).body({ user_id: member.id, access_level: 20 }).json();
+    }
+  });
+  it.each(['', '/all'])('narrow by person: members%s', async (all) => {
+    const find = async (query: Record<string, unknown>, client = ada.client) =>
+      (await client.get(`${source.base}${all}`).query(query)).body.map((row: { username: string }) => row.username);
+    expect(await find({ query: 'M-T' })).toEqual(['m-two', 'm-three']);
+    expect(await find({ query: 'name of m-o' })).toEqual(['m-one']);
+    expect(await find({ query: 'm-one@example.com' })).toEqual(['m-one']);
+    expect(await find({ query: 'e@example' })).toEqual([]);
+    expect(await find({ query: 'm-one@exam' }, identity.root)).toEqual(['m-one']);
+    expect(await find({ user_ids: [ada.id] })).toEqual(['ada']);
+    if (all === '') expect(await find({ skip_users: `${ada.id}` })).toEqual(['m-one', 'm-two', 'm-three', 'm-four']);
+  });
+  describe.each(['', '/all'])('members%s', (all) => {
+    paging(() => ({
+      app: identity.app,
+      viewer: aViewer({ userId: ada.id, username: 'ada' }),
+      path: `${source.base}${all}`,
+      query: { show_seat_info: true },
+      rows: 5,
+    }));
+  });
+});
+
+describe('everybody with a level', () => {
+  it('is there once, with the highest', async () => {
+    const top = await group();
+    const below = await group({ parent_id: top.id });
+    const inside = await project({ namespace_id: below.id });
+    const [reader, both] = [await person(), await person()];
+    await ada.client.post(top.base).body({ user_id: reader.id, access_level: 20 }).json();
+    await ada.client.post(top.base).body({ user_id: both.id, access_level: 10 }).json();
+    await ada.client.post(inside.base).body({ user_id: both.id, access_level: 40 }).json();
+    const { body } = await ada.client.get(`${inside.base}/all`);
+    expect(levels(body)).toEqual({ [ada.id]: 50, [reader.id]: 20, [both.id]: 40 });
+    expect((await ada.client.get(inside.base)).body.map((row: { id: number }) => row.id)).toEqual([both.id]);
+    expect((await ada.client.get(`${inside.base}/all/${reader.id}`)).body).toMatchObject({
+      id: reader.id,
+      access_level: 20,
+    });
+    expect((await ada.client.get(`${inside.base}/${reader.id}`)).status).toBe(404);
+    expect((await ada.client.get(`${inside.base}/all/${bob.id}`)).body).toEqual({ message: '404 Not found' });
+  });
+
+  it('counts invited groups, at most at the level of the invitation', async () => {
+    const [host, invited] = [await group(), await group()];
+    const guest = await person();
+    await ada.client.post(invited.base).body({ user_id: guest.id, access_level: 40 }).json();
+    await identity.db.query(
+      `insert into shares (source_type, source_id, group_id, access_level) values ('namespace', $1, $2, 20)`,
+      [host.id, invited.id],
+    );
+    expect(levels((await ada.client.get(`${host.base}/all`)).body)).toMatchObject({ [guest.id]: 20, [ada.id]: 50 });
+    expect((await guest.client.get(`/groups/${host.id}`)).status).toBe(200);
+  });
+});
+
+describe('rules', () => {
+  it('a level is never below the inherited one', async () => {
+    const top = await group();
+    const below = await group({ parent_id: top.id });
+    await ada.client.post(top.base).body({ user_id: bob.id, access_level: 30 }).json();
+    const { status, body } = await ada.client.post(below.base).body({ user_id: bob.id, access_level: 20 });
+    const name = top.full_path;
+    expect([status, body]).toEqual([
+      400,
+      {
+        message: {
+          access_level: [`should be greater than or equal to Developer inherited membership from group ${name}`],
+        },
+      },
+    ]);
+    expect((await ada.client.post(below.base).body({ user_id: bob.id, access_level: 40 })).status).toBe(201);
+  });
+
+  it('nobody grants more than he has', async () => {
+    const source = await project();
+    const [manager, other, owner] = [await person(), await person(), await person()];
+    await ada.client.post(source.base).body({ user_id: manager.id, access_level: 40 }).json();
+    await ada.client.post(source.base).body({ user_id: owner.id, access_level: 50 }).json();
+    expect((await manager.client.post(source.base).body({ user_id: other.id, access_level: 50 })).body).toEqual({
+      message: '403 Forbidden',
+    });
+    expect((await manager.client.put(`${source.base}/${owner.id}`).body({ access_level: 10 })).status).toBe(403);
+    expect((await manager.client.delete(`${source.base}/${owner.id}`)).status).toBe(403);
+  });
+
+  it('the last owner of a group stays', async () => {
+    const source = await group();
+    expect((await ada.client.delete(`${source.base}/${ada.id}`)).body).toEqual({ message: '403 Forbidden' });
+    expect((await ada.client.put(`${source.base}/${ada.id}`).body({ access_level: 40 })).status).toBe(403);
+    await ada.client.post(source.base).body({ user_id: bob.id, access_level: 50 }).json();
+    const answers = await Promise.all([
+      ada.client.delete(`${source.base}/${ada.id}`).send(),
+      bob.client.delete(`${source.base}/${bob.id}`).send(),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 403]);
+  });
+
+  it('leaving a group leaves what is below, unless that is to be kept', async () => {
+    const top = await group();
+    const inside = await project({ namespace_id: top.id });
+    const [one, two] = [await person(), await person()];
+    for (const member of [one, two]) {
+      await ada.client.post(top.base).body({ user_id: member.id, access_level: 20 }).json();
+      await ada.client.post(inside.base).body({ user_id: member.id, access_level: 30 }).json();
+    }
+    await ada.client.delete(`${top.base}/${one.id}`).json();
+    await ada.client.delete(`${top.base}/${two.id}`).query({ skip_subresources: true }).json();
+    expect(levels((await ada.client.get(inside.base)).body)).toEqual({ [two.id]: 30 });
+  });
+
+  it('what ran out is cleared away with an event', async () => {
+    const source = await group();
+    await ada.client
+      .post(source.base)
+      .body({ user_id: bob.id, access_level: 30, expires_at: inDays(0) })
+      .json();
+    await identity.app.get(HousekeepingJob).run();
+    const [row] = await identity.db.query<{ count: number }>(
+      `select count(*)::int as count from members where source_type = 'namespace' and source_id = $1 and user_id = $2`,
+      [source.id, bob.id],
+    );
+    expect(row!.count).toBe(0);
+    const events = await identity.db.query<{ text: string }>(`select o::text as text from outbox o`);
+    expect(events.some(({ text }) => text.includes('expired'))).toBe(true);
+  });
+});

@@ -1,0 +1,438 @@
+import { aViewer, paging, parameterEncodings } from '@rookery/testing';
+import { HousekeepingJob } from '../../src/housekeeping/housekeeping.job';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+let bob: Person;
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+  bob = await identity.person('bob');
+});
+afterAll(() => identity.close());
+
+interface Project {
+  readonly id: number;
+  readonly path_with_namespace: string;
+}
+let serial = 0;
+const unique = (stem = 'p') => `${stem}-${++serial}`;
+const make = (over: Readonly<Record<string, unknown>> = {}, by: Person = ada) =>
+  by.client
+    .post('/projects')
+    .body({ name: unique(), ...over })
+    .json<Project>();
+const group = (over: Readonly<Record<string, unknown>> = {}, by: Person = ada) => {
+  const path = unique('g');
+  return by.client
+    .post('/groups')
+    .body({ name: path, path, ...over })
+    .json<{ id: number; full_path: string }>();
+};
+const join = (kind: 'groups' | 'projects', id: number, person: Person, access_level: number) =>
+  identity.root.post(`/${kind}/${id}/members`).body({ user_id: person.id, access_level }).json();
+const ref = (project: Project) => encodeURIComponent(project.path_with_namespace);
+
+const BASIC = [
+  'id',
+  'description',
+  'name',
+  'name_with_namespace',
+  'path',
+  'path_with_namespace',
+  'created_at',
+  'default_branch',
+  'tag_list',
+  'topics',
+  'ssh_url_to_repo',
+  'http_url_to_repo',
+  'web_url',
+  'readme_url',
+  'forks_count',
+  'avatar_url',
+  'star_count',
+  'last_activity_at',
+  'visibility',
+  'namespace',
+];
+
+describe('POST /projects', () => {
+  it("makes a project in the caller's own namespace, where he is a member with level 50", async () => {
+    const { status, body } = await ada.client.post('/projects').body({ name: 'My Project', description: 'a *b*\r\nc' });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      name: 'My Project',
+      path: 'my-project',
+      path_with_namespace: 'ada/my-project',
+      name_with_namespace: 'Name of ada / My Project',
+      description: 'a *b*\r\nc',
+      description_html: '<p>a <em>b</em>\nc</p>',
+      visibility: 'private',
+      ssh_url_to_repo: 'git@localhost:ada/my-project.git',
+      http_url_to_repo: 'http://localhost:8080/ada/my-project.git',
+      web_url: 'http://localhost:8080/ada/my-project',
+      owner: { id: ada.id, username: 'ada' },
+      creator_id: ada.id,
+      issues_enabled: true,
+      issues_access_level: 'enabled',
+      import_status: 'none',
+      namespace: {
+        id: ada.namespaceId,
+        kind: 'user',
+        full_path: 'ada',
+        parent_id: null,
+        web_url: 'http://localhost:8080/ada',
+      },
+      permissions: { project_access: { access_level: 50, notification_level: 3 }, group_access: null },
+      _links: { self: `http://localhost:8080/api/v4/projects/${body.id}`, issues: expect.any(String) },
+      runners_token: expect.any(String),
+    });
+    expect(Object.keys(body)).toEqual(expect.arrayContaining(BASIC));
+    expect((await ada.client.get(`/projects/${body.id}/members`)).body).toEqual([
+      expect.objectContaining({ id: ada.id, access_level: 50 }),
+    ]);
+  });
+
+  it('makes a project in a group, by path alone too', async () => {
+    const home = await group({ visibility: 'internal' });
+    const { body } = await ada.client
+      .post('/projects')
+      .body({ path: 'Web', namespace_id: home.id, visibility: 'internal' });
+    expect(body).toMatchObject({ name: 'Web', path: 'Web', namespace: { kind: 'group', parent_id: null } });
+    expect(body).not.toHaveProperty('owner');
+    expect(body.permissions).toEqual({
+      project_access: null,
+      group_access: { access_level: 50, notification_level: 3 },
+    });
+  });
+
+  it('folds the old switches', async () => {
+    const { id } = await make({ issues_enabled: false, wiki_enabled: '0', jobs_enabled: 'False', merge_method: 'ff' });
+    expect((await ada.client.get(`/projects/${id}`)).body).toMatchObject({
+      issues_enabled: false,
+      issues_access_level: 'disabled',
+      wiki_enabled: false,
+      wiki_access_level: 'disabled',
+      jobs_enabled: false,
+      merge_method: 'ff',
+    });
+  });
+
+  it('refuses what is not valid', async () => {
+    const taken = {
+      'project_namespace.name': ['has already been taken'],
+      name: ['has already been taken'],
+      path: ['has already been taken'],
+    };
+    await make({ name: 'twice' });
+    const home = await group();
+    const cases: [object, unknown][] = [
+      [{}, { error: 'name, path are missing, at least one parameter must be provided' }],
+      [{ name: 'Twice' }, { message: taken }],
+      [{ name: 'x', namespace_id: 99999 }, { message: { namespace: ['is not valid'] } }],
+      [{ name: 'x', namespace_id: bob.namespaceId }, { message: { namespace: ['is not valid'] } }],
+      [
+        { name: 'x', namespace_id: home.id, visibility: 'public' },
+        { message: { visibility_level: ['public is not allowed in a private group.'] } },
+      ],
+      [{ name: 'tree' }, { message: { path: ['tree is a reserved name'] } }],
+      [{ name: 'x', path: '-x' }, { message: { path: [expect.stringContaining('can contain only letters')] } }],
+      [{ name: 'x', issues_access_level: 'public' }, { error: 'issues_access_level does not have a valid value' }],
+    ];
+    for (const [body, expected] of cases) {
+      const response = await ada.client.post('/projects').body(body);
+      expect([body, response.status, response.body]).toEqual([body, 400, expected]);
+    }
+    expect((await identity.nobody.post('/projects').body({})).status).toBe(401);
+  });
+
+  it('shares the space of paths with subgroups', async () => {
+    const home = await group();
+    await ada.client.post('/groups').body({ name: 'sub', path: 'sub', parent_id: home.id }).json();
+    const { body } = await ada.client
+      .post('/projects')
+      .body({ name: 'Other name', path: 'SUB', namespace_id: home.id });
+    expect(body).toEqual({ message: { path: ['has already been taken'] } });
+  });
+
+  it('keeps to the limit of personal projects', async () => {
+    const none = await identity.person('none', { projects_limit: 0 });
+    expect((await none.client.post('/projects').body({ name: 'x' })).body).toEqual({
+      message: {
+        limit_reached: ['Personal project creation is not allowed. Please contact your administrator with questions'],
+      },
+    });
+  });
+
+  it.each([
+    [20, 'developer', 400],
+    [30, 'developer', 201],
+    [30, 'maintainer', 400],
+    [40, 'maintainer', 201],
+    [50, 'noone', 400],
+  ])('with level %i in a group for %s: %i', async (level, project_creation_level, expected) => {
+    const home = await group({ project_creation_level });
+    const member = await identity.person(unique('member'));
+    await join('groups', home.id, member, level);
+    expect((await member.client.post('/projects').body({ name: 'x', namespace_id: home.id })).status).toBe(expected);
+  });
+
+  it('lets one of many at once have the path', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => ada.client.post('/projects').body({ name: 'race' }).send()),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400, 400, 400]);
+  });
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: (encoding) => ({
+      viewer: aViewer({ userId: ada.id, username: 'ada' }),
+      method: 'POST',
+      path: '/projects',
+      params: { name: `enc ${encoding.replace(/\W/g, '')} ${++serial}`, issues_enabled: false, build_timeout: 700 },
+    }),
+    seen: (body) => [body['issues_enabled'], body['build_timeout']],
+    expected: [false, 700],
+  });
+});
+
+describe('who may do what with a project', () => {
+  const levels = { anonymous: -1, stranger: 0, guest: 10, developer: 30, maintainer: 40, owner: 50 } as const;
+  it.each(['private', 'internal', 'public'])('%s', async (visibility) => {
+    for (const [who, level] of Object.entries(levels)) {
+      const project = await make({ visibility });
+      const person = await identity.person(unique('who'));
+      if (level > 0) await join('projects', project.id, person, level);
+      const client = level < 0 ? identity.nobody : person.client;
+      const isSeen = level > 0 || visibility === 'public' || (visibility === 'internal' && level === 0);
+      const may = (needed: number, success: number) =>
+        level < 0 ? 401 : !isSeen ? 404 : level >= needed ? success : 403;
+      const got = {
+        get: (await client.get(`/projects/${project.id}`)).status,
+        put: (await client.put(`/projects/${project.id}`).body({ description: 'new' })).status,
+        visibility: (
+          await client
+            .put(`/projects/${project.id}`)
+            .body({ visibility: visibility === 'public' ? 'private' : 'public' })
+        ).status,
+        delete: (await client.delete(`/projects/${project.id}`)).status,
+      };
+      const afterwards = got.visibility === 200;
+      expect([who, got]).toEqual([
+        who,
+        { get: isSeen ? 200 : 404, put: may(40, 200), visibility: may(50, 200), delete: may(50, 202) },
+      ]);
+      expect(afterwards).toBe(level >= 50);
+    }
+  });
+});
+
+describe('GET /projects/:id', () => {
+  it('shows the basic shape to anonymous callers', async () => {
+    const project = await make({ visibility: 'public' });
+    expect(Object.keys((await identity.nobody.get(`/projects/${ref(project)}`)).body)).toEqual(BASIC);
+    expect((await identity.nobody.get('/projects/none%2Fsuch')).body).toEqual({ message: '404 Project Not Found' });
+  });
+
+  it('keeps administration to those who administer', async () => {
+    const project = await make({ visibility: 'public' });
+    const { body } = await bob.client.get(`/projects/${project.id}`);
+    for (const key of ['runners_token', 'import_url', 'ci_default_git_depth']) expect(body).not.toHaveProperty(key);
+    expect(body.permissions).toEqual({ project_access: null, group_access: null });
+  });
+
+  it('leads from an old path to the new one, for those who may see it', async () => {
+    const project = await make();
+    const { body } = await ada.client.put(`/projects/${ref(project)}`).body({ path: unique('moved') });
+    expect(body.id).toBe(project.id);
+    const moved = await ada.client.get(`/projects/${ref(project)}`);
+    expect([moved.status, moved.headers.get('location')]).toEqual([
+      301,
+      `http://localhost:8080/api/v4/projects/${project.id}`,
+    ]);
+    expect(moved.headers.get('content-type')).toContain('text/plain');
+    expect((await bob.client.get(`/projects/${ref(project)}`)).status).toBe(404);
+    expect((await ada.client.put(`/projects/${ref(project)}`).body({ name: 'x' })).status).toBe(404);
+    const heir = await make({ path: project.path_with_namespace.split('/')[1] });
+    expect((await ada.client.get(`/projects/${ref(project)}`)).body.id).toBe(heir.id);
+  });
+});
+
+describe('GET /projects', () => {
+  let lena: Person;
+  let ids: Record<string, number>;
+  beforeAll(async () => {
+    lena = await identity.person('lena');
+    const team = await group();
+    await join('groups', team.id, lena, 20);
+    const sub = await group({ parent_id: team.id });
+    ids = {
+      own: (await make({ name: 'lena own', description: 'needle' }, lena)).id,
+      open: (await make({ name: 'lena open', visibility: 'public', issues_enabled: false })).id,
+      inner: (await make({ name: 'lena inner', visibility: 'internal' })).id,
+      team: (await make({ name: 'lena team', namespace_id: team.id })).id,
+      deep: (await make({ name: 'lena deep', namespace_id: sub.id })).id,
+      hidden: (await make({ name: 'lena hidden' })).id,
+    };
+    const direct = await make({ name: 'lena direct' });
+    await join('projects', direct.id, lena, 40);
+    ids['direct'] = direct.id;
+  });
+  const named = (wanted: readonly number[]) => wanted.map((id) => Object.keys(ids).find((name) => ids[name] === id));
+  const list = async (query: Record<string, unknown>, client = lena.client) =>
+    named(
+      (await client.get('/projects').query({ search: 'lena', ...query })).body.map((project: Project) => project.id),
+    );
+
+  it.each<[Record<string, unknown>, string[]]>([
+    [{}, ['direct', 'deep', 'team', 'inner', 'open', 'own']],
+    [{ membership: true }, ['direct', 'deep', 'team', 'own']],
+    [{ owned: true }, ['own']],
+    [{ min_access_level: 40 }, ['direct', 'own']],
+    [{ min_access_level: 20 }, ['direct', 'deep', 'team', 'own']],
+    [{ visibility: 'internal' }, ['inner']],
+    [{ order_by: 'name', sort: 'asc' }, ['deep', 'direct', 'inner', 'open', 'own', 'team']],
+    [{ order_by: 'id', sort: 'asc', per_page: 2 }, ['own', 'open']],
+    [{ order_by: 'similarity', search: 'lena own' }, ['own']],
+    [{ with_issues_enabled: true, visibility: 'public' }, []],
+    [{ search: 'NEEDLE' }, ['own']],
+    [{ search: '%' }, []],
+    [{ archived: true }, []],
+    [{ last_activity_after: '2999-01-01T00:00:00Z' }, []],
+    [{ updated_before: '2999-01-01T00:00:00Z' }, ['direct', 'deep', 'team', 'inner', 'open', 'own']],
+  ])('narrows by %j', async (query, expected) => expect(await list(query)).toEqual(expected));
+
+  it('looks at namespaces when asked', async () => {
+    expect(await list({ search: 'lena/lena' })).toEqual([]);
+    expect(await list({ search: 'lena/lena', search_namespaces: true })).toEqual(['own']);
+  });
+
+  it('cuts by id', async () => {
+    expect(await list({ id_after: ids['team'] })).toEqual(['direct', 'deep']);
+    expect(await list({ id_before: ids['inner'] })).toEqual(['open', 'own']);
+  });
+
+  it('shows public ones to anonymous callers in the basic shape, all to administrators, no internal ones to outsiders', async () => {
+    expect(await list({}, identity.nobody)).toEqual(['open']);
+    expect(await list({}, identity.root)).toEqual(['direct', 'hidden', 'deep', 'team', 'inner', 'open', 'own']);
+    const outsider = await identity.person('outsider', { external: true });
+    expect(await list({}, outsider.client)).toEqual(['open']);
+    expect(Object.keys((await identity.nobody.get('/projects')).body[0])).toEqual(BASIC);
+    expect(Object.keys((await lena.client.get('/projects').query({ simple: 'True' })).body[0])).toEqual(BASIC);
+  });
+
+  it.each(['asc', 'desc'])('goes on by id, %s', async (sort) => {
+    const found: number[] = [];
+    let url: string | undefined = `/projects?pagination=keyset&order_by=id&sort=${sort}&per_page=2&search=lena`;
+    while (url) {
+      const { body, headers }: { body: Project[]; headers: Headers } = await lena.client.get(url);
+      found.push(...body.map((project) => project.id));
+      url = /<http:\/\/localhost:8080\/api\/v4([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+      if (url) expect(url).toContain(sort === 'asc' ? 'id_after=' : 'id_before=');
+    }
+    const all = ['own', 'open', 'inner', 'team', 'deep', 'direct'];
+    expect(named(found)).toEqual(sort === 'asc' ? all : all.reverse());
+  });
+
+  it('has keyset by id only', async () => {
+    const { status, body } = await lena.client.get('/projects?pagination=keyset&order_by=name');
+    expect([status, body]).toEqual([405, { error: 'Keyset pagination is not yet available for this type of request' }]);
+  });
+
+  it('forgets memberships that ran out', async () => {
+    await identity.db.query(
+      `update members set expires_on = current_date where user_id = $1 and source_type = 'project' and source_id = $2`,
+      [lena.id, ids['direct']],
+    );
+    expect(await list({ membership: true })).toEqual(['deep', 'team', 'own']);
+    expect((await lena.client.get(`/projects/${ids['direct']}`)).status).toBe(404);
+  });
+
+  paging(() => ({
+    app: identity.app,
+    viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
+    path: '/projects',
+    query: { search: 'lena' },
+    rows: 7,
+  }));
+});
+
+describe('PUT /projects/:id', () => {
+  it('answers the whole project; texts for numbers and flags will do', async () => {
+    const project = await make();
+    const { status, body } = await ada.client
+      .put(`/projects/${ref(project)}`)
+      .form({ description: 'new', build_timeout: '900', lfs_enabled: 'False', squash_option: 'always' });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      id: project.id,
+      description: 'new',
+      build_timeout: 900,
+      lfs_enabled: false,
+      squash_option: 'always',
+    });
+  });
+
+  it('refuses a path that is taken', async () => {
+    const [one, two] = [await make(), await make()];
+    const { status, body } = await ada.client
+      .put(`/projects/${one.id}`)
+      .body({ path: two.path_with_namespace.split('/')[1] });
+    expect([status, body]).toEqual([400, { message: { path: ['has already been taken'] } }]);
+  });
+});
+
+describe('DELETE /projects/:id', () => {
+  it('marks, then removes with the flag and the whole path', async () => {
+    const project = await make();
+    const remove = (body: object = {}) => ada.client.delete(`/projects/${project.id}`).body(body).send();
+    const first = await remove();
+    expect([first.status, first.body]).toEqual([202, { message: '202 Accepted' }]);
+    const today = new Date().toISOString().slice(0, 10);
+    expect((await ada.client.get(`/projects/${project.id}`)).body).toMatchObject({
+      marked_for_deletion_at: today,
+      marked_for_deletion_on: today,
+    });
+    expect((await remove()).body).toEqual({ message: 'Project has been already marked for deletion' });
+    expect((await remove({ permanently_remove: true, full_path: project.path_with_namespace })).status).toBe(202);
+    expect((await identity.root.get(`/projects/${project.id}`)).status).toBe(404);
+    const [row] = await identity.db.query<{ count: number }>(
+      `select count(*)::int as count from members where source_type = 'project' and source_id = $1`,
+      [project.id],
+    );
+    expect(row!.count).toBe(0);
+  });
+});
+
+describe('after the delay', () => {
+  it('what was marked is removed, groups with all they hold', async () => {
+    const [home, alone, kept] = [await group(), await make(), await make()];
+    const inside = await make({ namespace_id: home.id });
+    for (const path of [`/groups/${home.id}`, `/projects/${alone.id}`, `/projects/${kept.id}`])
+      await ada.client.delete(path).send();
+    const past = (table: string, id: number) =>
+      identity.db.query(`update ${table} set marked_for_deletion_on = current_date - 8 where id = $1`, [id]);
+    await Promise.all([past('namespaces', home.id), past('projects', alone.id)]);
+    await identity.app.get(HousekeepingJob).run();
+    const status = async (path: string) => (await identity.root.get(path)).status;
+    expect([await status(`/groups/${home.id}`), await status(`/projects/${inside.id}`)]).toEqual([404, 404]);
+    expect([await status(`/projects/${alone.id}`), await status(`/projects/${kept.id}`)]).toEqual([404, 200]);
+  });
+});
+
+describe('without a delay', () => {
+  it('deletion is immediate', async () => {
+    const quick = await startIdentity({ DELETION_DELAY_DAYS: '0' });
+    try {
+      const person = await quick.person('quick');
+      const project = await person.client.post('/projects').body({ name: 'x' }).json<Project>();
+      expect((await person.client.delete(`/projects/${project.id}`)).status).toBe(202);
+      expect((await person.client.get(`/projects/${project.id}`)).status).toBe(404);
+    } finally {
+      await quick.close();
+    }
+  });
+});
