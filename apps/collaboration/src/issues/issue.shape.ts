@@ -1,5 +1,5 @@
 import { choice, int, list, nullable, object, text } from '@rookery/api-v4';
-import { json, jsonShape, literalSql } from '../json-rows/json-shape';
+import { json, jsonShape } from '../json-rows/json-shape';
 import type { JsonField, JsonShape } from '../json-rows/json-shape';
 import { userShape } from '../json-rows/user-shapes';
 
@@ -43,7 +43,7 @@ function issueFields({ externalUrl, fullPath, readsInternal }: IssueSql): Record
     project_id: json.int('i.project_id'),
     title: json.text('i.title'),
     description: json.textOrNull('i.description'),
-    state: json.text('i.state'),
+    state: json.token('i.state'),
     created_at: json.instant('i.created_at'),
     updated_at: json.instant('i.updated_at'),
     closed_at: json.instantOrNull('i.closed_at'),
@@ -52,7 +52,7 @@ function issueFields({ externalUrl, fullPath, readsInternal }: IssueSql): Record
     milestone: json.constant(nullable(object({})), null),
     assignees: json.list(user, assignees, 's.position'),
     author: json.found(user, 'from directory_users u where u.id = i.author_id'),
-    type: json.text('upper(i.issue_type)'),
+    type: json.token('upper(i.issue_type)'),
     assignee: json.found(user, `${assignees} order by s.position limit 1`),
     user_notes_count: json.int(
       `i.public_notes_count + case when ${readsInternal} then i.internal_notes_count else 0 end`,
@@ -63,12 +63,12 @@ function issueFields({ externalUrl, fullPath, readsInternal }: IssueSql): Record
     due_date: json.dayOrNull('i.due_on'),
     confidential: json.bool('i.confidential'),
     discussion_locked: json.boolOrNull('i.discussion_locked'),
-    issue_type: json.text('i.issue_type'),
-    web_url: json.text(`${literalSql(`${base}/`)} || ${fullPath} || '/-/issues/' || i.iid`),
+    issue_type: json.token('i.issue_type'),
+    web_url: json.token(`${fullPath} || '/-/issues/' || i.iid`, `${base}/`),
     time_stats: timeStats(),
     task_completion_status: json.object(taskStatus()),
     has_tasks: json.bool('i.task_count > 0'),
-    task_status: json.text(
+    task_status: json.token(
       `i.completed_task_count || ' of ' || i.task_count || ' checklist item' || case when i.task_count = 1 then '' else 's' end || ' completed'`,
     ),
     weight: json.constant(number, null),
@@ -78,7 +78,7 @@ function issueFields({ externalUrl, fullPath, readsInternal }: IssueSql): Record
     severity: json.constant(text, 'UNKNOWN'),
     moved_to_id: json.constant(number, null),
     imported: json.bool(`i.imported_from <> 'none'`),
-    imported_from: json.text('i.imported_from'),
+    imported_from: json.token('i.imported_from'),
     service_desk_reply_to: json.constant(nullable(text), null),
     epic_iid: json.constant(number, null),
     epic: json.constant(nullable(object({})), null),
@@ -107,21 +107,22 @@ function taskStatus(): JsonShape {
 }
 
 function links(base: string): JsonShape {
-  const project = `${literalSql(`${base}/api/v4/projects/`)} || i.project_id`;
+  const projects = `${base}/api/v4/projects/`;
+  const issue = `i.project_id || '/issues/' || i.iid`;
   return jsonShape('IssueLinks', {
-    self: json.text(`${project} || '/issues/' || i.iid`),
-    notes: json.text(`${project} || '/issues/' || i.iid || '/notes'`),
-    award_emoji: json.text(`${project} || '/issues/' || i.iid || '/award_emoji'`),
-    project: json.text(project),
+    self: json.token(issue, projects),
+    notes: json.token(`${issue} || '/notes'`, projects),
+    award_emoji: json.token(`${issue} || '/award_emoji'`, projects),
+    project: json.token('i.project_id', projects),
     closed_as_duplicate_of: json.constant(nullable(text), null),
   });
 }
 
 function references(fullPath: string): JsonShape {
   return jsonShape('References', {
-    short: json.text(`'#' || i.iid`),
-    relative: json.text(`'#' || i.iid`),
-    full: json.text(`${fullPath} || '#' || i.iid`),
+    short: json.token('i.iid', '#'),
+    relative: json.token('i.iid', '#'),
+    full: json.token(`${fullPath} || '#' || i.iid`),
   });
 }
 

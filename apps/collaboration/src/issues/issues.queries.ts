@@ -88,8 +88,11 @@ export class IssuesQueries {
   ): Promise<IssuesPage> {
     const { values, readsIssues } = readerValues(viewer, project);
     if (!readsIssues) return { json: '[]', total: 0, hasNext: false };
-    const statement = this.pageSql(values, filter, order, page);
-    const [row] = await this.database.query<{ counted: number; has_next: boolean; json: string }>(statement, values);
+    const text = this.pageSql(values, filter, order, page);
+    const name = pageName(filter, order, page);
+    const [row] = name
+      ? await this.database.prepared<PageRow>(prepared(name, text), values)
+      : await this.database.query<PageRow>(text, values);
     const counted = row!.counted;
     return {
       json: row!.json,
@@ -113,6 +116,31 @@ export class IssuesQueries {
       ${hasNext} as has_next, ${arraySql(this.listed, cut, by)} as json
       where ${READS_INTERNAL} is not null and ${FULL_PATH} is not null`;
   }
+}
+
+interface PageRow {
+  readonly counted: number;
+  readonly has_next: boolean;
+  readonly json: string;
+}
+
+/** Units: rows. The page sizes that clients ask for. */
+const NAMED_PAGE_SIZES: readonly number[] = [20, 50, 100];
+
+/** The name of a first page by state alone, which is what most lists are: planning one costs more than running it. */
+function pageName(
+  { state = 'all', ...filter }: IssueFilter,
+  { orderBy, sort }: IssueOrder,
+  page: PageRequest,
+): string | null {
+  const isFirst = page.page === 1 && NAMED_PAGE_SIZES.includes(page.perPage);
+  const isDated = orderBy === 'created_at' || orderBy === 'updated_at';
+  return isFirst && isDated && isPlain(filter) ? `issues_page_${state}_${orderBy}_${sort}_${page.perPage}` : null;
+}
+
+function isPlain({ scope, people, not, asksForMissing, ...rest }: IssueFilter): boolean {
+  const values = [...Object.values(rest), ...Object.values(people ?? {}), ...Object.values(not ?? {})];
+  return (scope ?? 'all') === 'all' && !asksForMissing && values.every((value) => value === undefined);
 }
 
 /** The first six values of every statement here. */

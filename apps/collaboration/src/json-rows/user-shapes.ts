@@ -31,17 +31,17 @@ export function noteAuthorShape(
 }
 
 function userFields(user: string, externalUrl: string): Record<string, JsonField> {
-  const base = literalSql(externalUrl.replace(/\/+$/, ''));
-  const slash = literalSql(`${externalUrl.replace(/\/+$/, '')}/`);
+  const plain = externalUrl.replace(/\/+$/, '');
+  const base = literalSql(plain);
   const avatar = `${user}.avatar_url`;
   return {
     id: json.int(`${user}.id`),
-    username: json.text(`${user}.username`),
+    username: json.token(`${user}.username`),
     public_email: json.textOrNull(`${user}.public_email`),
     name: json.text(`${user}.name`),
-    state: json.text(`${user}.state`),
+    state: json.token(`${user}.state`),
     locked: json.constant(bool, false),
     avatar_url: json.textOrNull(`case when left(${avatar}, 1) = '/' then ${base} || ${avatar} else ${avatar} end`),
-    web_url: json.text(`${slash} || ${user}.username`),
+    web_url: json.token(`${user}.username`, `${plain}/`),
   };
 }

@@ -34,7 +34,7 @@ export function noteShape(o: {
     confidential: json.bool('n.internal'),
     internal: json.bool('n.internal'),
     imported: json.bool(`n.imported_from <> 'none'`),
-    imported_from: json.text('n.imported_from'),
+    imported_from: json.token('n.imported_from'),
     // Quick actions are text as yet (ADR 0076).
     commands_changes: json.constant(any, {}),
   });

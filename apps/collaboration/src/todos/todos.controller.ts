@@ -1,0 +1,47 @@
+import { Controller } from '@nestjs/common';
+import { created, Endpoint, JsonText, none, page, signedIn } from '@rookery/api-v4';
+import type { Call, JsonPage, NoParams } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { ListTodos, OneTodo } from './todos.dto';
+import { TodosService } from './todos.service';
+import { todoDetailPresenter, todoPresenter } from './todos.statements';
+
+type TodoCall<P> = Call<P, undefined, SignedInViewer>;
+
+@Controller('todos')
+export class TodosController {
+  constructor(private readonly todos: TodosService) {}
+
+  @Endpoint('GET', '', {
+    about: "Lists the caller's to-dos, newest first; the pending ones unless told otherwise.",
+    source: 'requirements 1 §4 To-do items; reference work-tracking 6.1',
+    may: signedIn(),
+    params: ListTodos,
+    answers: page(todoPresenter),
+  })
+  list({ params, viewer, page }: TodoCall<ListTodos>): Promise<JsonPage> {
+    const { state, action, type, author_id: authorId, project_id: projectId, group_id: groupId } = params;
+    return this.todos.page(viewer, { state, action, type, authorId, projectId, groupId }, page);
+  }
+
+  @Endpoint('POST', ':id/mark_as_done', {
+    about: "Marks one of the caller's to-dos as done.",
+    source: 'requirements 1 §3, §4 To-do items; reference work-tracking 6.1',
+    may: signedIn(),
+    params: OneTodo,
+    answers: created(todoDetailPresenter),
+  })
+  async markDone({ params, viewer }: TodoCall<OneTodo>): Promise<JsonText> {
+    return new JsonText(await this.todos.markDone(viewer, params.id));
+  }
+
+  @Endpoint('POST', 'mark_as_done', {
+    about: "Marks all of the caller's pending to-dos as done.",
+    source: 'requirements 1 §3, §4 To-do items; reference work-tracking 6.1',
+    may: signedIn(),
+    answers: none(),
+  })
+  markAllDone({ viewer }: TodoCall<NoParams>): Promise<void> {
+    return this.todos.markAllDone(viewer);
+  }
+}
