@@ -13,7 +13,6 @@ import { build } from './estate/build.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
 const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin'];
-const PROCESSES = [...SERVICES, 'gateway'];
 
 /** Each service in a process of its own: endpoints register themselves when their controllers are loaded. */
 function openApiOf(name) {
@@ -114,17 +113,22 @@ function eventsPage() {
   return lines.join('\n');
 }
 
-function gatewayRoutes(documents) {
-  const { generateRoutes } = require(join(root, 'apps/gateway/dist/routes/generate.js'));
-  return `${JSON.stringify(generateRoutes(documents), null, 2)}\n`;
+/** The gateway's route table, and the document of the whole API that it serves. */
+function ofTheGateway(documents) {
+  const { generateRoutes, mergeDocuments } = require(join(root, 'apps/gateway/dist/routes/generate.js'));
+  const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
+  return {
+    'apps/gateway/src/routes/routes.generated.json': json(generateRoutes(documents)),
+    'apps/gateway/openapi.json': json(mergeDocuments(documents)),
+  };
 }
 
 await build();
-const texts = Object.fromEntries(PROCESSES.map((name) => [name, openApiOf(name)]));
+const texts = Object.fromEntries(SERVICES.map((name) => [name, openApiOf(name)]));
 const documents = Object.fromEntries(SERVICES.map((name) => [name, JSON.parse(texts[name])]));
 const outputs = {
-  ...Object.fromEntries(PROCESSES.map((name) => [`apps/${name}/openapi.json`, texts[name]])),
-  'apps/gateway/src/routes/routes.generated.json': gatewayRoutes(documents),
+  ...Object.fromEntries(SERVICES.map((name) => [`apps/${name}/openapi.json`, texts[name]])),
+  ...ofTheGateway(documents),
   'docs/configuration.md': configurationPage(),
   'docs/events.md': eventsPage(),
 };

@@ -13,7 +13,11 @@ const DONE = ['foundation'];
 /** Served by the gateway itself or on a management port, so in no OpenAPI document of a service. */
 const OUTSIDE_DOCUMENTS = new Set(['GET //-/health/live', 'GET //-/health/ready', 'GET //-/metrics']);
 
-const shapeOf = (path) => path.replace(/^\/api\/v4/, '').replace(/\{[^}]+\}|:[a-z_]+/gi, ':');
+const shapeOf = (path) =>
+  path
+    .replace(/^\/api\/v4/, '')
+    .replace(/^\/\//, '/')
+    .replace(/\{[^}]+\}|:[a-z_]+/gi, ':');
 
 export function plannedRoutes() {
   const [head, ...lines] = readFileSync(`${root}docs/routes.tsv`, 'utf8').trim().split('\n');
@@ -22,21 +26,26 @@ export function plannedRoutes() {
 }
 
 export function servedRoutes() {
-  return ['identity', 'collaboration', 'import', 'package', 'admin', 'gateway'].flatMap((service) => {
-    const file = `${root}apps/${service}/openapi.json`;
-    if (!existsSync(file)) return [];
-    const document = JSON.parse(readFileSync(file, 'utf8'));
-    return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
-      Object.entries(methods)
-        .filter(([method]) => ['get', 'post', 'put', 'patch', 'delete'].includes(method))
-        .map(([method, operation]) => ({
-          service,
-          method: method.toUpperCase(),
-          path,
-          source: operation['x-rookery-source'] ?? operation['x-rookery']?.source ?? null,
-        })),
-    );
-  });
+  const services = ['identity', 'collaboration', 'import', 'package', 'admin'].flatMap(routesOf);
+  // The gateway's document is that of the whole API; its own routes are those that no service has.
+  const known = new Set(services.map((route) => `${route.method} ${route.path}`));
+  return [...services, ...routesOf('gateway').filter((route) => !known.has(`${route.method} ${route.path}`))];
+}
+
+function routesOf(service) {
+  const file = `${root}apps/${service}/openapi.json`;
+  if (!existsSync(file)) return [];
+  const document = JSON.parse(readFileSync(file, 'utf8'));
+  return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => ['get', 'post', 'put', 'patch', 'delete'].includes(method))
+      .map(([method, operation]) => ({
+        service,
+        method: method.toUpperCase(),
+        path,
+        source: operation['x-rookery-source'] ?? null,
+      })),
+  );
 }
 
 function main() {
