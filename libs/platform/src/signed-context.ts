@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import type { ContextClaims } from '@rookery/contracts';
 import { RookeryError, Unavailable } from '@rookery/kernel';
@@ -84,9 +84,13 @@ export function contextKeysFor(text: string, audience: string): string {
   return items.join(',');
 }
 
+/** A longer URL stands in the context as its digest, so that a query of 16 KiB fits into the headers. */
+const MAX_PLAIN_URL = 1024;
+
 /** The `req` claim: what the context is bound to. Shape: `rawUrl` is path and query as sent upstream. */
 export function contextRequest(method: string, rawUrl: string): string {
-  return `${method} ${rawUrl}`;
+  if (rawUrl.length <= MAX_PLAIN_URL) return `${method} ${rawUrl}`;
+  return `${method} sha256:${createHash('sha256').update(rawUrl).digest('base64url')}`;
 }
 
 /**
