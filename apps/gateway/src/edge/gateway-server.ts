@@ -15,7 +15,7 @@ import { PublicServer } from './public-server';
 export const gatewayServer: HttpStep = {
   async create(context: BootContext): Promise<INestApplication> {
     const front = new PublicServer(context.settings(gatewaySettings));
-    const adapter = new FastifyAdapter({ serverFactory: (own: OwnRoutes) => front.inFrontOf(own) });
+    const adapter = new FastifyAdapter({ skipMiddie: true, serverFactory: (own: OwnRoutes) => front.inFrontOf(own) });
     const app = await NestFactory.create(await context.rootModule(), adapter, {
       logger: context.nestLogger,
       bodyParser: false,

@@ -1,6 +1,6 @@
 import { mergeDocuments, sorted, withOwn } from './merge-documents';
 import type { ServiceDocuments } from './merge-documents';
-import { METHODS, templateOf } from './openapi-document';
+import { METHODS, routerTemplate } from './openapi-document';
 import type { OpenApiOperation } from './openapi-document';
 
 export { mergeDocuments };
@@ -10,8 +10,6 @@ import type { RouteRow, RouteRows, ShedClass, Upstream } from './route';
 
 /** Ends of a right or of a thing: they go through when nearly nothing does. Source: reliability-and-security 6.3. */
 const REMOVAL = /\/(?:rotate|revoke|block|deactivate|ban)$/;
-/** Bodies of these are files. */
-const FILE_BODY = /^(?:multipart\/form-data|application\/octet-stream|\*\/\*)$/;
 
 /**
  * The gateway's route table: its own routes and those of the services' OpenAPI documents.
@@ -22,10 +20,10 @@ export function generateRoutes(documents: ServiceDocuments): RouteRows {
   const claims: string[] = [];
   for (const [service, document] of withOwn(documents)) {
     for (const [path, item] of Object.entries(document.paths ?? {})) {
-      const template = templateOf(document, path);
       for (const method of METHODS) {
         const operation = item[method] as OpenApiOperation | undefined;
         if (!operation) continue;
+        const template = routerTemplate(document, path, operation);
         const methods = (rows[template] ??= {});
         const name = method.toUpperCase();
         if (methods[name]) claims.push(`${name} ${template}: ${methods[name].service} and ${service}`);
@@ -38,7 +36,6 @@ export function generateRoutes(documents: ServiceDocuments): RouteRows {
 }
 
 function rowOf(service: Upstream, template: string, method: string, operation: OpenApiOperation): RouteRow {
-  const bodies = Object.keys(operation.requestBody?.content ?? {});
   const rate = rateClassOf(template);
   const limit = operation['x-rookery-body-limit'];
   const deadline = operation['x-rookery-deadline-ms'];
@@ -48,7 +45,6 @@ function rowOf(service: Upstream, template: string, method: string, operation: O
     shed: shedClassOf(template, method, operation),
     ...(limit === undefined ? {} : { bodyLimit: limit }),
     ...(deadline === undefined ? {} : { deadlineMs: deadline }),
-    ...(bodies.some((type) => FILE_BODY.test(type)) ? { streamed: true as const } : {}),
     ...(rate === 'api' ? {} : { basic: true as const }),
     ...(scopes === undefined || service !== 'gateway' ? {} : { scopes }),
   };

@@ -10,11 +10,12 @@ export interface OpenApiDocument {
 
 export interface OpenApiOperation {
   readonly responses?: Readonly<Record<string, OpenApiResponse>>;
-  readonly requestBody?: { readonly content?: Readonly<Record<string, unknown>> };
   /** Largest body. Units: bytes. */
   readonly 'x-rookery-body-limit'?: number;
   /** Time until the answer must begin. Units: milliseconds. */
   readonly 'x-rookery-deadline-ms'?: number;
+  /** Given for templates that take the rest of the path, which OpenAPI cannot say: `/files/:id/*path`. */
+  readonly 'x-rookery-template'?: string;
   /** The gateway checks these for its own routes. */
   readonly 'x-rookery-token-scopes'?: readonly string[];
 }
@@ -25,9 +26,15 @@ export interface OpenApiResponse {
 
 export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
 
-/** `/api/v4` when `servers` says so and the path does not. */
+/** Path with the base of `servers` in front, when it is not there. */
 export function templateOf(document: OpenApiDocument, path: string): string {
   const server = document.servers?.[0]?.url ?? '';
   const base = (server.includes('://') ? new URL(server).pathname : server).replace(/\/+$/, '');
   return base === '' || path.startsWith(`${base}/`) ? path : `${base}${path}`;
+}
+
+/** The template that the router uses for an operation. */
+export function routerTemplate(document: OpenApiDocument, path: string, operation: OpenApiOperation): string {
+  const own = operation['x-rookery-template'];
+  return own === undefined ? templateOf(document, path) : own.replaceAll(/:([A-Za-z_]\w*)/g, '{$1}');
 }

@@ -14,8 +14,6 @@ export interface RouteRow {
   readonly bodyLimit?: number;
   /** Units: milliseconds until the answer must begin. */
   readonly deadlineMs?: number;
-  /** The body is handed on as it comes and may take longer than small ones. */
-  readonly streamed?: true;
   /** Basic credentials count here (git and package managers). */
   readonly basic?: true;
   /** For the gateway's own routes: a signed-in caller with one of these scopes. */

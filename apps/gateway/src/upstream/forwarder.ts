@@ -63,7 +63,7 @@ export class Forwarder {
       },
     };
     const call = new ProxyCall(exchange, events, this.settings.slowPeerMs);
-    exchange.response.on('close', () => call.cancel(new Error('client gone')));
+    exchange.response.on('close', () => call.closed());
     if (streams) body.once('end', () => call.within(deadlineMs));
     else call.within(Math.max(1, deadline - Date.now()));
     this.upstreams.of(service).dispatch(options, call);

@@ -6,7 +6,7 @@ const list: OpenApiOperation = {
 const one: OpenApiOperation = {
   responses: { '200': { content: { 'application/json': { schema: { type: 'object' } } } } },
 };
-const write: OpenApiOperation = { responses: { '201': {} }, requestBody: { content: { 'application/json': {} } } };
+const write: OpenApiOperation = { responses: { '201': {} } };
 
 const servers = [{ url: '/api/v4' }];
 
@@ -48,7 +48,6 @@ export const packageDocument: OpenApiDocument = {
     '/projects/{id}/packages/generic/{package_name}/{package_version}/{file_name}': {
       get: { responses: { '200': { content: { 'application/octet-stream': {} } } } },
       put: {
-        requestBody: { content: { 'application/octet-stream': {} } },
         'x-rookery-body-limit': 200 * 1024 * 1024,
       } as OpenApiOperation,
     },

@@ -20,6 +20,8 @@ export const routes = generateRoutes({
   package: packageDocument,
 });
 
+const logger = createLogger({ service: 'gateway', level: 'silent' });
+
 /** A gateway with everything real but the services behind it. */
 export interface Gateway {
   readonly url: string;
@@ -75,7 +77,6 @@ async function startGateway(env: Readonly<Record<string, string>>): Promise<Gate
     GATEWAY_LOOP_DELAY_MS: '60000',
     ...env,
   });
-  const logger = createLogger({ service: 'gateway', level: settingsIn(values, platformSettings).logLevel });
   const made = { logger, metrics: new Metrics(), readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
   values.set(LOGGER, logger).set(Metrics, made.metrics).set(Readiness, made.readiness);
   values.set(ShutdownOrder, made.shutdown);

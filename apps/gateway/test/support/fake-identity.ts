@@ -120,7 +120,7 @@ export class FakeIdentity {
         ? { outcome: 'anonymous' }
         : (this.tokens.get(question.digest) ?? { outcome: 'unknown' as const });
     const answer = { ...outcome, version: this.version, epoch: this.epoch };
-    if (this.slowness > 0) await new Promise((resolve) => setTimeout(resolve, this.slowness));
+    if (this.slowness > 0) await new Promise((resolve) => setTimeout(resolve, this.slowness).unref());
     return send(response, 200, answer);
   }
 

@@ -36,7 +36,7 @@ export class FakeService {
   }
 
   async start(): Promise<this> {
-    const server = createServer((request, response) => this.answer(request, response));
+    const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => this.answer(request, response));
     this.server = server;
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
     this.port = (server.address() as AddressInfo).port;

@@ -1,0 +1,35 @@
+import { aHolder } from '../../test/support/fake-identity';
+import { TokenLeases } from './token-leases';
+import type { Lease } from './token-leases';
+
+const lease = (over: Parameters<typeof aHolder>[0]): Lease => ({
+  holder: aHolder(over),
+  mark: { version: 1, epoch: 'e' },
+  until: 0,
+});
+
+describe('TokenLeases', () => {
+  it('is bounded: the longest unrenewed goes', () => {
+    const leases = new TokenLeases(2);
+    leases.keep('a', lease({ token_id: 1 }));
+    leases.keep('b', lease({ token_id: 2 }));
+    leases.keep('a', lease({ token_id: 1 }));
+    leases.keep('c', lease({ token_id: 3 }));
+    expect(['a', 'b', 'c'].filter((digest) => leases.find(digest))).toEqual(['a', 'c']);
+    leases.dropToken(2);
+    expect(leases.size).toBe(2);
+  });
+
+  it('drops by token, by user and by the administrator behind it', () => {
+    const leases = new TokenLeases(10);
+    leases.keep('a', lease({ token_id: 1, user_id: 5 }));
+    leases.keep('b', lease({ token_id: 2, user_id: 5 }));
+    leases.keep('c', lease({ token_id: 3, user_id: 6, impersonator_id: 9 }));
+    leases.dropToken(1);
+    expect(leases.find('a')).toBeUndefined();
+    leases.dropUser(5);
+    expect(leases.find('b')).toBeUndefined();
+    leases.dropUser(9);
+    expect(leases.size).toBe(0);
+  });
+});

@@ -1,0 +1,71 @@
+import { generateRoutes, mergeDocuments } from './generate';
+import type { OpenApiDocument } from './openapi-document';
+
+const schema = (type: string) => ({ responses: { '200': { content: { 'application/json': { schema: { type } } } } } });
+const identity: OpenApiDocument = {
+  openapi: '3.1.0',
+  servers: [{ url: 'https://rookery.example/api/v4/' }],
+  tags: [{ name: 'Users' }],
+  paths: {
+    '/users': { get: schema('array'), parameters: [] },
+    '/users/{id}': { get: schema('object'), delete: {}, put: { 'x-rookery-body-limit': 5 } },
+    '/users/{id}/block': { post: {} },
+    '/projects/{id}/files/{path}': { get: { 'x-rookery-template': '/api/v4/projects/:id/files/*path' } },
+    '/projects/{id}/packages/npm/{name}': {
+      put: { 'x-rookery-deadline-ms': 60_000 },
+    },
+  },
+  components: { schemas: { User: { type: 'object' }, Page: { type: 'integer' } } },
+};
+const collaboration: OpenApiDocument = {
+  paths: {
+    '/api/v4/users/{id}': { patch: { responses: { '200': { $ref: '#/components/schemas/Page' } } } },
+  },
+  components: { schemas: { User: { type: 'object' }, Page: { type: 'string' } } },
+};
+
+describe('generateRoutes', () => {
+  const rows = generateRoutes({ identity, collaboration });
+
+  it('has a row for each operation, with its class and limits', () => {
+    expect(rows['/api/v4/users']).toEqual({ GET: { service: 'identity', shed: 'list' } });
+    expect(rows['/api/v4/users/{id}']).toEqual({
+      DELETE: { service: 'identity', shed: 'vital' },
+      GET: { service: 'identity', shed: 'read' },
+      PATCH: { service: 'collaboration', shed: 'write' },
+      PUT: { service: 'identity', shed: 'write', bodyLimit: 5 },
+    });
+    expect(rows['/api/v4/users/{id}/block']?.['POST']?.shed).toBe('vital');
+    expect(rows['/api/v4/projects/{id}/packages/npm/{name}']?.['PUT']).toEqual({
+      service: 'identity',
+      shed: 'write',
+      deadlineMs: 60_000,
+      basic: true,
+    });
+    expect(rows['/api/v4/projects/{id}/files/*path']?.['GET']?.service).toBe('identity');
+    expect(rows['/api/v4/version']?.['GET']?.scopes).toEqual(['api', 'read_api', 'read_user']);
+  });
+
+  it('is in order, whatever the order of the documents', () => {
+    expect(JSON.stringify(generateRoutes({ collaboration, identity }))).toBe(JSON.stringify(rows));
+    expect(Object.keys(rows)).toEqual([...Object.keys(rows)].sort());
+  });
+
+  it('refuses two owners of one operation', () => {
+    expect(() => generateRoutes({ identity, admin: identity })).toThrow('GET /api/v4/users: admin and identity');
+  });
+});
+
+describe('mergeDocuments', () => {
+  it('joins paths, and tells apart components that differ', () => {
+    const merged = mergeDocuments({ identity, collaboration });
+    expect(Object.keys(merged.paths?.['/api/v4/users/{id}'] ?? {}).sort()).toEqual(['delete', 'get', 'patch', 'put']);
+    expect(merged.components?.['schemas']).toEqual({
+      Page: { type: 'string' },
+      'identity.Page': { type: 'integer' },
+      User: { type: 'object' },
+    });
+    expect(JSON.stringify(merged)).toContain('"$ref":"#/components/schemas/Page"');
+    expect(merged.tags?.map((tag) => tag.name)).toEqual(['About', 'Health', 'Users']);
+  });
+});

@@ -1,0 +1,253 @@
+import { request } from 'undici';
+import { aHolder } from '../support/fake-identity';
+import { Estate, eventually } from '../support/estate';
+import type { Gateway } from '../support/estate';
+
+const EXPIRED = {
+  error: 'invalid_token',
+  error_description: 'Token is expired. You can either do re-authorization or token refresh.',
+};
+const PACKAGE_FILE = '/projects/1/packages/generic/a/1.0/f.txt';
+const basic = (user: string, password: string): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+
+describe('credentials', () => {
+  const estate = new Estate();
+  let gateway: Gateway;
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    request(`${gateway.url}/api/v4${path}`, { headers });
+  beforeAll(async () => {
+    await estate.start();
+    estate.identityInside.give('glpat-good');
+    estate.identityInside.give('glpat-other', aHolder({ user_id: 8, username: 'olu', token_id: 80 }));
+    gateway = await estate.gateway();
+  });
+  afterAll(() => estate.stop());
+  beforeEach(() => (estate.collaboration.seen.length = 0));
+
+  it.each<[string, string, Record<string, string>]>([
+    ['PRIVATE-TOKEN', '/todos', { 'PRIVATE-TOKEN': 'glpat-good' }],
+    ['private-token in any case', '/todos', { 'pRiVaTe-ToKeN': 'glpat-good' }],
+    ['Authorization: Bearer', '/todos', { authorization: 'Bearer glpat-good' }],
+    ['private_token in the query', '/todos?private_token=glpat-good', {}],
+    ['access_token in the query', '/todos?access_token=glpat-good', {}],
+    ['an encoded parameter name', '/todos?private%5Ftoken=glpat-good', {}],
+    ['PRIVATE-TOKEN before the query', '/todos?private_token=bad', { 'private-token': 'glpat-good' }],
+    ['the query before Bearer', '/todos?private_token=glpat-good', { authorization: 'Bearer bad' }],
+    ['Bearer before access_token', '/todos?access_token=bad', { authorization: 'Bearer glpat-good' }],
+    ['a token before a job token', '/todos', { 'private-token': 'glpat-good', 'job-token': 'bad' }],
+  ])('takes %s', async (_, path, headers) => {
+    const answer = await get(path, headers);
+    await answer.body.dump();
+    expect(answer.statusCode).toBe(200);
+    expect(estate.collaboration.last.claims.sub).toBe(7);
+    expect(estate.collaboration.last.url).not.toContain('token');
+    expect(JSON.stringify(estate.collaboration.last.headers)).not.toContain('glpat-');
+  });
+
+  it('keeps other parameters as they were written', async () => {
+    await (await get('/todos?a%5B%5D=1&private_token=glpat-good&token=t&b=%2F+x')).body.dump();
+    expect(estate.collaboration.last.url).toBe('/api/v4/todos?a%5B%5D=1&token=t&b=%2F+x');
+  });
+
+  it.each([
+    ['a form', 'application/x-www-form-urlencoded', 'body=x&private_token=glpat-good'],
+    ['JSON', 'application/json; charset=utf-8', JSON.stringify({ body: 'x', private_token: 'glpat-good' })],
+  ])('takes private_token from %s body, and hands the body on', async (_, type, body) => {
+    const answer = await request(`${gateway.url}/api/v4/projects/1/issues`, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body,
+    });
+    await answer.body.dump();
+    expect(estate.collaboration.last).toMatchObject({ claims: { sub: 7 }, length: body.length });
+  });
+
+  it.each([
+    ['an unknown token', { 'private-token': 'nobody' }],
+    ['an unknown token beside a good query one that comes later', { 'private-token': 'nobody' }],
+    ['two tokens in two headers', { 'private-token': ['glpat-good', 'glpat-other'] }],
+    ['a job token, which nothing resolves yet', { 'job-token': 'glcbt-1' }],
+  ])('refuses %s with 401 also where nobody need sign in', async (_, headers) => {
+    const answer = await request(`${gateway.url}/api/v4/todos`, { headers });
+    expect(answer.statusCode).toBe(401);
+    expect(answer.headers['content-type']).toBe('application/json');
+    expect(await answer.body.json()).toEqual({ message: '401 Unauthorized' });
+    expect(estate.collaboration.seen).toHaveLength(0);
+  });
+
+  it.each([
+    ['expired', EXPIRED],
+    [
+      'revoked',
+      {
+        error: 'invalid_token',
+        error_description: 'Token was revoked. You have to re-authorize from the user.',
+      },
+    ],
+    [
+      'impersonation_disabled',
+      {
+        error: 'invalid_token',
+        error_description: 'Token is an impersonation token but impersonation was disabled.',
+      },
+    ],
+  ])('says why a token is %s', async (outcome, body) => {
+    estate.identityInside.change(`glpat-${outcome}`, { outcome } as never, 99);
+    const answer = await get('/todos', { 'private-token': `glpat-${outcome}` });
+    expect(answer.statusCode).toBe(401);
+    expect(answer.headers['www-authenticate']).toBe(
+      `Bearer realm="The API", error="invalid_token", error_description="${body.error_description}"`,
+    );
+    expect(await answer.body.json()).toEqual(body);
+  });
+
+  it('refuses a blocked user with the reason', async () => {
+    const reason = 'Your account has been blocked';
+    estate.identityInside.change('glpat-blocked', { outcome: 'user_refused', reason } as never, 98);
+    const answer = await get('/todos', { 'private-token': 'glpat-blocked' });
+    expect(answer.statusCode).toBe(403);
+    expect(await answer.body.json()).toEqual({ message: `403 Forbidden - ${reason}` });
+  });
+
+  it('refuses a token past its end even if it was leased before', async () => {
+    estate.identityInside.give('glpat-short', aHolder({ token_id: 71, expires_at: Date.now() + 150 }));
+    expect((await get('/todos', { 'private-token': 'glpat-short' })).statusCode).toBe(200);
+    await eventually(async () => {
+      const answer = await get('/todos', { 'private-token': 'glpat-short' });
+      const body = await answer.body.json();
+      return answer.statusCode === 401 && (body as { error: string }).error === EXPIRED.error;
+    }, 500);
+  });
+
+  it('takes Basic where package managers send it, and nowhere else', async () => {
+    const good = { authorization: basic('anybody', 'glpat-good') };
+    await (await get(PACKAGE_FILE, good)).body.dump();
+    expect(estate.package.last.claims.sub).toBe(7);
+    await (await get('/todos', good)).body.dump();
+    expect(estate.collaboration.last.claims.sub).toBeNull();
+    const bad = await get(PACKAGE_FILE, { authorization: basic('anybody', 'wrong') });
+    expect(bad.statusCode).toBe(401);
+    expect(bad.headers['www-authenticate']).toBe('Basic realm="Rookery"');
+    await bad.body.dump();
+  });
+
+  it('lets anonymous callers through with the directory version', async () => {
+    await (await get('/todos')).body.dump();
+    expect(estate.collaboration.last.claims).toMatchObject({
+      sub: null,
+      usr: null,
+      scp: [],
+      adm: false,
+      ver: estate.identityInside.version,
+    });
+  });
+
+  it('hands every claim on', async () => {
+    const holder = aHolder({
+      token_id: 72,
+      admin: true,
+      external: true,
+      bot: true,
+      impersonator_id: 1,
+      scopes: ['api', 'x'],
+    });
+    estate.identityInside.give('glpat-all', holder);
+    await (await get('/todos', { 'private-token': 'glpat-all', 'x-request-id': 'my-id-1' })).body.dump();
+    const { claims } = estate.collaboration.last;
+    expect(claims).toMatchObject({ tok: 72, adm: true, ext: true, bot: true, imp: 1, scp: ['api', 'x'] });
+    expect(claims).toMatchObject({ rid: 'my-id-1', aud: 'collaboration', req: 'GET /api/v4/todos' });
+    expect(claims.ddl - claims.iat).toBeLessThanOrEqual(10_000);
+  });
+
+  it('takes the claims of the client for nothing', async () => {
+    const headers = {
+      'x-rookery-context': 'forged',
+      'X-Rookery-Directory-Version': '1',
+      'x-forwarded-for': '1.2.3.4',
+      'x-request-id': 'no spaces allowed',
+      cookie: 'a=b',
+      forwarded: 'for=1.2.3.4',
+    };
+    const answer = await get('/todos', headers);
+    await answer.body.dump();
+    const seen = estate.collaboration.last;
+    expect(seen.headers['x-rookery-directory-version']).toBeUndefined();
+    expect(seen.headers['x-forwarded-for']).toBe('127.0.0.1');
+    expect(seen.headers.cookie).toBeUndefined();
+    expect(seen.headers['forwarded']).toBeUndefined();
+    expect(seen.claims.rid).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.headers['x-request-id']).toBe(seen.claims.rid);
+    expect(answer.headers['x-rookery-secret']).toBeUndefined();
+    expect(answer.headers['server']).toBeUndefined();
+  });
+
+  it('believes as many proxies as it was told', async () => {
+    const behind = await estate.gateway({ GATEWAY_TRUSTED_PROXIES_COUNT: '1' });
+    const answer = await request(`${behind.url}/api/v4/todos`, {
+      headers: { 'x-forwarded-for': '6.6.6.6, 9.9.9.9' },
+    });
+    await answer.body.dump();
+    expect(estate.collaboration.last.headers['x-forwarded-for']).toBe('9.9.9.9');
+  });
+});
+
+describe('sudo', () => {
+  const estate = new Estate();
+  let gateway: Gateway;
+  const get = (query: string, token: string | null, sudo?: string) =>
+    request(`${gateway.url}/api/v4/todos${query}`, {
+      headers: { ...(token ? { 'private-token': token } : {}), ...(sudo ? { sudo } : {}) },
+    });
+  beforeAll(async () => {
+    await estate.start();
+    const { identityInside } = estate;
+    identityInside.give('root', aHolder({ user_id: 1, token_id: 1, admin: true, scopes: ['api', 'sudo'] }));
+    identityInside.give('root-api', aHolder({ user_id: 1, token_id: 2, admin: true }));
+    identityInside.give('mina');
+    const olu = { id: 8, username: 'olu', admin: false, external: true, bot: false, state: 'active' };
+    identityInside.sudoUsers
+      .set('8', olu)
+      .set('olu', olu)
+      .set('gone', { ...olu, state: 'blocked' });
+    gateway = await estate.gateway();
+  });
+  afterAll(() => estate.stop());
+
+  it.each([
+    ['the query', '?sudo=olu', undefined],
+    ['the query by id', '?sudo=8', undefined],
+    ['the header, ignoring case', '', 'OLU'],
+  ])('acts as the user of %s, with that user’s rights', async (_, query, header) => {
+    await (await get(query, 'root', header)).body.dump();
+    expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, usr: 'olu', adm: false, ext: true, imp: 1 });
+  });
+
+  it.each([
+    ['nobody', null, 'olu', 401, { message: '401 Unauthorized' }],
+    ['a user', 'mina', 'olu', 403, { message: '403 Forbidden - Must be admin to use sudo' }],
+    [
+      'an administrator without the scope',
+      'root-api',
+      'olu',
+      403,
+      {
+        error: 'insufficient_scope',
+        error_description: 'The request requires higher privileges than provided by the access token.',
+        scope: 'sudo',
+      },
+    ],
+    ['an administrator naming nobody', 'root', '123', 404, { message: "404 User with ID or username '123' Not Found" }],
+    [
+      'an administrator naming a blocked user',
+      'root',
+      'gone',
+      403,
+      { message: '403 Forbidden - Your account has been blocked' },
+    ],
+  ])('refuses %s', async (_, token, ref, status, body) => {
+    const answer = await get(`?sudo=${ref}`, token);
+    expect(await answer.body.json()).toEqual(body);
+    expect(answer.statusCode).toBe(status);
+  });
+});

@@ -1,0 +1,182 @@
+import { request } from 'undici';
+import { aHolder } from '../support/fake-identity';
+import { Estate, eventually } from '../support/estate';
+import type { Gateway } from '../support/estate';
+
+const REVOKED = { outcome: 'revoked' } as never;
+
+describe('leases of token checks', () => {
+  let estate: Estate;
+  beforeEach(async () => {
+    estate = await new Estate().start();
+    estate.identityInside.give('glpat-good');
+  });
+  afterEach(() => estate.stop());
+
+  const status = async (gateway: Gateway, token = 'glpat-good', path = '/todos'): Promise<number> => {
+    const answer = await request(`${gateway.url}/api/v4${path}`, { headers: { 'private-token': token } });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  const asks = (): number => estate.identityInside.asked.filter((one) => one.digest !== null).length;
+
+  it('asks identity once for many requests at once, and again when the lease is over', async () => {
+    const gateway = await estate.gateway();
+    estate.identityInside.slowness = 20;
+    const statuses = await Promise.all(Array.from({ length: 30 }, () => status(gateway)));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(asks()).toBe(1);
+    await status(gateway);
+    expect(asks()).toBe(1);
+    await eventually(async () => (await status(gateway)) === 200 && asks() === 2);
+  });
+
+  it('asks for each request when leases are off', async () => {
+    const gateway = await estate.gateway({ GATEWAY_AUTH_LEASE_MS: '0' });
+    await Promise.all([status(gateway), status(gateway), status(gateway)]);
+    expect(asks()).toBe(3);
+  });
+
+  it('tells identity that a rotation endpoint is asked', async () => {
+    const gateway = await estate.gateway();
+    await status(gateway);
+    const answer = await request(`${gateway.url}/api/v4/personal_access_tokens/1/rotate`, {
+      method: 'POST',
+      headers: { 'private-token': 'glpat-good' },
+    });
+    await answer.body.dump();
+    expect(estate.identityInside.asked.at(-1)).toMatchObject({ rotating: true, ip: '127.0.0.1' });
+  });
+
+  it.each([
+    ['its token', 'token', 70],
+    ['its user', 'user', 7],
+    ['the administrator behind it', 'user', 1],
+  ] as const)('ends a lease at both gateways when identity says that %s changed', async (_, kind, id) => {
+    estate.identityInside.give('glpat-good', aHolder({ impersonator_id: 1 }));
+    const gateways = [await estate.gateway(), await estate.gateway()];
+    for (const gateway of gateways) expect(await status(gateway)).toBe(200);
+    const startedAt = performance.now();
+    estate.identityInside.change('glpat-good', REVOKED, 0);
+    estate.identityInside.push(kind, id);
+    for (const gateway of gateways) await eventually(async () => (await status(gateway)) === 401, 900);
+    expect(performance.now() - startedAt).toBeLessThan(900);
+  });
+
+  it('leaves the leases of others alone', async () => {
+    const gateway = await estate.gateway();
+    await status(gateway);
+    estate.identityInside.push('token', 12345);
+    estate.identityInside.push('project', 70);
+    await eventually(async () => {
+      await status(gateway);
+      return estate.collaboration.last.claims.ver === estate.identityInside.version;
+    });
+    expect(asks()).toBe(1);
+  });
+
+  it('refuses a revoked token within a second also when pushes do not come', async () => {
+    const gateway = await estate.gateway();
+    expect(await status(gateway)).toBe(200);
+    estate.identityInside.isSilent = true;
+    estate.identityInside.change('glpat-good', REVOKED, 70);
+    await eventually(async () => (await status(gateway)) === 401, 1100);
+  });
+
+  it('refuses at once, before any push, what a write through this gateway revoked', async () => {
+    const gateway = await estate.gateway();
+    expect(await status(gateway)).toBe(200);
+    estate.identityInside.isSilent = true;
+    estate.identity.on('/api/v4/users/7', (_, response) => {
+      estate.identityInside.change('glpat-good', REVOKED, 70);
+      response.writeHead(204, { 'x-rookery-directory-version': String(estate.identityInside.version) }).end();
+    });
+    estate.identityInside.give('root', aHolder({ user_id: 1, token_id: 1, admin: true }));
+    const answer = await request(`${gateway.url}/api/v4/users/7`, {
+      method: 'DELETE',
+      headers: { 'private-token': 'root' },
+    });
+    await answer.body.dump();
+    expect(answer.headers['x-rookery-directory-version']).toBeUndefined();
+    expect(await status(gateway)).toBe(401);
+  });
+
+  it('raises the version of all further requests after a write, for anonymous callers too', async () => {
+    const gateway = await estate.gateway();
+    await status(gateway);
+    estate.identity.on('/api/v4/users/7', (_, response) => {
+      response.writeHead(204, { 'x-rookery-directory-version': '5000' }).end();
+    });
+    const write = await request(`${gateway.url}/api/v4/users/7`, { method: 'DELETE' });
+    await write.body.dump();
+    const anonymous = await request(`${gateway.url}/api/v4/todos`);
+    await anonymous.body.dump();
+    expect(estate.collaboration.last.claims.ver).toBe(5000);
+  });
+
+  it('takes no version from other services', async () => {
+    const gateway = await estate.gateway();
+    estate.collaboration.on('/api/v4/todos', (_, response) => {
+      response.writeHead(200, { 'x-rookery-directory-version': '9000' }).end('[]');
+    });
+    await status(gateway);
+    await status(gateway);
+    expect(estate.collaboration.last.claims.ver).toBe(100);
+  });
+
+  it('forgets every lease when the log begins anew', async () => {
+    const gateway = await estate.gateway();
+    await status(gateway);
+    estate.identityInside.epoch = 'e2';
+    estate.identityInside.version = 3;
+    estate.identityInside.push('project', 1);
+    await eventually(async () => {
+      await status(gateway);
+      return estate.collaboration.last.claims.epo === 'e2';
+    });
+    expect(estate.collaboration.last.claims.ver).toBe(4);
+    expect(asks()).toBe(2);
+  });
+});
+
+describe('identity away', () => {
+  let estate: Estate;
+  let gateway: Gateway;
+  beforeEach(async () => {
+    estate = await new Estate().start();
+    estate.identityInside.give('glpat-good');
+    gateway = await estate.gateway({ GATEWAY_AUTH_LEASE_MS: '100', GATEWAY_ANONYMOUS_FRESH_MS: '1500' });
+  });
+  afterEach(() => estate.stop());
+  const get = (headers: Record<string, string>) => request(`${gateway.url}/api/v4/todos`, { headers });
+
+  it('refuses signed-in callers with 503 in time once the lease is over, and recovers', async () => {
+    const headers = { 'private-token': 'glpat-good' };
+    await (await get(headers)).body.dump();
+    await estate.identityInside.stop();
+    await eventually(async () => {
+      const startedAt = performance.now();
+      const answer = await get(headers);
+      await answer.body.dump();
+      expect(performance.now() - startedAt).toBeLessThan(300);
+      return answer.statusCode === 503 && answer.headers['retry-after'] === '1';
+    }, 1000);
+    await estate.identityInside.start();
+    await eventually(async () => (await get(headers)).statusCode === 200, 5000);
+  });
+
+  it('answers within 300 ms when identity hangs', async () => {
+    estate.identityInside.slowness = 5000;
+    const startedAt = performance.now();
+    const answer = await get({ 'private-token': 'glpat-good' });
+    expect(answer.statusCode).toBe(503);
+    expect(await answer.body.json()).toEqual({ message: '503 Service Unavailable' });
+    expect(performance.now() - startedAt).toBeLessThan(300);
+  });
+
+  it('serves anonymous callers from the last known version until it is too old', async () => {
+    await estate.identityInside.stop();
+    expect((await get({})).statusCode).toBe(200);
+    await eventually(async () => (await get({})).statusCode === 503, 4000);
+  });
+});

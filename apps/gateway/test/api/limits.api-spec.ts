@@ -1,0 +1,141 @@
+import { request } from 'undici';
+import { aHolder } from '../support/fake-identity';
+import { Estate, eventually } from '../support/estate';
+import type { Gateway } from '../support/estate';
+import { RawClient } from '../support/raw';
+
+const get = async (gateway: Gateway, path: string, headers: Record<string, string> = {}) => {
+  const answer = await request(`${gateway.url}${path}`, { headers });
+  return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
+};
+
+describe('limits', () => {
+  let estate: Estate;
+  beforeEach(async () => {
+    estate = await new Estate().start();
+    estate.identityInside.give('glpat-good');
+    estate.identityInside.give('glpat-other', aHolder({ user_id: 8, token_id: 80 }));
+  });
+  afterEach(() => estate.stop());
+
+  it('tells the rate, and refuses what is beyond it as plain text', async () => {
+    const gateway = await estate.gateway({ RATE_LIMITS: 'on', GATEWAY_RATE_USER_PER_MINUTE_COUNT: '2' });
+    const mine = { 'private-token': 'glpat-good' };
+    const first = await get(gateway, '/api/v4/todos', mine);
+    expect(first.headers).toMatchObject({
+      'ratelimit-name': 'throttle_authenticated_api',
+      'ratelimit-limit': '2',
+      'ratelimit-observed': '1',
+      'ratelimit-remaining': '1',
+    });
+    const reset = Number(first.headers['ratelimit-reset']) - Date.now() / 1000;
+    expect(reset).toBeGreaterThan(50);
+    expect(reset).toBeLessThan(62);
+    expect(first.headers['retry-after']).toBeUndefined();
+    await get(gateway, '/api/v4/todos', mine);
+    const third = await get(gateway, '/api/v4/todos', mine);
+    expect(third).toMatchObject({ status: 429, body: 'Retry later\n' });
+    expect(third.headers).toMatchObject({ 'content-type': 'text/plain', 'ratelimit-remaining': '0' });
+    expect(Number(third.headers['retry-after'])).toBeGreaterThan(50);
+    expect(third.headers['ratelimit-resettime']).toMatch(/GMT$/);
+    expect((await get(gateway, '/api/v4/todos', { 'private-token': 'glpat-other' })).status).toBe(200);
+    expect((await get(gateway, '/api/v4/todos')).headers['ratelimit-name']).toBe('throttle_unauthenticated_api');
+  });
+
+  it('gives each replica its part', async () => {
+    const gateway = await estate.gateway({
+      RATE_LIMITS: 'on',
+      GATEWAY_RATE_ADDRESS_PER_MINUTE_COUNT: '10',
+      GATEWAY_REPLICAS_COUNT: '5',
+    });
+    expect((await get(gateway, '/api/v4/todos')).headers['ratelimit-limit']).toBe('2');
+  });
+
+  it('says nothing of rates when they are off', async () => {
+    const gateway = await estate.gateway();
+    expect((await get(gateway, '/api/v4/todos')).headers['ratelimit-limit']).toBeUndefined();
+  });
+
+  it('stops asking identity for an address that guesses', async () => {
+    const gateway = await estate.gateway({ RATE_LIMITS: 'on', GATEWAY_RATE_FAILED_AUTH_PER_MINUTE_COUNT: '3' });
+    await get(gateway, '/api/v4/todos', { 'private-token': 'glpat-good' });
+    for (let guess = 0; guess < 3; guess += 1) {
+      expect((await get(gateway, '/api/v4/todos', { 'private-token': `guess${guess}` })).status).toBe(401);
+    }
+    const asked = estate.identityInside.asked.length;
+    const fourth = await get(gateway, '/api/v4/todos', { 'private-token': 'guess4' });
+    expect(fourth).toMatchObject({ status: 429, body: 'Retry later\n' });
+    expect(Number(fourth.headers['retry-after'])).toBeGreaterThan(0);
+    expect(estate.identityInside.asked).toHaveLength(asked);
+  });
+
+  it('sheds by class when too much is in flight, and never health', async () => {
+    const gateway = await estate.gateway({ GATEWAY_IN_FLIGHT_COUNT: '10' });
+    const held: (() => void)[] = [];
+    estate.identity.on('/api/v4/projects/import', (_, response) => held.push(() => response.end('{}')));
+    const hold = async (): Promise<void> => {
+      const wanted = held.length + 1;
+      void request(`${gateway.url}/api/v4/projects/import`, { method: 'POST' }).then((answer) => answer.body.dump());
+      await eventually(() => held.length === wanted);
+    };
+    const signedIn = { 'private-token': 'glpat-good' };
+    const statuses = async (): Promise<number[]> => [
+      (await get(gateway, '/api/v4/todos')).status,
+      (await get(gateway, '/api/v4/todos', signedIn)).status,
+      (await get(gateway, '/api/v4/user', signedIn)).status,
+    ];
+    for (let count = 0; count < 6; count += 1) await hold();
+    expect(await statuses()).toEqual([200, 200, 200]);
+    await hold();
+    expect(await statuses()).toEqual([503, 200, 200]);
+    await hold();
+    expect(await statuses()).toEqual([503, 503, 200]);
+    await hold();
+    expect(await statuses()).toEqual([503, 503, 503]);
+    await hold();
+    const shed = await get(gateway, '/api/v4/todos');
+    expect(shed.body).toBe('{"message":"503 Service Unavailable"}');
+    expect(Number(shed.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(Number(shed.headers['retry-after'])).toBeLessThanOrEqual(5);
+    const write = await request(`${gateway.url}/api/v4/projects`, { method: 'POST' });
+    await write.body.dump();
+    expect(write.statusCode).toBe(503);
+    const removal = await request(`${gateway.url}/api/v4/projects/1`, { method: 'DELETE' });
+    await removal.body.dump();
+    expect(removal.statusCode).toBe(200);
+    expect((await get(gateway, '/-/health/live')).status).toBe(200);
+    for (const release of held) release();
+    await eventually(async () => (await get(gateway, '/api/v4/todos')).status === 200);
+  });
+
+  it('takes so many connections of one address', async () => {
+    const gateway = await estate.gateway({ GATEWAY_SOCKETS_PER_ADDRESS_COUNT: '2' });
+    const clients = [await RawClient.open(gateway.port), await RawClient.open(gateway.port)];
+    const third = await RawClient.open(gateway.port);
+    await eventually(() => third.isClosed);
+    clients[0]?.socket.destroy();
+    await eventually(async () => {
+      const next = await RawClient.open(gateway.port);
+      next.write('GET /-/health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      await eventually(() => next.isClosed);
+      return next.received.startsWith('HTTP/1.1 200');
+    });
+    for (const client of clients) client.socket.destroy();
+  });
+
+  it('finishes what is in flight when it is told to stop', async () => {
+    const gateway = await estate.gateway();
+    let release = (): void => undefined;
+    estate.collaboration.on('/api/v4/todos', (_, response) => (release = () => response.end('[]')));
+    const pending = request(`${gateway.url}/api/v4/todos`);
+    await eventually(() => release.toString().includes('end'));
+    const stopped = gateway.shutdown.run();
+    release();
+    const answer = await pending;
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['connection']).toBe('close');
+    await answer.body.dump();
+    expect(await stopped).toBe(true);
+    await expect(request(`${gateway.url}/api/v4/todos`)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,96 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { request } from 'undici';
+import { aHolder } from '../support/fake-identity';
+import { Estate, eventually } from '../support/estate';
+import type { Gateway } from '../support/estate';
+
+describe('the gateway’s own routes', () => {
+  const estate = new Estate();
+  let gateway: Gateway;
+  let management: Server;
+  let notReady = '';
+  beforeAll(async () => {
+    await estate.start();
+    estate.identityInside.give('reader', aHolder({ scopes: ['read_user'] }));
+    estate.identityInside.give('rotator', aHolder({ token_id: 71, scopes: ['self_rotate'] }));
+    management = createServer((incoming, response) => {
+      response.statusCode = notReady !== '' && (incoming.url ?? '').startsWith(`/${notReady}/`) ? 503 : 200;
+      response.end();
+    });
+    await new Promise<void>((resolve) => management.listen(0, '127.0.0.1', resolve));
+    const at = `http://127.0.0.1:${(management.address() as AddressInfo).port}`;
+    gateway = await estate.gateway(
+      Object.fromEntries(
+        ['identity', 'collaboration', 'import', 'package', 'admin'].map((name) => [
+          `GATEWAY_MANAGEMENT_${name.toUpperCase()}`,
+          `${at}/${name}`,
+        ]),
+      ),
+    );
+  });
+  afterAll(async () => {
+    await estate.stop();
+    management.closeAllConnections();
+    management.close();
+  });
+  const get = async (path: string, token?: string) => {
+    const answer = await request(`${gateway.url}${path}`, { headers: token ? { 'private-token': token } : {} });
+    return { status: answer.statusCode, headers: answer.headers, body: (await answer.body.json()) as object };
+  };
+
+  it('is live', async () => {
+    expect(await get('/-/health/live')).toMatchObject({ status: 200, body: { status: 'ok' } });
+  });
+
+  it('is ready when all services are, and names those that are not', async () => {
+    expect(await get('/-/health/ready')).toMatchObject({ status: 200, body: { status: 'ok' } });
+    notReady = 'package';
+    await eventually(async () => (await get('/-/health/ready')).status === 503);
+    expect(await get('/-/health/ready')).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '1' },
+      body: { status: 'unavailable', reasons: { package: 'not ready' } },
+    });
+    notReady = '';
+    await eventually(async () => (await get('/-/health/ready')).status === 200);
+  });
+
+  it('needs no credential for health, not even a good one', async () => {
+    expect((await get('/-/health/live', 'nobody')).status).toBe(200);
+  });
+
+  it.each(['/api/v4/version', '/api/v4/metadata', '/api/v4//version/'])('tells %s to those signed in', async (path) => {
+    const answer = await get(path, 'reader');
+    expect(answer.headers['content-type']).toBe('application/json');
+    expect(answer.headers['x-request-id']).toMatch(/./);
+    expect(answer.body).toMatchObject({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+-ee$/),
+      revision: 'development',
+    });
+    expect(await get(path)).toMatchObject({ status: 401, body: { message: '401 Unauthorized' } });
+    expect(await get(path, 'rotator')).toMatchObject({
+      status: 403,
+      body: { error: 'insufficient_scope', scope: 'api read_api read_user' },
+    });
+  });
+
+  it('says in the metadata that there is no agent server', async () => {
+    const { body } = await get('/api/v4/metadata', 'reader');
+    expect(body).toMatchObject({ enterprise: true, kas: { enabled: false, externalUrl: null, version: null } });
+  });
+
+  it('serves the merged document to everybody', async () => {
+    const { status, body } = await get('/api/v4/openapi.json');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ openapi: '3.1.0', paths: { '/api/v4/version': { get: {} } } });
+  });
+
+  it('counts what it does', async () => {
+    await get('/api/v4/nothing').catch(() => undefined);
+    const { body } = await gateway.metrics.text();
+    expect(body).toMatch(/rookery_gateway_requests_total\{service="gateway",status="200"\} \d+/);
+    expect(body).toMatch(/rookery_gateway_token_checks_total\{by="identity"\} \d+/);
+  });
+});

@@ -1,0 +1,34 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+
+/** A client that writes bytes as it likes. */
+export class RawClient {
+  received = '';
+  isClosed = false;
+  private constructor(readonly socket: Socket) {
+    socket.on('data', (chunk: Buffer) => (this.received += chunk.toString('latin1')));
+    socket.on('close', () => (this.isClosed = true));
+    socket.on('error', () => undefined);
+  }
+
+  static async open(port: number): Promise<RawClient> {
+    const socket = connect(port, '127.0.0.1');
+    await new Promise((resolve) => socket.once('connect', resolve));
+    return new RawClient(socket);
+  }
+
+  write(text: string): this {
+    this.socket.write(text, 'latin1');
+    return this;
+  }
+
+  /** One request, to the end of the connection. */
+  static async exchange(port: number, text: string): Promise<string> {
+    const client = await RawClient.open(port);
+    client.write(text);
+    await new Promise<void>((resolve) => {
+      client.socket.once('close', () => resolve());
+    });
+    return client.received;
+  }
+}
