@@ -1,7 +1,7 @@
 import { defineSettings, setting } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
+import { audienceSettings } from './audience/audience.config';
 
-/** What only this service reads. */
 export const notesSettings = defineSettings('notes', {
   createsPerMinute: setting.int('NOTES_CREATES_PER_MINUTE_COUNT', {
     default: 300,
@@ -22,3 +22,6 @@ export const notesSettings = defineSettings('notes', {
   }),
 });
 export type NotesSettings = SettingsOf<typeof notesSettings>;
+
+/** What only this service reads. */
+export const collaborationSettings = [notesSettings, audienceSettings];

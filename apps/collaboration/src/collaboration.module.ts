@@ -6,6 +6,7 @@ import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
+import { NamedPeople } from './audience/named-people';
 import { entities, migrations } from './database';
 import { Assignees } from './issues/assignees';
 import { IssuesController } from './issues/issues.controller';
@@ -15,13 +16,26 @@ import { ProjectDeletionConsumer } from './noteables/project-deletion.consumer';
 import { IssueNotesController } from './notes/notes.controller';
 import { NotesQueries } from './notes/notes.queries';
 import { NotesService } from './notes/notes.service';
+import { RaiseTodos } from './todos/raise-todos';
+import { TodosConsumer } from './todos/todos.consumer';
+import { TodosController } from './todos/todos.controller';
+import { TodosService } from './todos/todos.service';
 
 const service = 'collaboration';
 
 /** The rooms of this service. */
 @Module({
-  controllers: [IssuesController, IssueNotesController, ProjectDeletionConsumer],
-  providers: [Assignees, IssuesQueries, IssuesService, NotesQueries, NotesService],
+  controllers: [IssuesController, IssueNotesController, ProjectDeletionConsumer, TodosController, TodosConsumer],
+  providers: [
+    Assignees,
+    IssuesQueries,
+    IssuesService,
+    NamedPeople,
+    NotesQueries,
+    NotesService,
+    RaiseTodos,
+    TodosService,
+  ],
 })
 export class CollaborationModule {
   static forRoot(values: SettingsValues): DynamicModule {

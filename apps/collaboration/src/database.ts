@@ -4,6 +4,9 @@ import { plumbingMigrations } from '@rookery/persistence';
 import { Issue, IssueAssignee } from './issues/issue.entity';
 import { CreateIssues1767225600000 } from './migrations/1767225600000-create-issues';
 import { CreateNotes1767225700000 } from './migrations/1767225700000-create-notes';
+import { CreateTodos1767225820000 } from './migrations/1767225820000-create-todos';
+import { CreateActivityEvents1767225820001 } from './migrations/1767225820001-create-activity-events';
+import { CreateMails1767225820002 } from './migrations/1767225820002-create-mails';
 import { Note } from './notes/note.entity';
 
 /** Every entity of the service, by name. */
@@ -15,4 +18,7 @@ export const migrations: readonly MigrationClass[] = [
   ...directoryMigrations,
   CreateIssues1767225600000,
   CreateNotes1767225700000,
+  CreateTodos1767225820000,
+  CreateActivityEvents1767225820001,
+  CreateMails1767225820002,
 ];

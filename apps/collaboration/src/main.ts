@@ -2,12 +2,12 @@ import { apiV4Server } from '@rookery/api-v4';
 import { deadLetterCommands, eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
 import { databaseSettingsFor, migrate } from '@rookery/persistence';
 import { boot } from '@rookery/platform';
-import { notesSettings } from './collaboration.config';
+import { collaborationSettings } from './collaboration.config';
 import { migrations } from './database';
 
 void boot({
   name: 'collaboration',
-  settings: [databaseSettingsFor('collaboration'), messagingSettings, notesSettings],
+  settings: [databaseSettingsFor('collaboration'), messagingSettings, ...collaborationSettings],
   module: async () => (await import('./collaboration.module')).CollaborationModule,
   http: apiV4Server,
   worker: eventWorker,

@@ -32,6 +32,11 @@ const access = projectAccessSql('i.project_id', person);
 const mayRead = `a.reads_issues and ${visibleIssueSql('i', readerOfAccess('a', 'u.id'))}
   and (c.note_id is null or not n.internal or a.reads_internal)`;
 
+/** Comments settle, and those changes of an issue whose events do (`settles` in the consumer). */
+const settlesSql = `(not later.system or later.body in ('closed', 'reopened', 'changed the description')
+  or later.body like 'changed title %'
+  or (later.body like '%assigned %' and later.body <> 'assigned to @' || u.username))`;
+
 /**
  * Mentions are for those who may read; assignments are not judged here (reading the list is). Whoever wrote on the
  * target or changed it since has dealt with it: events of different kinds may arrive in another order.
@@ -42,7 +47,7 @@ const raise = prepared(
      created_at, updated_at)
    select u.id, c.author_id, c.action, i.project_id, 'Issue', i.id, c.note_id, c.event_id,
      case when exists (select 1 from notes later where later.noteable_id = i.id and later.noteable_type = 'Issue'
-       and later.created_at > c.at and later.author_id = u.id) then 'done' else 'pending' end, c.at, c.at
+       and later.created_at > c.at and later.author_id = u.id and ${settlesSql}) then 'done' else 'pending' end, c.at, c.at
    from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::timestamptz[],
      $8::boolean[]) with ordinality as c (event_id, user_id, author_id, action, issue_id, note_id, at, is_edit, place)
    join issues i on i.id = c.issue_id

@@ -4,7 +4,7 @@ import { DirectorySeed, startTestApp, testDatabase } from '@rookery/testing';
 import type { SeededUser, TestApp } from '@rookery/testing';
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Role } from '@rookery/kernel';
-import { notesSettings } from '../../src/collaboration.config';
+import { collaborationSettings } from '../../src/collaboration.config';
 import { CollaborationModule } from '../../src/collaboration.module';
 import { migrations } from '../../src/database';
 
@@ -22,7 +22,7 @@ export async function startCollaboration(env: Readonly<Record<string, string>> =
   const app = await startTestApp({
     service: 'collaboration',
     module: CollaborationModule,
-    settings: [databaseSettingsFor('collaboration'), messagingSettings, notesSettings],
+    settings: [databaseSettingsFor('collaboration'), messagingSettings, ...collaborationSettings],
     databaseUrl: url,
     env,
   });

@@ -1,0 +1,454 @@
+import { noteCreated } from '@rookery/contracts';
+import type { DirectoryProject } from '@rookery/contracts';
+import { Work } from '@rookery/persistence';
+import { paging, startNats } from '@rookery/testing';
+import type { PrivateNats, SeededUser } from '@rookery/testing';
+import { TodosConsumer } from '../../src/todos/todos.consumer';
+import { castOf, startCollaboration } from '../support/collaboration';
+import type { Cast, Collaboration } from '../support/collaboration';
+import { startWorker } from '../support/worker';
+import type { Worker } from '../support/worker';
+
+let service: Collaboration;
+let nats: PrivateNats;
+let worker: Worker;
+let project: DirectoryProject;
+let cast: Cast;
+
+beforeAll(async () => {
+  service = await startCollaboration();
+  nats = await startNats();
+  worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
+});
+afterAll(async () => {
+  await worker.stop();
+  await nats.drop();
+  await service.close();
+});
+beforeEach(async () => {
+  project = await service.seed.project();
+  cast = await castOf(service.seed, project);
+});
+
+type Body = Record<string, unknown>;
+type Todo = Body & { id: number; action_name: string; target: { id: number; iid: number } };
+const by = (user: SeededUser) => service.app.as(service.seed.viewer(user));
+const anIssue = (fields: Body = {}, author = cast.owner) =>
+  by(author)
+    .post(`projects/${project.id}/issues`)
+    .body({ title: 'An issue', ...fields })
+    .json<{ id: number; iid: number }>();
+const comment = (issue: { iid: number }, body: string, author = cast.owner, fields: Body = {}) =>
+  by(author)
+    .post(`projects/${project.id}/issues/${issue.iid}/notes`)
+    .body({ body, ...fields })
+    .json<{ id: number }>();
+const edit = (issue: { iid: number }, fields: Body, author = cast.owner) =>
+  by(author).put(`projects/${project.id}/issues/${issue.iid}`).body(fields).json();
+const todosOf = async (user: SeededUser, query: Body = {}): Promise<Todo[]> => {
+  await worker.drained();
+  return by(user).get('todos').query(query).json<Todo[]>();
+};
+const actionsOf = async (user: SeededUser, query: Body = {}) =>
+  (await todosOf(user, query)).map((todo) => todo.action_name);
+const at = (user: SeededUser) => `@${user.username}`;
+
+describe('an item', () => {
+  test('shows project, author, target as the issues API does, and the note', async () => {
+    const issue = await anIssue({ title: 'Title "x"', assignee_ids: [cast.guest.id] });
+    const note = await comment(issue, `look ${at(cast.reporter)} here`);
+    const [todo] = await todosOf(cast.reporter);
+    const target = await by(cast.reporter).get(`projects/${project.id}/issues/${issue.iid}`).json<Body>();
+    delete target['subscribed'];
+    const { full_path, path } = (
+      await service.database.query<{ full_path: string; path: string }>(
+        'select full_path, path from directory_namespaces where id = $1',
+        [project.namespace_id],
+      )
+    )[0]!;
+    expect(todo).toEqual({
+      id: expect.any(Number),
+      project: {
+        id: project.id,
+        description: null,
+        name: project.name,
+        name_with_namespace: `${path} / ${project.name}`,
+        path: project.path,
+        path_with_namespace: `${full_path}/${project.path}`,
+        created_at: '2026-01-05T09:00:00.000Z',
+      },
+      author: expect.objectContaining({ id: cast.owner.id, username: cast.owner.username }),
+      action_name: 'mentioned',
+      target_type: 'Issue',
+      target,
+      target_url: `http://localhost:8080/${full_path}/${project.path}/-/issues/${issue.iid}#note_${note.id}`,
+      body: `look ${at(cast.reporter)} here`,
+      state: 'pending',
+      created_at: expect.stringMatching(/\.\d{3}Z$/),
+      updated_at: todo!['created_at'],
+    });
+  });
+
+  test('caused by the issue itself has its title as body and no anchor', async () => {
+    const issue = await anIssue({ title: 'Do it', description: `hey ${at(cast.guest)}` });
+    const [todo] = await todosOf(cast.guest);
+    expect(todo).toMatchObject({ action_name: 'mentioned', body: 'Do it', target: { id: issue.id } });
+    expect(todo!['target_url']).toMatch(/\/-\/issues\/\d+$/);
+  });
+
+  test('is marked as done once, by its owner alone', async () => {
+    const issue = await anIssue();
+    await comment(issue, `a ${at(cast.guest)}`);
+    const [todo] = await todosOf(cast.guest);
+    const path = `todos/${todo!.id}/mark_as_done`;
+    for (const other of [cast.admin, cast.owner]) {
+      const { status, body } = await by(other).post(path).send({});
+      expect([status, body]).toEqual([404, { message: '404 Not found' }]);
+    }
+    expect(await actionsOf(cast.guest)).toEqual(['mentioned']);
+    const done = await by(cast.guest).post(path).send();
+    expect([done.status, done.body]).toMatchObject([
+      201,
+      { id: todo!.id, state: 'done', target: { subscribed: false } },
+    ]);
+    const again = await by(cast.guest).post(path).send({});
+    expect([again.status, again.body.updated_at]).toEqual([201, done.body.updated_at]);
+    expect(await actionsOf(cast.guest)).toEqual([]);
+    expect(await actionsOf(cast.guest, { state: 'done' })).toEqual(['mentioned']);
+    expect((await by(cast.guest).post('todos/999999/mark_as_done').send()).status).toBe(404);
+  });
+
+  test('and all others are marked as done at once', async () => {
+    const issue = await anIssue({ assignee_ids: [cast.guest.id] });
+    await comment(issue, `a ${at(cast.guest)} ${at(cast.reporter)}`);
+    expect(await actionsOf(cast.guest)).toEqual(['mentioned', 'assigned']);
+    const { status, text } = await by(cast.guest).post('todos/mark_as_done').send({ project_id: 1 });
+    expect([status, text]).toEqual([204, '']);
+    expect(await actionsOf(cast.guest)).toEqual([]);
+    expect(await actionsOf(cast.reporter)).toEqual(['mentioned']);
+  });
+
+  test('wants a token', async () => {
+    const anonymous = service.app.as(service.seed.anonymous());
+    for (const request of [
+      anonymous.get('todos'),
+      anonymous.post('todos/mark_as_done'),
+      anonymous.post('todos/1/mark_as_done'),
+    ]) {
+      const { status, body } = await request.send();
+      expect([status, body]).toEqual([401, { message: '401 Unauthorized' }]);
+    }
+  });
+});
+
+describe('items are raised', () => {
+  test('for each new assignee, the actor among them, and not twice while pending', async () => {
+    const issue = await anIssue({ assignee_ids: [cast.owner.id, cast.guest.id] });
+    expect(await actionsOf(cast.owner)).toEqual(['assigned']);
+    await edit(issue, { assignee_ids: [cast.owner.id, cast.reporter.id] });
+    expect(await actionsOf(cast.reporter)).toEqual(['assigned']);
+    await edit(issue, { assignee_ids: [cast.guest.id] });
+    expect(await actionsOf(cast.guest)).toEqual(['assigned']);
+  });
+
+  test('as directly addressed when the name begins a line, and only so', async () => {
+    const issue = await anIssue();
+    await comment(
+      issue,
+      `${at(cast.guest)} and ${at(cast.reporter)}: see\nor ${at(cast.guest)}\n${at(cast.planner)} too`,
+    );
+    expect(await actionsOf(cast.guest)).toEqual(['directly_addressed']);
+    expect(await actionsOf(cast.planner)).toEqual(['directly_addressed']);
+    expect(await actionsOf(cast.reporter)).toEqual(['mentioned']);
+  });
+
+  test('once for a text, again for the next, for oneself too, and not for code', async () => {
+    const issue = await anIssue();
+    await comment(issue, `a ${at(cast.guest)} ${at(cast.guest)} \`${at(cast.planner)}\` > ${at(cast.owner)}`);
+    await comment(issue, `b ${at(cast.guest)}`);
+    expect(await actionsOf(cast.guest)).toEqual(['mentioned', 'mentioned']);
+    expect(await actionsOf(cast.planner)).toEqual([]);
+    // His second comment settled the first self-mention.
+    expect(await actionsOf(cast.owner)).toEqual([]);
+    await comment(issue, `note to ${at(cast.owner)}`);
+    expect(await actionsOf(cast.owner)).toEqual(['mentioned']);
+  });
+
+  test('by an edit for the newly named alone', async () => {
+    const group = await service.seed.group();
+    await service.seed.member(cast.developer, group, 'guest');
+    const issue = await anIssue({ description: `x ${at(cast.guest)} @${group.path}` });
+    await edit(issue, { description: `x ${at(cast.guest)} ${at(cast.planner)} @${group.path}` });
+    const note = await comment(issue, `y ${at(cast.reporter)}`);
+    await by(cast.owner)
+      .put(`projects/${project.id}/issues/${issue.iid}/notes/${note.id}`)
+      .body({ body: `y ${at(cast.reporter)} ${at(cast.maintainer)}` })
+      .json();
+    const counts = await Promise.all(
+      (['guest', 'planner', 'developer', 'reporter', 'maintainer'] as const).map(
+        async (name) => (await todosOf(cast[name])).length,
+      ),
+    );
+    expect(counts).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  test('for the members of a group and of the project', async () => {
+    const outer = await service.seed.group();
+    const inner = await service.seed.group({ parent: outer });
+    const [first, second, third] = [await service.seed.user(), await service.seed.user(), await service.seed.user()];
+    await service.seed.member(first, outer, 'guest');
+    await service.seed.member(second, inner, 'guest');
+    await service.seed.member(third, inner, 'guest', '2020-01-01');
+    const issue = await anIssue();
+    await comment(issue, `hey @${inner.full_path}`);
+    expect([await actionsOf(first), await actionsOf(second), await actionsOf(third)]).toEqual([
+      ['mentioned'],
+      ['mentioned'],
+      [],
+    ]);
+    await comment(issue, 'hey @all');
+    expect([await actionsOf(cast.guest), await actionsOf(cast.stranger)]).toEqual([['mentioned'], []]);
+  });
+
+  test('not through a group that the author may not know of', async () => {
+    const secret = await service.seed.group({ visibility: 'private' });
+    const member = await service.seed.user();
+    await service.seed.member(member, secret, 'guest');
+    const issue = await anIssue();
+    await comment(issue, `hey @${secret.full_path}`);
+    expect(await actionsOf(member)).toEqual([]);
+    await comment(issue, `hey @${secret.full_path}`, cast.admin);
+    expect(await actionsOf(member)).toEqual(['mentioned']);
+  });
+
+  test('for people, not for bots or the blocked', async () => {
+    const others = [
+      await service.seed.user({ state: 'blocked' }),
+      await service.seed.user({ kind: 'project_bot' }),
+      await service.seed.user({ kind: 'service_account' }),
+      await service.seed.user({ kind: 'ghost' }),
+    ];
+    for (const other of others) await service.seed.member(other, project, 'developer');
+    const issue = await anIssue({ description: others.map(at).join(' ') });
+    await worker.drained();
+    const rows = await service.database.query('select 1 from todos where target_id = $1', [issue.id]);
+    expect(rows).toEqual([]);
+  });
+
+  test('for no more people than one text may reach', async () => {
+    const other = await startWorker({
+      databaseUrl: service.databaseUrl,
+      nats,
+      env: { MENTIONS_PEOPLE_PER_TEXT_COUNT: '2' },
+    });
+    await worker.stop();
+    try {
+      const issue = await anIssue({ description: `@all ${at(cast.planner)} ${at(cast.reporter)} ${at(cast.guest)}` });
+      await other.drained();
+      const rows = await service.database.query<{ user_id: number }>(
+        'select user_id from todos where target_id = $1 order by 1',
+        [issue.id],
+      );
+      expect(rows.map((row) => row.user_id)).toEqual([cast.planner.id, cast.reporter.id].sort((a, b) => a - b));
+    } finally {
+      await other.stop();
+      worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
+    }
+  });
+});
+
+describe('items are settled', () => {
+  const waiting = async (): Promise<{ iid: number }> => {
+    const issue = await anIssue({ assignee_ids: [cast.maintainer.id, cast.reporter.id] });
+    expect([await actionsOf(cast.maintainer), await actionsOf(cast.reporter)]).toEqual([['assigned'], ['assigned']]);
+    return issue;
+  };
+  const acts: [string, (issue: { iid: number }) => Promise<unknown>, 'settled' | 'waits'][] = [
+    ['a comment', (issue) => comment(issue, 'done', cast.maintainer), 'settled'],
+    ['closing', (issue) => edit(issue, { state_event: 'close' }, cast.maintainer), 'settled'],
+    ['another title', (issue) => edit(issue, { title: 'Other' }, cast.maintainer), 'settled'],
+    ['another description', (issue) => edit(issue, { description: 'Other' }, cast.maintainer), 'settled'],
+    ['other assignees', (issue) => edit(issue, { assignee_ids: [cast.maintainer.id] }, cast.maintainer), 'settled'],
+    ['another due date', (issue) => edit(issue, { due_date: '2026-12-24' }, cast.maintainer), 'waits'],
+    ['a comment of somebody else', (issue) => comment(issue, 'done', cast.owner), 'waits'],
+    ['closing by somebody else', (issue) => edit(issue, { state_event: 'close' }, cast.owner), 'waits'],
+  ];
+  test.each(acts)('or not by %s', async (_, act, outcome) => {
+    const issue = await waiting();
+    await act(issue);
+    expect(await actionsOf(cast.maintainer)).toEqual(outcome === 'settled' ? [] : ['assigned']);
+    expect(await actionsOf(cast.reporter)).toEqual(['assigned']);
+  });
+
+  test('not by taking the issue upon oneself', async () => {
+    const issue = await anIssue({ description: `x ${at(cast.maintainer)}` });
+    await edit(issue, { assignee_ids: [cast.maintainer.id] }, cast.maintainer);
+    expect(await actionsOf(cast.maintainer)).toEqual(['assigned', 'mentioned']);
+  });
+
+  test('in whatever order the effects come', async () => {
+    const issue = await anIssue({ assignee_ids: [cast.maintainer.id] });
+    await comment(issue, 'done', cast.maintainer);
+    await worker.drained();
+    // As if the creation had been handled only now.
+    await service.database.query(`delete from todos`);
+    const consumer = worker.get(TodosConsumer);
+    const [event] = await service.database.query<{ event_id: string; payload: never }>(
+      `select event_id, payload from outbox where subject = 'collaboration.issue.created.v1' order by id desc limit 1`,
+    );
+    const delivered = {
+      id: event!.event_id,
+      time: new Date().toISOString(),
+      aggregateId: issue.id,
+      actorId: cast.owner.id,
+    };
+    await worker.get(Work).run((tx) => consumer.issueCreated({ tx, events: [{ ...delivered, data: event!.payload }] }));
+    expect([await actionsOf(cast.maintainer), await actionsOf(cast.maintainer, { state: 'done' })]).toEqual([
+      [],
+      ['assigned'],
+    ]);
+  });
+});
+
+describe('items go', () => {
+  test('with their note, their issue, their project', async () => {
+    const [one, two] = [await anIssue(), await anIssue({ assignee_ids: [cast.guest.id] })];
+    const note = await comment(one, `a ${at(cast.guest)}`);
+    await comment(one, `b ${at(cast.guest)}`);
+    expect(await actionsOf(cast.guest)).toEqual(['mentioned', 'mentioned', 'assigned']);
+    await by(cast.owner).delete(`projects/${project.id}/issues/${one.iid}/notes/${note.id}`).send();
+    expect((await todosOf(cast.guest)).map((todo) => todo['body'])).toEqual([`b ${at(cast.guest)}`, 'An issue']);
+    await by(cast.owner).delete(`projects/${project.id}/issues/${one.iid}`).send();
+    expect(await actionsOf(cast.guest)).toEqual(['assigned']);
+    const consumer = worker.get(TodosConsumer);
+    const event = { id: 'x', time: '', aggregateId: project.id, actorId: null, data: { project_id: project.id } };
+    await worker.get(Work).run((tx) => consumer.projectDeleted({ tx, events: [event] }));
+    expect(await service.database.query('select 1 from todos where target_id = $1', [two.id])).toEqual([]);
+  });
+});
+
+describe('what may be seen', () => {
+  // Who has an item about it, by visibility of the project: mentions reach readers alone.
+  const readers = {
+    'a public issue': ['guest', 'planner', 'reporter', 'owner', 'admin', 'stranger', 'external'],
+    'a confidential issue': ['planner', 'reporter', 'owner', 'admin'],
+    'an internal note': ['reporter', 'owner', 'admin'],
+  } as const;
+  test.each(Object.keys(readers) as (keyof typeof readers)[])('of %s', async (kind) => {
+    for (const visibility of ['public', 'internal', 'private'] as const) {
+      project = await service.seed.project({ visibility });
+      cast = await castOf(service.seed, project);
+      const all = Object.values(cast).map(at).join(' ');
+      const issue = await anIssue({ confidential: kind === 'a confidential issue' }, cast.owner);
+      await comment(issue, `for ${all}`, cast.owner, { internal: kind === 'an internal note' });
+      const found: string[] = [];
+      for (const name of ['guest', 'planner', 'reporter', 'owner', 'admin', 'stranger', 'external'] as const) {
+        if ((await todosOf(cast[name])).length > 0) found.push(name);
+      }
+      const outside = { public: [], internal: ['external'], private: ['external', 'stranger'] }[visibility] as string[];
+      expect([visibility, found]).toEqual([visibility, readers[kind].filter((name) => !outside.includes(name))]);
+    }
+  });
+
+  const losses: [string, (subject: { issue: { iid: number } }) => Promise<unknown>][] = [
+    [
+      'the membership',
+      () => service.database.query('delete from directory_memberships where user_id = $1', [cast.guest.id]),
+    ],
+    ['the public issue', ({ issue }) => edit(issue, { confidential: true })],
+    [
+      'the feature',
+      () => service.seed.put('projects', { ...project, visibility: 'private', issues_access_level: 'disabled' }),
+    ],
+    ['the account', () => service.seed.put('users', { ...cast.guest, state: 'blocked' })],
+  ];
+  test.each(losses)('is gone at once with %s, in the list, the count and by id', async (what, lose) => {
+    project = await service.seed.project({ visibility: 'private' });
+    cast = await castOf(service.seed, project);
+    const issue = await anIssue();
+    for (const text of ['a', 'b']) await comment(issue, `${text} ${at(cast.guest)}`);
+    const [todo] = await todosOf(cast.guest);
+    await lose({ issue });
+    const list = await by(cast.guest).get('todos').send();
+    const mark = await by(cast.guest).post(`todos/${todo!.id}/mark_as_done`).send();
+    if (what === 'the account') {
+      expect([list.status, mark.status]).toEqual([403, 403]);
+      return;
+    }
+    expect([list.status, list.body, list.headers.get('x-total'), mark.status]).toEqual([200, [], '0', 404]);
+    const [row] = await service.database.query<{ state: string }>('select state from todos where id = $1', [todo!.id]);
+    expect(row?.state).toBe('pending');
+  });
+
+  test('is read by the state of the directory that the request asks for', async () => {
+    const stale = { ...service.seed.viewer(cast.guest), directory: { version: 1e9, epoch: 'seed' } };
+    expect((await service.app.as(stale).get('todos').send()).status).toBe(503);
+  });
+});
+
+describe('filters', () => {
+  test('combine', async () => {
+    const group = await service.seed.group();
+    const below = await service.seed.group({ parent: group });
+    project = await service.seed.project({ namespace_id: below.id });
+    const owner = cast.owner;
+    await service.seed.member(owner, project, 'owner');
+    const issue = await anIssue({ assignee_ids: [cast.guest.id] });
+    await comment(issue, `x ${at(cast.guest)}`, cast.admin);
+    const count = async (query: Body) => (await todosOf(cast.guest, query)).length;
+    expect(await count({})).toBe(2);
+    expect(await count({ action: 'assigned' })).toBe(1);
+    expect(await count({ action: 'okr_checkin_requested' })).toBe(0);
+    expect(await count({ author_id: cast.admin.id })).toBe(1);
+    expect(await count({ project_id: project.id })).toBe(2);
+    expect(await count({ project_id: 987654 })).toBe(0);
+    expect(await count({ group_id: group.id })).toBe(2);
+    expect(await count({ group_id: below.id, type: 'Issue', author_id: owner.id, action: 'assigned' })).toBe(1);
+    expect(await count({ group_id: 987654 })).toBe(0);
+    expect(await count({ type: 'MergeRequest' })).toBe(0);
+    expect(await count({ type: 'WikiPage::Meta' })).toBe(0);
+    expect(await count({ state: 'done' })).toBe(0);
+    for (const query of [{ action: 'x' }, { state: 'x' }, { type: 'issue' }]) {
+      const { status, body } = await by(cast.guest).get('todos').query(query).send();
+      expect([status, body]).toEqual([400, { error: `${Object.keys(query)[0]} does not have a valid value` }]);
+    }
+    expect((await by(cast.guest).get('todos').query({ group_id: 'x' }).send()).status).toBe(400);
+  });
+
+  test('leave the count to what is visible', async () => {
+    const [open, closed] = [await anIssue(), await anIssue({ confidential: true, assignee_ids: [cast.guest.id] })];
+    await comment(open, `x ${at(cast.guest)}`);
+    await todosOf(cast.guest);
+    await edit(closed, { assignee_ids: [] });
+    await worker.drained();
+    const { body, headers } = await by(cast.guest).get('todos').send();
+    expect([body.length, headers.get('x-total')]).toEqual([1, '1']);
+  });
+});
+
+describe('pages', () => {
+  beforeEach(async () => {
+    const issue = await anIssue();
+    for (let i = 0; i < 7; i++) await comment(issue, `x ${at(cast.guest)}`);
+    await worker.drained();
+  });
+  paging(() => ({ app: service.app, viewer: service.seed.viewer(cast.guest), path: 'todos', rows: 7 }));
+});
+
+describe('an effect', () => {
+  test('happens once, although its event is delivered three times and its handler is run twice', async () => {
+    const issue = await anIssue();
+    const note = await comment(issue, `x ${at(cast.guest)}`);
+    await worker.drained();
+    const [row] = await service.database.query<{ event_id: string; payload: never; occurred_at: Date }>(
+      `select event_id, payload, occurred_at from outbox where subject = $1 order by id desc limit 1`,
+      [noteCreated.subject],
+    );
+    const time = row!.occurred_at.toISOString();
+    const event = { id: row!.event_id, time, aggregateId: note.id, actorId: cast.owner.id, data: row!.payload };
+    for (let run = 0; run < 2; run++) {
+      await worker.get(Work).run((tx) => worker.get(TodosConsumer).noteCreated({ tx, events: [event] }));
+    }
+    expect(await actionsOf(cast.guest)).toEqual(['mentioned']);
+  });
+});
