@@ -45,10 +45,11 @@ export class DirectoryFloor {
   /** A write through this gateway made this version; until the push catches up, older token checks do not count. */
   raise(version: number): void {
     const known = this.mark;
-    if (known === null || version <= known.version) return;
-    this.mark = { version, epoch: known.epoch };
+    if (known === null) return;
+    if (version > known.version) this.mark = { version, epoch: known.epoch };
+    if (version <= this.written) return;
     this.written = version;
-    this.turns += 1;
+    if (this.pushed < version) this.turns += 1;
   }
 
   /** Whether a token check made at this mark has seen every write that went through this gateway. */

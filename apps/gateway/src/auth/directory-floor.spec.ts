@@ -1,0 +1,49 @@
+import { DirectoryFloor } from './directory-floor';
+
+const at = (version: number, epoch = 'e') => ({ version, epoch });
+
+describe('DirectoryFloor', () => {
+  let floor: DirectoryFloor;
+  beforeEach(() => {
+    floor = new DirectoryFloor();
+    floor.observe(at(10), 0);
+  });
+
+  it('only rises', () => {
+    floor.observe(at(8), 1);
+    floor.raise(9);
+    expect(floor.current).toEqual(at(10));
+    floor.raise(12);
+    expect(floor.current).toEqual(at(12));
+  });
+
+  it('covers no check older than a write through this gateway, until the push has caught up', () => {
+    expect(floor.covers(at(10))).toBe(true);
+    floor.raise(12);
+    expect(floor.covers(at(11))).toBe(false);
+    expect(floor.covers(at(12))).toBe(true);
+    floor.push(11, false);
+    expect(floor.covers(at(11))).toBe(false);
+    floor.push(12, false);
+    expect(floor.covers(at(10))).toBe(true);
+  });
+
+  it('notes a write that another answer told of first', () => {
+    floor.observe(at(12), 1);
+    const { turns } = floor;
+    floor.raise(12);
+    expect(floor.covers(at(11))).toBe(false);
+    expect(floor.turns).toBe(turns + 1);
+    floor.raise(12);
+    expect(floor.turns).toBe(turns + 1);
+  });
+
+  it('begins anew with a new epoch', () => {
+    floor.raise(50);
+    expect(floor.observe(at(3, 'f'), 7)).toBe(false);
+    expect(floor.current).toEqual(at(3, 'f'));
+    expect(floor.covers(at(50))).toBe(false);
+    expect(floor.covers(at(3, 'f'))).toBe(true);
+    expect(floor.age(10)).toBe(3);
+  });
+});
