@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { SignedInViewer, Viewer } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
 import { SEED_EPOCH } from './directory-seed';
 
 /**
  * An ordinary signed-in person with an `api` token. Over a seeded directory use `seed.viewer(user)`, which carries the
  * version of the seed.
  */
-export function aViewer(over: Partial<SignedInViewer> = {}): SignedInViewer {
+export function aViewer(over: Partial<Viewer> = {}): Viewer {
   return {
     userId: 101,
     username: 'user101',
