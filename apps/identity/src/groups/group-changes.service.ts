@@ -9,7 +9,7 @@ import { SiblingPaths } from '../paths/sibling-paths.repository';
 import { RemovalService } from '../removal/removal.service';
 import type { RemovalRequest } from '../removal/removal.service';
 import { problemsOfGroup, problemsOfLowering } from './group-rules';
-import type { UpdateGroupParams } from './groups.dto';
+import type { GroupChange } from './group-input';
 import { columnsOf, takenFields } from './groups.service';
 import { Namespace } from './namespace.entity';
 
@@ -26,7 +26,7 @@ export class GroupChangesService {
   ) {}
 
   /** Errors: Invalid by field. A rename reaches everything below in the same version of the directory. */
-  async update(viewer: SignedInViewer, id: number, params: UpdateGroupParams): Promise<void> {
+  async update(viewer: SignedInViewer, id: number, params: GroupChange): Promise<void> {
     try {
       await this.work.run((tx) => this.change(tx, viewer, id, params));
     } catch (error) {
@@ -49,7 +49,7 @@ export class GroupChangesService {
     });
   }
 
-  private async change(tx: Tx, viewer: SignedInViewer, id: number, params: UpdateGroupParams): Promise<void> {
+  private async change(tx: Tx, viewer: SignedInViewer, id: number, params: GroupChange): Promise<void> {
     const old = await this.locked(tx, id);
     const parent = old.parent_id === null ? null : await this.locked(tx, old.parent_id, 'share');
     const name = params.name ?? old.name;

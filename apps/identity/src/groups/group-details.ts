@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Viewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { ProjectsQueries } from '../projects/projects.queries';
-import type { GroupDetailRow } from './group.presenter';
+import type { GroupDetailRow } from './group-row';
 import { mayAdministerGroup } from './group.policy';
 import { GroupsQueries } from './groups.queries';
 

@@ -1,9 +1,8 @@
-import type { GroupScope } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 
 /** Changing, deleting, sharing a group and managing its members. Source: reference identity-and-import 12. */
-export function mayAdministerGroup(viewer: Viewer, group: Pick<GroupScope, 'level'>): boolean {
+export function mayAdministerGroup(viewer: Viewer, group: { readonly level: number }): boolean {
   return viewer.isAdmin || group.level >= ACCESS_LEVELS.owner;
 }
 

@@ -2,31 +2,9 @@ import type { PresentContext } from '@rookery/api-v4';
 import { any, bool, day, instant, int, list, nested, nullable, object, presenter, text } from '@rookery/api-v4';
 import { absoluteUrl } from '@rookery/directory';
 import { project } from '../projects/project.presenter';
-import type { ProjectRow } from '../projects/project.presenter';
 import { GROUP_DEFAULTS } from './group-settings';
 import type { GroupSettings } from './group-settings';
-import type { Namespace } from './namespace.entity';
-
-/** A group as the statements of this room read it. */
-export type GroupRow = Omit<Namespace, 'marked_for_deletion_at'>;
-
-// eslint-disable-next-line @typescript-eslint/consistent-type-definitions -- an interface has no index signature for object()
-export type SharedWithGroup = {
-  readonly group_id: number;
-  readonly group_name: string;
-  readonly group_full_path: string;
-  readonly group_access_level: number;
-  readonly expires_at: string | null;
-};
-
-/** A single group. `projects` are there when they were asked for. */
-export interface GroupDetailRow extends GroupRow {
-  readonly shared_with_groups: readonly SharedWithGroup[];
-  /** May the caller administer it, and is this an answer that shows what only such callers see? */
-  readonly shows_secrets: boolean;
-  readonly projects?: readonly ProjectRow[];
-  readonly shared_projects?: readonly ProjectRow[];
-}
+import type { GroupDetailRow, GroupRow, SharedWithGroup } from './group-row';
 
 function setting<K extends keyof GroupSettings>(name: K): (group: GroupRow) => GroupSettings[K] {
   return (group) => (group.settings as GroupSettings)[name] ?? GROUP_DEFAULTS[name];

@@ -8,6 +8,7 @@ import {
   created,
   Endpoint,
   group as inGroup,
+  keysetPage,
   one,
   page,
   SCOPE_RESOLVER,
@@ -16,7 +17,7 @@ import {
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { group, groupDetail } from './group.presenter';
-import type { GroupDetailRow, GroupRow } from './group.presenter';
+import type { GroupDetailRow, GroupRow } from './group-row';
 import { mayAdministerGroup } from './group.policy';
 import { GroupChangesService } from './group-changes.service';
 import { GroupDetails } from './group-details';
@@ -53,9 +54,10 @@ export class GroupsController {
     params: ListGroupsParams,
     answers: page(group, { keyset: { orderBy: ['name'], sort: ['asc'], offsetCapFor: 'Group', anonymousOnly: true } }),
   })
-  list(call: Call<ListGroupsParams>): Promise<Page<GroupRow> | KeysetPage<GroupRow>> {
-    if (call.keyset) return this.queries.after(call.viewer, call.params, call.keyset);
-    return this.queries.page(call.viewer, call.params, null, call.page);
+  async list({ viewer, params, page, keyset }: Call<ListGroupsParams>): Promise<Page<GroupRow> | KeysetPage<GroupRow>> {
+    if (!keyset) return this.queries.page(viewer, params, null, page);
+    const rows = await this.queries.after(viewer, params, keyset.perPage, keyset.cursor);
+    return keysetPage(keyset.perPage, rows, ({ name, id }) => ({ cursor: { name, id } }));
   }
 
   @Endpoint('GET', '/groups/:id', {

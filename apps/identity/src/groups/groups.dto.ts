@@ -1,9 +1,10 @@
 import { Day, Flag, HashOf, IdOrPath, Int, ListOf, ListOfHashes, OneOf, Text } from '@rookery/api-v4';
 import type { Visibility } from '@rookery/kernel';
 import { GRANTABLE_LEVELS, VISIBILITIES } from '@rookery/kernel';
+import type { GroupFilters } from './group-input';
 
 /** Source: reference identity-and-import 2.2. */
-export class ListGroupsParams {
+export class ListGroupsParams implements GroupFilters {
   @ListOf('int', { optional: true }) skip_groups?: number[];
   @Flag({ optional: true, about: 'Default: true for administrators, false for others.' }) all_available?: boolean;
   @OneOf(VISIBILITIES, { optional: true }) visibility?: Visibility;

@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { KeysetPage, KeysetRequest } from '@rookery/api-v4';
-import { keysetPage } from '@rookery/api-v4';
 import { groupLevelSql } from '@rookery/directory';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { containing, ListStatement } from '../listing/list-statement';
 import { OWN_TABLES, reachedTreeSql } from '../scope/reach-sql';
-import type { GroupRow, SharedWithGroup } from './group.presenter';
-import type { ListGroupsParams } from './groups.dto';
+import type { GroupFilters } from './group-input';
+import type { GroupRow, SharedWithGroup } from './group-row';
 
 const SHOWN = `n.id, n.kind, n.owner_id, n.parent_id, n.traversal_ids, n.name, n.path, n.full_name, n.full_path, n.description,
   n.visibility, n.avatar_url, n.emails_enabled, n.plan, n.project_creation_level, n.subgroup_creation_level,
@@ -18,25 +16,24 @@ const SHOWN = `n.id, n.kind, n.owner_id, n.parent_id, n.traversal_ids, n.name, n
 export class GroupsQueries {
   constructor(private readonly db: Database) {}
 
-  page(
-    viewer: Viewer,
-    params: ListGroupsParams,
-    parentId: number | null,
-    request: PageRequest,
-  ): Promise<Page<GroupRow>> {
+  page(viewer: Viewer, params: GroupFilters, parentId: number | null, request: PageRequest): Promise<Page<GroupRow>> {
     const statement = this.statement(viewer, params, parentId);
     return statement.page<GroupRow>(this.db, list(orderOf(statement, params)), request);
   }
 
-  /** For anonymous callers: by name, then id. */
-  async after(viewer: Viewer, params: ListGroupsParams, request: KeysetRequest): Promise<KeysetPage<GroupRow>> {
+  /** For anonymous callers: by name, then id, from the place after the cursor on; one row more than asked for. */
+  after(
+    viewer: Viewer,
+    params: GroupFilters,
+    perPage: number,
+    cursor: Readonly<Record<string, unknown>> | null,
+  ): Promise<GroupRow[]> {
     const statement = this.statement(viewer, params, null);
-    if (request.cursor !== null) {
-      const at = `${statement.bind(request.cursor['name'])}, ${statement.bind(request.cursor['id'])}::bigint`;
+    if (cursor !== null) {
+      const at = `${statement.bind(cursor['name'])}, ${statement.bind(cursor['id'])}::bigint`;
       statement.filter(`(n.name, n.id) > (${at})`);
     }
-    const rows = await statement.rows<GroupRow>(this.db, list('n.name asc, n.id asc'), request.perPage);
-    return keysetPage(request.perPage, rows, (last) => ({ cursor: { name: last.name, id: last.id } }));
+    return statement.rows<GroupRow>(this.db, list('n.name asc, n.id asc'), perPage);
   }
 
   async one(id: number): Promise<GroupRow | null> {
@@ -61,7 +58,7 @@ export class GroupsQueries {
     );
   }
 
-  private statement(viewer: Viewer, params: ListGroupsParams, parentId: number | null): ListStatement {
+  private statement(viewer: Viewer, params: GroupFilters, parentId: number | null): ListStatement {
     const statement = new ListStatement().where(`n.kind = 'group'`);
     if (parentId !== null) statement.where(`n.parent_id = ${statement.bind(parentId)}`);
     seen(statement, viewer, params);
@@ -80,7 +77,7 @@ export class GroupsQueries {
 }
 
 /** Which groups the caller gets: those he belongs to, unless he asks for all that he may see. */
-function seen(statement: ListStatement, viewer: Viewer, params: ListGroupsParams): void {
+function seen(statement: ListStatement, viewer: Viewer, params: GroupFilters): void {
   if (viewer.userId === null) {
     statement.where(`n.visibility = 'public'`);
     return;
@@ -109,7 +106,7 @@ function searchSql(statement: ListStatement, search: string, isWhole: boolean): 
 }
 
 /** The chosen column as asked, then id ascending; similarity: equal, then beginning so, then containing. */
-function orderOf(statement: ListStatement, params: ListGroupsParams): string {
+function orderOf(statement: ListStatement, params: GroupFilters): string {
   if (params.order_by !== 'similarity' || !params.search) {
     const column = params.order_by === 'similarity' ? 'name' : params.order_by;
     return column === 'id' ? `n.id ${params.sort}` : `n.${column} ${params.sort}, n.id asc`;

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { GroupScope } from '@rookery/api-v4';
 import { memberAdded } from '@rookery/contracts';
 import type { SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS, Forbidden, Invalid, NotFound, Refused } from '@rookery/kernel';
@@ -14,7 +13,7 @@ import { SiblingPaths } from '../paths/sibling-paths.repository';
 import { mayCreateSubgroup, mayCreateTopLevelGroup } from './group.policy';
 import { inspected, problemsOfGroup } from './group-rules';
 import { settingsFrom } from './group-settings';
-import type { CreateGroupParams } from './groups.dto';
+import type { GroupColumns, KnownGroup, NewGroup } from './group-input';
 import { Namespace } from './namespace.entity';
 
 type Parent = Pick<
@@ -33,7 +32,7 @@ export class GroupsService {
   ) {}
 
   /** Shape: `parent` is the scope of `parent_id`, null at the top level. Errors: Forbidden; Refused with the whole text of the API. */
-  async create(viewer: SignedInViewer, params: CreateGroupParams, parent: GroupScope | null): Promise<number> {
+  async create(viewer: SignedInViewer, params: NewGroup, parent: KnownGroup | null): Promise<number> {
     if (params.organization_id !== undefined && params.organization_id !== 1) throw new NotFound('Organization');
     try {
       return await this.work.run((tx) => this.insert(tx, viewer, params, parent));
@@ -43,12 +42,7 @@ export class GroupsService {
     }
   }
 
-  private async insert(
-    tx: Tx,
-    viewer: SignedInViewer,
-    params: CreateGroupParams,
-    scope: GroupScope | null,
-  ): Promise<number> {
+  private async insert(tx: Tx, viewer: SignedInViewer, params: NewGroup, scope: KnownGroup | null): Promise<number> {
     const parent = scope === null ? null : await this.lockedParent(tx, scope.id);
     await this.mayCreate(tx, viewer, scope, parent);
     const visibility = params.visibility ?? this.defaultVisibility(parent);
@@ -94,7 +88,7 @@ export class GroupsService {
   private async mayCreate(
     tx: Tx,
     viewer: SignedInViewer,
-    scope: GroupScope | null,
+    scope: KnownGroup | null,
     parent: Parent | null,
   ): Promise<void> {
     if (scope && parent) {
@@ -134,7 +128,7 @@ export function takenFields(error: unknown): Record<string, string[]> | null {
 
 /** Columns and settings among the sent fields. Minutes are the administrator's to give. */
 export function columnsOf(params: object, viewer: { readonly isAdmin: boolean }): Partial<Namespace> {
-  const sent = params as Partial<CreateGroupParams> & Record<string, unknown>;
+  const sent = params as GroupColumns & Record<string, unknown>;
   const settings = settingsFrom(sent);
   if (!viewer.isAdmin) {
     delete settings.shared_runners_minutes_limit;

@@ -1,7 +1,7 @@
 import { day, instant, int, mapOf, nullable, presenter, text, bool } from '@rookery/api-v4';
 import { absoluteUrl } from '@rookery/directory';
 import { userSummary } from '../users/user.presenter';
-import type { MemberRow } from './member.presenter';
+import type { MemberRow } from './member-row';
 
 /** What adding answers: the member, or how it went for several people at once. Source: reference identity-and-import 2.8. */
 export interface Added {

@@ -1,16 +1,6 @@
 import { day, instant, int, nullable, text } from '@rookery/api-v4';
 import { userSummary } from '../users/user.presenter';
-import type { UserFace } from '../users/user.presenter';
-
-/** A membership with its person, as the statements of this room read it. */
-export interface MemberRow extends UserFace {
-  readonly membership_id: number;
-  readonly access_level: number;
-  readonly member_since: Date;
-  readonly expires_on: string | null;
-  readonly created_by: UserFace | null;
-  readonly changed_at: Date;
-}
+import type { MemberRow } from './member-row';
 
 /** Source: reference identity-and-import 2.8. */
 export const member = userSummary.extend<MemberRow>('Member').fields({

@@ -6,7 +6,7 @@ import { NotFound } from '@rookery/kernel';
 import { addedMember } from './added-member.presenter';
 import type { Added } from './added-member.presenter';
 import { member } from './member.presenter';
-import type { MemberRow } from './member.presenter';
+import type { MemberRow } from './member-row';
 import { mayManageMembers } from './member.policy';
 import { memberSource } from './member-source';
 import {

@@ -5,9 +5,9 @@ import { Database } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { containing, ListStatement } from '../listing/list-statement';
 import { userFaceSql } from '../users/users.queries';
-import type { MemberRow } from './member.presenter';
+import type { MemberFilters } from './member-filters';
+import type { MemberRow } from './member-row';
 import type { MemberSource } from './member-source';
-import type { AllMembersParams, ListMembersParams } from './members.dto';
 
 const TODAY = `(statement_timestamp() at time zone 'UTC')::date`;
 const live = (alias: string) => `(${alias}.expires_on is null or ${alias}.expires_on > ${TODAY})`;
@@ -22,12 +22,7 @@ export class MembersQueries {
   constructor(private readonly db: Database) {}
 
   /** Direct members, in the order in which they came. */
-  direct(
-    viewer: Viewer,
-    source: MemberSource,
-    params: ListMembersParams,
-    request: PageRequest,
-  ): Promise<Page<MemberRow>> {
+  direct(viewer: Viewer, source: MemberSource, params: MemberFilters, request: PageRequest): Promise<Page<MemberRow>> {
     const statement = new ListStatement();
     statement.where(`m.source_type = '${source.type}' and m.source_id = ${statement.bind(source.id)} and ${live('m')}`);
     for (const condition of narrowing(statement, viewer, params)) statement.filter(condition);
@@ -56,7 +51,7 @@ export class MembersQueries {
   async all(
     viewer: Viewer,
     source: MemberSource,
-    params: AllMembersParams,
+    params: MemberFilters,
     request: PageRequest,
   ): Promise<Page<MemberRow>> {
     if (params.state === 'awaiting') return { rows: [], total: 0, hasNext: false };
@@ -74,7 +69,7 @@ export class MembersQueries {
   }
 
   async oneOfAll(viewer: Viewer, source: MemberSource, userId: number): Promise<MemberRow | null> {
-    const params = { id: source.id, user_ids: [userId] };
+    const params = { user_ids: [userId] };
     const rows = await this.effective<MemberRow>(viewer, source, params, {
       upTo: 1,
       select: (held) => `select ${SHOWN} from (${held}) m join users u on u.id = m.user_id`,
@@ -85,7 +80,7 @@ export class MembersQueries {
   private effective<R>(
     viewer: Viewer,
     source: MemberSource,
-    params: ListMembersParams,
+    params: MemberFilters,
     how: { readonly upTo: number; readonly select: (held: string) => string },
   ): Promise<R[]> {
     const statement = new ListStatement();
@@ -114,7 +109,7 @@ export class MembersQueries {
 }
 
 /** Conditions on `m` by the person. Only administrators find people by a part of their private address. */
-function narrowing(statement: ListStatement, viewer: Viewer, params: ListMembersParams): string[] {
+function narrowing(statement: ListStatement, viewer: Viewer, params: MemberFilters): string[] {
   const conditions: string[] = [];
   if (params.user_ids?.length) conditions.push(`m.user_id = any(${statement.bind(params.user_ids)}::bigint[])`);
   if (params.skip_users?.length) conditions.push(`m.user_id <> all(${statement.bind(params.skip_users)}::bigint[])`);

@@ -9,7 +9,7 @@ import { dayAfter } from '../tokens/token-lifetime';
 import { belowInherited } from './inherited-level';
 import { mayDealWithLevel } from './member.policy';
 import type { MemberSource } from './member-source';
-import type { MemberRow } from './member.presenter';
+import type { MemberRow } from './member-row';
 import { MembersQueries } from './members.queries';
 
 export interface Grant {

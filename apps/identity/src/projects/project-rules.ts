@@ -3,7 +3,7 @@ import { VISIBILITY_LEVELS } from '@rookery/kernel';
 import { problemsByField, projectNameProblems, projectPathProblems, TAKEN } from '../paths/path-rules';
 import { settingsFrom, withoutSwitches } from './project-settings';
 import type { Project } from './project.entity';
-import type { ProjectFields } from './projects.dto';
+import type { ProjectChange } from './project-input';
 
 const MAX_DESCRIPTION = 2000;
 
@@ -48,8 +48,8 @@ const COLUMNS = [
 ] as const;
 
 /** Columns and settings among the sent fields; name, path and visibility have rules of their own. */
-export function columnsOf(params: ProjectFields): Partial<Project> {
-  const sent = withoutSwitches(params as Record<string, unknown>);
+export function columnsOf(params: ProjectChange): Partial<Project> {
+  const sent = withoutSwitches(params as Readonly<Record<string, unknown>>);
   const emails = params.emails_enabled ?? (params.emails_disabled === undefined ? undefined : !params.emails_disabled);
   return {
     ...Object.fromEntries(COLUMNS.filter((name) => sent[name] !== undefined).map((name) => [name, sent[name]])),

@@ -7,6 +7,7 @@ import {
   checkUnmodifiedSince,
   created,
   Endpoint,
+  keysetPage,
   one,
   page,
   project as inProject,
@@ -18,7 +19,7 @@ import { Moved, NotFound } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { FormerPaths } from './former-paths';
 import { project } from './project.presenter';
-import type { ProjectRow } from './project.presenter';
+import type { ProjectRow } from './project-row';
 import {
   CreateProjectParams,
   DeleteProjectParams,
@@ -48,9 +49,16 @@ export class ProjectsController {
     params: ListProjectsParams,
     answers: page(project, { keyset: { orderBy: ['id'], offsetCapFor: 'Project' } }),
   })
-  list(call: Call<ListProjectsParams>): Promise<Page<ProjectRow> | KeysetPage<ProjectRow>> {
-    if (call.keyset) return this.queries.after(call.viewer, call.params, call.keyset);
-    return this.queries.page(call.viewer, call.params, call.page);
+  async list({
+    viewer,
+    params,
+    page,
+    keyset,
+  }: Call<ListProjectsParams>): Promise<Page<ProjectRow> | KeysetPage<ProjectRow>> {
+    if (!keyset) return this.queries.page(viewer, params, page);
+    const within = { ...params, id_after: keyset.idAfter, id_before: keyset.idBefore };
+    const rows = await this.queries.after(viewer, within, keyset.perPage);
+    return keysetPage(keyset.perPage, rows, ({ id }) => (params.sort === 'asc' ? { id_after: id } : { id_before: id }));
   }
 
   @Endpoint('GET', '/projects/:id', {

@@ -1,24 +1,15 @@
 import { AtLeastOneOf, Flag, IdOrPath, Instant, Int, OneOf, Text } from '@rookery/api-v4';
 import type { Visibility } from '@rookery/kernel';
 import { GRANTABLE_LEVELS, VISIBILITIES } from '@rookery/kernel';
+import { PROJECT_ORDERS } from './project-input';
+import type { ProjectFilters } from './project-input';
 import type { FeatureLevel } from './project-settings';
 
 const ACCESS = ['disabled', 'private', 'enabled'] as const;
 type Access = (typeof ACCESS)[number];
 
-export const PROJECT_ORDERS = [
-  'id',
-  'name',
-  'path',
-  'created_at',
-  'updated_at',
-  'star_count',
-  'last_activity_at',
-  'similarity',
-] as const;
-
 /** Source: reference identity-and-import 10.2. */
-export class ListProjectsParams {
+export class ListProjectsParams implements ProjectFilters {
   @Flag({ optional: true }) archived?: boolean;
   @OneOf(VISIBILITIES, { optional: true }) visibility?: Visibility;
   @OneOf(PROJECT_ORDERS, { default: 'created_at' }) order_by: (typeof PROJECT_ORDERS)[number];

@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { KeysetPage, KeysetRequest } from '@rookery/api-v4';
-import { keysetPage } from '@rookery/api-v4';
 import { projectLevelSql } from '@rookery/directory';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { containing, ListStatement } from '../listing/list-statement';
 import { OWN_TABLES, reachedProjectsSql, reachedTreeSql } from '../scope/reach-sql';
 import { userFaceSql } from '../users/users.queries';
-import type { ProjectRow } from './project.presenter';
-import type { ListProjectsParams } from './projects.dto';
+import type { ProjectFilters } from './project-input';
+import type { ProjectRow } from './project-row';
 
 const NAMESPACE = `json_build_object('id', n.id, 'name', n.name, 'path', n.path, 'kind', n.kind, 'full_path', n.full_path,
   'full_name', n.full_name, 'parent_id', n.parent_id, 'avatar_url', n.avatar_url)`;
@@ -41,7 +39,7 @@ export class ProjectsQueries {
     return (await this.db.query<ProjectRow>(shown(ids, '$2::bigint', shape), [id, viewer.userId]))[0] ?? null;
   }
 
-  page(viewer: Viewer, params: ListProjectsParams, request: PageRequest): Promise<Page<ProjectRow>> {
+  page(viewer: Viewer, params: ProjectFilters, request: PageRequest): Promise<Page<ProjectRow>> {
     const { statement, user } = statementFor(viewer, params);
     return statement.page<ProjectRow>(
       this.db,
@@ -50,18 +48,10 @@ export class ProjectsQueries {
     );
   }
 
-  /** By id only. Shape: continues with `id_after` going up, `id_before` going down. */
-  async after(viewer: Viewer, params: ListProjectsParams, request: KeysetRequest): Promise<KeysetPage<ProjectRow>> {
-    const { statement, user } = statementFor(viewer, {
-      ...params,
-      id_after: request.idAfter,
-      id_before: request.idBefore,
-    });
-    const order = list(`p.id ${params.sort}`, user, shapeFor(viewer, params));
-    const rows = await statement.rows<ProjectRow>(this.db, order, request.perPage);
-    return keysetPage(request.perPage, rows, (last) =>
-      params.sort === 'asc' ? { id_after: last.id } : { id_before: last.id },
-    );
+  /** By id, within `id_after` and `id_before`; one row more than asked for. */
+  after(viewer: Viewer, params: ProjectFilters, perPage: number): Promise<ProjectRow[]> {
+    const { statement, user } = statementFor(viewer, params);
+    return statement.rows<ProjectRow>(this.db, list(`p.id ${params.sort}`, user, shapeFor(viewer, params)), perPage);
   }
 
   /** At most 100 of a group's own, newest first. */
@@ -87,7 +77,7 @@ export class ProjectsQueries {
   }
 }
 
-function shapeFor(viewer: Viewer, params: ListProjectsParams): 'basic' | 'full' {
+function shapeFor(viewer: Viewer, params: ProjectFilters): 'basic' | 'full' {
   return params.simple || viewer.userId === null ? 'basic' : 'full';
 }
 
@@ -106,7 +96,7 @@ function reached(user: string, level: number): string {
   return `p.namespace_id in (${reachedTreeSql(user, String(level))}) or p.id in (${reachedProjectsSql(user, String(level))})`;
 }
 
-function statementFor(viewer: Viewer, params: ListProjectsParams): { statement: ListStatement; user: string } {
+function statementFor(viewer: Viewer, params: ProjectFilters): { statement: ListStatement; user: string } {
   const statement = new ListStatement();
   const user = `${statement.bind(viewer.userId)}::bigint`;
   if (viewer.userId === null) seen(statement, viewer, user);
@@ -120,7 +110,7 @@ function statementFor(viewer: Viewer, params: ListProjectsParams): { statement: 
   return { statement, user };
 }
 
-function narrow(statement: ListStatement, params: ListProjectsParams): void {
+function narrow(statement: ListStatement, params: ProjectFilters): void {
   const compare = (column: string, operator: '<' | '>', value: Date | number | null | undefined): void => {
     if (value !== undefined && value !== null) statement.filter(`${column} ${operator} ${statement.bind(value)}`);
   };
@@ -143,7 +133,7 @@ function narrow(statement: ListStatement, params: ListProjectsParams): void {
 }
 
 /** The chosen column, then id in the same direction; created_at is the order of ids. */
-function orderOf(statement: ListStatement, params: ListProjectsParams): string {
+function orderOf(statement: ListStatement, params: ProjectFilters): string {
   const { order_by, sort } = params;
   if (order_by === 'id' || order_by === 'created_at') return `p.id ${sort}`;
   if (order_by !== 'similarity') return `p.${order_by} ${sort}, p.id ${sort}`;

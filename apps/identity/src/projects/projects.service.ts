@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ProjectScope } from '@rookery/api-v4';
 import { projectCreated } from '@rookery/contracts';
 import { groupLevelSql } from '@rookery/directory';
 import type { SignedInViewer, Visibility } from '@rookery/kernel';
@@ -18,7 +17,7 @@ import type { RemovalRequest } from '../removal/removal.service';
 import { OWN_TABLES } from '../scope/reach-sql';
 import { columnsOf, problemsOfProject, takenProblems } from './project-rules';
 import { Project } from './project.entity';
-import type { CreateProjectParams, UpdateProjectParams } from './projects.dto';
+import type { KnownProject, NewProject, ProjectChange } from './project-input';
 
 interface Home {
   readonly id: number;
@@ -44,19 +43,19 @@ export class ProjectsService {
   ) {}
 
   /** Errors: Invalid by field. */
-  create(viewer: SignedInViewer, params: CreateProjectParams): Promise<number> {
+  create(viewer: SignedInViewer, params: NewProject): Promise<number> {
     return this.namedFailures(() => this.work.run((tx) => this.insert(tx, viewer, params)));
   }
 
   /** Errors: Invalid by field; Forbidden for a change of visibility by less than an owner. */
-  update(viewer: SignedInViewer, scope: ProjectScope, params: UpdateProjectParams): Promise<void> {
+  update(viewer: SignedInViewer, scope: KnownProject, params: ProjectChange): Promise<void> {
     return this.namedFailures(() => this.work.run((tx) => this.change(tx, viewer, scope, params)));
   }
 
   /** Shape: `unchanged` is asked with the time of the last change before anything happens. */
   async remove(
     viewer: SignedInViewer,
-    scope: ProjectScope,
+    scope: KnownProject,
     asked: RemovalRequest,
     unchanged: (at: Date) => void,
   ): Promise<void> {
@@ -69,7 +68,7 @@ export class ProjectsService {
     });
   }
 
-  private async insert(tx: Tx, viewer: SignedInViewer, params: CreateProjectParams): Promise<number> {
+  private async insert(tx: Tx, viewer: SignedInViewer, params: NewProject): Promise<number> {
     const home = await this.home(tx, viewer, params.namespace_id ?? null);
     const path = params.path ?? projectPathFrom(params.name ?? '');
     const name = params.name ?? path;
@@ -143,12 +142,7 @@ export class ProjectsService {
     this.log.record(tx, 'membership', member.id);
   }
 
-  private async change(
-    tx: Tx,
-    viewer: SignedInViewer,
-    scope: ProjectScope,
-    params: UpdateProjectParams,
-  ): Promise<void> {
+  private async change(tx: Tx, viewer: SignedInViewer, scope: KnownProject, params: ProjectChange): Promise<void> {
     const home = {
       full_path: scope.namespace.fullPath,
       kind: scope.namespace.kind,
@@ -187,14 +181,14 @@ export class ProjectsService {
     this.log.record(tx, 'project', scope.id);
   }
 
-  private async move(tx: Tx, scope: ProjectScope, old: Project, path: string): Promise<void> {
+  private async move(tx: Tx, scope: KnownProject, old: Project, path: string): Promise<void> {
     if (!(await this.paths.take(tx, old.namespace_id, path, { projectId: old.id })))
       throw new Invalid(takenProblems(false, true));
     await this.paths.redirectProject(tx, `${scope.namespace.fullPath}/${old.path}`, old.id);
     await this.paths.endRedirect(tx, `${scope.namespace.fullPath}/${path}`);
   }
 
-  private async homeVisibility(tx: Tx, scope: ProjectScope): Promise<Visibility> {
+  private async homeVisibility(tx: Tx, scope: KnownProject): Promise<Visibility> {
     const [row] = await tx.query<{ visibility: Visibility }>(
       `select visibility from namespaces where id = $1 for share`,
       [scope.namespace.id],

@@ -1,14 +1,5 @@
 import { bool, day, instant, int, list, nullable, presenter, text } from '@rookery/api-v4';
-import type { AccessToken } from './access-token.entity';
-
-/** A token as the statements of this room read it. */
-export interface TokenRow extends AccessToken {
-  readonly active: boolean;
-}
-/** A token just made; the only time that its secret is shown. */
-export interface NewTokenRow extends TokenRow {
-  readonly token: string;
-}
+import type { NewTokenRow, TokenRow } from './token-row';
 
 /** Source: reference identity-and-import 4.7. */
 export const accessToken = presenter<TokenRow>('PersonalAccessToken').fields({

@@ -3,20 +3,19 @@ import type { Page, PageRequest } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Database } from '@rookery/persistence';
 import { containing, ListStatement } from '../listing/list-statement';
-import type { TokenRow } from './access-token.presenter';
-import { TOKEN_ORDERS } from './tokens.dto';
-import type { TokenFilters } from './tokens.dto';
+import type { TokenFilters } from './token-filters';
+import type { TokenRow } from './token-row';
 
 const TODAY = `(statement_timestamp() at time zone 'UTC')::date`;
 const ACTIVE = `(not t.revoked and (t.expires_on is null or t.expires_on > ${TODAY}))`;
 const SHOWN = `t.id, t.user_id, t.name, t.description, t.scopes, t.impersonation, t.expires_on, t.revoked, t.last_used_at,
   t.previous_token_id, t.family_id, t.created_by_id, t.created_at, t.updated_at, ${ACTIVE} as active`;
-const COLUMNS: Readonly<Record<(typeof TOKEN_ORDERS)[number], string>> = {
+const COLUMNS = {
   created: 't.created_at',
   expires: 't.expires_on',
   last_used: 't.last_used_at',
   name: 'lower(t.name)',
-};
+} as const;
 
 /** Reads of access tokens. Source: reference identity-and-import 4.7. */
 @Injectable()

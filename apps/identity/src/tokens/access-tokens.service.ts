@@ -6,10 +6,10 @@ import { Work } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { ChangeLog } from '../directory/change-log';
 import { identitySettings } from '../identity.config';
-import type { NewTokenRow, TokenRow } from './access-token.presenter';
 import { AccessTokensQueries } from './access-tokens.queries';
 import { expiryDay, ROTATED_LIFETIME_DAYS } from './token-lifetime';
 import { scopesFor } from './token-scopes';
+import type { NewTokenRow, TokenRow } from './token-row';
 import { digestOf, newSecret } from './token-secret';
 
 export interface NewToken {

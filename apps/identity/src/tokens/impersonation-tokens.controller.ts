@@ -5,7 +5,7 @@ import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { UsersQueries } from '../users/users.queries';
 import { impersonationToken, newImpersonationToken } from './access-token.presenter';
-import type { NewTokenRow, TokenRow } from './access-token.presenter';
+import type { NewTokenRow, TokenRow } from './token-row';
 import { AccessTokensQueries } from './access-tokens.queries';
 import { AccessTokensService } from './access-tokens.service';
 import { CreateTokenParams, ImpersonationTokenParams, ListImpersonationTokensParams } from './tokens.dto';

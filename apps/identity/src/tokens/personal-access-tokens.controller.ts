@@ -5,7 +5,7 @@ import type { Page, SignedInViewer } from '@rookery/kernel';
 import { MethodNotAllowed, NotFound, Refused, Unauthorized } from '@rookery/kernel';
 import { UsersQueries } from '../users/users.queries';
 import { accessToken, newAccessToken } from './access-token.presenter';
-import type { NewTokenRow, TokenRow } from './access-token.presenter';
+import type { NewTokenRow, TokenRow } from './token-row';
 import { AccessTokensQueries } from './access-tokens.queries';
 import { AccessTokensService } from './access-tokens.service';
 import {

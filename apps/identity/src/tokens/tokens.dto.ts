@@ -1,9 +1,7 @@
 import { Day, Flag, Instant, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
+import type { TokenFilters } from './token-filters';
 
-export const TOKEN_ORDERS = ['created', 'expires', 'last_used', 'name'] as const;
-
-/** What every list of tokens can be narrowed by. Source: requirements 2 §4 Group access tokens. */
-export class TokenFilters {
+export class TokenFilterParams implements TokenFilters {
   @Instant({ optional: true }) created_after?: Date;
   @Instant({ optional: true }) created_before?: Date;
   @Instant({ optional: true }) last_used_after?: Date;
@@ -17,7 +15,7 @@ export class TokenFilters {
   @OneOf(['active', 'inactive'], { optional: true }) state?: 'active' | 'inactive';
 }
 
-export class ListTokensParams extends TokenFilters {
+export class ListTokensParams extends TokenFilterParams {
   @Int({ optional: true, nullable: true }) user_id?: number | null;
 }
 

@@ -1,16 +1,7 @@
 import type { PresentContext } from '@rookery/api-v4';
 import { any, bool, day, instant, int, list, nullable, presenter, text } from '@rookery/api-v4';
 import { fieldsOf, onlyWhen } from '../presenting/field-sets';
-import type { User } from './user.entity';
-
-/** What a summary shows of a person. */
-export type UserFace = Pick<User, 'id' | 'username' | 'name' | 'state' | 'avatar_url' | 'public_email'>;
-/** A user as the statements of this room read it. */
-export interface UserRow extends User {
-  readonly namespace_id: number | null;
-  readonly created_by: UserFace | null;
-  readonly identities: readonly { provider: string; extern_uid: string }[];
-}
+import type { UserFace, UserRow } from './user-row';
 
 function absolute(url: string | null, ctx: PresentContext): string | null {
   return url?.startsWith('/') ? ctx.links.web(url.slice(1)) : url;

@@ -1,10 +1,10 @@
 import { Controller } from '@nestjs/common';
 import type { Call, KeysetPage } from '@rookery/api-v4';
-import { administrator, anyone, created, Endpoint, json, one, page, signedIn } from '@rookery/api-v4';
+import { administrator, anyone, created, Endpoint, json, keysetPage, one, page, signedIn } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { Forbidden, isSignedIn, NotFound } from '@rookery/kernel';
 import { currentUser, userDetail, userInList } from './user.presenter';
-import type { UserRow } from './user.presenter';
+import type { UserRow } from './user-row';
 import { CreateUserParams, ListUsersParams, UserIdParams } from './users.dto';
 import { UsersQueries } from './users.queries';
 import { UsersService } from './users.service';
@@ -40,8 +40,10 @@ export class UsersController {
   })
   async list(call: Call<ListUsersParams>): Promise<Page<UserRow> | KeysetPage<UserRow>> {
     if (!isSignedIn(call.viewer) && call.params.username === undefined) throw new Forbidden();
-    if (call.keyset) return this.queries.after(call.viewer, call.params, call.keyset);
-    return this.queries.page(call.viewer, call.params, call.page);
+    const { viewer, params, keyset } = call;
+    if (!keyset) return this.queries.page(viewer, params, call.page);
+    const rows = await this.queries.after(viewer, params, keyset.perPage, keyset.cursor);
+    return keysetPage(keyset.perPage, rows, (last) => ({ cursor: this.queries.placeOf(params, last) }));
   }
 
   @Endpoint('GET', '/users/:id', {

@@ -1,6 +1,7 @@
 import { AtLeastOneOf, Flag, Instant, Int, OneOf, Text } from '@rookery/api-v4';
+import type { UserFilters } from './user-filters';
 
-export class ListUsersParams {
+export class ListUsersParams implements UserFilters {
   @Text({ optional: true, about: 'Exact username, ignoring case.' }) username?: string;
   @Text({ optional: true, about: 'Part of the name or username, or a whole e-mail address.' }) search?: string;
   @Flag({ optional: true }) active?: boolean;

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { KeysetPage, KeysetRequest } from '@rookery/api-v4';
-import { keysetPage } from '@rookery/api-v4';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, prepared } from '@rookery/persistence';
 import { containing, ListStatement } from '../listing/list-statement';
-import type { UserFace, UserRow } from './user.presenter';
-import type { ListUsersParams } from './users.dto';
+import type { UserFilters } from './user-filters';
+import type { UserFace, UserRow } from './user-row';
 
 const SHOWN = `u.id, u.username, u.name, u.email, u.confirmed_at, u.state, u.kind, u.admin, u.external, u.private_profile,
   u.avatar_url, u.public_email, u.commit_email, u.can_create_group, u.projects_limit, u.note, u.profile, u.created_by_id,
@@ -50,15 +48,20 @@ export class UsersQueries {
     return new Map(rows.map((row) => [row.id, row]));
   }
 
-  page(viewer: Viewer, params: ListUsersParams, request: PageRequest): Promise<Page<UserRow>> {
+  page(viewer: Viewer, params: UserFilters, request: PageRequest): Promise<Page<UserRow>> {
     const { statement, column } = this.statement(viewer, params);
     return statement.page<UserRow>(this.db, this.list(column, params.sort), request);
   }
 
-  async after(viewer: Viewer, params: ListUsersParams, request: KeysetRequest): Promise<KeysetPage<UserRow>> {
+  /** The rows after a place in the list, one more than asked for. Shape: `cursor` as `placeOf` made it, null to begin. */
+  after(
+    viewer: Viewer,
+    params: UserFilters,
+    perPage: number,
+    cursor: Readonly<Record<string, unknown>> | null,
+  ): Promise<UserRow[]> {
     const { statement, column } = this.statement(viewer, params);
-    const key = column === 'created_at' || column === 'updated_at' ? 'id' : column;
-    const { cursor } = request;
+    const key = keyOf(column);
     if (cursor !== null) {
       const at = statement.bind(cursor['id']);
       const past = params.sort === 'asc' ? '>' : '<';
@@ -68,10 +71,12 @@ export class UsersQueries {
           : `(u.${key}, u.id) ${past} (${statement.bind(cursor['value'])}, ${at}::bigint)`,
       );
     }
-    const rows = await statement.rows<UserRow>(this.db, this.list(key, params.sort), request.perPage);
-    return keysetPage(request.perPage, rows, (last) => ({
-      cursor: key === 'id' ? { id: last.id } : { id: last.id, value: last[key] },
-    }));
+    return statement.rows<UserRow>(this.db, this.list(key, params.sort), perPage);
+  }
+
+  placeOf(params: UserFilters, last: UserRow): { id: number; value?: string } {
+    const key = keyOf(params.order_by);
+    return key === 'id' ? { id: last.id } : { id: last.id, value: last[key] };
   }
 
   private list(column: string, sort: 'asc' | 'desc') {
@@ -83,8 +88,8 @@ export class UsersQueries {
 
   private statement(
     viewer: Viewer,
-    params: ListUsersParams,
-  ): { statement: ListStatement; column: ListUsersParams['order_by'] } {
+    params: UserFilters,
+  ): { statement: ListStatement; column: UserFilters['order_by'] } {
     const statement = new ListStatement();
     const add = (sql: string) => void statement.filter(sql);
     if (params.username !== undefined) add(`lower(u.username) = lower(${statement.bind(params.username)})`);
@@ -104,7 +109,7 @@ export class UsersQueries {
     return { statement, column: viewer.isAdmin ? params.order_by : 'id' };
   }
 
-  private administratorFilters(statement: ListStatement, params: ListUsersParams): void {
+  private administratorFilters(statement: ListStatement, params: UserFilters): void {
     if (params.admins) statement.filter('u.admin');
     if (params.two_factor === 'enabled') statement.filter('false');
     if (params.without_projects) {
@@ -118,6 +123,11 @@ export class UsersQueries {
       statement.filter(`exists (select 1 from identities i where i.user_id = u.id and ${identity})`);
     }
   }
+}
+
+/** Keyset lists exist in these orders only. */
+function keyOf(column: UserFilters['order_by']): 'id' | 'name' | 'username' {
+  return column === 'name' || column === 'username' ? column : 'id';
 }
 
 function searchSql(statement: ListStatement, search: string): string {

@@ -1,4 +1,4 @@
-import type { Viewer } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
 import { messagingSettings } from '@rookery/messaging';
 import { Database, databaseSettingsFor } from '@rookery/persistence';
 import { aViewer, anonymousViewer, startTestApp, testDatabase } from '@rookery/testing';
@@ -19,7 +19,7 @@ export interface IdentityApp {
   readonly db: Database;
   /** Makes a person and gives his client. */
   person(username: string, over?: Readonly<Record<string, unknown>>): Promise<Person>;
-  as(viewer: Partial<Viewer>): TestClient;
+  as(viewer: Partial<SignedInViewer>): TestClient;
   close(): Promise<void>;
 }
 export interface Person {

@@ -1,0 +1,45 @@
+import type { Visibility } from '@rookery/kernel';
+
+/** What a list of groups can be narrowed by. Source: reference identity-and-import 2.2. */
+export interface GroupFilters {
+  readonly skip_groups?: readonly number[];
+  readonly all_available?: boolean;
+  readonly visibility?: Visibility;
+  readonly search?: string;
+  readonly owned: boolean;
+  readonly order_by: 'name' | 'path' | 'id' | 'similarity';
+  readonly sort: 'asc' | 'desc';
+  readonly min_access_level?: number;
+  readonly top_level_only: boolean;
+  readonly repository_storage?: string;
+  readonly marked_for_deletion_on?: string;
+}
+
+/** What is asked of a group's shape; plain settings may be sent along. Source: reference identity-and-import 2.5, 2.6. */
+export interface GroupChange {
+  readonly name?: string;
+  readonly path?: string;
+  readonly visibility?: Visibility;
+  readonly description?: string | null;
+}
+export interface NewGroup extends GroupChange {
+  readonly name: string;
+  readonly path: string;
+  readonly organization_id?: number;
+}
+
+/** A group as far as it was resolved for the caller, with his level there. */
+export interface KnownGroup {
+  readonly id: number;
+  readonly level: number;
+}
+
+/** Fields that are columns of their own, as they may be sent. */
+export interface GroupColumns {
+  readonly description?: string | null;
+  readonly emails_enabled?: boolean;
+  readonly emails_disabled?: boolean;
+  readonly project_creation_level?: string;
+  readonly subgroup_creation_level?: string;
+  readonly request_access_enabled?: boolean;
+}

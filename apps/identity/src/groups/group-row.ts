@@ -1,0 +1,23 @@
+import type { ProjectRow } from '../projects/project-row';
+import type { Namespace } from './namespace.entity';
+
+/** A group as the statements of this room read it. */
+export type GroupRow = Omit<Namespace, 'marked_for_deletion_at'>;
+
+// A type and not an interface: only types have the index signature that `object()` asks for.
+export type SharedWithGroup = {
+  readonly group_id: number;
+  readonly group_name: string;
+  readonly group_full_path: string;
+  readonly group_access_level: number;
+  readonly expires_at: string | null;
+};
+
+/** A single group. `projects` are there when they were asked for. */
+export interface GroupDetailRow extends GroupRow {
+  readonly shared_with_groups: readonly SharedWithGroup[];
+  /** May the caller administer it, and is this an answer that shows what only such callers see? */
+  readonly shows_secrets: boolean;
+  readonly projects?: readonly ProjectRow[];
+  readonly shared_projects?: readonly ProjectRow[];
+}
