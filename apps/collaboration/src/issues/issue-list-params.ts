@@ -27,7 +27,7 @@ export function filterOf(params: ListIssues): IssueFilter {
     updatedBefore: params.updated_before,
     dueDate: params.due_date,
     asksForMissing: asksForMissing(params),
-    not: exclusionOf(params.not ?? {}),
+    not: params.not && exclusionOf(params.not),
   };
 }
 
