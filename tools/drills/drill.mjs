@@ -1,0 +1,112 @@
+#!/usr/bin/env node
+/**
+ * `npm run drill [-- name ...] [--seed text] [--sabotage name,...]`: faults under load, on a whole estate of its own,
+ * and whether every acknowledged write is still there with exactly what must follow from it. Prints one JSON line a
+ * drill; the exit status is non-zero when one lost, missed or doubled anything.
+ *
+ *   kill       kill -9 of each service five times under load
+ *   relay      the relay dies between the bus's acknowledgement and its own mark, again and again
+ *   nats       NATS is stopped for 30 seconds
+ *   thrice     every message is delivered three times
+ *
+ * `--sabotage` takes a guard out (tools/drills/sabotage.cjs), to show that the drill finds it.
+ * Source: reliability-and-security 12.1 (F1, F3, F5, F15), 12.2.
+ */
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { startEstate } from '../estate/estate.mjs';
+import { freePort } from '../estate/processes.mjs';
+import { sharedTemporary } from '../estate/postgres-files.mjs';
+import { Ledger } from './ledger.mjs';
+import { deliverAgain } from './redelivery.mjs';
+
+const SABOTAGE = fileURLToPath(new URL('sabotage.cjs', import.meta.url));
+const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin', 'gateway'];
+/** Units: notes a second. */
+const RATE = 15;
+
+const DRILLS = {
+  kill: {
+    async run(estate, facts) {
+      facts.unavailableMs = {};
+      for (const name of SERVICES) {
+        for (let round = 0; round < 5; round += 1) {
+          await delay(300 + Math.random() * 400);
+          const from = Date.now();
+          await estate.processes[name].restart();
+          facts.unavailableMs[name] = Math.max(facts.unavailableMs[name] ?? 0, Date.now() - from);
+        }
+      }
+    },
+  },
+  relay: {
+    sabotage: ['kill-before-mark'],
+    async run(estate, facts) {
+      const before = estate.processes.collaboration.pid;
+      await delay(25_000);
+      facts.restarted = estate.processes.collaboration.pid !== before;
+    },
+  },
+  nats: {
+    async run(estate, facts) {
+      await delay(2000);
+      await estate.nats.stop();
+      const from = Date.now();
+      await delay(30_000);
+      await estate.nats.start();
+      facts.natsDownMs = Date.now() - from;
+      await delay(2000);
+    },
+  },
+  thrice: {
+    async run(estate, facts) {
+      const redelivery = await deliverAgain(estate.natsUrl, { streams: ['COLLABORATION', 'IDENTITY'], copies: 2 });
+      await delay(12_000);
+      facts.redelivered = await redelivery.stop();
+    },
+  },
+};
+
+function options(words) {
+  const valueOf = (name) => (words.includes(name) ? words.splice(words.indexOf(name), 2)[1] : undefined);
+  const seed = valueOf('--seed') ?? Date.now().toString(36);
+  const sabotage = valueOf('--sabotage')?.split(',') ?? [];
+  const unknown = words.filter((name) => !DRILLS[name]);
+  if (unknown.length > 0)
+    throw new Error(`there is no drill ${unknown.join(', ')}; there are ${Object.keys(DRILLS).join(', ')}`);
+  return { seed, sabotage, names: words.length > 0 ? words : Object.keys(DRILLS) };
+}
+
+async function drill(name, { seed, sabotage }) {
+  const changes = [...(DRILLS[name].sabotage ?? []), ...sabotage];
+  const env = {
+    RATE_LIMITS: 'off',
+    ...(changes.length > 0 ? { DRILL_SABOTAGE: changes.join(','), NODE_OPTIONS: `--require ${SABOTAGE}` } : {}),
+  };
+  const dataDir = mkdtempSync(join(sharedTemporary(), `rookery-drill-${name}-`));
+  const estate = await startEstate({ dataDir, port: await freePort(), env });
+  const started = Date.now();
+  const facts = {};
+  try {
+    const ledger = new Ledger(estate, `${name}${seed}`);
+    await ledger.prepare();
+    ledger.write(RATE);
+    await DRILLS[name].run(estate, facts);
+    await ledger.stop();
+    const verdict = await ledger.check(name === 'kill' || name === 'nats' ? 30_000 : 20_000);
+    return { drill: name, seed, sabotage, seconds: Math.round((Date.now() - started) / 1000), ...verdict, ...facts };
+  } finally {
+    await estate.stop();
+    await estate.discard();
+  }
+}
+
+const chosen = options(process.argv.slice(2));
+for (const name of chosen.names) {
+  const verdict = await drill(name, chosen);
+  process.stdout.write(`${JSON.stringify(verdict)}\n`);
+  if (verdict.lost + verdict.missing + verdict.duplicate > 0 || verdict.acknowledged === 0) process.exitCode = 1;
+}
+process.exit();

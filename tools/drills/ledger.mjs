@@ -1,0 +1,194 @@
+/**
+ * The client and the judge of all drills: writes uniquely numbered notes that mention one person each, remembers which
+ * were acknowledged, and afterwards holds notes, to-dos, activity events and mails against that.
+ * Source: reliability-and-security 11.
+ */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { simpleParser } from 'mailparser';
+
+const WRITERS = 4;
+const READERS = 4;
+const PROJECTS = 2;
+
+export class Ledger {
+  #entries = new Map();
+  #parsed = new Map();
+  #next = 0;
+  #stopping = false;
+  #running = [];
+
+  constructor(estate, seed) {
+    this.estate = estate;
+    this.seed = seed;
+  }
+
+  async api(method, path, { token = this.estate.token, json } = {}) {
+    const response = await fetch(`${this.estate.baseUrl}/api/v4${path}`, {
+      method,
+      headers: { 'private-token': token, ...(json ? { 'content-type': 'application/json' } : {}) },
+      ...(json ? { body: JSON.stringify(json) } : {}),
+      signal: AbortSignal.timeout(15_000),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null };
+  }
+
+  async #made(path, json) {
+    const { status, body } = await this.api('POST', path, { json });
+    if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  /** People, projects and one issue in each. */
+  async prepare() {
+    const person = async (name) => {
+      const username = `${name}-${this.seed}`;
+      const email = `${username}@mail.example`;
+      const user = await this.#made('/users', { username, email, name, force_random_password: true });
+      const { token } = await this.#made(`/users/${user.id}/personal_access_tokens`, {
+        name: 'drill',
+        scopes: ['api'],
+      });
+      return { id: user.id, username, email, token };
+    };
+    const several = (count, make) => Promise.all(Array.from({ length: count }, (_, index) => make(index)));
+    this.writers = await several(WRITERS, (index) => person(`writer${index}`));
+    this.readers = await several(READERS, (index) => person(`reader${index}`));
+    const group = await this.#made('/groups', { name: `drill-${this.seed}`, path: `drill-${this.seed}` });
+    this.projects = await several(PROJECTS, async (index) => {
+      const project = await this.#made('/projects', { name: `p${index}`, namespace_id: group.id });
+      const people = [...this.writers, ...this.readers].map(({ id }) => id).join(',');
+      await this.#made(`/projects/${project.id}/members`, { user_id: people, access_level: 30 });
+      await this.#made(`/projects/${project.id}/issues`, { title: 'drill' });
+      return project.id;
+    });
+  }
+
+  /** Writes until `stop`. Units: notes a second, of all writers together. */
+  write(rate) {
+    this.#running = this.writers.map(async (writer) => {
+      while (!this.#stopping) {
+        await this.#writeOne(writer);
+        await delay((1000 / rate) * this.writers.length * (0.5 + Math.random()));
+      }
+    });
+  }
+
+  async #writeOne(writer) {
+    const number = (this.#next += 1);
+    const marker = `drill ${this.seed}-${number} of`;
+    const reader = this.readers[number % this.readers.length];
+    const project = this.projects[number % this.projects.length];
+    const entry = { number, marker, reader, outcome: 'unknown' };
+    this.#entries.set(marker, entry);
+    try {
+      const json = { body: `@${reader.username} ${marker} ${writer.username}` };
+      const answer = await this.api('POST', `/projects/${project}/issues/1/notes`, { token: writer.token, json });
+      if (answer.status === 201) entry.outcome = 'acknowledged';
+      else if (answer.status < 500) entry.outcome = `refused with ${answer.status}`;
+    } catch {
+      // A cut connection: nobody knows whether the note was written.
+    }
+  }
+
+  async stop() {
+    this.#stopping = true;
+    await Promise.all(this.#running);
+  }
+
+  async #all(path, token) {
+    const rows = [];
+    for (let page = 1; ; page += 1) {
+      const answer = await this.api('GET', `${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`, {
+        token,
+      });
+      if (answer.status !== 200) throw new Error(`GET ${path}: ${answer.status}`);
+      rows.push(...answer.body);
+      if (answer.body.length < 100) return rows;
+    }
+  }
+
+  async #mails() {
+    for (const name of readdirSync(this.estate.mailDir).filter((file) => file.endsWith('.eml'))) {
+      if (this.#parsed.has(name)) continue;
+      const mail = await simpleParser(readFileSync(join(this.estate.mailDir, name)));
+      this.#parsed.set(name, { id: mail.messageId, to: [mail.to].flat()[0]?.value[0]?.address, text: mail.text ?? '' });
+    }
+    return [...this.#parsed.values()];
+  }
+
+  /** One look at everything. Shape: counts, and up to five examples of what is wrong. */
+  async #look() {
+    const countBy = (texts) => {
+      const counts = new Map();
+      for (const text of texts) {
+        const marker = /drill \S+ of/.exec(text)?.[0];
+        if (marker) counts.set(marker, (counts.get(marker) ?? 0) + 1);
+      }
+      return counts;
+    };
+    const [writer] = this.writers;
+    const notes = countBy(
+      (await Promise.all(this.projects.map((id) => this.#all(`/projects/${id}/issues/1/notes`, writer.token))))
+        .flat()
+        .map(({ body }) => body),
+    );
+    const todos = countBy(
+      (await Promise.all(this.readers.map(({ token }) => this.#all('/todos?action=directly_addressed', token))))
+        .flat()
+        .map(({ body }) => body),
+    );
+    const events = countBy(
+      (await Promise.all(this.projects.map((id) => this.#all(`/projects/${id}/events?action=commented`, writer.token))))
+        .flat()
+        .map(({ note }) => note.body),
+    );
+    const mails = new Map();
+    for (const { id, to, text } of await this.#mails()) {
+      const marker = /drill \S+ of/.exec(text)?.[0];
+      const entry = this.#entries.get(marker);
+      if (entry && to === entry.reader.email) mails.set(marker, (mails.get(marker) ?? new Set()).add(id));
+    }
+    return this.#judge({ notes, todos, events, mails });
+  }
+
+  #judge({ notes, todos, events, mails }) {
+    const verdict = { acknowledged: 0, unknown: 0, refused: 0, lost: 0, missing: 0, duplicate: 0, examples: [] };
+    const wrong = (kind, entry, what) => {
+      verdict[kind] += 1;
+      if (verdict.examples.length < 5)
+        verdict.examples.push(`${kind}: ${what} of note ${entry.number} (${entry.outcome})`);
+    };
+    for (const entry of this.#entries.values()) {
+      const isThere = notes.has(entry.marker);
+      if (entry.outcome === 'acknowledged') verdict.acknowledged += 1;
+      else if (entry.outcome === 'unknown') verdict.unknown += 1;
+      else verdict.refused += 1;
+      if (entry.outcome === 'acknowledged' && !isThere) wrong('lost', entry, 'note');
+      const found = {
+        'to-do': todos.get(entry.marker) ?? 0,
+        event: events.get(entry.marker) ?? 0,
+        mail: mails.get(entry.marker)?.size ?? 0,
+      };
+      if ((notes.get(entry.marker) ?? 0) > 1) wrong('duplicate', entry, 'note');
+      for (const [what, count] of Object.entries(found)) {
+        if (isThere && count === 0) wrong('missing', entry, what);
+        if (count > 1 || (!isThere && count > 0)) wrong('duplicate', entry, what);
+      }
+    }
+    return verdict;
+  }
+
+  /** Looks until nothing is missing, at most for the bound. Units: milliseconds. */
+  async check(withinMs = 30_000) {
+    const from = Date.now();
+    for (;;) {
+      const verdict = await this.#look();
+      const settled = verdict.lost + verdict.missing === 0;
+      if (settled || Date.now() - from > withinMs) return { ...verdict, recoveredInMs: Date.now() - from };
+      await delay(500);
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/** Publishes every message of some streams again as it comes, without a message id, as a broker that forgot would. */
+import { connect, headers } from 'nats';
+
+const COPY = 'Drill-Copy';
+
+/** Shape: `stop()` resolves to the number of copies made. */
+export async function deliverAgain(natsUrl, { streams, copies }) {
+  const connection = await connect({ servers: natsUrl });
+  const bus = connection.jetstream();
+  let made = 0;
+  const subscriptions = streams.map((stream) => {
+    const subscription = connection.subscribe(`${stream.toLowerCase()}.>`);
+    const loop = (async () => {
+      for await (const message of subscription) {
+        if (message.headers?.has(COPY)) continue;
+        const fields = headers();
+        for (const key of message.headers?.keys() ?? []) {
+          if (key !== 'Nats-Msg-Id' && !key.startsWith('Nats-Expected')) fields.set(key, message.headers.get(key));
+        }
+        fields.set(COPY, '1');
+        for (let copy = 0; copy < copies; copy += 1) {
+          await bus.publish(message.subject, message.data, { headers: fields });
+          made += 1;
+        }
+      }
+    })();
+    return { subscription, loop };
+  });
+  return {
+    async stop() {
+      for (const { subscription } of subscriptions) subscription.unsubscribe();
+      await Promise.all(subscriptions.map(({ loop }) => loop));
+      await connection.close();
+      return made;
+    },
+  };
+}

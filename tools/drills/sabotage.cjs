@@ -1,0 +1,64 @@
+/**
+ * Loaded into a service by NODE_OPTIONS=--require: takes a guard out, or puts a fault in, by changing the text of one
+ * built file as it is loaded. Nothing of this is in the product. What is to be changed is in DRILL_SABOTAGE, names
+ * from CHANGES joined by commas; a change that finds nothing to change ends the process, so that no drill is blind.
+ */
+const Module = require('node:module');
+
+const CHANGES = {
+  /** Every delivery counts as new: without the inbox, each effect happens as often as its event is delivered. */
+  'no-inbox': {
+    file: /persistence[\\/]dist[\\/]inbox\.js$/,
+    from: /return new Set\(rows\.map\([^)]*\)[^;]*;/,
+    to: 'return new Set(ids);',
+  },
+  /** The relay dies between the bus's acknowledgement and its own mark, one time in five. */
+  'kill-before-mark': {
+    file: /messaging[\\/]dist[\\/]relay\.js$/,
+    from: /await faults\.reach\(.relay\.before-mark.\);/,
+    to: "if (Math.random() < 0.2) process.kill(process.pid, 'SIGKILL');",
+  },
+  /** The bus is not told which message it has had already. */
+  'no-message-id': {
+    file: /messaging[\\/]dist[\\/]relay\.js$/,
+    from: /msgID: row\.event_id,/,
+    to: '',
+  },
+  /** Rows are taken after the last id seen instead of by state: those that commit late are never seen. */
+  'id-cursor': {
+    file: /messaging[\\/]dist[\\/]outbox-reader\.js$/,
+    from: /from outbox where published_at is null and id <> all\(\$1::bigint\[\]\)/,
+    to: 'from outbox where id > (select coalesce(max(id), 0) from outbox where published_at is not null) and id <> all($1::bigint[])',
+  },
+  /** Events are published before, not with, the commit: here, never written to the outbox at all one time in ten. */
+  'lossy-outbox': {
+    file: /persistence[\\/]dist[\\/]work\.js$/,
+    from: /if \(this\.rows\.length > 0\)/,
+    to: 'if (this.rows.length > 0 && Math.random() > 0.1)',
+  },
+  /** A copy of the directory decides whatever its version. */
+  'no-version-check': {
+    file: /directory[\\/]dist[\\/]copy-progress\.js$/,
+    from: /VERSION_CHECK/,
+    to: '',
+  },
+  /** Effects have no second belt: the natural uniqueness of to-dos, events and mails. */
+  'no-uniqueness': { file: /$^/, from: /$^/, to: '' },
+};
+
+const wanted = (process.env.DRILL_SABOTAGE ?? '').split(',').filter(Boolean);
+const compile = Module.prototype._compile;
+Module.prototype._compile = function (content, filename) {
+  let text = content;
+  for (const name of wanted) {
+    const change = CHANGES[name];
+    if (!change) throw new Error(`there is no sabotage "${name}"`);
+    if (!change.file.test(filename)) continue;
+    if (!change.from.test(text)) {
+      process.stderr.write(`sabotage ${name} finds nothing to change in ${filename}\n`);
+      process.exit(1);
+    }
+    text = text.replace(change.from, change.to);
+  }
+  return compile.call(this, text, filename);
+};
