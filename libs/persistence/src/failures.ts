@@ -52,7 +52,12 @@ const CONNECTION_TEXTS =
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof Unavailable) return error.cause !== undefined && isDatabaseAway(error.cause);
   const code = sqlStateOf(error);
-  if (code !== null) return CONNECTION_CODES.has(code) || CONNECTION_STATES.has(code) || (code.startsWith('08') && code !== PROTOCOL_VIOLATION);
+  if (code !== null)
+    return (
+      CONNECTION_CODES.has(code) ||
+      CONNECTION_STATES.has(code) ||
+      (code.startsWith('08') && code !== PROTOCOL_VIOLATION)
+    );
   const { message } = driverErrorOf(error);
   return typeof message === 'string' && CONNECTION_TEXTS.test(message);
 }

@@ -8,11 +8,17 @@ import { prepared } from './prepared';
 /** Units: bytes of the payload as JSON. Source: reliability-and-security 2.1. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;
 
-const insert = prepared(
-  'outbox_insert',
-  `insert into outbox (event_id, aggregate_type, aggregate_id, subject, type, occurred_at, actor_id, traceparent, payload)
-   select * from unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[],
-     $8::text[], $9::jsonb[])`,
+const COLUMNS = 'event_id, aggregate_type, aggregate_id, subject, type, occurred_at, actor_id, traceparent, payload';
+
+/** Nearly every unit emits one event, and plain values cost half of what arrays do on both sides. */
+const insertOne = prepared(
+  'outbox_insert_one',
+  `insert into outbox (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+);
+const insertMany = prepared(
+  'outbox_insert_many',
+  `insert into outbox (${COLUMNS}) select * from unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[],
+     $6::timestamptz[], $7::bigint[], $8::text[], $9::jsonb[])`,
 );
 
 export interface OutboxRow {
@@ -41,17 +47,23 @@ export function outboxRow(service: ServiceName, event: DomainEvent, occurredAt: 
 
 /** Writes the rows of one unit of work in one statement, in the order in which they were emitted. */
 export async function writeOutbox(tx: Tx, rows: readonly OutboxRow[]): Promise<void> {
-  await tx.prepared(insert, [
-    rows.map((row) => row.eventId),
-    rows.map((row) => row.event.definition.noun),
-    rows.map((row) => row.event.aggregateId),
-    rows.map((row) => row.event.definition.subject),
-    rows.map((row) => row.event.definition.type),
-    rows.map((row) => row.occurredAt.toISOString()),
-    rows.map((row) => row.event.actorId),
-    rows.map((row) => row.traceparent),
-    rows.map((row) => row.payload),
-  ]);
+  const values = rows.map(valuesOf);
+  const [first] = values;
+  if (first === undefined) return;
+  if (values.length === 1) await tx.prepared(insertOne, first);
+  else
+    await tx.prepared(
+      insertMany,
+      Array.from(first, (_, column) => values.map((row) => row[column])),
+    );
+}
+
+/** In the order of COLUMNS. */
+function valuesOf(row: OutboxRow): unknown[] {
+  const { definition, aggregateId, actorId } = row.event;
+  const { noun, subject, type } = definition;
+  const occurredAt = row.occurredAt.toISOString();
+  return [row.eventId, noun, aggregateId, subject, type, occurredAt, actorId, row.traceparent, row.payload];
 }
 
 /** The W3C header of the running span; null when nothing is traced. */
