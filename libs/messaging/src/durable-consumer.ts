@@ -1,7 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceName } from '@rookery/contracts';
-import { Unavailable } from '@rookery/kernel';
-import { isDatabaseAway, violates } from '@rookery/persistence';
 import type { Logger, Metrics } from '@rookery/platform';
 import type { ConsumerMessages, JsMsg, Subscription } from 'nats';
 import type { Broker } from './broker';
@@ -10,12 +8,12 @@ import type { DeadLetters, Letter } from './dead-letters';
 import type { Effect, Effects } from './effects';
 import { decode } from './envelope';
 import type { FaultPoints } from './fault-points';
+import { patiently } from './patiently';
 import { durableOf, isMissing, MAX_ACK_PENDING, streamOf } from './streams';
 import type { Streams } from './streams';
 
 /** Units: milliseconds. */
 const HEARTBEAT_MS = 10_000;
-const BACKOFF_MS = { first: 100, most: 5000 };
 const RESTART_MS = 250;
 
 export interface ConsumerParts {
@@ -234,19 +232,10 @@ export class DurableConsumer {
     else message.nak(delayMs);
   }
 
-  /** Tries on while the surroundings are to blame. Answers null when the process stops meanwhile. */
-  private async untilTheDatabaseIsBack<T>(use: () => Promise<T>): Promise<T | null> {
-    for (let round = 0; ; round += 1) {
-      try {
-        return await use();
-      } catch (error) {
-        if (!isSurroundings(error)) throw error;
-        if (this.stopping.signal.aborted) return null;
-        if (round === 0) this.parts.logger.warn({ err: error, durable: this.durable }, 'an effect waits');
-        const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** Math.min(round, 10));
-        await pause(Math.random() * most, undefined, { signal: this.stopping.signal }).catch(() => undefined);
-      }
-    }
+  private untilTheDatabaseIsBack<T>(use: () => Promise<T>): Promise<T | null> {
+    return patiently(use, this.stopping.signal, (err) =>
+      this.parts.logger.warn({ err, durable: this.durable }, 'an effect waits'),
+    );
   }
 
   private letterOf(message: JsMsg, eventId: string | null): Letter {
@@ -259,12 +248,4 @@ export class DurableConsumer {
       body: message.string(),
     };
   }
-}
-
-/** The database or another part is away; a broken rule of a table is the message's own fault. */
-function isSurroundings(error: unknown): boolean {
-  if (violates(error)) return false;
-  if (isDatabaseAway(error)) return true;
-  // A statement that timed out is Unavailable too, but it may be this message that makes it slow: that counts.
-  return error instanceof Unavailable && error.what !== 'database';
 }

@@ -15,7 +15,7 @@ export function dataSourceOptions(
   settings: DatabaseSettings,
   o: {
     readonly name: string;
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type -- what TypeORM takes as an entity class
+
     readonly entities: readonly Function[];
     readonly onIdleError: (error: unknown) => void;
   },

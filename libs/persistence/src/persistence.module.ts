@@ -18,7 +18,7 @@ import { Work } from './work';
 export interface PersistenceOptions {
   readonly service: ServiceName;
   /** Every entity of the service, by name: nothing is found by scanning folders. */
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type -- what TypeORM takes as an entity class
+
   readonly entities: readonly Function[];
   readonly settings: DatabaseSettings;
   /** When given, the process is not ready while one of them is pending. */

@@ -39,6 +39,7 @@ const MAX_RETRIES = 3;
 export class Work {
   private readonly listeners = new Set<() => void>();
   /** Finding a nested run costs a hook on every promise, so production does without. */
+  // eslint-disable-next-line no-restricted-properties -- Node's own convention, not a setting of ours
   private readonly running = process.env['NODE_ENV'] === 'production' ? null : new AsyncLocalStorage<true>();
 
   constructor(
