@@ -2,11 +2,8 @@ import { Global, Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EndpointRoutes } from './endpoint-routes';
-
-export interface ApiV4Options {
-  readonly service: string;
-}
-export const API_V4_OPTIONS: unique symbol = Symbol('ApiV4Options');
+import { API_V4_OPTIONS } from './runtime';
+import type { ApiV4Options } from './runtime';
 
 /** Serves the endpoints of all controllers of the application. Wants PlatformModule beside it. */
 @Global()

@@ -3,7 +3,7 @@ import type { OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { CLOCK } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
-import { ContextKeys, Links, LOGGER, Metrics, platformSettings, SERVICE_NAME } from '@rookery/platform';
+import { ContextKeys, Links, LOGGER, Metrics, platformSettings } from '@rookery/platform';
 import type { Logger, SettingsOf } from '@rookery/platform';
 import type { FastifyInstance } from 'fastify';
 import makeRouter from 'find-my-way';
@@ -16,8 +16,8 @@ import { internalRoute, internalRoutesOf } from './internal';
 import { EndpointPipeline } from './pipeline';
 import { DEFAULT_BODY_LIMIT } from './request-body';
 import { routerTemplate, templatesOf } from './route-template';
-import { Traffic, WRITE_HEADERS } from './runtime';
-import type { ApiRuntime, WriteHeaders } from './runtime';
+import { API_V4_OPTIONS, Traffic, WRITE_HEADERS } from './runtime';
+import type { ApiRuntime, ApiV4Options, WriteHeaders } from './runtime';
 import { SCOPE_RESOLVER } from './scope';
 import type { ScopeResolver } from './scope';
 
@@ -99,7 +99,7 @@ export class EndpointRoutes implements OnModuleInit {
 
   private runtime(needsResolver: boolean): ApiRuntime {
     return {
-      service: this.get<string>(SERVICE_NAME),
+      service: this.get<ApiV4Options>(API_V4_OPTIONS).service,
       keys: this.get(ContextKeys),
       internalSecret: this.get<SettingsOf<typeof platformSettings>>(platformSettings.token).internalSecret,
       clock: this.get<Clock>(CLOCK),

@@ -115,7 +115,7 @@ export class Presenter<in T> {
     const loaded = await Promise.all(this.loaders.map((load) => load?.(rows, ctx)));
     const writers = await Promise.all(
       this.fields.map((field) => {
-        if (!field.type.batch) return field.type.write;
+        if (!field.type.batch) return Promise.resolve(field.type.write);
         const shown = field.when ? rows.filter((row) => field.when!(row, loaded[field.part], ctx)) : rows;
         return field.type.batch(
           shown.map((row) => field.source(row, loaded[field.part], ctx)),

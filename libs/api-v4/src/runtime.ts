@@ -3,6 +3,12 @@ import type { ContextKeys, Links, Logger, Metrics } from '@rookery/platform';
 import type { RuleServices } from './permission';
 import type { ScopeResolver } from './scope';
 
+export interface ApiV4Options {
+  /** Whose contexts are accepted. */
+  readonly service: string;
+}
+export const API_V4_OPTIONS: unique symbol = Symbol('ApiV4Options');
+
 /** What all endpoints of one application share. */
 export interface ApiRuntime {
   readonly service: string;
