@@ -6,9 +6,13 @@ import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
+import { ActivityConsumer } from './activity/activity.consumer';
+import { ActivityController } from './activity/activity.controller';
+import { ActivityQueries } from './activity/activity.queries';
+import { RecordActivity } from './activity/record-activity';
 import { NamedPeople } from './audience/named-people';
 import { entities, migrations } from './database';
-import { Assignees } from './issues/assignees';
+import { Assignees } from './assignees/assignees';
 import { IssuesController } from './issues/issues.controller';
 import { IssuesQueries } from './issues/issues.queries';
 import { IssuesService } from './issues/issues.service';
@@ -25,8 +29,18 @@ const service = 'collaboration';
 
 /** The rooms of this service. */
 @Module({
-  controllers: [IssuesController, IssueNotesController, ProjectDeletionConsumer, TodosController, TodosConsumer],
+  controllers: [
+    ActivityConsumer,
+    ActivityController,
+    IssuesController,
+    IssueNotesController,
+    ProjectDeletionConsumer,
+    TodosController,
+    TodosConsumer,
+  ],
   providers: [
+    ActivityQueries,
+    RecordActivity,
     Assignees,
     IssuesQueries,
     IssuesService,

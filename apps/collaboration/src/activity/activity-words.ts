@@ -1,0 +1,42 @@
+/** What may be asked for. Source: reference work-tracking 7.2. */
+export const ACTIVITY_ACTIONS = [
+  'created',
+  'updated',
+  'closed',
+  'reopened',
+  'pushed',
+  'commented',
+  'merged',
+  'joined',
+  'left',
+  'destroyed',
+  'expired',
+  'approved',
+] as const;
+export type ActivityAction = (typeof ACTIVITY_ACTIONS)[number];
+
+/** What may be asked for, and what is stored and shown. Source: reference work-tracking 7.3. */
+export const ACTIVITY_TARGET_TYPES = {
+  epic: 'Epic',
+  issue: 'Issue',
+  merge_request: 'MergeRequest',
+  milestone: 'Milestone',
+  note: 'Note',
+  project: 'Project',
+  snippet: 'Snippet',
+  user: 'User',
+  wiki: 'WikiPage::Meta',
+  design: 'DesignManagement::Design',
+} as const;
+export type ActivityTarget = keyof typeof ACTIVITY_TARGET_TYPES;
+export const ACTIVITY_TARGETS = Object.keys(ACTIVITY_TARGET_TYPES) as ActivityTarget[];
+
+/** A text SQL expression: the stored action in the words of the feed. Source: reference work-tracking 7.2. */
+export function actionNameSql(event: string): string {
+  return `case ${event}.action
+    when 'created' then case when ${event}.target_type <> 'Project' then 'opened'
+      when ${event}.imported_from <> 'none' then 'imported' else 'created' end
+    when 'reopened' then 'opened' when 'updated' then 'opened' when 'commented' then 'commented on'
+    when 'merged' then 'accepted' when 'expired' then 'removed due to membership expiration from'
+    else ${event}.action end`;
+}

@@ -1,0 +1,54 @@
+import { Controller } from '@nestjs/common';
+import { anyone, Endpoint, page, project, signedIn } from '@rookery/api-v4';
+import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { filterOf, ListActivity, ListActivityOfUser, ListOwnActivity } from './activity.dto';
+import { ActivityQueries } from './activity.queries';
+import { activityEventPresenter } from './feeds';
+
+const answers = page(activityEventPresenter);
+
+@Controller()
+export class ActivityController {
+  constructor(private readonly activity: ActivityQueries) {}
+
+  @Endpoint('GET', 'events', {
+    about: 'Lists what the caller did, or with `scope=all` what happened in his projects.',
+    source: 'requirements 1 §4 Events, §5; reference work-tracking 7.1',
+    may: signedIn(),
+    params: ListOwnActivity,
+    answers,
+    tokenScopes: ['read_user'],
+  })
+  own({ params, viewer, page }: Call<ListOwnActivity, undefined, SignedInViewer>): Promise<JsonPage> {
+    const { activity } = this;
+    if (params.scope === 'all') return activity.ofMemberships(viewer, filterOf(params), page);
+    return activity.own(viewer, filterOf(params), page);
+  }
+
+  @Endpoint('GET', 'users/:id/events', {
+    about: 'Lists what a person did, as far as the caller may know of it.',
+    source: 'requirements 1 §4 Events, §5; reference work-tracking 7.1',
+    may: anyone(),
+    params: ListActivityOfUser,
+    answers,
+    tokenScopes: ['read_user'],
+  })
+  ofUser({ params, viewer, page }: Call<ListActivityOfUser>): Promise<JsonPage> {
+    const { activity } = this;
+    if (params.scope === 'all') return activity.ofMemberships(viewer, filterOf(params), page);
+    return activity.ofUser(viewer, params.id, filterOf(params), page);
+  }
+
+  @Endpoint('GET', 'projects/:id/events', {
+    about: 'Lists what happened in a project.',
+    source: 'requirements 1 §4 Events; reference work-tracking 7.1',
+    within: project('id'),
+    may: anyone(),
+    params: ListActivity,
+    answers,
+  })
+  ofProject({ params, viewer, within, page }: Call<ListActivity, ProjectScope>): Promise<JsonPage> {
+    return this.activity.ofProject(viewer, within, filterOf(params), page);
+  }
+}

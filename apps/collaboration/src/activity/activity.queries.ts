@@ -1,0 +1,87 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { JsonPage } from '@rookery/api-v4';
+import { Directory } from '@rookery/directory';
+import type { DirectoryUserRow } from '@rookery/directory';
+import type { PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
+import { COUNT_LIMIT, NotFound } from '@rookery/kernel';
+import { Database } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { readerOf } from '../noteables/reader';
+import type { ParentFacts } from '../noteables/reader';
+import { ActivityFeeds } from './feeds';
+import type { ActivityFilter, Feed } from './feeds';
+
+const NOTHING: JsonPage = { json: '[]', total: 0, hasNext: false };
+
+/** Reading feeds of activity. Source: requirements 1 §4 Events; reference work-tracking 7. */
+@Injectable()
+export class ActivityQueries {
+  private readonly feeds: ActivityFeeds;
+
+  constructor(
+    private readonly database: Database,
+    private readonly directory: Directory,
+    @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
+  ) {
+    this.feeds = new ActivityFeeds(platform.externalUrl);
+  }
+
+  /** What the caller did himself. */
+  async own(viewer: SignedInViewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
+    await this.directory.fresh(viewer);
+    return this.read('author', [...personValues(viewer), viewer.userId], filter, page);
+  }
+
+  /** What anybody did in the projects of which the caller is a member. */
+  async ofMemberships(viewer: Viewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
+    if (viewer.userId === null) return NOTHING;
+    await this.directory.fresh(viewer);
+    return this.read('memberships', personValues(viewer), filter, page);
+  }
+
+  /**
+   * What a person did, as far as the caller may know of it; nothing at all of a private profile.
+   * Errors: NotFound for a person who is not there.
+   */
+  async ofUser(viewer: Viewer, ref: number | string, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
+    await this.directory.fresh(viewer);
+    const user = await this.find(ref);
+    if (!user) throw new NotFound('User');
+    if (user.privateProfile && !viewer.isAdmin && user.id !== viewer.userId) return NOTHING;
+    return this.read('author', [...personValues(viewer), user.id], filter, page);
+  }
+
+  /** What happened in a project, by the decision that let the caller in. */
+  ofProject(
+    viewer: Viewer,
+    project: ParentFacts & { readonly name: string },
+    filter: ActivityFilter,
+    page: PageRequest,
+  ): Promise<JsonPage> {
+    const { readsIssues, isMember, readsConfidential, readsInternal } = readerOf(viewer, project);
+    const access = [project.id, project.name, readsIssues, isMember, readsConfidential, readsInternal];
+    return this.read('project', [...personValues(viewer), ...access], filter, page);
+  }
+
+  private async find(ref: number | string): Promise<DirectoryUserRow | undefined> {
+    if (typeof ref === 'number') return (await this.directory.users([ref])).get(ref);
+    return (await this.directory.usersByUsername([ref])).get(ref.toLowerCase());
+  }
+
+  private async read(feed: Feed, values: unknown[], filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
+    const text = this.feeds.pageSql(feed, filter, page, values);
+    const [row] = await this.database.query<{ counted: number; has_more: boolean | null; json: string }>(text, values);
+    const { counted, has_more: hasMore, json } = row!;
+    return {
+      json,
+      total: counted > COUNT_LIMIT ? null : counted,
+      hasNext: hasMore ?? counted > page.page * page.perPage,
+    };
+  }
+}
+
+/** The first three values of every statement here. */
+function personValues(viewer: Viewer): unknown[] {
+  return [viewer.userId, viewer.isAdmin, viewer.isExternal];
+}

@@ -1,0 +1,335 @@
+import { randomUUID } from 'node:crypto';
+import { noteCreated } from '@rookery/contracts';
+import type { DirectoryProject } from '@rookery/contracts';
+import { Work } from '@rookery/persistence';
+import { paging, startNats } from '@rookery/testing';
+import type { PrivateNats, SeededUser } from '@rookery/testing';
+import { ActivityConsumer } from '../../src/activity/activity.consumer';
+import { castOf, startCollaboration } from '../support/collaboration';
+import type { Cast, Collaboration } from '../support/collaboration';
+import { startWorker } from '../support/worker';
+import type { Worker } from '../support/worker';
+
+let service: Collaboration;
+let nats: PrivateNats;
+let worker: Worker;
+let project: DirectoryProject;
+let cast: Cast;
+
+beforeAll(async () => {
+  service = await startCollaboration();
+  nats = await startNats();
+  worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
+});
+afterAll(async () => {
+  await worker.stop();
+  await nats.drop();
+  await service.close();
+});
+const inProject = async (over: Partial<DirectoryProject> = {}): Promise<void> => {
+  project = await service.seed.project(over);
+  cast = await castOf(service.seed, project);
+};
+beforeEach(() => inProject());
+
+type Body = Record<string, unknown>;
+const by = (user: SeededUser) => service.app.as(service.seed.viewer(user));
+const anonymous = () => service.app.as(service.seed.anonymous());
+const anIssue = (fields: Body = {}, author = cast.owner) =>
+  by(author)
+    .post(`projects/${project.id}/issues`)
+    .body({ title: 'An issue', ...fields })
+    .json<{ id: number; iid: number }>();
+const comment = (issue: { iid: number }, body: string, author = cast.owner, fields: Body = {}) =>
+  by(author)
+    .post(`projects/${project.id}/issues/${issue.iid}/notes`)
+    .body({ body, ...fields })
+    .json<{ id: number }>();
+const edit = (issue: { iid: number }, fields: Body, author = cast.owner) =>
+  by(author).put(`projects/${project.id}/issues/${issue.iid}`).body(fields).json();
+const feed = async (client: ReturnType<typeof by>, path: string, query: Body = {}): Promise<Body[]> => {
+  await worker.drained();
+  return client.get(path).query(query).json<Body[]>();
+};
+const wordsOf = (events: Body[]) =>
+  events.map((event) => `${event['action_name'] as string} ${event['target_type'] as string}`);
+const event = <D>(data: D, actorId: number | null = null) => ({
+  id: randomUUID(),
+  time: new Date().toISOString(),
+  aggregateId: 1,
+  actorId,
+  data,
+});
+const at = new Date().toISOString();
+const consumer = () => worker.get(ActivityConsumer);
+const effect = (run: (tx: never) => Promise<void>) => worker.get(Work).run((tx) => run(tx as never));
+
+describe('an entry', () => {
+  test('of an issue and of its notes', async () => {
+    const issue = await anIssue({ title: 'Title "x"' });
+    const note = await comment(issue, 'hello', cast.guest);
+    const [noted, opened] = await feed(by(cast.reporter), `projects/${project.id}/events`);
+    const author = expect.objectContaining({ id: cast.owner.id, username: cast.owner.username });
+    expect(opened).toEqual({
+      id: expect.any(Number),
+      title: null,
+      project_id: project.id,
+      action_name: 'opened',
+      target_id: issue.id,
+      target_iid: issue.iid,
+      target_type: 'Issue',
+      author_id: cast.owner.id,
+      target_title: 'Title "x"',
+      created_at: expect.stringMatching(/\.\d{3}Z$/),
+      imported: false,
+      imported_from: 'none',
+      author_username: cast.owner.username,
+      data: null,
+      author,
+    });
+    const whole = (await by(cast.reporter).get(`projects/${project.id}/issues/${issue.iid}/notes/${note.id}`)).body;
+    expect(noted).toMatchObject({
+      action_name: 'commented on',
+      target_id: note.id,
+      target_iid: note.id,
+      target_type: 'Note',
+      target_title: 'Title "x"',
+      author_username: cast.guest.username,
+      note: whole,
+    });
+  });
+
+  test('for each action, and none for system notes, titles or assignees', async () => {
+    const issue = await anIssue();
+    await edit(issue, { state_event: 'close' });
+    await edit(issue, { state_event: 'reopen', title: 'Other' });
+    await edit(issue, { assignee_ids: [cast.guest.id] });
+    const events = await feed(by(cast.owner), 'events');
+    expect(wordsOf(events)).toEqual(['opened Issue', 'closed Issue', 'opened Issue']);
+    const actions = async (action: string) => (await feed(by(cast.owner), 'events', { action })).length;
+    expect([await actions('created'), await actions('closed'), await actions('reopened')]).toEqual([1, 1, 1]);
+  });
+
+  test('of projects and their members', async () => {
+    const facts = { user_id: cast.guest.id, source_type: 'project' as const, source_id: project.id };
+    const group = { ...facts, source_type: 'group' as const };
+    await effect((tx) =>
+      consumer().projectCreated({
+        tx,
+        events: [event({ project_id: project.id, namespace_id: 1, creator_id: cast.owner.id, created_at: at })],
+      }),
+    );
+    await effect((tx) =>
+      consumer().memberAdded({
+        tx,
+        events: [
+          event({ ...facts, access_level: 10, added_at: at }),
+          event({ ...group, access_level: 10, added_at: at }),
+        ],
+      }),
+    );
+    const removed = (reason: 'left' | 'removed' | 'expired') => event({ ...facts, reason, removed_at: at });
+    await effect((tx) =>
+      consumer().memberRemoved({ tx, events: [removed('left'), removed('removed'), removed('expired')] }),
+    );
+    const events = await feed(by(cast.owner), `projects/${project.id}/events`, { sort: 'asc' });
+    expect(wordsOf(events)).toEqual([
+      'created Project',
+      'joined Project',
+      'left Project',
+      'left Project',
+      'removed due to membership expiration from Project',
+    ]);
+    expect(events[0]).toMatchObject({ target_id: project.id, target_iid: project.id, target_title: project.name });
+    expect(await feed(by(cast.owner), `projects/${project.id}/events`, { target_type: 'project' })).toHaveLength(5);
+    expect(await feed(by(cast.owner), `projects/${project.id}/events`, { action: 'expired' })).toHaveLength(1);
+  });
+
+  test('goes with its note, its issue, its project', async () => {
+    const issue = await anIssue();
+    const note = await comment(issue, 'x');
+    await comment(issue, 'y');
+    expect(await feed(by(cast.owner), 'events')).toHaveLength(3);
+    await by(cast.owner).delete(`projects/${project.id}/issues/${issue.iid}/notes/${note.id}`).send();
+    expect(await feed(by(cast.owner), 'events')).toHaveLength(2);
+    await by(cast.owner).delete(`projects/${project.id}/issues/${issue.iid}`).send();
+    expect(await feed(by(cast.owner), 'events')).toEqual([]);
+    await anIssue();
+    await worker.drained();
+    await effect((tx) => consumer().projectDeleted({ tx, events: [event({ project_id: project.id })] }));
+    const left = await service.database.query('select 1 from activity_events where project_id = $1', [project.id]);
+    expect(left).toEqual([]);
+  });
+
+  test('is written once, however often its event comes', async () => {
+    const issue = await anIssue();
+    await comment(issue, 'x');
+    await worker.drained();
+    const [row] = await service.database.query<{ event_id: string; payload: never }>(
+      'select event_id, payload from outbox where subject = $1 order by id desc limit 1',
+      [noteCreated.subject],
+    );
+    const again = { ...event(row!.payload, cast.owner.id), id: row!.event_id };
+    for (let run = 0; run < 2; run++) await effect((tx) => consumer().noteCreated({ tx, events: [again] }));
+    expect(await feed(by(cast.owner), 'events', { action: 'commented' })).toHaveLength(1);
+  });
+});
+
+describe('filters', () => {
+  test('exclude the named days, sort, and know their words', async () => {
+    const issue = await anIssue();
+    await comment(issue, 'x');
+    await worker.drained();
+    const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+    const count = async (query: Body) => (await feed(by(cast.owner), 'events', query)).length;
+    expect(await count({ before: day(0) })).toBe(0);
+    expect(await count({ before: day(1) })).toBe(2);
+    expect(await count({ after: day(0) })).toBe(0);
+    expect(await count({ after: day(-1) })).toBe(2);
+    expect(await count({ after: day(-1), before: day(1), target_type: 'note', action: 'commented' })).toBe(1);
+    expect(await count({ target_type: 'epic' })).toBe(0);
+    expect(await count({ target_type: 'issue' })).toBe(1);
+    expect(await count({ scope: 'other' })).toBe(2);
+    expect(wordsOf(await feed(by(cast.owner), 'events', { sort: 'asc' }))).toEqual([
+      'opened Issue',
+      'commented on Note',
+    ]);
+    const refusals: [Body, string][] = [
+      [{ before: 'x' }, 'before is invalid'],
+      [{ after: '2026-13-01' }, 'after is invalid'],
+      [{ action: 'opened' }, 'action does not have a valid value'],
+      [{ target_type: 'Issue' }, 'target_type does not have a valid value'],
+      [{ sort: 'up' }, 'sort does not have a valid value'],
+    ];
+    for (const [query, error] of refusals) {
+      const { status, body } = await by(cast.owner).get('events').query(query).send();
+      expect([status, body]).toEqual([400, { error }]);
+    }
+  });
+});
+
+describe('whose feed', () => {
+  test('tokens need a scope, persons must be there, private profiles stay private', async () => {
+    await anIssue();
+    await worker.drained();
+    const scoped = (scopes: string[]) => service.app.as(service.seed.viewer(cast.owner, { scopes }));
+    for (const path of ['events', `users/${cast.owner.id}/events`]) {
+      expect((await scoped(['read_user']).get(path).send()).status).toBe(200);
+      expect((await scoped(['read_repository']).get(path).send()).status).toBe(403);
+    }
+    expect((await anonymous().get('events').send()).status).toBe(401);
+    expect(await feed(anonymous(), `users/${cast.owner.username.toUpperCase()}/events`)).toHaveLength(1);
+    expect(await feed(anonymous(), `users/${cast.owner.id}/events`, { scope: 'all' })).toEqual([]);
+    const { status, body } = await by(cast.owner).get('users/nobody-there/events').send();
+    expect([status, body]).toEqual([404, { message: '404 User Not Found' }]);
+    expect((await by(cast.owner).get('users/999999/events').send()).status).toBe(404);
+    expect((await by(cast.owner).get('projects/999999/events').send()).body).toEqual({
+      message: '404 Project Not Found',
+    });
+    await service.seed.put('users', { ...cast.owner, private_profile: true });
+    const seen = async (client: ReturnType<typeof by>) => (await feed(client, `users/${cast.owner.id}/events`)).length;
+    expect([await seen(by(cast.guest)), await seen(anonymous())]).toEqual([0, 0]);
+    expect([await seen(by(cast.owner)), await seen(by(cast.admin))]).toEqual([1, 1]);
+  });
+
+  test('scope=all shows what anybody did where the caller is a member, directly, through groups and shares', async () => {
+    const member = await service.seed.user();
+    const [direct, foreign] = [await service.seed.project(), await service.seed.project()];
+    const group = await service.seed.group();
+    const below = await service.seed.project({ namespace_id: (await service.seed.group({ parent: group })).id });
+    const [lent, lentGroup] = [await service.seed.project(), await service.seed.group()];
+    const lentBelow = await service.seed.project({ namespace_id: lentGroup.id });
+    const own = await service.seed.project({ namespace_id: member.namespace_id });
+    await service.seed.member(member, direct, 'guest');
+    await service.seed.member(member, group, 'reporter');
+    await service.seed.share(lent, group, 'guest');
+    await service.seed.share(lentGroup, group, 'developer');
+    for (const place of [direct, foreign, below, lent, lentBelow, own]) {
+      project = place;
+      await anIssue({ title: place.path }, cast.admin);
+      await anIssue({ title: 'hidden', confidential: true }, cast.admin);
+    }
+    const events = await feed(by(member), 'events', { scope: 'all' });
+    const titles = events.map((one) => one['target_title']);
+    // Reporters and above read confidential issues; guests do not.
+    const expected = [direct.path, below.path, 'hidden', lent.path, lentBelow.path, 'hidden', own.path, 'hidden'];
+    expect([...titles].sort()).toEqual(expected.sort());
+    const ids = events.map((one) => one['id'] as number);
+    expect(ids).toEqual([...ids].sort((a, b) => b - a));
+    expect(await feed(by(member), 'events')).toEqual([]);
+    const second = await by(member).get('events').query({ scope: 'all', per_page: 3, page: 2 }).send();
+    expect([second.body.map((one: Body) => one['id']), second.headers.get('x-total')]).toEqual([ids.slice(3, 6), '8']);
+  });
+});
+
+describe('what may be seen', () => {
+  // Entries that a reader finds of: an open issue and its note, its internal note, a confidential issue and its note.
+  const ALL = 5;
+  const table: Record<string, number> = {
+    anonymous: 2,
+    external: 2,
+    stranger: 2,
+    guest: 2,
+    planner: 4,
+    reporter: ALL,
+    developer: ALL,
+    owner: ALL,
+    admin: ALL,
+  };
+  test.each(['public', 'internal', 'private'] as const)('in a %s project, by role', async (visibility) => {
+    await inProject({ visibility });
+    const open = await anIssue({}, cast.maintainer);
+    await comment(open, 'a', cast.maintainer);
+    await comment(open, 'internal secret', cast.maintainer, { internal: true });
+    const confidential = await anIssue({ confidential: true }, cast.maintainer);
+    await comment(confidential, 'confidential secret', cast.maintainer);
+    await worker.drained();
+    const outside = { public: [], internal: ['anonymous', 'external'], private: ['anonymous', 'external', 'stranger'] };
+    for (const [name, count] of Object.entries(table)) {
+      const client = name === 'anonymous' ? anonymous() : by(cast[name as keyof Cast]);
+      const isOutside = (outside[visibility] as string[]).includes(name);
+      const ofProject = await client.get(`projects/${project.id}/events`).send();
+      const ofUser = await client.get(`users/${cast.maintainer.id}/events`).send();
+      expect([name, ofProject.status, ofProject.body.length]).toEqual([
+        name,
+        isOutside ? 404 : 200,
+        isOutside ? ofProject.body.length : count,
+      ]);
+      expect([name, ofUser.body.length, ofUser.headers.get('x-total')]).toEqual([
+        name,
+        isOutside ? 0 : count,
+        String(isOutside ? 0 : count),
+      ]);
+      if (count < ALL) expect(ofUser.text).not.toContain('internal secret');
+      if (count < 4) expect(ofUser.text).not.toContain('secret');
+    }
+  });
+
+  test('pages are full although entries between are hidden', async () => {
+    for (let i = 0; i < 6; i++) await anIssue({ confidential: i % 2 === 0 }, cast.maintainer);
+    await worker.drained();
+    const page = await by(cast.guest).get(`projects/${project.id}/events`).query({ per_page: 2 }).send();
+    expect([page.body.length, page.headers.get('x-total'), page.headers.get('x-next-page')]).toEqual([2, '3', '2']);
+  });
+
+  test('is gone at once when access is', async () => {
+    await inProject({ visibility: 'private' });
+    await anIssue({}, cast.developer);
+    expect(await feed(by(cast.developer), 'events')).toHaveLength(1);
+    await service.database.query('delete from directory_memberships where user_id = $1', [cast.developer.id]);
+    expect(await feed(by(cast.developer), 'events')).toEqual([]);
+    expect(await feed(by(cast.developer), 'events', { scope: 'all' })).toEqual([]);
+  });
+});
+
+describe('pages', () => {
+  beforeEach(async () => {
+    for (let i = 0; i < 6; i++) await anIssue({}, cast.owner);
+    await worker.drained();
+  });
+  const list = (path: () => string, query: Body = {}) =>
+    paging(() => ({ app: service.app, viewer: service.seed.viewer(cast.owner), path: path(), rows: 6, query }));
+  describe('of a project', () => list(() => `projects/${project.id}/events`));
+  describe('of a person', () => list(() => `users/${cast.owner.username}/events`, { sort: 'asc' }));
+  describe('of all projects', () => list(() => 'events', { scope: 'all' }));
+});
