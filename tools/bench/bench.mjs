@@ -1,0 +1,133 @@
+#!/usr/bin/env node
+/**
+ * `npm run bench [-- R1 R2 R3 W1 M] [--rounds 3] [--count 3000] [--concurrency 16]`: the whole stack beside the limit
+ * (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as medians and ratios. What decides is
+ * the CPU time of the whole stack for a thousand requests; after writes it is counted until all is quiet.
+ */
+import { fork } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startEstate } from '../estate/estate.mjs';
+import { freePort } from '../estate/processes.mjs';
+import { sharedTemporary } from '../estate/postgres-files.mjs';
+import { cpuSeconds, quiet } from './cpu.mjs';
+import { load } from './load.mjs';
+import { ISSUES, PEOPLE, seed } from './seed.mjs';
+
+const GOALS = { R1: 1.8, R2: 2.2, R3: 1.8, W1: 3.0, M: 2.0 };
+
+function options(words) {
+  const numberOf = (name, fallback) => {
+    const at = words.indexOf(name);
+    return at < 0 ? fallback : Number(words.splice(at, 2)[1]);
+  };
+  const rounds = numberOf('--rounds', 3);
+  const count = numberOf('--count', 3000);
+  const concurrency = numberOf('--concurrency', 16);
+  return { rounds, count, concurrency, names: words.length > 0 ? words : Object.keys(GOALS) };
+}
+
+/** What is asked, the same of both. */
+function workloads({ project, people }) {
+  const notes = (iid) => `/api/v4/projects/${project}/issues/${iid}/notes`;
+  const as = (index) => ({ 'private-token': people[index % PEOPLE].token });
+  const issueOf = (index) => 1 + ((index * 7) % 101);
+  // Notes 1 to 200 belong to issue 1, the next 2,000 to issues 2 to 101 by twenties.
+  const oneNote = (index) => {
+    const id = 1 + ((index * 13) % 2200);
+    return `${notes(id <= 200 ? 1 : 2 + Math.floor((id - 201) / 20))}/${id}`;
+  };
+  const kinds = {
+    R1: (index) => ({ method: 'GET', path: notes(issueOf(index)), headers: as(index) }),
+    R2: (index) => ({ method: 'GET', path: oneNote(index), headers: as(index) }),
+    R3: (index) => ({ method: 'GET', path: '/api/v4/todos', headers: as(index) }),
+    W1: (index) => ({
+      method: 'POST',
+      path: notes(200 + ((index * 11) % (ISSUES - 200))),
+      headers: { ...as(index), 'content-type': 'application/json' },
+      body: JSON.stringify({
+        body: `Could you look at this, please? cc @${people[(index + 1) % PEOPLE].username} ${index}`,
+      }),
+    }),
+  };
+  return { ...kinds, M: (index) => kinds[index % 10 === 0 ? 'W1' : index % 2 === 0 ? 'R2' : 'R1'](index) };
+}
+
+async function startLimit(estate, people) {
+  const port = await freePort();
+  const tokens = Object.fromEntries(people.map(({ id, username, token }) => [token, [id, username]]));
+  const child = fork(fileURLToPath(new URL('limit.mjs', import.meta.url)), {
+    env: {
+      ...process.env,
+      NODE_ENV: 'production',
+      PORT: String(port),
+      LIMIT_BASE: estate.baseUrl,
+      LIMIT_DATABASE_URL: estate.databases.collaboration,
+      LIMIT_TOKENS: JSON.stringify(tokens),
+    },
+  });
+  await new Promise((resolve, reject) =>
+    child.once('message', resolve).once('exit', () => reject(new Error('the limit ended'))),
+  );
+  return { origin: `http://127.0.0.1:${port}`, pid: child.pid, stop: () => child.kill() };
+}
+
+async function measure(target, next, { concurrency, count }) {
+  await load(target.origin, { concurrency, count: Math.ceil(count / 5), next: (index) => next(index + 7919) });
+  await quiet(target.pids);
+  const before = cpuSeconds(target.pids);
+  const result = await load(target.origin, { concurrency, count, next });
+  await quiet(target.pids);
+  const cpu = ((cpuSeconds(target.pids) - before) / count) * 1000;
+  return { cpu, rate: count / result.seconds, p50: result.p50, p99: result.p99, bad: result.bad };
+}
+
+const median = (rows, name) => [...rows].sort((a, b) => a[name] - b[name])[Math.floor(rows.length / 2)][name];
+const summary = (rows) =>
+  Object.fromEntries(['cpu', 'rate', 'p50', 'p99', 'bad'].map((name) => [name, median(rows, name)]));
+
+const chosen = options(process.argv.slice(2));
+const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
+const env = { RATE_LIMITS: 'off', NOTES_CREATES_PER_MINUTE_COUNT: '0', NOTES_PER_NOTEABLE_COUNT: '1000000' };
+const estate = await startEstate({ dataDir, port: await freePort(), env });
+let limit;
+try {
+  const data = await seed(estate);
+  limit = await startLimit(estate, data.people);
+  const { pids } = estate;
+  const servers = [pids.postgres];
+  const { supervisor: _, ...stack } = pids;
+  const targets = {
+    limit: { origin: limit.origin, pids: [limit.pid, ...servers] },
+    rookery: { origin: estate.baseUrl, pids: Object.values(stack) },
+  };
+  const kinds = workloads(data);
+  console.log('      target   CPU s/1,000   req/s    p50 ms   p99 ms   not 2xx   CPU ratio (goal)');
+  for (const name of chosen.names) {
+    const rows = { limit: [], rookery: [] };
+    for (let round = 0; round < chosen.rounds; round += 1)
+      for (const [target, about] of Object.entries(targets))
+        rows[target].push(await measure(about, kinds[name], chosen));
+    const [floor, ours] = [summary(rows.limit), summary(rows.rookery)];
+    for (const [target, row] of [
+      ['limit', floor],
+      ['rookery', ours],
+    ]) {
+      const figures = [
+        row.cpu.toFixed(3).padStart(11),
+        row.rate.toFixed(0).padStart(9),
+        row.p50.toFixed(2).padStart(9),
+        row.p99.toFixed(2).padStart(8),
+        String(row.bad).padStart(9),
+      ];
+      const ratio = target === 'rookery' ? `   x ${(ours.cpu / floor.cpu).toFixed(2)} (${GOALS[name]})` : '';
+      console.log(`${name.padEnd(5)} ${target.padEnd(8)} ${figures.join(' ')}${ratio}`);
+    }
+  }
+} finally {
+  limit?.stop();
+  await estate.stop();
+  await estate.discard();
+}
+process.exit();

@@ -1,0 +1,76 @@
+/** The data of docs/performance: 50 people, one project, 1,000 issues, 50,000 notes, and to-dos for each person. */
+import pg from 'pg';
+
+export const PEOPLE = 50;
+export const ISSUES = 1000;
+export const NOTES = 50_000;
+const TODOS_A_PERSON = 100;
+
+/** Shape: `{ project, issues: firstId, people: [{ id, username, token }] }`. */
+export async function seed(estate) {
+  const call = async (path, json) => {
+    const response = await fetch(`${estate.baseUrl}/api/v4${path}`, {
+      method: 'POST',
+      headers: { 'private-token': estate.token, 'content-type': 'application/json' },
+      body: JSON.stringify(json),
+    });
+    if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  };
+  const people = [];
+  for (let index = 0; index < PEOPLE; index += 1) {
+    const username = `person${index}`;
+    const user = await call('/users', {
+      username,
+      email: `${username}@mail.example`,
+      name: `Person ${index}`,
+      force_random_password: true,
+    });
+    const { token } = await call(`/users/${user.id}/personal_access_tokens`, { name: 'bench', scopes: ['api'] });
+    people.push({ id: user.id, username, token });
+  }
+  const group = await call('/groups', { name: 'bench', path: 'bench' });
+  const { id: project } = await call('/projects', { name: 'bench', namespace_id: group.id });
+  await call(`/projects/${project}/members`, { user_id: people.map(({ id }) => id).join(','), access_level: 30 });
+  const first = await call(`/projects/${project}/issues`, { title: 'first', description: 'the first issue' });
+
+  const client = new pg.Client({ connectionString: estate.databases.collaboration });
+  await client.connect();
+  const ids = people.map(({ id }) => id);
+  await client.query(
+    `insert into issues (project_id, iid, author_id, title, description, created_at, updated_at)
+     select $1, n, ($2::bigint[])[1 + n % $3], 'Issue number ' || n, 'Something is to be done about number ' || n,
+       now() - make_interval(mins => $4 - n), now() - make_interval(mins => $4 - n)
+     from generate_series(2, $4) n`,
+    [project, ids, PEOPLE, ISSUES],
+  );
+  // Issue 1 has 200 notes, the next hundred have 20 each, the others share the rest.
+  await client.query(
+    `insert into notes (noteable_type, noteable_id, project_id, author_id, body, created_at, updated_at)
+     select 'Issue', i.id, $1, ($2::bigint[])[1 + n % $3], 'A remark of ordinary length about this issue, number ' || n
+         || ': it says what was seen, what was expected, and what might be done next.',
+       now() - make_interval(secs => ($4 - n) * 30), now() - make_interval(secs => ($4 - n) * 30)
+     from generate_series(1, $4) n
+     join issues i on i.project_id = $1 and i.iid = case
+       when n <= 200 then 1 when n <= 2200 then 2 + (n - 201) / 20 else 102 + (n - 2201) % ($5 - 101) end`,
+    [project, ids, PEOPLE, NOTES, ISSUES],
+  );
+  await client.query(
+    `update issues i set public_notes_count = n.total
+     from (select noteable_id, count(*) as total from notes group by noteable_id) n where n.noteable_id = i.id`,
+  );
+  await client.query(`update internal_ids set last_value = $2 where scope_id = $1 and usage = 'issues'`, [
+    project,
+    ISSUES,
+  ]);
+  await client.query(
+    `insert into todos (user_id, author_id, action, project_id, target_type, target_id, note_id, source_event_id, created_at, updated_at)
+     select u.id, n.author_id, 'mentioned', $1, 'Issue', n.noteable_id, n.id, gen_random_uuid(), n.created_at, n.created_at
+     from unnest($2::bigint[]) with ordinality u (id, place)
+     cross join lateral (select * from notes where project_id = $1 order by id limit $3 offset (u.place - 1) * $3) n`,
+    [project, ids, TODOS_A_PERSON],
+  );
+  await client.query('vacuum analyze');
+  await client.end();
+  return { project, firstIssue: first.id, people };
+}
