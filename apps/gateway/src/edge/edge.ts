@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller } from '../auth/authenticator';
 import { presentedCredential, readBody, readQuery } from '../auth/credential';
+import type { Credential } from '../auth/credential';
 import type { Entrance } from './entrance';
 import type { Forwarder } from '../upstream/forwarder';
 import type { Tally } from '../metrics/tally';
@@ -48,37 +50,68 @@ export class Edge {
       this.tally.inFlight -= 1;
       this.tally.answered(exchange.route?.service ?? 'none', response.headersSent ? response.statusCode : 499);
     });
-    this.serve(exchange, own).catch((error: unknown) => {
-      this.entrance.logger.error({ err: error, requestId: exchange.requestId }, 'request failed');
-      exchange.fail();
-    });
+    try {
+      // Promises are made only where something is waited for: most requests have a leased token and no body.
+      this.serve(exchange, own)?.catch((error: unknown) => this.failed(exchange, error));
+    } catch (error) {
+      this.failed(exchange, error);
+    }
   }
 
-  private async serve(exchange: Exchange, own: OwnRoutes): Promise<void> {
+  private serve(exchange: Exchange, own: OwnRoutes): Promise<void> | undefined {
     const refused = this.route(exchange);
-    if (refused) return exchange.refuse(refused);
+    if (refused) {
+      exchange.refuse(refused);
+      return undefined;
+    }
     const { parameters, onward } = readQuery(exchange.target.query);
     const { head, route } = exchange;
     exchange.query = onward;
-    let credential = presentedCredential(head, parameters, route.basic === true);
+    const credential = presentedCredential(head, parameters, route.basic === true);
     const refusal = isHealth(route) ? null : this.entrance.shedding.refusal(route.shed, credential === null);
-    if (refusal) return exchange.refuse(refusal);
-    let small: Buffer | null = null;
-    if (isSmall(head)) {
-      exchange.goAhead();
-      const collected = await collect(exchange.request, head.contentLength, this.settings.slowPeerMs);
-      if (collected === null) return undefined;
-      if (!isCollected(collected)) return exchange.refuse(collected);
-      small = collected;
-      credential ??= presentedCredential(head, readBody(small, head.contentType), route.basic === true);
+    if (refusal) {
+      exchange.refuse(refusal);
+      return undefined;
     }
-    const admitted = await this.entrance.admit(exchange, credential, parameters.sudo);
-    if (isRefusal(admitted)) return exchange.refuse(admitted);
-    exchange.caller = admitted;
-    if (exchange.isOver) return undefined;
-    if (route.service === 'gateway') this.answerHere(exchange, own);
-    else this.forwarder.forward(exchange, small ?? this.meteredBody(exchange));
+    if (isSmall(head)) return this.withSmallBody(exchange, credential, parameters.sudo, own);
+    const admitted = this.entrance.admit(exchange, credential, parameters.sudo);
+    if (admitted instanceof Promise) return admitted.then((outcome) => this.goOn(exchange, outcome, null, own));
+    this.goOn(exchange, admitted, null, own);
     return undefined;
+  }
+
+  private async withSmallBody(
+    exchange: Exchange,
+    presented: Credential | null,
+    sudo: string,
+    own: OwnRoutes,
+  ): Promise<void> {
+    const { head, route } = exchange;
+    exchange.goAhead();
+    const body = await collect(exchange.request, head.contentLength, this.settings.slowPeerMs);
+    if (body === null) return;
+    if (!isCollected(body)) {
+      exchange.refuse(body);
+      return;
+    }
+    const credential = presented ?? presentedCredential(head, readBody(body, head.contentType), route.basic === true);
+    this.goOn(exchange, await this.entrance.admit(exchange, credential, sudo), body, own);
+  }
+
+  private goOn(exchange: Exchange, admitted: Caller | Refusal, body: Buffer | null, own: OwnRoutes): void {
+    if (isRefusal(admitted)) {
+      exchange.refuse(admitted);
+      return;
+    }
+    if (exchange.isOver) return;
+    exchange.caller = admitted;
+    if (exchange.route.service === 'gateway') this.answerHere(exchange, own);
+    else this.forwarder.forward(exchange, body ?? this.meteredBody(exchange));
+  }
+
+  private failed(exchange: Exchange, error: unknown): void {
+    this.entrance.logger.error({ err: error, requestId: exchange.requestId }, 'request failed');
+    exchange.fail();
   }
 
   /** Finds the route; everything that can be refused without knowing who asks is refused here. */
