@@ -160,7 +160,10 @@ class Estate {
 
   async startProcesses(signal) {
     signal?.addEventListener('abort', () => void this.stop(), { once: true });
-    for (const name of PROCESSES) this.processes[name] = this.#process(name, environmentOf(name, this));
+    const environments = Object.fromEntries(PROCESSES.map((name) => [name, environmentOf(name, this)]));
+    // For operators' commands (operate.mjs), which run beside the processes; it holds secrets.
+    writeRecord(join(this.dataDir, 'run/environments.json'), environments);
+    for (const name of PROCESSES) this.processes[name] = this.#process(name, environments[name]);
     const failures = [];
     const starts = Object.values(this.processes).map((process) => process.start());
     for (const start of starts) start.catch((error) => failures.push(error.message));
