@@ -17,6 +17,7 @@ export function isGiven(env, name) {
 const WITHHELD = new Set([
   'PORT',
   'HOST',
+  'MANAGEMENT_HOST',
   'MANAGEMENT_PORT',
   'IDENTITY_URL',
   'NATS_SERVER_BIN',
@@ -45,6 +46,7 @@ export function environmentOf(name, estate) {
     }),
     IDENTITY_URL: at('identity'),
     HOST: name === 'gateway' ? estate.host : '127.0.0.1',
+    MANAGEMENT_HOST: '127.0.0.1',
     PORT: String(estate.ports[name].http),
     MANAGEMENT_PORT: String(estate.ports[name].management),
   };

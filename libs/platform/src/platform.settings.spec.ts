@@ -11,6 +11,7 @@ describe('platform settings', () => {
       logLevel: 'info',
       port: 8080,
       host: '0.0.0.0',
+      managementHost: '0.0.0.0',
       managementPort: 9090,
       externalUrl: 'http://localhost:8080',
       internalSecret: 's'.repeat(32),

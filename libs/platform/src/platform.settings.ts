@@ -12,6 +12,10 @@ export const platformSettings = defineSettings('platform', {
   }),
   port: setting.int('PORT', { default: 8080, min: 0, max: 65535, about: 'Port on which this process serves its API.' }),
   host: setting.text('HOST', { default: '0.0.0.0', about: 'Address on which this process listens.' }),
+  managementHost: setting.text('MANAGEMENT_HOST', {
+    default: '0.0.0.0',
+    about: 'Address on which health and metrics are served.',
+  }),
   managementPort: setting.int('MANAGEMENT_PORT', {
     default: 9090,
     min: 0,

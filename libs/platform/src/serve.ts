@@ -24,7 +24,11 @@ export async function serve(definition: ProcessDefinition, context: BootContext)
   context.readiness.require('boot', () => 'starting');
   stopOnSignals(context, { delayMs: settings.shutdownDelayMs, graceMs: settings.shutdownGraceMs });
   context.metrics.collectProcess();
-  const management = await startManagementServer({ ...context, host: settings.host, port: settings.managementPort });
+  const management = await startManagementServer({
+    ...context,
+    host: settings.managementHost,
+    port: settings.managementPort,
+  });
   context.shutdown.on('close', 'management server', () => management.close());
 
   const port = await startSteps(definition, context);
