@@ -73,10 +73,10 @@ function run(command, words, env) {
   });
 }
 
-/** The tests of `npm start` itself run on Node's own runner: they start and kill whole estates. */
+/** The tests of `npm start` and of the checks run on Node's own runner: the former start and kill whole estates. */
 async function estateTests() {
-  const folder = join(ROOT, 'tools/estate/test');
-  const files = readdirSync(folder).map((name) => join(folder, name));
+  const folders = ['tools/estate/test', 'tools/checks/test'].map((name) => join(ROOT, name));
+  const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
   const { run: runTests } = await import('node:test');
   const stream = runTests({ files, concurrency: 1, timeout: 300_000 });
   for await (const { type, data } of stream) {

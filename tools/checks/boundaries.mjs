@@ -71,7 +71,7 @@ function librariesOf(room) {
 }
 
 const FRAMEWORKS = {
-  regex: '^(@nestjs/|typeorm|pg$|nats$|fastify|undici|node:(fs|net|http|https|child_process))',
+  regex: '^(@nestjs/|typeorm|pg$|nats$|fastify|undici|(node:)?(fs|net|tls|http2?|https|dgram|dns|child_process)(/|$))',
   message: 'contracts and kernel are pure: no framework and no IO.',
 };
 

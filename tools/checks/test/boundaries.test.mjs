@@ -1,0 +1,163 @@
+/**
+ * The rules about who may import whom bite: each kind of forbidden import is planted and must be refused with its
+ * reason, and what is allowed must pass. Nothing is written: ESLint gets a text and the path that it would have.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { ESLint } from 'eslint';
+import tseslint from 'typescript-eslint';
+import { ROOMS } from '../boundaries.mjs';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const BOUNDARIES = 'no-restricted-imports';
+
+// The configuration of `npm run lint`, but without types: the planted files are in no program.
+const eslint = new ESLint({ cwd: root, overrideConfig: tseslint.configs.disableTypeChecked });
+
+/** What the boundary rule says of these imports in a file of this path. */
+async function refusals(filePath, ...imports) {
+  const code = imports.map((from, index) => `import * as m${index} from '${from}';\nvoid m${index};\n`).join('');
+  return refusalsOf(filePath, code);
+}
+
+async function refusalsOf(filePath, code) {
+  const [result] = await eslint.lintText(code, { filePath: `${root}${filePath}` });
+  const broken = result.messages.find((message) => message.fatal);
+  assert.equal(broken, undefined, `${filePath} is not linted: ${broken?.message}`);
+  return result.messages.filter(({ ruleId }) => ruleId === BOUNDARIES).map(({ message }) => message);
+}
+
+const FORBIDDEN = [
+  {
+    what: 'a service imports another service by its package',
+    file: 'apps/collaboration/src/notes/planted.ts',
+    from: '@rookery/identity',
+    why: /learns facts by events and asks questions by HTTP/,
+  },
+  {
+    what: 'a service imports another service by a relative path',
+    file: 'apps/collaboration/src/notes/planted.ts',
+    from: '../../../identity/src/users/user.entity',
+    why: /learns facts by events and asks questions by HTTP/,
+  },
+  {
+    what: 'the gateway imports a service',
+    file: 'apps/gateway/src/edge/planted.ts',
+    from: '../../../package/src/package.config',
+    why: /learns facts by events and asks questions by HTTP/,
+  },
+  {
+    what: 'a library imports a service',
+    file: 'libs/directory/src/planted.ts',
+    from: '../../../apps/identity/src/scope/reach-sql',
+    why: /learns facts by events and asks questions by HTTP/,
+  },
+  {
+    what: 'the inside imports the edge of its own room',
+    file: 'apps/collaboration/src/notes/planted.service.ts',
+    from: './notes.controller',
+    why: /HTTP and NATS call the inside, not the other way round/,
+  },
+  {
+    what: "the inside imports another room's presenter",
+    file: 'apps/identity/src/groups/planted.queries.ts',
+    from: '../projects/project.presenter',
+    why: /HTTP and NATS call the inside, not the other way round/,
+  },
+  {
+    what: 'the inside imports the HTTP library',
+    file: 'apps/admin/src/broadcast-messages/planted.entity.ts',
+    from: '@rookery/api-v4',
+    why: /belong to controllers, presenters and consumers/,
+  },
+  {
+    what: 'the inside imports the event library',
+    file: 'apps/package/src/protection-rules/planted.service.ts',
+    from: '@rookery/messaging',
+    why: /belong to controllers, presenters and consumers/,
+  },
+  {
+    what: 'the inside imports more of Nest than injection',
+    file: 'apps/identity/src/users/planted.policy.ts',
+    from: '@nestjs/core',
+    why: /the inside uses Injectable only/,
+  },
+  {
+    what: 'the kernel reads files',
+    file: 'libs/kernel/src/planted.ts',
+    from: 'node:fs',
+    why: /no framework and no IO/,
+  },
+  {
+    what: 'the kernel reads files under another name',
+    file: 'libs/kernel/src/planted.ts',
+    from: 'fs/promises',
+    why: /no framework and no IO/,
+  },
+  {
+    what: 'contracts know a framework',
+    file: 'libs/contracts/src/planted.ts',
+    from: '@nestjs/common',
+    why: /no framework and no IO/,
+  },
+  {
+    what: 'something deep inside a library is imported',
+    file: 'apps/collaboration/src/notes/planted.ts',
+    from: '@rookery/kernel/src/errors',
+    why: /its index is its public face/,
+  },
+  {
+    what: 'a library is imported by a path into its folder',
+    file: 'apps/collaboration/src/notes/planted.ts',
+    from: '../../../../libs/kernel/src/errors',
+    why: /not by a path into its folder/,
+  },
+];
+
+const ALLOWED = [
+  ['apps/collaboration/src/notes/planted.controller.ts', './notes.service', '@rookery/api-v4', '@nestjs/common'],
+  ['apps/collaboration/src/todos/planted.consumer.ts', '@rookery/messaging', '@rookery/contracts', './raise-todos'],
+  ['apps/collaboration/src/notes/planted.service.ts', '../issues/issue.entity', '@rookery/persistence', 'typeorm'],
+  ['apps/collaboration/src/notes/planted.spec.ts', '@rookery/testing', './notes.controller'],
+  ['apps/identity/test/api/planted.api-spec.ts', '@rookery/testing', '../../src/identity.module'],
+  ['libs/kernel/src/planted.ts', './errors'],
+  ['libs/platform/src/planted.ts', 'node:fs', '@rookery/kernel'],
+];
+
+describe('boundaries', () => {
+  for (const { what, file, from, why } of FORBIDDEN) {
+    it(`are broken when ${what}`, async () => {
+      const messages = await refusals(file, from);
+      assert.equal(messages.length > 0, true, `${file} may import ${from}`);
+      assert.match(messages.join('\n'), why);
+    });
+  }
+
+  it('are broken by types and by re-exports too', async () => {
+    const file = 'apps/collaboration/src/notes/planted.ts';
+    assert.equal((await refusalsOf(file, `export * from '@rookery/identity';`)).length, 1);
+    assert.equal(
+      (await refusalsOf(file, `import type { User } from '@rookery/identity';\nexport type U = User;`)).length,
+      1,
+    );
+  });
+
+  for (const [file, ...imports] of ALLOWED) {
+    it(`let ${file} import ${imports.join(', ')}`, async () => {
+      assert.deepEqual(await refusals(file, ...imports), []);
+    });
+  }
+
+  const libraries = Object.keys(ROOMS).filter((room) => room.startsWith('libs/'));
+  for (const [room, { may, why }] of Object.entries(ROOMS)) {
+    it(`give ${room} the libraries of its row and no other, and say why`, async () => {
+      for (const library of libraries.filter((one) => one !== room)) {
+        const name = library.slice('libs/'.length);
+        const messages = await refusals(`${room}/src/planted.ts`, `@rookery/${name}`);
+        if (may.includes(name)) assert.deepEqual(messages, [], `${room} may import ${name}`);
+        else assert.equal(messages.join('\n').includes(why), true, `${room} may not import ${name}`);
+      }
+    });
+  }
+});
