@@ -1,7 +1,7 @@
 import { systemNotes } from '../notes/system-notes';
 import { taskCounts } from './issue.entity';
 import type { Issue, IssueType } from './issue.entity';
-import { toggledTasks } from './task-items';
+import { toggledTasks } from '../mentions/task-items';
 
 /** What a caller wants changed. Shape: undefined leaves a field as it is. */
 export interface IssueWish {

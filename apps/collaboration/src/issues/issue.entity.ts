@@ -1,6 +1,6 @@
 import { Invalid } from '@rookery/kernel';
 import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-import { taskItems } from './task-items';
+import { taskItems } from '../mentions/task-items';
 
 export const ISSUE_TYPES = ['issue', 'incident', 'test_case', 'task'] as const;
 export type IssueType = (typeof ISSUE_TYPES)[number];

@@ -14,7 +14,7 @@ import {
 } from '@rookery/api-v4';
 import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { filterOf } from './issue-list-params';
+import { filterOf } from '../issue-lists/issue-list-params';
 import { issuePolicy } from './issue.policy';
 import { issueDetailPresenter, issuePresenter } from './issue.shape';
 import { CreateIssue, EditIssue, ListIssues, OneIssue, wishedAssignees } from './issues.dto';

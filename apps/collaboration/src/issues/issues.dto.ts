@@ -1,6 +1,6 @@
 import { AtLeastOneOf, Day, Exclusive, Flag, Hash, Instant, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
-import { DUE_DATES } from './issue-filter';
-import type { DueDate } from './issue-filter';
+import { DUE_DATES } from '../issue-lists/issue-filter';
+import type { DueDate } from '../issue-lists/issue-filter';
 import { ISSUE_TYPES } from './issue.entity';
 import type { IssueType } from './issue.entity';
 import { EMPTY_ORDERS, ISSUE_ORDERS } from './issues.queries';

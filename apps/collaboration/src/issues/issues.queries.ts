@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { PageRequest, Viewer } from '@rookery/kernel';
 import { COUNT_LIMIT, NotFound, offsetOf } from '@rookery/kernel';
 import { Database, prepared } from '@rookery/persistence';
-import type { Prepared, Tx } from '@rookery/persistence';
+import type { Prepared } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { arraySql } from '../json-rows/json-shape';
@@ -10,8 +10,8 @@ import type { JsonShape } from '../json-rows/json-shape';
 import { visibleIssueSql } from '../noteables/noteable-kinds';
 import { readerOf } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
-import { addFilter, Conditions } from './issue-filter';
-import type { IssueFilter } from './issue-filter';
+import { addFilter, Conditions } from '../issue-lists/issue-filter';
+import type { IssueFilter } from '../issue-lists/issue-filter';
 import { issueDetailShape, issueShape } from './issue.shape';
 
 export const ISSUE_ORDERS = ['created_at', 'updated_at', 'due_date', 'title'] as const;
@@ -48,6 +48,7 @@ const VISIBLE = visibleIssueSql('i', READER);
 export class IssuesQueries {
   private readonly listed: JsonShape;
   private readonly one: Prepared;
+  private readonly written: Prepared;
 
   constructor(
     private readonly database: Database,
@@ -56,24 +57,30 @@ export class IssuesQueries {
     const sql = { externalUrl: platform.externalUrl, fullPath: FULL_PATH, readsInternal: READS_INTERNAL };
     this.listed = issueShape(sql);
     const detail = issueDetailShape({ ...sql, viewer: READER.viewer });
-    this.one = prepared(
-      'issues_one',
-      `select ${detail.sql} as json from issues i where i.project_id = $1::bigint and i.iid = $7::bigint and ${VISIBLE}`,
-    );
+    const select = `select ${detail.sql} as json from issues i where i.project_id = $1::bigint and i.iid = $7::bigint`;
+    this.one = prepared('issues_one', `${select} and ${VISIBLE}`);
+    const unused = `${READER.isMember} is not null and ${READER.readsConfidential} is not null`;
+    this.written = prepared('issues_written', `${select} and ${unused}`);
   }
 
   /**
-   * Shape: the issue as one JSON object. `through` is the transaction of a write that is to be shown.
+   * Shape: the issue as one JSON object.
    * Errors: NotFound when there is none that the viewer may see.
    */
-  async find(
-    viewer: Viewer,
-    project: ParentFacts,
-    iid: number,
-    through: Pick<Tx, 'prepared'> = this.database,
-  ): Promise<string> {
+  async find(viewer: Viewer, project: ParentFacts, iid: number): Promise<string> {
     const { values, readsIssues } = readerValues(viewer, project);
-    const [row] = readsIssues ? await through.prepared<{ json: string }>(this.one, [...values, iid]) : [];
+    const [row] = readsIssues ? await this.database.prepared<{ json: string }>(this.one, [...values, iid]) : [];
+    if (!row) throw new NotFound('Issue');
+    return row.json;
+  }
+
+  /**
+   * The answer to a write that was just allowed; shown even to somebody who could not ask for it, for instance a
+   * stranger who opened a confidential issue.
+   */
+  async answer(viewer: Viewer, project: ParentFacts, iid: number): Promise<string> {
+    const { values } = readerValues(viewer, project);
+    const [row] = await this.database.prepared<{ json: string }>(this.written, [...values, iid]);
     if (!row) throw new NotFound('Issue');
     return row.json;
   }

@@ -401,7 +401,9 @@ describe('confidential issues', () => {
     expect((await as('guest').get(`${path}/${byGuest}`)).status).toBe(200);
     const { iid: assigned } = await open('owner', { confidential: true, assignee_ids: [cast.stranger.id] });
     expect((await as('stranger').get(`${path}/${assigned}`)).status).toBe(200);
-    // Who may not read what he opened is told so by the answer to the next request; the issue itself is made.
+    const opened = await as('stranger').post(path).send({ title: 'a leak', confidential: true });
+    expect([opened.status, opened.body.confidential]).toEqual([201, true]);
+    expect((await as('stranger').get(`${path}/${opened.body.iid}`)).status).toBe(404);
     expect((await anonymous().get(`${path}/${byGuest}`)).status).toBe(404);
   });
 });

@@ -7,7 +7,7 @@ import { testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { migrations } from '../../src/database';
 import { IssuesQueries } from '../../src/issues/issues.queries';
-import type { IssueFilter } from '../../src/issues/issue-filter';
+import type { IssueFilter } from '../../src/issue-lists/issue-filter';
 import type { IssueOrder } from '../../src/issues/issues.queries';
 import { ISSUE } from '../../src/noteables/noteable-kinds';
 import { NoteStatements } from '../../src/notes/notes.statements';

@@ -24,7 +24,8 @@ export async function startCollaboration(env: Readonly<Record<string, string>> =
     module: CollaborationModule,
     settings: [databaseSettingsFor('collaboration'), messagingSettings, ...collaborationSettings],
     databaseUrl: url,
-    env,
+    // Many requests at once on a busy machine may wait longer for a connection than a client should.
+    env: { DATABASE_POOL_WAIT_MS: '10000', ...env },
   });
   const seed = await DirectorySeed.open(url);
   return {

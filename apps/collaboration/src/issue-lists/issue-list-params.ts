@@ -1,6 +1,6 @@
 import { InvalidParameters } from '@rookery/kernel';
 import type { IssueFilter, PeopleFilter } from './issue-filter';
-import type { ListIssues } from './issues.dto';
+import type { ListIssues } from '../issues/issues.dto';
 
 /**
  * Reads the parameters of a list as a filter. Filters by what no issue has yet are answered truthfully: asking for it

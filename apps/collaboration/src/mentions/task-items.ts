@@ -1,4 +1,4 @@
-import { textBlocks } from '../mentions/markdown-blocks';
+import { textBlocks } from './markdown-blocks';
 
 /** A line of a list with a box before it. */
 export interface TaskItem {

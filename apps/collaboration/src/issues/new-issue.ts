@@ -1,0 +1,61 @@
+import { Conflict } from '@rookery/kernel';
+import { nextInternalId, prepared, violates } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import type { IssueFacts } from './issue-events';
+import type { IssueType } from './issue.entity';
+
+/** What a caller wants opened. */
+export interface NewIssue {
+  readonly title: string;
+  readonly description: string | null;
+  readonly issueType: IssueType;
+  readonly confidential: boolean;
+  readonly assigneeIds: readonly number[];
+  readonly dueOn: string | null;
+  readonly discussionLocked: boolean | null;
+  /** Null = now. */
+  readonly createdAt: Date | null;
+  /** Null = the next number of the project. */
+  readonly iid: number | null;
+}
+
+interface NewRow extends NewIssue {
+  readonly projectId: number;
+  readonly authorId: number;
+  readonly taskCount: number;
+  readonly completedTaskCount: number;
+}
+
+const insert = prepared(
+  'issues_insert',
+  `insert into issues (project_id, iid, author_id, title, description, issue_type, confidential, due_on,
+     discussion_locked, task_count, completed_task_count, created_at, updated_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12::timestamptz, now()), coalesce($12::timestamptz, now()))
+   returning id, created_at`,
+);
+/** A number that was given by hand moves the counter past itself. */
+const raiseInternalId = prepared(
+  'issues_raise_internal_id',
+  `insert into internal_ids (usage, scope_id, last_value) values ('issues', $1::bigint, $2::bigint)
+   on conflict (usage, scope_id) do update set last_value = greatest(internal_ids.last_value, excluded.last_value)`,
+);
+
+/**
+ * Stores a new issue under its number. The number is taken last, so that the counter's row is locked shortly.
+ * Errors: Conflict when a given number is taken.
+ */
+export async function insertIssue(tx: Tx, issue: NewRow): Promise<IssueFacts> {
+  const { projectId, authorId, confidential } = issue;
+  if (issue.iid !== null) await tx.prepared(raiseInternalId, [projectId, issue.iid]);
+  const iid = issue.iid ?? (await nextInternalId(tx, 'issues', projectId));
+  const { title, description, issueType, dueOn, discussionLocked, taskCount, completedTaskCount, createdAt } = issue;
+  const texts = [title, description, issueType, confidential, dueOn, discussionLocked];
+  const values = [projectId, iid, authorId, ...texts, taskCount, completedTaskCount, createdAt];
+  try {
+    const [row] = await tx.prepared<{ id: number; created_at: Date }>(insert, values);
+    return { id: row!.id, iid, projectId, authorId, confidential, createdAt: row!.created_at };
+  } catch (error) {
+    if (violates(error, 'uq_issues_project_id_iid')) throw new Conflict('Duplicated issue');
+    throw error;
+  }
+}
