@@ -98,7 +98,9 @@ async function journeys(digests, words) {
   const { freePort } = await import('./estate/processes.mjs');
   const { sharedTemporary } = await import('./estate/postgres-files.mjs');
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-e2e-'));
-  const estate = await startEstate({ dataDir, port: await freePort(), digests, warn: (text) => console.error(text) });
+  const { PATIENCE } = await import('./estate/environment.mjs');
+  const warn = (text) => console.error(text);
+  const estate = await startEstate({ dataDir, port: await freePort(), env: PATIENCE, digests, warn });
   const control = await startControl(estate);
   try {
     await jest('apps/e2e/jest.config.cjs', ['-i', ...words], {

@@ -8,6 +8,7 @@ import { fork } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PATIENCE } from '../estate/environment.mjs';
 import { startEstate } from '../estate/estate.mjs';
 import { freePort } from '../estate/processes.mjs';
 import { sharedTemporary } from '../estate/postgres-files.mjs';
@@ -89,7 +90,7 @@ const summary = (rows) =>
 
 const chosen = options(process.argv.slice(2));
 const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
-const env = { RATE_LIMITS: 'off', NOTES_CREATES_PER_MINUTE_COUNT: '0', NOTES_PER_NOTEABLE_COUNT: '1000000' };
+const env = { ...PATIENCE, NOTES_CREATES_PER_MINUTE_COUNT: '0', NOTES_PER_NOTEABLE_COUNT: '1000000' };
 const estate = await startEstate({ dataDir, port: await freePort(), env });
 let limit;
 try {

@@ -16,6 +16,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { PATIENCE } from '../estate/environment.mjs';
 import { startEstate } from '../estate/estate.mjs';
 import { freePort } from '../estate/processes.mjs';
 import { sharedTemporary } from '../estate/postgres-files.mjs';
@@ -82,7 +83,7 @@ function options(words) {
 async function drill(name, { seed, sabotage }) {
   const changes = [...(DRILLS[name].sabotage ?? []), ...sabotage];
   const env = {
-    RATE_LIMITS: 'off',
+    ...PATIENCE,
     ...(changes.length > 0 ? { DRILL_SABOTAGE: changes.join(','), NODE_OPTIONS: `--require ${SABOTAGE}` } : {}),
   };
   const dataDir = mkdtempSync(join(sharedTemporary(), `rookery-drill-${name}-`));

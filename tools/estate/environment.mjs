@@ -80,3 +80,14 @@ function inherited(name, env) {
 function unlessGiven(env, values) {
   return Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== undefined && !isGiven(env, key)));
 }
+
+/**
+ * For tests and drills on machines that are busy with other things: what is slow there is not what they look for, so
+ * nothing is refused for being late and nobody is limited.
+ */
+export const PATIENCE = {
+  RATE_LIMITS: 'off',
+  GATEWAY_AUTH_TIMEOUT_MS: '3000',
+  GATEWAY_LOOP_DELAY_MS: '5000',
+  DATABASE_POOL_WAIT_MS: '5000',
+};
