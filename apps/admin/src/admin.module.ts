@@ -18,7 +18,6 @@ export class AdminModule {
       module: AdminModule,
       imports: [
         PlatformModule.forRoot({ service, values }),
-        PlatformModule.forRoot({ service, values }),
         PersistenceModule.forRoot({
           service,
           entities,

@@ -19,7 +19,6 @@ export class PackageModule {
       module: PackageModule,
       imports: [
         PlatformModule.forRoot({ service, values }),
-        PlatformModule.forRoot({ service, values }),
         PersistenceModule.forRoot({
           service,
           entities,
