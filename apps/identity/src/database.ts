@@ -7,6 +7,7 @@ import { CreateUsers1767225600000 } from './migrations/1767225600000-create-user
 import { CreateAccessTokens1767225600001 } from './migrations/1767225600001-create-access-tokens';
 import { CreateNamespacesAndProjects1767225600002 } from './migrations/1767225600002-create-namespaces-and-projects';
 import { CreateMemberships1767225600003 } from './migrations/1767225600003-create-memberships';
+import { CreateNamespaceAncestors1767225600005 } from './migrations/1767225600005-create-namespace-ancestors';
 import { Project } from './projects/project.entity';
 import { AccessToken } from './tokens/access-token.entity';
 import { User } from './users/user.entity';
@@ -20,4 +21,5 @@ export const migrations: readonly MigrationClass[] = [
   CreateNamespacesAndProjects1767225600002,
   CreateMemberships1767225600003,
   CreateDirectoryLog1767225600004,
+  CreateNamespaceAncestors1767225600005,
 ];

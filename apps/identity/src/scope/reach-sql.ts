@@ -25,23 +25,18 @@ export function reachedProjectsSql(user: string, level: string): string {
 }
 
 function invitedSql(source: 'namespace' | 'project', user: string, level: string): string {
-  return `select s.source_id from members m
-      join namespaces top on top.id = m.source_id
-      join namespaces g on ${withinSql('g', 'top')}
-      join shares s on s.group_id = g.id and s.source_type = '${source}' and s.access_level >= ${level} and ${live('s')}
-      where m.user_id = ${user} and m.source_type = 'namespace' and m.access_level >= ${level} and ${live('m')}
-        and exists (select 1 from shares)`;
+  return `select s.source_id from shares s
+      where s.source_type = '${source}' and s.access_level >= ${level} and ${live('s')} and s.group_id in (
+        ${belowSql(`select m.source_id from members m
+          where m.user_id = ${user} and m.source_type = 'namespace' and m.access_level >= ${level} and ${live('m')}`)})`;
 }
 
-/** Is the namespace `n` the namespace `top` or anything below it? One range of the index on traversal_ids. */
-export function withinSql(n: string, top: string): string {
-  const last = `array_length(${top}.traversal_ids, 1)`;
-  return `(${n}.traversal_ids >= ${top}.traversal_ids
-    and ${n}.traversal_ids < ${top}.traversal_ids[1:${last} - 1] || (${top}.traversal_ids[${last}] + 1))`;
+/** Namespaces at or below the given ones. Source: ADR 0063. */
+function belowSql(ids: string): string {
+  return `select a.namespace_id as id from namespace_ancestors a where a.ancestor_id in (${ids})`;
 }
 
 /** All namespaces that the user reaches with at least `level`, descendants included. */
 export function reachedTreeSql(user: string, level: string): string {
-  return `select below.id from namespaces top join namespaces below on ${withinSql('below', 'top')}
-    where top.id in (${reachedNamespacesSql(user, level)})`;
+  return belowSql(reachedNamespacesSql(user, level));
 }

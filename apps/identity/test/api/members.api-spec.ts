@@ -260,6 +260,12 @@ describe('rules', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 403]);
   });
 
+  it('the person of a personal project stays', async () => {
+    const source = await project();
+    expect((await identity.root.delete(`${source.base}/${ada.id}`)).body).toEqual({ message: '403 Forbidden' });
+    expect((await ada.client.put(`${source.base}/${ada.id}`).body({ access_level: 30 })).status).toBe(403);
+  });
+
   it('leaving a group leaves what is below, unless that is to be kept', async () => {
     const top = await group();
     const inside = await project({ namespace_id: top.id });

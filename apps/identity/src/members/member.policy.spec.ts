@@ -1,0 +1,51 @@
+import type { Viewer } from '@rookery/kernel';
+import { belowInherited } from './inherited-level';
+import { mayDealWithLevel, mayManageMembers } from './member.policy';
+import { peopleNamed } from './people-named';
+
+const viewer = { isAdmin: false } as Viewer;
+const admin = { isAdmin: true } as Viewer;
+const LEVELS = [0, 10, 15, 20, 30, 40, 50];
+
+describe('members', () => {
+  it.each([
+    ['group', 50],
+    ['project', 40],
+  ] as const)('of a %s are managed from level %i on', (kind, needed) => {
+    expect(LEVELS.map((level) => mayManageMembers(viewer, { kind, level }))).toEqual(
+      LEVELS.map((level) => level >= needed),
+    );
+    expect(mayManageMembers(admin, { kind, level: 0 })).toBe(true);
+  });
+
+  it('are never given more than the giver has', () => {
+    expect(mayDealWithLevel(viewer, { level: 40 }, 40)).toBe(true);
+    expect(mayDealWithLevel(viewer, { level: 40 }, 50)).toBe(false);
+    expect(mayDealWithLevel(admin, { level: 0 }, 50)).toBe(true);
+  });
+
+  it('hold at least what they inherit', () => {
+    expect(belowInherited(30, { access_level: 30, name: 'Foo' })).toBeNull();
+    expect(belowInherited(20, { access_level: 30, name: 'Foo' })).toBe(
+      'should be greater than or equal to Developer inherited membership from group Foo',
+    );
+  });
+});
+
+describe('people named in a request', () => {
+  it.each([
+    [{ user_id: 7 }, [{ id: 7 }]],
+    [{ user_id: '7, 8,7' }, [{ id: 7 }, { id: 8 }]],
+    [{ user_id: [7, '8'] }, [{ id: 7 }, { id: 8 }]],
+    [{ username: 'ada,bob' }, [{ username: 'ada' }, { username: 'bob' }]],
+  ])('%j', (params, expected) => expect(peopleNamed(params)).toEqual(expected));
+
+  it.each([
+    { user_id: '' },
+    { user_id: 'x' },
+    { user_id: '1.5' },
+    { user_id: '-1' },
+    { user_id: {} },
+    { username: ' ' },
+  ])('refuses %j', (params) => expect(() => peopleNamed(params)).toThrow(/is (invalid|empty)/));
+});
