@@ -1,6 +1,8 @@
 import { defineSettings, setting } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
+import { activitySettings } from './activity/activity.config';
 import { audienceSettings } from './audience/audience.config';
+import { mailerSettings } from './notifications/mailer.config';
 
 export const notesSettings = defineSettings('notes', {
   createsPerMinute: setting.int('NOTES_CREATES_PER_MINUTE_COUNT', {
@@ -24,4 +26,4 @@ export const notesSettings = defineSettings('notes', {
 export type NotesSettings = SettingsOf<typeof notesSettings>;
 
 /** What only this service reads. */
-export const collaborationSettings = [notesSettings, audienceSettings];
+export const collaborationSettings = [notesSettings, audienceSettings, activitySettings, mailerSettings];

@@ -20,6 +20,12 @@ import { ProjectDeletionConsumer } from './noteables/project-deletion.consumer';
 import { IssueNotesController } from './notes/notes.controller';
 import { NotesQueries } from './notes/notes.queries';
 import { NotesService } from './notes/notes.service';
+import { MailQueue } from './notifications/mail-queue';
+import { Mailer } from './notifications/mailer';
+import { NotificationsConsumer } from './notifications/notifications.consumer';
+import { Participants } from './notifications/participants';
+import { QueueMails } from './notifications/queue-mails';
+import { Pruning } from './pruning/pruning';
 import { RaiseTodos } from './todos/raise-todos';
 import { TodosConsumer } from './todos/todos.consumer';
 import { TodosController } from './todos/todos.controller';
@@ -34,6 +40,7 @@ const service = 'collaboration';
     ActivityController,
     IssuesController,
     IssueNotesController,
+    NotificationsConsumer,
     ProjectDeletionConsumer,
     TodosController,
     TodosConsumer,
@@ -44,9 +51,14 @@ const service = 'collaboration';
     Assignees,
     IssuesQueries,
     IssuesService,
+    MailQueue,
+    Mailer,
     NamedPeople,
     NotesQueries,
     NotesService,
+    Participants,
+    Pruning,
+    QueueMails,
     RaiseTodos,
     TodosService,
   ],

@@ -1,8 +1,9 @@
 import { apiV4Server } from '@rookery/api-v4';
-import { deadLetterCommands, eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
+import { deadLetterCommands, messagingSettings, republishCommand } from '@rookery/messaging';
 import { databaseSettingsFor, migrate } from '@rookery/persistence';
 import { boot } from '@rookery/platform';
 import { collaborationSettings } from './collaboration.config';
+import { collaborationWorker } from './collaboration.worker';
 import { migrations } from './database';
 
 void boot({
@@ -10,7 +11,7 @@ void boot({
   settings: [databaseSettingsFor('collaboration'), messagingSettings, ...collaborationSettings],
   module: async () => (await import('./collaboration.module')).CollaborationModule,
   http: apiV4Server,
-  worker: eventWorker,
+  worker: collaborationWorker,
   migrate: migrate({ service: 'collaboration', migrations }),
   commands: { ...deadLetterCommands, ...republishCommand },
 });

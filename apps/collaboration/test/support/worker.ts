@@ -1,5 +1,5 @@
 import { Database, databaseSettingsFor } from '@rookery/persistence';
-import { eventWorker, messagingSettings } from '@rookery/messaging';
+import { messagingSettings } from '@rookery/messaging';
 import { createLogger, LOGGER, platformSettings, readSettings, ShutdownOrder } from '@rookery/platform';
 import type { BootContext } from '@rookery/platform';
 import type { PrivateNats } from '@rookery/testing';
@@ -7,6 +7,7 @@ import { TEST_INTERNAL_SECRET } from '@rookery/testing';
 import { connect } from 'nats';
 import type { NatsConnection } from 'nats';
 import { collaborationSettings } from '../../src/collaboration.config';
+import { collaborationWorker } from '../../src/collaboration.worker';
 import { CollaborationModule } from '../../src/collaboration.module';
 
 /** The worker role over the database of a service under test, on a bus of its own. */
@@ -41,8 +42,8 @@ export async function startWorker(o: {
   values.set(LOGGER, logger);
   const shutdown = new ShutdownOrder(logger);
   const context = { nestLogger: false, shutdown, rootModule: async () => CollaborationModule.forRoot(values) };
-  const app = await eventWorker.create(context as unknown as BootContext);
-  await eventWorker.start(app, context as unknown as BootContext);
+  const app = await collaborationWorker.create(context as unknown as BootContext);
+  await collaborationWorker.start(app, context as unknown as BootContext);
   const bus = await connect({ servers: o.nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
   const database = app.get(Database);
   return {

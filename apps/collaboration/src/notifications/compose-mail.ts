@@ -1,0 +1,141 @@
+import { createHmac } from 'node:crypto';
+import type { SendMailOptions } from 'nodemailer';
+import type { MailJob } from './mail-queue';
+import type { MailReason, MailTemplate } from './mail-templates';
+import { escapeHtml, htmlOf, manyLines, oneLine } from './mail-text';
+
+/** What all e-mails of an instance have in common. */
+export interface MailIdentity {
+  /** Without a slash at its end. */
+  readonly externalUrl: string;
+  readonly from: string;
+  readonly replyTo: string;
+  readonly headerPrefix: string;
+  readonly subjectSuffix: string;
+  /** Keys the ids of messages that tell of no note and no new issue. */
+  readonly secret: string;
+}
+
+/** The text of an e-mail, the same for all who get it. */
+export interface MailBody {
+  readonly text: string;
+  readonly html: string;
+}
+
+const BECAUSE: Readonly<Record<MailReason, string>> = {
+  own_activity: 'because you asked to hear of your own activity',
+  assigned: 'because you are assigned',
+  review_requested: 'because your review was requested',
+  mentioned: 'because you were mentioned',
+  subscribed: 'because you subscribed',
+};
+
+const LEAD: Readonly<Record<MailTemplate, (job: MailJob) => string>> = {
+  issue_created: (job) => `${who(job)} created issue #${job.issue_iid}`,
+  issue_closed: (job) => `${who(job)} closed issue #${job.issue_iid}`,
+  issue_reopened: (job) => `${who(job)} reopened issue #${job.issue_iid}`,
+  issue_reassigned: (job) => `${who(job)} changed the assignees of issue #${job.issue_iid}${changeOf(job)}`,
+  issue_mentioned: (job) => `${who(job)} mentioned you in issue #${job.issue_iid}`,
+  note_created: (job) => `${who(job)} commented on issue #${job.issue_iid}`,
+};
+
+/**
+ * An e-mail as it goes to the mail server. Addresses are objects and come from confirmed rows only; every text is
+ * cleaned before the library sees it. Source: reference work-tracking 8.5; reliability-and-security 2.7; ADR 0084.
+ */
+export function composeMail(job: MailJob, body: MailBody, identity: MailIdentity): SendMailOptions {
+  const host = hostOf(identity);
+  const url = linkTo(job, identity);
+  const because = job.reason ? BECAUSE[job.reason] : 'because you take part in it';
+  const footer = `You get this e-mail ${because}.`;
+  const messageId = messageIdOf(job, identity);
+  const thread = `<issue_${job.issue_id}@${host}>`;
+  const isFirst = messageId === thread;
+  return {
+    from: { name: oneLine(`${job.actor_name} (@${job.actor_username})`, 200), address: identity.from },
+    to: { name: '', address: job.address },
+    replyTo: { name: oneLine(job.project_path, 200), address: identity.replyTo },
+    envelope: { from: identity.from, to: [job.address] },
+    subject: `${isFirst ? '' : 'Re: '}${subjectOf(job, identity)}`,
+    text: `${body.text}\n\n-- \n${footer}\n${url}\n`,
+    html: `${body.html}<hr><p style="font-size:small;color:#666">${footer} <a href="${escapeHtml(url)}">View it</a>.</p>`,
+    messageId,
+    ...(isFirst ? {} : { inReplyTo: thread, references: thread }),
+    headers: headersOf(job, identity, host),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+/** Rendered once for all recipients of an event. */
+export function bodyOf(job: MailJob): MailBody {
+  const lead = oneLine(LEAD[job.template](job), 2000);
+  const told = job.note_id !== null ? job.note_body : tellsText(job.template) ? job.description : null;
+  const title = oneLine(job.title);
+  const text = manyLines(told ?? '').trim();
+  return {
+    text: [`${lead}: ${title}`, ...(text === '' ? [] : [text])].join('\n\n'),
+    html: `<p>${escapeHtml(lead)}: <strong>${escapeHtml(title)}</strong></p>${text === '' ? '' : htmlOf(text)}`,
+  };
+}
+
+/** Stable, so that a copy sent twice is known as one. Shape: with angle brackets. */
+export function messageIdOf(job: MailJob, identity: MailIdentity): string {
+  const host = hostOf(identity);
+  if (job.template === 'issue_created') return `<issue_${job.issue_id}@${host}>`;
+  if (job.template === 'note_created') return `<note_${job.note_id}@${host}>`;
+  const triple = `${job.event_id}:${job.recipient_id}:${job.template}`;
+  return `<${createHmac('sha256', identity.secret).update(triple).digest('hex').slice(0, 40)}@${host}>`;
+}
+
+function headersOf(job: MailJob, { headerPrefix }: MailIdentity, host: string): Record<string, string> {
+  const own: Record<string, string> = {
+    Project: job.project_name,
+    'Project-Id': String(job.project_id),
+    'Project-Path': job.project_path,
+    'Issue-ID': String(job.issue_id),
+    'Issue-IID': String(job.issue_iid),
+    'Issue-State': job.state,
+    ConfidentialIssue: String(job.confidential),
+    ...(job.note_id === null ? {} : { 'Note-ID': String(job.note_id) }),
+    ...(job.reason === null ? {} : { NotificationReason: job.reason }),
+  };
+  const list = [...job.project_path.split('/')].reverse().map((part) => part.replace(/[^A-Za-z0-9_-]/g, '-'));
+  return {
+    ...Object.fromEntries(Object.entries(own).map(([name, value]) => [`${headerPrefix}-${name}`, oneLine(value)])),
+    'List-Id': `${oneLine(job.project_path).replace(/[<>]/g, '')} <${list.join('.').slice(0, 200)}.${host}>`,
+    'Auto-Submitted': 'auto-generated',
+    'X-Auto-Response-Suppress': 'All',
+  };
+}
+
+function subjectOf(job: MailJob, { subjectSuffix }: MailIdentity): string {
+  const parts = [oneLine(job.project_name), `${oneLine(job.title)} (#${job.issue_iid})`, oneLine(subjectSuffix)];
+  return parts.filter((part) => part !== '').join(' | ');
+}
+
+function linkTo(job: MailJob, { externalUrl }: MailIdentity): string {
+  const path = job.project_path.split('/').map(encodeURIComponent).join('/');
+  return `${externalUrl}/${path}/-/issues/${job.issue_iid}${job.note_id === null ? '' : `#note_${job.note_id}`}`;
+}
+
+function hostOf({ externalUrl }: MailIdentity): string {
+  return new URL(externalUrl).hostname;
+}
+
+function tellsText(template: MailTemplate): boolean {
+  return template === 'issue_created' || template === 'issue_mentioned';
+}
+
+function who(job: MailJob): string {
+  return `${oneLine(job.actor_name, 200)} (@${job.actor_username})`;
+}
+
+function changeOf({ added, removed }: MailJob): string {
+  const people = (names: readonly string[]): string => names.map((name) => `@${name}`).join(', ');
+  const parts = [
+    ...(added.length > 0 ? [`added ${people(added)}`] : []),
+    ...(removed.length > 0 ? [`removed ${people(removed)}`] : []),
+  ];
+  return parts.length > 0 ? ` (${parts.join('; ')})` : '';
+}

@@ -1,0 +1,41 @@
+import { projectAccessSql, readerOfAccess } from '../audience/access-sql';
+import { visibleIssueSql } from '../noteables/noteable-kinds';
+
+/**
+ * Joins and conditions under which a person may get an e-mail about an issue or a note on it: there and active, with a
+ * confirmed address, reading it now, and nobody up to the root switched e-mails off. Asked when it is queued and again
+ * when it is sent. Shape: aliases `i` (issues) and `n` (its note, may be missing) are given, `note` is the id that `n`
+ * was joined by; makes `u` (the person) and `a` (his access). Source: reference work-tracking 8.2, 8.3.
+ */
+export function recipientSql(o: { readonly userId: string; readonly note: string }) {
+  const access = projectAccessSql('i.project_id', { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
+  return {
+    joins: `join directory_users u on u.id = ${o.userId} and u.state = 'active' and u.kind = 'human'
+       and u.notification_email is not null
+     join lateral ${access} a on a.emails_enabled and a.reads_issues`,
+    where: `${visibleIssueSql('i', readerOfAccess('a', 'u.id'))}
+     and (${o.note} is null or (n.id is not null and (not n.internal or a.reads_internal)))
+     and not exists (select 1 from directory_namespaces above
+       where above.id = any(a.traversal_ids) and not above.emails_enabled)`,
+  };
+}
+
+/**
+ * A text SQL expression: how much the person `u` wants to hear of the project of `a`. The project's own setting, else
+ * that of the nearest group, else his general one. Source: reference work-tracking 8.1, 8.2.
+ */
+export const LEVEL_SQL = `case when not exists (select 1 from notification_settings s where s.user_id = u.id)
+    then 'participating' else coalesce(
+      (select nullif(s.level, 'global') from notification_settings s
+        where s.user_id = u.id and s.source_type = 'project' and s.source_id = a.project_id),
+      (select s.level from unnest(a.traversal_ids) with ordinality as above (id, depth)
+        join notification_settings s on s.user_id = u.id and s.source_type = 'namespace' and s.source_id = above.id
+        where s.level <> 'global' order by above.depth desc limit 1),
+      (select nullif(s.level, 'global') from notification_settings s
+        where s.user_id = u.id and s.source_type = 'global'),
+      'participating') end`;
+
+/** Boolean SQL: does the level let it through? Shape: `isMeant`: mentioned, or the assignment is what is told. */
+export function levelSuitsSql(isMeant: string): string {
+  return `case ${LEVEL_SQL} when 'disabled' then false when 'mention' then ${isMeant} else true end`;
+}

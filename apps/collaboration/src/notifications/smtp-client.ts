@@ -1,0 +1,69 @@
+import { createTransport } from 'nodemailer';
+import type { SendMailOptions, Transporter } from 'nodemailer';
+import type { MailerSettings } from './mailer.config';
+
+/**
+ * What the mail server said. `refused`: this message to this address is not wanted, and never will be; `later`: not
+ * now; `away`: the server could not be talked to at all, so others need not be tried either.
+ */
+export interface SmtpAnswer {
+  readonly outcome: 'accepted' | 'refused' | 'later' | 'away';
+  readonly reply: string;
+}
+
+/** One pool of connections to the mail server. */
+export class SmtpClient {
+  private readonly transport: Transporter;
+
+  constructor({ smtpUrl, connections, timeoutMs }: MailerSettings) {
+    const options = {
+      url: smtpUrl,
+      pool: true,
+      maxConnections: connections,
+      maxMessages: 1000,
+      // A message whose answer was lost is tried again by the queue, which knows of it, and not behind its back.
+      maxRequeues: 0,
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    };
+    this.transport = createTransport(options as never) as Transporter;
+  }
+
+  /** Never rejects. */
+  async send(mail: SendMailOptions): Promise<SmtpAnswer> {
+    try {
+      const info = (await this.transport.sendMail(mail)) as { response: string };
+      return { outcome: 'accepted', reply: info.response };
+    } catch (error) {
+      return judge(error as SmtpError);
+    }
+  }
+
+  /** Ends idle connections at once, others when their message is through; `force` ends all. */
+  close(force: boolean): void {
+    (this.transport as unknown as { close(o: { force: boolean }): void }).close({ force });
+  }
+}
+
+interface SmtpError extends Error {
+  readonly code?: string;
+  readonly responseCode?: number;
+  readonly command?: string;
+  readonly response?: string;
+}
+
+/** Replies about the recipient or the message count for it alone; all others are about the server or our access to it. */
+const ABOUT_THE_MESSAGE = new Set(['RCPT TO', 'DATA']);
+
+function judge(error: SmtpError): SmtpAnswer {
+  const reply = (error.response ?? error.message).slice(0, 1000);
+  const { responseCode, command = '' } = error;
+  if (error.code === 'EMESSAGE' && responseCode === undefined) return { outcome: 'refused', reply };
+  if (responseCode === undefined || !ABOUT_THE_MESSAGE.has(command) || responseCode === 421) {
+    return { outcome: responseCode === undefined || command === 'CONN' ? 'away' : 'later', reply };
+  }
+  return { outcome: responseCode >= 500 ? 'refused' : 'later', reply };
+}

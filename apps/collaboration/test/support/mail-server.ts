@@ -1,0 +1,67 @@
+import type { AddressInfo } from 'node:net';
+import { simpleParser } from 'mailparser';
+import type { ParsedMail } from 'mailparser';
+import { SMTPServer } from 'smtp-server';
+
+export interface TakenMail {
+  readonly to: string;
+  readonly raw: string;
+  readonly parsed: ParsedMail;
+  readonly at: number;
+}
+
+/** A real SMTP server. Shape: `answer` decides on each message: null accepts it, else code and text of the refusal. */
+export interface MailServer {
+  readonly url: string;
+  readonly mails: TakenMail[];
+  /** Sorted recipients of what was taken, their local parts. */
+  readonly recipients: () => string[];
+  answer: (stage: 'rcpt' | 'data', to: string) => { code: number; text: string } | null | Promise<null>;
+  mostConnections: number;
+  stop(): Promise<void>;
+}
+
+export async function startMailServer(port = 0): Promise<MailServer> {
+  let open = 0;
+  const refusal = async (stage: 'rcpt' | 'data', to: string): Promise<Error | null> => {
+    const answer = await state.answer(stage, to);
+    return answer ? Object.assign(new Error(answer.text), { responseCode: answer.code }) : null;
+  };
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    logger: false,
+    disableReverseLookup: true,
+    onConnect(_session, done) {
+      state.mostConnections = Math.max(state.mostConnections, ++open);
+      done();
+    },
+    onClose: () => void open--,
+    onRcptTo: (address, _session, done) => void refusal('rcpt', address.address).then((error) => done(error)),
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const to = session.envelope.rcptTo.map((one) => one.address).join();
+        const raw = Buffer.concat(chunks);
+        void refusal('data', to).then(async (error) => {
+          if (error) return done(error);
+          state.mails.push({ to, raw: raw.toString(), parsed: await simpleParser(raw), at: Date.now() });
+          done(null, 'taken');
+        });
+      });
+    },
+  });
+  server.on('error', () => undefined);
+  const state: MailServer = {
+    url: '',
+    mails: [],
+    recipients: () => state.mails.map((mail) => mail.to.split('@')[0]!).sort(),
+    answer: () => null,
+    mostConnections: 0,
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const address = server.server.address() as AddressInfo;
+  return Object.assign(state, { url: `smtp://127.0.0.1:${address.port}` });
+}
