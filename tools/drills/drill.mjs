@@ -9,13 +9,14 @@
  *   nats       NATS is stopped for 30 seconds
  *   thrice     every message is delivered three times
  *
- * `--sabotage` takes a guard out (tools/drills/sabotage.cjs), to show that the drill finds it.
+ * `--sabotage` takes guards out (names of tools/drills/sabotage.cjs, and no-uniqueness), to show that the drill finds it.
  * Source: reliability-and-security 12.1 (F1, F3, F5, F15), 12.2.
  */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { PATIENCE } from '../estate/environment.mjs';
 import { startEstate } from '../estate/estate.mjs';
 import { freePort } from '../estate/processes.mjs';
@@ -24,6 +25,7 @@ import { Ledger } from './ledger.mjs';
 import { deliverAgain } from './redelivery.mjs';
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.cjs', import.meta.url));
+const NO_UNIQUENESS = 'no-uniqueness';
 const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin', 'gateway'];
 /** Nobody waits for his share of mail, and what a killed process held is soon taken by the next. */
 const FAST_MAIL = {
@@ -52,9 +54,14 @@ const DRILLS = {
   relay: {
     sabotage: ['kill-before-mark'],
     async run(estate, facts) {
-      const before = estate.processes.collaboration.pid;
-      await delay(25_000);
-      facts.restarted = estate.processes.collaboration.pid !== before;
+      const fault = join(estate.dataDir, 'fault');
+      writeFileSync(fault, '');
+      const seen = new Set();
+      for (const until = Date.now() + 25_000; Date.now() < until; await delay(50)) {
+        if (estate.processes.collaboration.pid) seen.add(estate.processes.collaboration.pid);
+      }
+      rmSync(fault);
+      facts.relaysKilled = seen.size - 1;
     },
   },
   nats: {
@@ -88,27 +95,53 @@ function options(words) {
 }
 
 async function drill(name, { seed, sabotage }) {
-  const changes = [...(DRILLS[name].sabotage ?? []), ...sabotage];
+  const dataDir = mkdtempSync(join(sharedTemporary(), `rookery-drill-${name}-`));
+  const changes = [...(DRILLS[name].sabotage ?? []), ...sabotage.filter((one) => one !== NO_UNIQUENESS)];
   const env = {
     ...PATIENCE,
     ...FAST_MAIL,
-    ...(changes.length > 0 ? { DRILL_SABOTAGE: changes.join(','), NODE_OPTIONS: `--require ${SABOTAGE}` } : {}),
+    ...(changes.length > 0
+      ? {
+          DRILL_SABOTAGE: changes.join(','),
+          NODE_OPTIONS: `--require ${SABOTAGE}`,
+          DRILL_FAULT_FILE: join(dataDir, 'fault'),
+        }
+      : {}),
   };
-  const dataDir = mkdtempSync(join(sharedTemporary(), `rookery-drill-${name}-`));
   const estate = await startEstate({ dataDir, port: await freePort(), env });
   const started = Date.now();
   const facts = {};
   try {
+    if (sabotage.includes(NO_UNIQUENESS)) await dropUniqueness(estate.databases.collaboration);
     const ledger = new Ledger(estate, `${name}${seed}`);
     await ledger.prepare();
     ledger.write(RATE);
     await DRILLS[name].run(estate, facts);
     await ledger.stop();
-    const verdict = await ledger.check(name === 'kill' || name === 'nats' ? 30_000 : 20_000);
+    await isReady(estate);
+    const verdict = await ledger.check();
     return { drill: name, seed, sabotage, seconds: Math.round((Date.now() - started) / 1000), ...verdict, ...facts };
   } finally {
     await estate.stop();
     await estate.discard();
+  }
+}
+
+/** Effects without their second belt, the natural uniqueness of to-dos, events and mails. */
+async function dropUniqueness(databaseUrl) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  for (const table of ['todos', 'activity_events', 'mails'])
+    await client.query(`drop index uq_${table}_source_event_id`);
+  await client.end();
+}
+
+/** The fault is over when the whole estate answers again. */
+async function isReady(estate) {
+  for (;;) {
+    const response = await fetch(`${estate.baseUrl}/-/health/ready`).catch(() => null);
+    if (response?.status === 200) return;
+    await delay(100);
   }
 }
 

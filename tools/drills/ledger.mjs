@@ -35,10 +35,14 @@ export class Ledger {
     return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null };
   }
 
+  /** What a drill needs is made even while the fault is on already. */
   async #made(path, json) {
-    const { status, body } = await this.api('POST', path, { json });
-    if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`);
-    return body;
+    for (let attempt = 1; ; attempt += 1) {
+      const { status, body } = await this.api('POST', path, { json });
+      if (status === 201) return body;
+      if (status < 502 || attempt === 20) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`);
+      await delay(500);
+    }
   }
 
   /** People, projects and one issue in each. */
@@ -181,8 +185,11 @@ export class Ledger {
     return verdict;
   }
 
-  /** Looks until nothing is missing, at most for the bound. Units: milliseconds. */
-  async check(withinMs = 30_000) {
+  /**
+   * Looks until nothing is missing, at most for the bound: what a killed process had been handed comes again after the
+   * acknowledgement wait of 30 s. Units: milliseconds.
+   */
+  async check(withinMs = 45_000) {
     const from = Date.now();
     for (;;) {
       const verdict = await this.#look();
