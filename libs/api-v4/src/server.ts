@@ -32,7 +32,7 @@ export async function createApiV4App(
     bodyLimit: DEFAULT_BODY_LIMIT,
     requestTimeout: TIMEOUTS.request,
     keepAliveTimeout: TIMEOUTS.keepAlive,
-    http: { headersTimeout: TIMEOUTS.headers, maxHeaderSize: 16 * 1024 + 8 * 1024 },
+    http: { headersTimeout: TIMEOUTS.headers, maxHeaderSize: 48 * 1024 },
     genReqId: () => '',
     routerOptions: { ignoreDuplicateSlashes: true, maxParamLength: 4096, querystringParser: readQuery },
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
