@@ -115,7 +115,7 @@ function subjectOf(job: MailJob, { subjectSuffix }: MailIdentity): string {
 }
 
 function linkTo(job: MailJob, { externalUrl }: MailIdentity): string {
-  const path = job.project_path.split('/').map(encodeURIComponent).join('/');
+  const path = oneLine(job.project_path).split('/').map(encodeURIComponent).join('/');
   return `${externalUrl}/${path}/-/issues/${job.issue_iid}${job.note_id === null ? '' : `#note_${job.note_id}`}`;
 }
 

@@ -23,6 +23,12 @@ export function oneLine(text: string, max = 500): string {
   );
 }
 
+/** Is this one address and nothing else? Directory rows are confirmed, so anything else is a fault of ours. */
+export function isAddress(text: string): boolean {
+  // No blanks, quotes, brackets, commas or control characters: nothing that could be read as a list or a header.
+  return text.length <= 254 && /^[^\s\p{C}@<>()[\]\\,;:"]{1,64}@[^\s\p{C}@<>()[\]\\,;:"]+$/u.test(text);
+}
+
 /** A text of several lines without characters that no mail may hold. */
 export function manyLines(text: string): string {
   const short = text.length > TEXT_LIMIT ? `${text.slice(0, TEXT_LIMIT)} …` : text;

@@ -5,6 +5,7 @@ import { bodyOf, composeMail, messageIdOf } from './compose-mail';
 import type { MailBody, MailIdentity } from './compose-mail';
 import { MailQueue } from './mail-queue';
 import type { MailJob, MailOutcome } from './mail-queue';
+import { isAddress } from './mail-text';
 import { mailerSettings } from './mailer.config';
 import type { MailerSettings } from './mailer.config';
 import { SmtpClient } from './smtp-client';
@@ -98,15 +99,25 @@ export class Mailer {
           this.record(this.again(job, isAway ? 'not tried: the mail server is away' : null, isAway));
           continue;
         }
-        const body = bodies.get(job.event_id) ?? bodyOf(job);
-        bodies.set(job.event_id, body);
-        const answer = await client.send(composeMail(job, body, this.identity));
+        const answer = await this.attempt(client, job, bodies);
         if (answer.outcome === 'away') isAway = true;
         this.record(this.outcomeOf(job, answer));
       }
     };
     await Promise.all(Array.from({ length: Math.min(this.settings.connections, jobs.length) }, worker));
     await this.writing;
+  }
+
+  /** An e-mail that cannot be made is nobody else's trouble. */
+  private async attempt(client: SmtpClient, job: MailJob, bodies: Map<string, MailBody>): Promise<SmtpAnswer> {
+    if (!isAddress(job.address)) return { outcome: 'refused', reply: 'not an address' };
+    try {
+      const body = bodies.get(job.event_id) ?? bodyOf(job);
+      bodies.set(job.event_id, body);
+      return await client.send(composeMail(job, body, this.identity));
+    } catch (error) {
+      return { outcome: 'refused', reply: `not made: ${String(error)}` };
+    }
   }
 
   private outcomeOf(job: MailJob, { outcome, reply }: SmtpAnswer): MailOutcome {

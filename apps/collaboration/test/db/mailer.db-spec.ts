@@ -1,0 +1,193 @@
+import type { PrivateNats, SeededUser } from '@rookery/testing';
+import { startNats } from '@rookery/testing';
+import type { DirectoryProject } from '@rookery/contracts';
+import { startCollaboration } from '../support/collaboration';
+import type { Collaboration } from '../support/collaboration';
+import { startMailServer } from '../support/mail-server';
+import type { MailServer } from '../support/mail-server';
+import { startWorker, until } from '../support/worker';
+import type { Worker } from '../support/worker';
+
+let service: Collaboration;
+let nats: PrivateNats;
+let smtp: MailServer;
+let project: DirectoryProject;
+let actor: SeededUser;
+let issueId: number;
+const workers: Worker[] = [];
+
+beforeAll(async () => {
+  service = await startCollaboration();
+  nats = await startNats();
+  project = await service.seed.project();
+  actor = await service.seed.user();
+  const [row] = await service.database.query<{ id: number }>(
+    `insert into issues (project_id, iid, author_id, title) values ($1, 1, $2, 'Title') returning id`,
+    [project.id, actor.id],
+  );
+  issueId = row!.id;
+});
+afterAll(async () => {
+  await nats.drop();
+  await service.close();
+});
+beforeEach(async () => {
+  await service.database.query('delete from mails');
+  await service.database.query('delete from mail_allowances');
+  smtp = await startMailServer();
+});
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+  await smtp.stop();
+});
+
+const start = async (env: Record<string, string> = {}): Promise<Worker> => {
+  const worker = await startWorker({
+    databaseUrl: service.databaseUrl,
+    nats,
+    env: { SMTP_URL: smtp.url, MAILER_POLL_MS: '20', MAILER_RETRY_FIRST_MS: '20', MAILER_RETRY_MOST_MS: '100', ...env },
+  });
+  workers.push(worker);
+  return worker;
+};
+/** Queues one e-mail for each. */
+const queue = async (people: readonly SeededUser[], count = 1): Promise<void> => {
+  for (const person of people) {
+    await service.database.query(
+      `insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id)
+       select gen_random_uuid(), $1, 'issue_closed', $2, $3, 'Issue', $4 from generate_series(1, $5)`,
+      [person.id, actor.id, project.id, issueId, count],
+    );
+  }
+};
+const people = (count: number) => Promise.all(Array.from({ length: count }, () => service.seed.user()));
+interface Row {
+  state: string;
+  attempts: number;
+  smtp_reply: string;
+}
+const rows = () => service.database.query<Row>('select state, attempts, smtp_reply from mails order by id');
+const allIn = (...states: string[]) =>
+  until(async () => (await rows()).every((row) => states.includes(row.state)), `all ${states.join(' or ')}`);
+
+test('two processes send each e-mail once, over few connections', async () => {
+  await queue(await people(30), 4);
+  await Promise.all([start(), start()]);
+  await allIn('sent');
+  expect(smtp.mails).toHaveLength(120);
+  expect(new Set(smtp.mails.map((mail) => mail.parsed.messageId)).size).toBe(120);
+  expect(smtp.mostConnections).toBeLessThanOrEqual(10);
+  expect(smtp.mostConnections).toBeGreaterThan(1);
+});
+
+test('a temporary refusal is tried again, a final one is not, and others do not wait', async () => {
+  const [busy, unknown, fine] = await people(3);
+  let tries = 0;
+  smtp.answer = (stage, to) => {
+    if (stage === 'rcpt' && to === busy!.notification_email && ++tries < 4) return { code: 451, text: 'try later' };
+    return to === unknown!.notification_email && stage === 'rcpt' ? { code: 550, text: 'no such user' } : null;
+  };
+  await queue([busy!, unknown!, fine!]);
+  await start();
+  await allIn('sent', 'failed');
+  expect(await rows()).toMatchObject([
+    { state: 'sent', attempts: 4 },
+    { state: 'failed', attempts: 1, smtp_reply: expect.stringContaining('550 no such user') },
+    { state: 'sent', attempts: 1 },
+  ]);
+  expect(smtp.mails).toHaveLength(2);
+});
+
+test('a refusal of the text is final, too', async () => {
+  smtp.answer = (stage) => (stage === 'data' ? { code: 554, text: 'not wanted' } : null);
+  await queue(await people(1));
+  await start();
+  await allIn('failed');
+  expect(await rows()).toMatchObject([{ attempts: 1, smtp_reply: expect.stringContaining('554 not wanted') }]);
+});
+
+test('what is not taken for long is given up', async () => {
+  smtp.answer = () => ({ code: 450, text: 'full' });
+  await queue(await people(1));
+  await start({ MAILER_GIVE_UP_MS: '300' });
+  await allIn('failed');
+  expect(smtp.mails).toEqual([]);
+  expect((await rows())[0]!.attempts).toBeGreaterThan(2);
+});
+
+test('while the server is away everything waits, and goes when it is back', async () => {
+  const port = Number(new URL(smtp.url).port);
+  await smtp.stop();
+  await queue(await people(8));
+  const worker = await start();
+  await until(async () => (await rows()).some((row) => row.attempts >= 2), 'tries');
+  expect((await rows()).map((row) => row.state)).toEqual(Array(8).fill('queued'));
+  smtp = await startMailServer(port);
+  await allIn('sent');
+  expect(smtp.mails).toHaveLength(8);
+  expect(worker.logs.filter((line) => line['level'] === 'error')).toEqual([]);
+});
+
+test('a server that stalls holds nobody for ever', async () => {
+  let stalled = 0;
+  smtp.answer = (stage) => (stage === 'data' && stalled++ < 1 ? new Promise<null>(() => undefined) : null);
+  await queue(await people(4));
+  await start({ MAILER_TIMEOUT_MS: '300' });
+  await allIn('sent');
+  expect(smtp.mails).toHaveLength(4);
+});
+
+test('a person gets no more at once than his allowance', async () => {
+  const [flooded, other] = await people(2);
+  await queue([flooded!], 30);
+  await queue([other!]);
+  await start({ MAILER_PER_RECIPIENT_BURST_COUNT: '10', MAILER_PER_RECIPIENT_PER_MINUTE_COUNT: '1' });
+  await until(() => smtp.mails.some((mail) => mail.to === other!.notification_email), 'the mail of the other');
+  await until(() => smtp.mails.length >= 11, 'the allowance');
+  const [late] = await service.database.query<{ count: number; due: number; attempts: number }>(
+    `select count(*)::integer as count, max(attempts) as attempts,
+       min(extract(epoch from next_attempt_at - now()))::float8 as due from mails where state = 'queued'`,
+  );
+  expect(smtp.mails).toHaveLength(11);
+  expect(late).toMatchObject({ count: 20, attempts: 0 });
+  expect(late!.due).toBeGreaterThan(30);
+});
+
+test('what a process took before it died is taken by another when its lease is over', async () => {
+  await queue(await people(2));
+  // As a process leaves it that took them and died.
+  await service.database.query(`update mails set attempts = 1, next_attempt_at = now() + interval '300 milliseconds'`);
+  await start();
+  await allIn('sent');
+  expect((await rows()).map((row) => row.attempts)).toEqual([2, 2]);
+});
+
+test('while e-mails are switched off, nothing is sent', async () => {
+  await queue(await people(1));
+  await start({ MAILER_ENABLED: 'off' });
+  const other = await start();
+  await allIn('sent');
+  expect(other.logs.length).toBeGreaterThan(0);
+});
+
+test('old ones are dropped, those that wait are not', async () => {
+  const { Pruning } = await import('../../src/pruning/pruning');
+  await queue(await people(1), 3);
+  await service.database.query(
+    `update mails set created_at = now() - interval '31 days', next_attempt_at = 'infinity'`,
+  );
+  await service.database.query(`update mails set state = 'sent' where id > (select min(id) from mails)`);
+  const entry = (age: string) =>
+    service.database.query(
+      `insert into activity_events (project_id, author_id, action, target_type, target_id, source_event_id, created_at)
+       select $1, $2, 'joined', 'Project', $1, gen_random_uuid(), now() - $3::interval from generate_series(1, 2500)`,
+      [project.id, actor.id, age],
+    );
+  await entry('1097 days');
+  await entry('1095 days');
+  expect(await service.app.get(Pruning).once()).toBe(2502);
+  expect(await rows()).toMatchObject([{ state: 'queued' }]);
+  const [left] = await service.database.query<{ count: number }>('select count(*)::integer from activity_events');
+  expect(left!.count).toBe(2500);
+  expect(await service.app.get(Pruning).once()).toBe(0);
+});
