@@ -258,8 +258,10 @@ describe('rotation', () => {
     ).toBe(200);
   });
 
-  it('40 times at once never leaves two working tokens', async () => {
+  it.each([1, 2, 3])('40 times at once never leaves two working tokens, round %i', async () => {
     const token = await give(ada.id);
+    // Connections that are only just being made would let the first request win before the others begin.
+    await Promise.all(Array.from({ length: 10 }, () => identity.db.query('select pg_sleep(0.05)')));
     const answers = await Promise.all(
       Array.from({ length: 40 }, () => ada.client.post(`/personal_access_tokens/${token.id}/rotate`).body({}).send()),
     );
