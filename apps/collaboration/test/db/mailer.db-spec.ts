@@ -152,8 +152,6 @@ test('a person gets no more at once than his allowance', async () => {
   expect((await late()).every((row) => row.attempts === 0)).toBe(true);
   expect(smtp.mails).toHaveLength(11);
 });
-  expect(late!.due).toBeGreaterThan(30);
-});
 
 test('what a process took before it died is taken by another when its lease is over', async () => {
   await queue(await people(2));
