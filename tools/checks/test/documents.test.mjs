@@ -1,0 +1,90 @@
+/**
+ * Documents that are written by hand name files, commands, decisions and tables that exist, and name all tables that
+ * there are.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const FOLDERS = ['apps', 'libs', 'tools', 'docs', 'deploy'];
+/** The resource of the recipes, and what only a running estate has. */
+const EXAMPLES = /(^|[/.])pins?([/.]|$)|^\.rookery\/|^\/|[<>*…{}]/;
+
+const files = [...readdirSync(root), ...FOLDERS.flatMap((folder) => filesBelow(folder))].map((name) =>
+  name.replaceAll('\\', '/'),
+);
+const documents = files.filter((file) =>
+  /^(README|CONTRIBUTING)\.md$|^docs\/[a-z-]+\.md$|^docs\/adr\/README\.md$|^apps\/[a-z]+\/README\.md$/.test(file),
+);
+
+function filesBelow(folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (!entry.isDirectory()) return [path];
+    return ['node_modules', 'dist'].includes(entry.name) ? [] : [`${path}/`, ...filesBelow(path)];
+  });
+}
+
+const read = (file) => readFileSync(join(root, file), 'utf8');
+const isNamed = (path) =>
+  files.some((file) => file === path || file.endsWith(`/${path}`)) || existsSync(join(root, path));
+
+describe('documents', () => {
+  for (const document of documents) {
+    const text = read(document);
+
+    it(`${document} names files that exist`, () => {
+      const spans = [...text.matchAll(/`([\w./-]+(?:\/|\.(?:ts|mjs|cjs|md|tsv|json|yml|yaml)))`/g)].map(
+        ([, span]) => span,
+      );
+      const named = spans.filter((span) => !span.startsWith('.') && !EXAMPLES.test(span));
+      assert.deepEqual([...new Set(named.filter((span) => !isNamed(span)))], []);
+    });
+
+    it(`${document} links to what is there`, () => {
+      const links = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link]) => link);
+      const local = links.filter((link) => !/^[a-z]+:/.test(link));
+      assert.deepEqual(
+        local.filter((link) => !existsSync(join(root, dirname(document), link))),
+        [],
+      );
+    });
+
+    it(`${document} cites decisions that were made`, () => {
+      const cited = [...text.matchAll(/\bADR (\d{4})/g)].map(([, number]) => `docs/adr/${number}-`);
+      assert.deepEqual(
+        cited.filter((start) => !files.some((file) => file.startsWith(start))),
+        [],
+      );
+    });
+
+    it(`${document} names commands of package.json`, () => {
+      const { scripts } = JSON.parse(read('package.json'));
+      const named = [...text.matchAll(/\bnpm run ([a-z:-]+)/g)].map(([, name]) => name);
+      assert.deepEqual(
+        named.filter((name) => !(name in scripts)),
+        [],
+      );
+    });
+  }
+
+  it('say by which key every table will be split', () => {
+    const sources = files.filter((file) =>
+      /^(apps|libs)\/[a-z0-9-]+\/src\/.*\d{13}-.*\.ts$|\.migrations\.ts$/.test(file),
+    );
+    const tables = sources.flatMap((file) =>
+      [...read(file).matchAll(/create (?:unlogged )?table (\w+)/g)].map(([, table]) => table),
+    );
+    const scaling = read('docs/scaling.md');
+    const isSaid = (table) =>
+      scaling.includes(`\`${table}\``) || (table.startsWith('directory_') && scaling.includes('`directory_*`'));
+    assert.ok(tables.length > 20);
+    assert.deepEqual(
+      [...new Set(tables)].filter((table) => !isSaid(table)),
+      [],
+    );
+  });
+});
