@@ -85,16 +85,18 @@ function entries(feed: Feed, narrowed: string, by: string, count: number): strin
 
 /** As with to-dos: an index alone is counted where the caller reads everything, else entry by entry. */
 function counted(feed: Feed, narrowed: string): string {
-  const from =
-    feed === 'memberships' ? 'mine join activity_events e on e.project_id = mine.project_id' : 'activity_events e';
-  const where = `${ofFeed(feed)} and ${narrowed}`;
-  const access = accessOf(feed, 'found.project_id');
+  const most = `limit ${COUNT_LIMIT + 1}`;
+  const own = `select e.project_id from activity_events e where ${narrowed}`;
+  // Fenced by its own limit, so that no plan reads the whole table to find a few projects.
+  const rows =
+    feed === 'memberships'
+      ? `select e.project_id from mine cross join lateral (${own} and e.project_id = mine.project_id ${most}) e`
+      : `${own} and ${ofFeed(feed)}`;
   return `(select coalesce(sum(case when a.reads_issues and a.reads_internal then found.count else (
         select count(*) from (select 1 from activity_events e ${SUBJECTS}
-          where ${where} and e.project_id = found.project_id and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen) end), 0)::integer
-      from (select e.project_id, count(*) as count from (select e.project_id from ${from} where ${where}
-        limit ${COUNT_LIMIT + 1}) e group by e.project_id) found
-      join lateral ${access} a on ${feed === 'memberships' ? 'a.is_member' : 'true'})`;
+          where ${ofFeed(feed)} and ${narrowed} and e.project_id = found.project_id and ${VISIBLE} ${most}) seen) end), 0)::integer
+      from (select e.project_id, count(*) as count from (${rows} ${most}) e group by e.project_id) found
+      join lateral ${accessOf(feed, 'found.project_id')} a on ${feed === 'memberships' ? 'a.is_member' : 'true'})`;
 }
 
 function accessOf(feed: Feed, project: string): string {

@@ -21,7 +21,8 @@ const { guest, planner, reporter, owner } = ACCESS_LEVELS;
  */
 export function projectAccessSql(project: string, person: PersonSql): string {
   const level = projectLevelSql({ user: person.user, project: 'p.id', namespace: 'home' });
-  // Without `offset 0` the planner would write the level's subquery in the place of each use.
+  // Each `offset 0` is a fence: without the inner one the level's subquery would be written in the place of each use,
+  // without the outer one the planner may judge every project there is and look for the wanted one afterwards.
   return `(select p.id as project_id, p.name, p.path, home.full_path || '/' || p.path as full_path,
       home.full_name || ' / ' || p.name as name_with_namespace, p.description, p.created_at, home.traversal_ids,
       p.emails_enabled, p.issues_access_level = 'enabled'
@@ -32,7 +33,8 @@ export function projectAccessSql(project: string, person: PersonSql): string {
     cross join lateral (select case when ${person.isAdmin} then ${owner} when ${person.user} is null then 0
       else ${level} end as level offset 0) held
     where p.id = ${project} and (p.visibility = 'public' or held.level >= ${guest}
-      or (p.visibility = 'internal' and ${person.user} is not null and not ${person.isExternal})))`;
+      or (p.visibility = 'internal' and ${person.user} is not null and not ${person.isExternal}))
+    offset 0)`;
 }
 
 /** The reader that `noteables` asks for, over a row of `projectAccessSql`. Shape: `access` is its alias. */

@@ -28,9 +28,11 @@ export class CreateTodos1767225820000 implements MigrationInterface {
       create unique index uq_todos_pending on todos (user_id, target_type, target_id, action)
         where state = 'pending' and action not in ('mentioned', 'directly_addressed', 'member_access_requested')`);
     await runner.query(`
-      create index ix_todos_user_id_pending on todos (user_id, id desc) include (project_id) where state = 'pending'`);
+      create index ix_todos_user_id_pending on todos (user_id, created_at desc, id desc) include (project_id)
+        where state = 'pending'`);
     await runner.query(`
-      create index ix_todos_user_id_done on todos (user_id, id desc) include (project_id) where state = 'done'`);
+      create index ix_todos_user_id_done on todos (user_id, created_at desc, id desc) include (project_id)
+        where state = 'done'`);
     await runner.query(`create index ix_todos_target on todos (project_id, target_id, target_type, user_id)`);
   }
 

@@ -32,6 +32,8 @@ const SEEN = `todos t
       join lateral ${access} a on true
       join issues i on i.id = t.target_id
       left join notes n on n.id = t.note_id`;
+/** Not by id alone: the planner would walk the ids of everybody's items to find the newest of one person. */
+const NEWEST = 't.created_at desc, t.id desc';
 const COLUMNS = `t.id, t.author_id, t.action, t.target_type, t.target_id, t.note_id, t.state, t.created_at, t.updated_at,
       a.project_id, a.name, a.path, a.full_path, a.name_with_namespace, a.description,
       a.created_at as project_created_at, a.reads_internal`;
@@ -80,9 +82,9 @@ export class TodoStatements {
     const wanted = conditions(filter, values);
     const offset = offsetOf(page);
     const cut = `(select ${COLUMNS} from ${SEEN} where ${wanted} and ${VISIBLE}
-        order by t.id desc limit ${page.perPage}${offset > 0 ? ` offset ${offset}` : ''}) t`;
+        order by ${NEWEST} limit ${page.perPage}${offset > 0 ? ` offset ${offset}` : ''}) t`;
     const more = `exists (select 1 from ${SEEN} where ${wanted} and ${VISIBLE}
-        order by t.id desc limit 1 offset ${offset + page.perPage})`;
+        order by ${NEWEST} limit 1 offset ${offset + page.perPage})`;
     const counted = `(select coalesce(sum(case when a.reads_issues and a.reads_internal then mine.count else (
           select count(*) from (select 1 from todos t join issues i on i.id = t.target_id left join notes n on n.id = t.note_id
             where ${wanted} and t.project_id = mine.project_id and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen) end), 0)::integer
@@ -93,7 +95,7 @@ export class TodoStatements {
     return `select state.version, state.epoch,
         (select u.state from directory_users u where u.id = ${VIEWER}) as viewer_state,
         ${counted} as counted, ${hasMore}::boolean as has_more,
-        ${arraySql(this.listed, `from ${cut} ${JOINED}`, 't.id desc')} as json
+        ${arraySql(this.listed, `from ${cut} ${JOINED}`, NEWEST)} as json
       from directory_state state`;
   }
 
