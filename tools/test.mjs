@@ -3,7 +3,7 @@
  * `npm test`: prepares like `npm start`, then runs every suite: unit, database, API and contract in one jest run with
  * two workers, the estate's own tests, and the journeys through the gateway against a started estate.
  *
- *   node tools/test.mjs [--only unit|db|api|contract|e2e|estate] [words for jest]
+ *   node tools/test.mjs [--only unit|db|api|contract|e2e|estate|model] [words for jest]
  *
  * The last line holds the totals, `N passed, N failed, N skipped`; a suite that cannot run counts as failed.
  */
@@ -21,11 +21,13 @@ const FILES = {
   api: '\\.api-spec\\.ts$',
   contract: '\\.contract-spec\\.ts$',
 };
+/** The model test alone: longer, and by the product's own time limits. */
+const LONG_MODEL_RUN = { MODEL_STEPS: '20000', MODEL_RATE: '100' };
 const totals = { passed: 0, failed: 0, skipped: 0 };
 
 async function main(words) {
   const only = words[0] === '--only' ? words.splice(0, 2)[1] : null;
-  if (only !== null && !FILES[only] && !['e2e', 'estate'].includes(only))
+  if (only !== null && !FILES[only] && !['e2e', 'estate', 'model'].includes(only))
     throw new Error(`There is no kind of test "${only}"`);
   refuseOldNode();
   await installDependencies((text) => console.log(text));
@@ -37,6 +39,7 @@ async function main(words) {
       await jest('tools/jest/all.cjs', ['-w', '2', ...(only ? ['--testPathPatterns', FILES[only]] : []), ...words]);
     if (only === null || only === 'estate') await estateTests();
     if (only === null || only === 'e2e') await journeys(digests, words);
+    if (only === 'model') await journeys(digests, ['--testPathPatterns', 'model', ...words], LONG_MODEL_RUN);
   } finally {
     await stopTestServers();
   }
@@ -92,7 +95,7 @@ async function estateTests() {
   }
 }
 
-async function journeys(digests, words) {
+async function journeys(digests, words, modelRun) {
   const { startEstate } = await import('./estate/estate.mjs');
   const { startControl } = await import('./estate/control.mjs');
   const { freePort } = await import('./estate/processes.mjs');
@@ -100,7 +103,8 @@ async function journeys(digests, words) {
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-e2e-'));
   const { PATIENCE } = await import('./estate/environment.mjs');
   const warn = (text) => console.error(text);
-  const estate = await startEstate({ dataDir, port: await freePort(), env: PATIENCE, digests, warn });
+  const env = modelRun ? { RATE_LIMITS: PATIENCE.RATE_LIMITS } : PATIENCE;
+  const estate = await startEstate({ dataDir, port: await freePort(), env, digests, warn });
   const control = await startControl(estate);
   try {
     await jest('apps/e2e/jest.config.cjs', ['-i', ...words], {
@@ -108,12 +112,20 @@ async function journeys(digests, words) {
       TEST_ROOT_TOKEN: estate.token,
       TEST_MAIL_DIR: estate.mailDir,
       TEST_CONTROL_URL: control.url,
+      TEST_DATABASE_URLS: JSON.stringify(estate.databases),
+      ...modelRun,
+      ...given('MODEL_'),
     });
   } finally {
     await control.stop();
     await estate.stop();
     await estate.discard();
   }
+}
+
+/** Variables of the environment, which win over what is set here. */
+function given(prefix) {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith(prefix)));
 }
 
 try {

@@ -45,8 +45,8 @@ const CHANGES = {
   /** A copy of the directory decides whatever its version. */
   'no-version-check': {
     file: /directory[\\/]dist[\\/]copy-progress\.js$/,
-    from: /VERSION_CHECK/,
-    to: '',
+    from: /return position\.epoch === target\.epoch && position\.version >= target\.version;/,
+    to: 'return true;',
   },
 };
 

@@ -1,0 +1,80 @@
+import type { History, Span, Window } from './history';
+import { mayCoexist } from './history';
+import type { PersonState, Question, TreeState, Verdict } from './reference-model';
+import { NO_TREE, refusalAtDoor, verdicts } from './reference-model';
+
+/** An answered call and all that its answer depends on. */
+export interface Decision extends Span {
+  readonly gateway: string;
+  readonly question: Question;
+  readonly asker: 'root' | 'anonymous' | { readonly history: History<PersonState>; readonly token: string };
+  readonly tree: History<TreeState> | null;
+  readonly observed: Verdict;
+}
+
+export type Finding = 'fine' | 'by lease' | 'stale allow' | 'stale deny' | 'wrong refusal';
+
+/** How old a token check may be at a gateway that did not take the change. Units: ms. Source: architecture 3.1. */
+export const LEASE_MS = 1000;
+/** The same for callers without a token. Source: reliability-and-security 4.3. */
+export const ANONYMOUS_MS = 60_000;
+/** The two clocks are rounded. Units: ms. */
+const ROUNDING_MS = 3;
+
+type Accepts = (due: readonly Verdict[]) => boolean;
+
+/**
+ * Is there a state, among those that the call may have met, by which its answer is right? A call meets two: that of
+ * the token when it is checked, and then that of the directory. Both are as new as the call itself. Only a gateway
+ * that did not take the change may go by a good token check up to a second old, and services by the version that came
+ * with it; identity decides by its own tables all the same. Source: architecture 3.1, 5.3; ADR 0090.
+ */
+export function judge(decision: Decision): Finding {
+  const { asker, observed } = decision;
+  const slackMs = (asker === 'anonymous' ? ANONYMOUS_MS : LEASE_MS) + ROUNDING_MS;
+  const isRight: Accepts = (due) => due.includes(observed);
+  if (isExplained(decision, 0, isRight)) return 'fine';
+  if (isExplained(decision, slackMs, isRight)) return 'by lease';
+  if (isAllowing(observed)) return 'stale allow';
+  const isDenial: Accepts = (due) => due.some((verdict) => !isAllowing(verdict));
+  return isExplained(decision, 0, isDenial) || isExplained(decision, slackMs, isDenial)
+    ? 'wrong refusal'
+    : 'stale deny';
+}
+
+function isAllowing(verdict: Verdict): boolean {
+  return verdict === 'allow' || verdict === 301;
+}
+
+/** Shape: with `slackMs` 0 the token was checked during the call; else an older good check of the token may count. */
+function isExplained(decision: Decision, slackMs: number, accepts: Accepts): boolean {
+  const { asker, question, gateway, tree } = decision;
+  const directorySlackMs = question.service === 'identity' ? 0 : slackMs;
+  const trees = tree ? statesIn(tree, tree.window(decision, gateway, directorySlackMs)) : [ANY_TIME];
+  if (typeof asker === 'string') {
+    return trees.some(({ state }) => accepts(verdicts(question, state, asker, null)));
+  }
+  const { history, token } = asker;
+  const people = history.window(decision, gateway, directorySlackMs);
+  const byDirectory = (from: number): boolean =>
+    statesIn(history, { low: Math.max(from, people.low), high: people.high }).some((person) =>
+      trees.some(({ state, life }) => {
+        return mayCoexist(life, person.life) && accepts(verdicts(question, state, person.state, token));
+      }),
+    );
+  return statesIn(history, history.window(decision, gateway, slackMs)).some((atDoor) => {
+    const refusal = refusalAtDoor(atDoor.state, token);
+    if (refusal === null) return byDirectory(atDoor.index);
+    // Only good checks are kept, so that a refusal at the door is always new.
+    return slackMs === 0 && accepts([refusal]);
+  });
+}
+
+const ANY_TIME = { state: NO_TREE, life: { start: -Infinity, end: Infinity } };
+
+function statesIn<S>(history: History<S>, { low, high }: Window) {
+  return Array.from({ length: Math.max(0, high - low + 1) }, (_, offset) => {
+    const index = low + offset;
+    return { index, state: history.at(index).state, life: history.life(index) };
+  });
+}

@@ -1,0 +1,82 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { control, estate, mark } from '../support/estate';
+import { Caller } from './caller';
+import { Driver } from './driver';
+import { Faults } from './faults';
+import { logOf, reportOf } from './report';
+import { SeededRandom } from './seeded-random';
+import { World } from './world';
+
+/**
+ * Nobody is let in by what was true once, nobody kept out: a random driver through two gateways against a reference
+ * model, while appliers stand still and processes are stopped and killed. MODEL_STEPS and MODEL_SEED choose the run.
+ * Source: architecture 5.5; reliability-and-security 4.4; ADR 0090.
+ */
+const STEPS = Number(process.env['MODEL_STEPS'] ?? 2000);
+const SEED = Number(process.env['MODEL_SEED'] ?? Date.now() % 1_000_000);
+/** Units: calls a second. Slow enough that a run of the least length still meets some twenty faults. */
+const RATE = Number(process.env['MODEL_RATE'] ?? 60);
+const DRIVERS = 8;
+const LOGS = join(__dirname, '../../../node_modules/.cache/rookery');
+
+interface Replica {
+  readonly baseUrl: string;
+  readonly pid: number;
+}
+
+it(
+  'every answer is explained by some state that the call may have met',
+  async () => {
+    const second = await control<Replica>('/replicas/gateway');
+    const gateways = [
+      { name: 'A', baseUrl: estate.baseUrl },
+      { name: 'B', baseUrl: second.baseUrl },
+    ];
+    const world = new World(mark);
+    const caller = new Caller(estate.rootToken, RATE);
+    const driver = new Driver(world, caller, gateways);
+    await driver.prepare(new SeededRandom(SEED, 0));
+    const databases = JSON.parse(process.env['TEST_DATABASE_URLS'] ?? '{}') as Record<string, string>;
+    const levers = { databases, control, pids, secondGateway: second.pid };
+    const faults = new Faults(levers, new SeededRandom(SEED, 1), () => caller.now);
+    faults.start();
+    try {
+      const streams = Array.from({ length: DRIVERS }, (_, index) => new SeededRandom(SEED, index + 2));
+      const [stepsBefore, since] = [caller.steps, caller.now];
+      await Promise.all(
+        streams.map(async (random) => {
+          while (caller.steps < STEPS) {
+            await caller.keepPace(stepsBefore, since);
+            await driver.play(random);
+          }
+        }),
+      );
+    } finally {
+      await faults.stop();
+    }
+    const report = reportOf({ seed: SEED, caller, changes: driver.changes.made, faults: faults.done });
+    process.stderr.write(`\n${report.text}\n`);
+    if (report.violations.length > 0) keepLog(logOf(caller, faults.done));
+    expect(report.figures).toMatchObject({
+      'stale allows': 0,
+      'stale denies': 0,
+      'wrong refusals': 0,
+      'answers 500': 0,
+    });
+    expect(report.figures['decisions']).toBeGreaterThan(STEPS / 3);
+  },
+  Math.max(180_000, STEPS * 100),
+);
+
+async function pids(): Promise<Record<string, number>> {
+  const response = await fetch(estate.controlUrl);
+  return ((await response.json()) as { pids: Record<string, number> }).pids;
+}
+
+function keepLog(text: string): void {
+  mkdirSync(LOGS, { recursive: true });
+  const file = join(LOGS, `model-${SEED}.log`);
+  writeFileSync(file, text);
+  process.stderr.write(`all calls and faults: ${file}\n`);
+}

@@ -1,0 +1,124 @@
+import type { Finding } from './checker';
+import { judge, LEASE_MS } from './checker';
+import type { Caller } from './caller';
+import type { Fault } from './faults';
+import type { History } from './history';
+import type { Call, Verdicted } from './world';
+
+export interface Report {
+  readonly figures: Readonly<Record<string, number>>;
+  readonly violations: readonly Verdicted[];
+  readonly text: string;
+}
+
+interface Run {
+  readonly seed: number;
+  readonly caller: Caller;
+  readonly changes: number;
+  readonly faults: readonly Fault[];
+}
+
+const TRACED = 8;
+const BROKEN: readonly Finding[] = ['stale allow', 'stale deny', 'wrong refusal'];
+
+/** Judges every decision of a run and tells of it. */
+export function reportOf({ seed, caller, changes, faults }: Run): Report {
+  const judged = caller.decisions.map(({ call, decision }): Verdicted => ({
+    call,
+    decision,
+    finding: judge(decision),
+  }));
+  const count = (finding: Finding): number => judged.filter((one) => one.finding === finding).length;
+  const statuses = (wanted: (status: number) => boolean): number =>
+    caller.calls.filter(({ status }) => wanted(status)).length;
+  const figures = {
+    seed,
+    steps: caller.steps,
+    seconds: Math.round(caller.now / 100) / 10,
+    changes,
+    decisions: judged.length,
+    'of them in lists': judged.filter(({ decision }) => decision.question.lists).length,
+    'of the others refusals': judged.filter(({ decision }) => !decision.question.lists && decision.observed !== 'allow')
+      .length,
+    'just after a change': judged.filter(({ decision }) => isClose(decision)).length,
+    'by a kept token check': count('by lease'),
+    'answers 503': statuses((status) => status === 503),
+    'answers 502 and 504': statuses((status) => status === 502 || status === 504),
+    'answers 429': statuses((status) => status === 429),
+    'answers 500': statuses((status) => status === 500),
+    'cut connections': statuses((status) => status === 0),
+    faults: faults.length,
+    'stale allows': count('stale allow'),
+    'stale denies': count('stale deny'),
+    'wrong refusals': count('wrong refusal'),
+  };
+  const violations = judged.filter(({ finding }) => BROKEN.includes(finding));
+  const line = Object.entries(figures).map(([name, value]) => `${name} ${value}`);
+  const traces = violations.slice(0, TRACED).map((violation) => traceOf(violation, caller.calls, faults));
+  return { figures, violations, text: [`model: ${line.join(', ')}`, ...traces].join('\n\n') };
+}
+
+/** Did something that the decision depends on change in the quarter of a second before it, or meanwhile? */
+function isClose({ asker, tree, start, end }: Verdicted['decision']): boolean {
+  const histories: History<unknown>[] = [
+    ...(typeof asker === 'string' ? [] : [asker.history]),
+    ...(tree ? [tree] : []),
+  ];
+  return histories.some((history) => {
+    const { high } = history.window({ start, end }, '', 0);
+    return history.at(high).end > start - 250;
+  });
+}
+
+/** What is needed to understand one wrong answer: the call, the changes around it, faults, and calls of the asker. */
+function traceOf({ call, decision, finding }: Verdicted, calls: readonly Call[], faults: readonly Fault[]): string {
+  const { asker, tree, question } = decision;
+  const meanwhile = faults.filter((fault) => fault.end > call.start - LEASE_MS && fault.start < call.end);
+  const near = calls.filter((other) => other !== call && other.end > call.start - 300 && other.start < call.end);
+  const related = near.filter((other) => other.plan.tree === call.plan.tree || other.plan.asker === call.plan.asker);
+  return [
+    `${finding.toUpperCase()}: ${said(call)}, taken as ${decision.observed}`,
+    `  asked ${JSON.stringify(question)}`,
+    ...(typeof asker === 'string' ? [] : around('person', asker.history, decision)),
+    ...(tree ? around('tree', tree, decision) : []),
+    ...meanwhile.map((fault) => `  fault  ${span(fault)} ${fault.about}`),
+    ...related.slice(-15).map((other) => `  nearby ${said(other)}`),
+  ].join('\n');
+}
+
+function around(kind: string, history: History<unknown>, decision: Verdicted['decision']): string[] {
+  const { low, high } = history.window(decision, decision.gateway, LEASE_MS);
+  const first = Math.max(0, low - 2);
+  const last = Math.min(history.length - 1, high + 2);
+  return Array.from({ length: last - first + 1 }, (_, offset) => {
+    const entry = history.at(first + offset);
+    const state = first + offset === low || first + offset === high ? ` = ${shown(entry.state)}` : '';
+    return `  ${kind.padEnd(6)} ${span(entry)} by ${entry.gateway || '-'}: ${entry.about}${state}`;
+  });
+}
+
+function said({ number, plan, start, end, status }: Call): string {
+  const { asker } = plan;
+  const who = typeof asker === 'string' ? asker : `${asker.person.name} with ${asker.token}`;
+  return `${span({ start, end })} #${number} ${who} by ${plan.gateway.name}: ${plan.method} ${plan.path} -> ${status}`;
+}
+
+function span({ start, end }: { start: number; end: number }): string {
+  return `[${start.toFixed(1)} ${end.toFixed(1)}]`;
+}
+
+function shown(state: unknown): string {
+  return JSON.stringify(state, (_key, value: unknown) => (value instanceof Map ? Object.fromEntries(value) : value));
+}
+
+/** The whole event log, for a file. */
+export function logOf(caller: Caller, faults: readonly Fault[]): string {
+  const lines = [
+    ...caller.calls.map((call) => ({ at: call.start, text: said(call) })),
+    ...faults.map((fault) => ({ at: fault.start, text: `${span(fault)} FAULT ${fault.about}` })),
+  ];
+  return lines
+    .sort((one, other) => one.at - other.at)
+    .map(({ text }) => `${text}\n`)
+    .join('');
+}
