@@ -12,8 +12,12 @@ const kas = {
     version: { type: ['string', 'null'] },
   },
 };
-const signedIn = { 'x-rookery-token-scopes': ['api', 'read_api', 'read_user'] };
+const signedIn = {
+  'x-rookery-source': 'reference packages-and-admin 10.2',
+  'x-rookery-token-scopes': ['api', 'read_api', 'read_user'],
+};
 const health = (summary: string, fails: boolean) => ({
+  'x-rookery-source': 'architecture 7; decisions 9',
   tags: ['Health'],
   summary,
   responses: { '200': { description: 'Yes' }, ...(fails ? { '503': { description: 'Not now' } } : {}) },
@@ -53,6 +57,7 @@ export const aboutDocument: OpenApiDocument = {
       get: {
         tags: ['About'],
         summary: 'This document.',
+        'x-rookery-source': 'architecture 3; decisions 8',
         responses: { '200': { description: 'An OpenAPI document', content: json({ type: 'object' }) } },
       },
     },
