@@ -43,12 +43,16 @@ export class Driver {
   /** Somebody to begin with. */
   async prepare(random: SeededRandom): Promise<void> {
     const gateway = this.gateways[0]!;
-    for (let count = 0; count < PEOPLE; count += 1) await this.people.create(random, gateway);
     for (let count = 0; count < TREES; count += 1) {
       const tree = await this.trees.createTree(random, gateway);
       if (!tree) throw new Error('no group could be made');
       for (let below = 0; below < 2; below += 1) await this.trees.createSubgroup(random, gateway, tree);
       for (let below = 0; below < 4; below += 1) await this.trees.createProject(random, gateway, tree);
+    }
+    for (let count = 0; count < PEOPLE; count += 1) {
+      const person = await this.people.create(random, gateway);
+      const source = this.source(random, person ?? undefined);
+      if (person && source) await this.people.add(random, gateway, person, source, 'root');
     }
   }
 
@@ -107,7 +111,7 @@ export class Driver {
       leaver ?? (random.percent(35) ? this.asker(random, random.pick(this.world.active)) : undefined) ?? 'root';
     if (leaver) return this.people.remove(random, gateway, person, source, by);
     if (old === undefined || old.over || random.percent(8)) return this.people.add(random, gateway, person, source, by);
-    return random.percent(62)
+    return random.percent(50)
       ? this.people.remove(random, gateway, person, source, by)
       : this.people.update(random, gateway, person, source, by);
   }
@@ -182,7 +186,7 @@ export class Driver {
     const tree = random.pick(this.world.standing);
     if (!person || !tree) return undefined;
     const held = [...person.history.latest.memberships.keys()].flatMap((key) => this.standingSource(key));
-    const known = random.percent(65) ? random.pick(held) : undefined;
+    const known = random.percent(45) ? random.pick(held) : undefined;
     if (known) return known;
     const { kind, thing } = this.trees.any(random, tree.history.latest);
     return { tree, kind, id: thing.id };

@@ -181,13 +181,14 @@ export class PeopleChanges {
 
   private given(random: SeededRandom): { readonly membership: Membership; readonly json: object } {
     const level = random.pick(LEVELS)!;
+    const today = dayFromNow(0);
     const expires_at = random.weighted<string | null>([
-      [60, null],
+      [64, null],
       [20, dayFromNow(30)],
-      [14, dayFromNow(0)],
-      [6, dayFromNow(-1)],
+      [11, today],
+      [5, dayFromNow(-1)],
     ]);
-    return { membership: { level, over: expires_at === dayFromNow(0) }, json: { access_level: level, expires_at } };
+    return { membership: { level, over: expires_at === today }, json: { access_level: level, expires_at } };
   }
 
   private by(asker: Asker, gateway: Gateway, person: Person) {

@@ -1,0 +1,112 @@
+import { ANONYMOUS_MS, judge, LEASE_MS } from './checker';
+import type { Decision } from './checker';
+import { History } from './history';
+import type { PersonState, Question, TreeState } from './reference-model';
+import { withEntry } from './reference-model';
+
+const MEMBER = { level: 10, over: false };
+const TOKEN = { scope: 'api', family: 't', alive: true } as const;
+const ISSUES: Question = { service: 'collaboration', source: { kind: 'project', id: 7 }, needs: 0, writes: false };
+const PROJECT: Question = { ...ISSUES, service: 'identity' };
+const RULES: Question = { ...ISSUES, service: 'package', needs: 40 };
+
+const stranger: PersonState = {
+  blocked: false,
+  external: false,
+  tokens: new Map([['t', TOKEN]]),
+  memberships: new Map(),
+};
+const guest: PersonState = { ...stranger, memberships: new Map([['project 7', MEMBER]]) };
+const signedOff: PersonState = { ...guest, tokens: new Map([['t', { ...TOKEN, alive: false }]]) };
+
+/** A guest from 100 to 110 on by gateway A, and from 5000 to 5010 on what `then` says. */
+function guestThen(then: PersonState | null): History<PersonState> {
+  const history = new History(stranger);
+  history.push({ start: 100, end: 110, state: guest, gateway: 'A', about: 'joins' });
+  if (then) history.push({ start: 5000, end: 5010, state: then, gateway: 'A', about: 'leaves' });
+  return history;
+}
+
+function aTree(visibility: 'private' | 'public' = 'private'): History<TreeState> {
+  const group = { id: 1, parent: null, path: 'nest', visibility };
+  const project = { id: 7, group: 1, path: 'eggs', visibility };
+  return new History<TreeState>({
+    groups: new Map([[1, group]]),
+    projects: new Map([[7, project]]),
+    former: new Map(),
+  });
+}
+
+/** A call between `start` and `start + 5`. */
+function call(start: number, over: Partial<Decision> & { history?: History<PersonState> }): Decision {
+  const { history = guestThen(stranger), ...rest } = over;
+  const asker = { history, token: 't' };
+  return { start, end: start + 5, gateway: 'A', question: ISSUES, asker, tree: aTree(), observed: 'allow', ...rest };
+}
+
+describe('a member who was removed', () => {
+  it('may be let in until the removal is answered', () => {
+    expect(judge(call(5009, {}))).toBe('fine');
+  });
+
+  it('is a stale allow from then on, also within the lease of the token', () => {
+    expect(judge(call(5011, {}))).toBe('stale allow');
+  });
+
+  it('may be let in by another gateway until the lease is over', () => {
+    expect(judge(call(5011 + LEASE_MS - 20, { gateway: 'B' }))).toBe('by lease');
+    expect(judge(call(5020 + LEASE_MS, { gateway: 'B' }))).toBe('stale allow');
+  });
+
+  it('is never let in by identity, whichever gateway is asked', () => {
+    expect(judge(call(5011, { gateway: 'B', question: PROJECT }))).toBe('stale allow');
+  });
+
+  it('may be refused as soon as the removal has begun, not before', () => {
+    expect(judge(call(4999, { observed: 404 }))).toBe('fine');
+    expect(judge(call(4990, { observed: 404 }))).toBe('stale deny');
+  });
+});
+
+describe('a token', () => {
+  it('that was revoked lets nobody in by the gateway that revoked it', () => {
+    const history = guestThen(signedOff);
+    expect(judge(call(5011, { history }))).toBe('stale allow');
+    expect(judge(call(5011, { history, gateway: 'B' }))).toBe('by lease');
+    expect(judge(call(5011, { history, observed: 401 }))).toBe('fine');
+  });
+
+  it('that is good is refused by no gateway', () => {
+    expect(judge(call(2000, { gateway: 'B', observed: 401 }))).toBe('stale deny');
+  });
+});
+
+it('a guest below the needed level is refused with 403, and with nothing else', () => {
+  expect(judge(call(200, { question: RULES, observed: 403 }))).toBe('fine');
+  expect(judge(call(200, { question: RULES, observed: 404 }))).toBe('wrong refusal');
+  expect(judge(call(200, { question: RULES }))).toBe('stale allow');
+});
+
+it('two states count only when they may have held at one moment', () => {
+  const tree = aTree('public');
+  const hidden = aTree().latest;
+  const gone = { ...hidden, projects: withEntry(hidden.projects, 7, undefined) };
+  tree.push({ start: 90, end: 95, state: hidden, gateway: 'A', about: 'is hidden' });
+  const history = guestThen(null);
+  expect(judge({ ...call(50, { history, tree }), end: 200, observed: 404 })).toBe('fine');
+  expect(judge({ ...call(50, { history, tree }), end: 80, observed: 404 })).toBe('stale deny');
+  expect(judge({ ...call(98, { history, tree }), end: 200 })).toBe('fine');
+  // It was gone before he became a member.
+  tree.push({ start: 96, end: 99, state: gone, gateway: 'A', about: 'is removed' });
+  expect(judge({ ...call(94, { history, tree }), end: 200 })).toBe('fine');
+  expect(judge({ ...call(98, { history, tree }), end: 200 })).toBe('stale allow');
+});
+
+it('an anonymous caller at another gateway may meet what was public a minute ago', () => {
+  const tree = aTree('public');
+  tree.push({ start: 90, end: 95, state: aTree().latest, gateway: 'A', about: 'is hidden' });
+  const anonymous = { tree, asker: 'anonymous' } as const;
+  expect(judge(call(100, anonymous))).toBe('stale allow');
+  expect(judge(call(100, { ...anonymous, gateway: 'B' }))).toBe('by lease');
+  expect(judge(call(200 + ANONYMOUS_MS, { ...anonymous, gateway: 'B' }))).toBe('stale allow');
+});
