@@ -117,7 +117,7 @@ describe('sizes', () => {
 });
 
 describe('paths', () => {
-  it.each(['/nothing', '/projects/1/issues/1/notes/1/more', '/', '/users/1/%2e%2e/1'])('unknown route %s', async (path) => {
+  it.each(['/nothing', '/projects/1/issues/1/notes/1/more', '/'])('unknown route %s', async (path) => {
     const answer = await send('GET', path);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);
   });

@@ -3,9 +3,4 @@ export class JsonText {
   constructor(readonly text: string) {}
 }
 
-/** A page whose rows are one JSON array already. Shape: `total` as in Page. */
-export interface JsonPage {
-  readonly json: string;
-  readonly total: number | null;
-  readonly hasNext: boolean;
-}
+export type { JsonPage } from '@rookery/kernel';

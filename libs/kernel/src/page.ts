@@ -16,6 +16,13 @@ export interface Page<T> {
   readonly hasNext: boolean;
 }
 
+/** One page whose rows are one JSON array already, as PostgreSQL built it. Shape: `total` as in Page. */
+export interface JsonPage {
+  readonly json: string;
+  readonly total: number | null;
+  readonly hasNext: boolean;
+}
+
 export function offsetOf(request: PageRequest): number {
   return (request.page - 1) * request.perPage;
 }

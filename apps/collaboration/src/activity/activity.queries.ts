@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { JsonPage } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
 import type { DirectoryUserRow } from '@rookery/directory';
-import type { PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
+import type { JsonPage, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
 import { COUNT_LIMIT, NotFound } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { PageRequest, Viewer } from '@rookery/kernel';
+import type { JsonPage, PageRequest, Viewer } from '@rookery/kernel';
 import { COUNT_LIMIT, NotFound } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
@@ -29,7 +29,7 @@ export class NotesQueries {
     iid: number,
     order: NoteOrder,
     page: PageRequest,
-  ): Promise<NotesPage> {
+  ): Promise<JsonPage> {
     const reader = readsIssues(readerOf(viewer, project));
     const { name, text } = this.statements.page(order, page);
     const values = readerValues(project.id, iid, reader);
@@ -51,13 +51,6 @@ export class NotesQueries {
     ]);
     return foundNote(row).json;
   }
-}
-
-/** Shape: `json` is one JSON array; `total` is null past COUNT_LIMIT. */
-export interface NotesPage {
-  readonly json: string;
-  readonly total: number | null;
-  readonly hasNext: boolean;
 }
 
 interface PageRow {

@@ -12,15 +12,12 @@ const markdown = new MarkdownIt({ html: false, breaks: true, maxNesting: 20 }).d
  * Source: reliability-and-security 2.7, 7.3 row 38.
  */
 export function oneLine(text: string, max = 500): string {
-  return (
-    text
-      .slice(0, max)
-      .replace(/\p{Surrogate}/gu, ' ')
-      // eslint-disable-next-line no-control-regex -- these are what must go
-      .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffd]+/g, ' ')
-      .replace(/ {2,}/g, ' ')
-      .trim()
-  );
+  return text
+    .slice(0, max)
+    .replace(/\p{Surrogate}/gu, ' ')
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffd]+/g, ' ')
+    .replace(/ {2,}/g, ' ')
+    .trim();
 }
 
 /** Is this one address and nothing else? Directory rows are confirmed, so anything else is a fault of ours. */
@@ -32,13 +29,10 @@ export function isAddress(text: string): boolean {
 /** A text of several lines without characters that no mail may hold. */
 export function manyLines(text: string): string {
   const short = text.length > TEXT_LIMIT ? `${text.slice(0, TEXT_LIMIT)} …` : text;
-  return (
-    short
-      .replace(/\p{Surrogate}/gu, ' ')
-      .replace(/\r\n?|\u2028|\u2029/g, '\n')
-      // eslint-disable-next-line no-control-regex -- these are what must go
-      .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
-  );
+  return short
+    .replace(/\p{Surrogate}/gu, ' ')
+    .replace(/\r\n?|\u2028|\u2029/g, '\n')
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 }
 
 export function htmlOf(text: string): string {

@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
-import type { PageRequest, SignedInViewer } from '@rookery/kernel';
+import type { JsonPage, PageRequest, SignedInViewer } from '@rookery/kernel';
 import { COUNT_LIMIT, NotFound } from '@rookery/kernel';
-import type { JsonPage } from '@rookery/api-v4';
 import { Database, prepared, Work } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
