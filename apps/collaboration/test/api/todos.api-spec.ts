@@ -380,6 +380,24 @@ describe('what may be seen', () => {
     expect(row?.state).toBe('pending');
   });
 
+  test('of an internal note is gone at once for somebody who is no reporter any more', async () => {
+    const issue = await anIssue();
+    await comment(issue, `secret ${at(cast.reporter)}`, cast.owner, { internal: true });
+    await comment(issue, `open ${at(cast.reporter)}`);
+    expect(await actionsOf(cast.reporter)).toHaveLength(2);
+    await service.database.query('update directory_memberships set access_level = 10 where user_id = $1', [
+      cast.reporter.id,
+    ]);
+    const list = await by(cast.reporter).get('todos').send();
+    expect([list.body.length, list.headers.get('x-total')]).toEqual([1, '1']);
+    expect(list.text).not.toContain('secret');
+    const [hidden] = await service.database.query<{ id: number }>(
+      'select id from todos where user_id = $1 order by id limit 1',
+      [cast.reporter.id],
+    );
+    expect((await by(cast.reporter).post(`todos/${hidden!.id}/mark_as_done`).send()).status).toBe(404);
+  });
+
   test('is read by the state of the directory that the request asks for', async () => {
     const stale = { ...service.seed.viewer(cast.guest), directory: { version: 1e9, epoch: 'seed' } };
     expect((await service.app.as(stale).get('todos').send()).status).toBe(503);
