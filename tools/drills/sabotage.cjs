@@ -48,6 +48,18 @@ const CHANGES = {
     from: /return position\.epoch === target\.epoch && position\.version >= target\.version;/,
     to: 'return true;',
   },
+  /** A gateway keeps good token checks although it hears that the token or its holder changed. */
+  'deaf-gateway': {
+    file: /gateway[\\/]dist[\\/]auth[\\/]directory-watch\.js$/,
+    from: /this\.leases\.dropToken\(id\);\s*else if \(kind === 'user'\) this\.leases\.dropUser\(id\);/,
+    to: "id; else if (kind === 'user') id;",
+  },
+  /** A gateway does not hear of the versions that its own writes made. */
+  'no-floor': {
+    file: /gateway[\\/]dist[\\/]auth[\\/]directory-floor\.js$/,
+    from: /raise\(version\) \{/,
+    to: 'raise(version) { return;',
+  },
 };
 
 const wanted = (process.env.DRILL_SABOTAGE ?? '').split(',').filter(Boolean);
