@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * To-do items. Every row is in exactly one of the two indexes of a person's list; the count of a list reads them alone.
- * A source event makes at most one item of an action for a person; actions that do not repeat are unique while pending.
+ * A text names a person once, whatever events tell of it; a source event makes at most one item of an action for a person; actions that do not repeat are unique while pending.
  * Deleting what is below a project, resolving, and looking for an item go by one index. Source: ADR 0080.
  */
 export class CreateTodos1767225820000 implements MigrationInterface {
@@ -24,6 +24,9 @@ export class CreateTodos1767225820000 implements MigrationInterface {
       ) with (fillfactor = 90)`);
     await runner.query(`
       create unique index uq_todos_source_event_id on todos (source_event_id, user_id, action)`);
+    await runner.query(`
+      create unique index uq_todos_named on todos (target_id, target_type, user_id, note_id) nulls not distinct
+        where action in ('mentioned', 'directly_addressed')`);
     await runner.query(`
       create unique index uq_todos_pending on todos (user_id, target_type, target_id, action)
         where state = 'pending' and action not in ('mentioned', 'directly_addressed', 'member_access_requested')`);

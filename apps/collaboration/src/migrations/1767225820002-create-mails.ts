@@ -42,6 +42,9 @@ export class CreateMails1767225820002 implements MigrationInterface {
       ) with (fillfactor = 85)`);
     await runner.query(`
       create unique index uq_mails_source_event_id on mails (source_event_id, recipient_id, template)`);
+    await runner.query(`
+      create unique index uq_mails_named on mails (noteable_id, noteable_type, recipient_id)
+        where reason = 'mentioned' and template in ('issue_created', 'issue_mentioned')`);
     await runner.query(`create index ix_mails_queued on mails (next_attempt_at, id) where state = 'queued'`);
     await runner.query(`
       create unlogged table mail_allowances (

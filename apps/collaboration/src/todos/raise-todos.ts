@@ -15,8 +15,6 @@ export interface TodoCandidate {
   readonly noteId: number | null;
   /** ISO 8601: when the cause happened. */
   readonly at: string;
-  /** Whom an edited text names gets an item only if he has none of that text yet. */
-  readonly isEdit: boolean;
 }
 
 /** Somebody did something with a target, which settles his own items there. Shape: `at` ISO 8601. */
@@ -39,7 +37,8 @@ const settlesSql = `(not later.system or later.body in ('closed', 'reopened', 'c
 
 /**
  * Mentions are for those who may read; assignments are not judged here (reading the list is). Whoever wrote on the
- * target or changed it since has dealt with it: events of different kinds may arrive in another order.
+ * target or changed it since has dealt with it: events of different kinds may arrive in another order. For the same
+ * reason a text names a person once (a unique index): the effect of its creation may read what it was edited to.
  */
 const raise = prepared(
   'todos_raise',
@@ -48,16 +47,13 @@ const raise = prepared(
    select u.id, c.author_id, c.action, i.project_id, 'Issue', i.id, c.note_id, c.event_id,
      case when exists (select 1 from notes later where later.noteable_id = i.id and later.noteable_type = 'Issue'
        and later.created_at > c.at and later.author_id = u.id and ${settlesSql}) then 'done' else 'pending' end, c.at, c.at
-   from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::timestamptz[],
-     $8::boolean[]) with ordinality as c (event_id, user_id, author_id, action, issue_id, note_id, at, is_edit, place)
+   from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::timestamptz[])
+     with ordinality as c (event_id, user_id, author_id, action, issue_id, note_id, at, place)
    join issues i on i.id = c.issue_id
    join directory_users u on u.id = c.user_id and u.state = 'active' and u.kind = 'human'
    left join notes n on n.id = c.note_id
    left join lateral ${access} a on c.action <> 'assigned'
    where (c.note_id is null or n.id is not null) and (c.action = 'assigned' or (${mayRead}))
-     and (not c.is_edit or not exists (select 1 from todos told where told.project_id = i.project_id
-       and told.target_id = i.id and told.target_type = 'Issue' and told.user_id = u.id
-       and told.action in ('mentioned', 'directly_addressed') and told.note_id is not distinct from c.note_id))
    order by c.place
    on conflict do nothing`,
 );
@@ -101,7 +97,6 @@ export class RaiseTodos {
       column('issueId'),
       column('noteId'),
       column('at'),
-      column('isEdit'),
     ]);
   }
 

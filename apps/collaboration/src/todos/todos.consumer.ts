@@ -130,7 +130,7 @@ export class TodosConsumer {
           noteId: note.note_id,
           at: at(event),
         };
-        return mentions({ ...cause, isEdit: 'mentioned_before' in event.data }, named[index]!, namedBefore(event));
+        return mentions(cause, named[index]!, namedBefore(event));
       }),
     );
   }
@@ -153,8 +153,7 @@ export class TodosConsumer {
     if (named.some((people) => people.length > 0)) await this.directory.settled(tx);
     return present.flatMap((event, index) => {
       const cause = { eventId: event.id, authorId: actorOf(event), issueId: event.data.issue_id, noteId: null };
-      const isEdit = 'mentioned_before' in event.data;
-      return mentions({ ...cause, at: at(event), isEdit }, named[index]!, namedBefore(event));
+      return mentions({ ...cause, at: at(event) }, named[index]!, namedBefore(event));
     });
   }
 }
@@ -196,7 +195,7 @@ function namedBefore(event: NoteEvent | IssueEvent): readonly number[] {
 
 function assignments(event: IssueEvent, userIds: readonly number[], at: string): TodoCandidate[] {
   const cause = { eventId: event.id, authorId: actorOf(event), issueId: event.data.issue_id, noteId: null, at };
-  return userIds.map((userId) => ({ ...cause, userId, action: 'assigned', isEdit: false }));
+  return userIds.map((userId) => ({ ...cause, userId, action: 'assigned' }));
 }
 
 function mentions(cause: Cause, named: readonly NamedPerson[], before: readonly number[]): TodoCandidate[] {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { noteCreated } from '@rookery/contracts';
 import type { DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
@@ -190,6 +191,21 @@ describe('items are raised', () => {
       ),
     );
     expect(counts).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  test('once for a text that was edited before the effect of its creation came', async () => {
+    const issue = await anIssue({ description: 'x' });
+    await worker.drained();
+    await edit(issue, { description: `x ${at(cast.guest)}` });
+    await worker.drained();
+    const [event] = await service.database.query<{ payload: never }>(
+      `select payload from outbox where subject = 'collaboration.issue.created.v1' order by id desc limit 1`,
+    );
+    const late = { id: randomUUID(), time: new Date().toISOString(), aggregateId: issue.id, actorId: cast.owner.id };
+    await worker
+      .get(Work)
+      .run((tx) => worker.get(TodosConsumer).issueCreated({ tx, events: [{ ...late, data: event!.payload }] }));
+    expect(await actionsOf(cast.guest)).toEqual(['mentioned']);
   });
 
   test('for the members of a group and of the project', async () => {

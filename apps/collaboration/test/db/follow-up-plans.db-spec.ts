@@ -11,7 +11,10 @@ import { until } from '../support/worker';
 import { TodoStatements } from '../../src/todos/todos.statements';
 import type { TodoFilter } from '../../src/todos/todos.statements';
 
-/** The plans of to-dos and feeds over enough rows, by shape. `UPDATE_GOLDEN=1` writes them anew. */
+/**
+ * By which indexes to-dos and feeds are read, over enough rows. `UPDATE_GOLDEN=1` writes them anew. Not the whole plan:
+ * equal ways of joining a few rows of the directory take turns with the statistics.
+ */
 let database: TestDatabase;
 let pool: Pool;
 const externalUrl = 'http://localhost:8080';
@@ -89,11 +92,11 @@ test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
   const { text, values } = HOT[name]!();
   const { rows } = await pool.query<{ 'QUERY PLAN': unknown }>(`explain (format json, costs off) ${text}`, values);
   const plan = (rows[0]!['QUERY PLAN'] as { Plan: PlanNode }[])[0]!.Plan;
-  const shape = `${lines(plan).join('\n')}\n`;
+  const shape = `${[...new Set(indexes(plan))].sort().join('\n')}\n`;
   const file = join(__dirname, '../golden', `${name}.plan.txt`);
   if (process.env['UPDATE_GOLDEN']) writeFileSync(file, shape);
   expect(shape).toBe(readFileSync(file, 'utf8'));
-  expect(shape).not.toMatch(/Seq Scan on (todos|activity_events|issues|notes)\b/);
+  expect(wholeTables(plan)).toEqual([]);
 });
 
 test.each([
@@ -116,13 +119,16 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-function lines(node: PlanNode, depth = 0): string[] {
-  const of = node['Relation Name'] ? ` on ${node['Relation Name']}` : '';
-  const by = node['Index Name'] ? ` by ${node['Index Name']}` : '';
-  return [
-    `${'  '.repeat(depth)}${node['Node Type']}${of}${by}`,
-    ...(node.Plans ?? []).flatMap((child) => lines(child, depth + 1)),
-  ];
+/** Those of the tables that grow; the directory of a test is so small that any way is right. */
+function indexes(node: PlanNode): string[] {
+  const own = /_(todos|activity_events|issues|notes)(_|$)/.test(node['Index Name'] ?? '') ? [node['Index Name']!] : [];
+  return [...own, ...(node.Plans ?? []).flatMap(indexes)];
+}
+
+function wholeTables(node: PlanNode): string[] {
+  const isWhole =
+    node['Node Type'] === 'Seq Scan' && /^(todos|activity_events|issues|notes)$/.test(node['Relation Name'] ?? '');
+  return [...(isWhole ? [node['Relation Name']!] : []), ...(node.Plans ?? []).flatMap(wholeTables)];
 }
 
 /** Index-only scans left out. */
