@@ -101,7 +101,9 @@ export function toIdOrPath(raw: unknown): unknown {
 
 function toOneOf(values: readonly (string | number)[]): Coerce {
   if (values.every((value) => typeof value === 'string')) return toText;
+  const areNumbers = values.every((value) => typeof value === 'number');
   return (raw) => {
+    if (areNumbers && toInt(raw) === INVALID) return INVALID;
     if (typeof raw !== 'string' && typeof raw !== 'number') return INVALID;
     return values.find((value) => String(value) === String(raw)) ?? raw;
   };

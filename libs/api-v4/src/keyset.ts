@@ -25,13 +25,18 @@ export function writeCursor(content: object): string {
   return Buffer.from(JSON.stringify(content)).toString('base64url');
 }
 
-/** The content of a cursor, or undefined when it is not one of ours. */
+/** What a statement can compare with; a forged cursor may hold anything. */
+function isPlace(value: unknown): boolean {
+  return Number.isSafeInteger(value) || (typeof value === 'string' && !value.includes('\0'));
+}
+
+/** The content of a cursor, or undefined when it is not one of ours: an id, and the value that the list is ordered by. */
 export function readCursor(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const content: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    return typeof content === 'object' && content !== null && !Array.isArray(content)
-      ? (content as Record<string, unknown>)
-      : undefined;
+    if (typeof content !== 'object' || content === null || Array.isArray(content)) return undefined;
+    const cursor = content as Record<string, unknown>;
+    return Number.isSafeInteger(cursor['id']) && Object.values(cursor).every(isPlace) ? cursor : undefined;
   } catch {
     return undefined;
   }

@@ -83,11 +83,24 @@ describe('keyset', () => {
     expect(() => read({ pagination: 'keyset', cursor: '!!' })).toThrow('cursor is invalid');
     expect(() => read({ pagination: 'sideways' })).toThrow('pagination does not have a valid value');
     expect(readCursor(Buffer.from('[1]').toString('base64url'))).toBeUndefined();
+    for (const forged of [
+      { id: 'zz' },
+      { id: [1] },
+      { id: 1e30 },
+      { name: 'a' },
+      { id: 1, name: 'a\0' },
+      { id: 1, name: {} },
+    ]) {
+      expect(readCursor(writeCursor(forged))).toBeUndefined();
+    }
   });
   it('takes over past fifty thousand rows', () => {
-    expect(() => refuseDeepOffset(option, { page: 2501, perPage: 20 })).toThrow('objects of type Project');
-    expect(() => refuseDeepOffset(option, { page: 2500, perPage: 20 })).not.toThrow();
-    expect(() => refuseDeepOffset(undefined, { page: 99_999, perPage: 100 })).not.toThrow();
+    expect(() => refuseDeepOffset(option, { page: 2501, perPage: 20 }, true)).toThrow('objects of type Project');
+    expect(() => refuseDeepOffset(option, { page: 2500, perPage: 20 }, true)).not.toThrow();
+    expect(() => refuseDeepOffset(undefined, { page: 99_999, perPage: 100 }, true)).not.toThrow();
+    const anonymousOnly = { ...option, anonymousOnly: true };
+    expect(() => refuseDeepOffset(anonymousOnly, { page: 2501, perPage: 20 }, true)).toThrow('objects of type Project');
+    expect(() => refuseDeepOffset(anonymousOnly, { page: 2501, perPage: 20 }, false)).not.toThrow();
   });
   it('links to the next rows only, and to nothing at the end', () => {
     const page = keysetPage(2, [{ id: 1 }, { id: 2 }, { id: 3 }], (last) => ({ id_after: last.id }));

@@ -74,8 +74,13 @@ export function readKeyset(
 }
 
 /** Errors: MethodNotAllowed past OFFSET_LIMIT where a keyset is there instead. */
-export function refuseDeepOffset(option: KeysetOption | undefined, { page, perPage }: PageRequest): void {
+export function refuseDeepOffset(
+  option: KeysetOption | undefined,
+  { page, perPage }: PageRequest,
+  isAnonymous: boolean,
+): void {
   if (option?.offsetCapFor === undefined || (page - 1) * perPage < OFFSET_LIMIT) return;
+  if (option.anonymousOnly && !isAnonymous) return;
   throw new MethodNotAllowed(
     `Offset pagination has a maximum allowed offset of ${OFFSET_LIMIT} for requests that return objects of type ` +
       `${option.offsetCapFor}. Remaining records can be retrieved using keyset pagination.`,

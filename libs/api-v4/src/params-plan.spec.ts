@@ -99,6 +99,7 @@ it.each([
   [{ body: 'b', sort: 'up' }, 'sort does not have a valid value'],
   [{ body: 'b', sort: ['asc'] }, 'sort is invalid'],
   [{ body: 'b', level: 15 }, 'level does not have a valid value'],
+  [{ body: 'b', level: 'high' }, 'level is invalid'],
   [{ body: 'b', ids: [1, 2, 3, 4] }, 'ids has too many items (maximum is 3)'],
   [{ body: 'b', ids: 'x' }, 'ids is invalid'],
   [{ body: 'b', kinds: 'a,c' }, 'kinds does not have a valid value'],

@@ -118,7 +118,7 @@ export class EndpointPipeline {
         const sent = (name: string): unknown => body[name] ?? query[name];
         page = readPage(sent);
         keyset = readKeyset(answers.keyset, sent, page, viewer.userId === null);
-        if (keyset === null) refuseDeepOffset(answers.keyset, page);
+        if (keyset === null) refuseDeepOffset(answers.keyset, page, viewer.userId === null);
       }
       if (refusals?.validateFirst) this.judge(viewer);
       const unmodifiedSince = httpDate(request.headers['if-unmodified-since']);

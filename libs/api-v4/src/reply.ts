@@ -43,7 +43,8 @@ export function writeError(reply: FastifyReply, facts: ReplyFacts, error: Render
   const headers = commonHeaders(facts, 'no-cache');
   for (const name of Object.keys(error.headers)) headers.push(name, error.headers[name]!);
   if (error.body !== null) {
-    headers.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(error.body)));
+    if (error.headers['content-type'] === undefined) headers.push('content-type', 'application/json');
+    headers.push('content-length', String(Buffer.byteLength(error.body)));
   }
   reply.hijack();
   reply.raw.writeHead(error.status, headers);

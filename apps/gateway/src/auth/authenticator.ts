@@ -87,6 +87,8 @@ export class Authenticator {
     if (!floor.observe(answer, Date.now())) this.sources.leases.clear();
     if (answer.outcome === 'valid') return this.admit(digest, answer.holder, answer, { askedAt, turns });
     this.sources.leases.drop(digest);
+    // Its family went with it: that was a write, and what was leased before it does not count.
+    if (rotating && answer.outcome === 'revoked') floor.raise(answer.version);
     if (answer.outcome === 'unknown') await this.failures.note(address);
     return refusalOf(answer);
   }

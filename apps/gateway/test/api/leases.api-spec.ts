@@ -101,6 +101,21 @@ describe('leases of token checks', () => {
     expect(await status(gateway)).toBe(401);
   });
 
+  it('refuses at once, before any push, the family of a revoked token that a rotation endpoint was shown', async () => {
+    const gateway = await estate.gateway();
+    estate.identityInside.change('glpat-old', REVOKED, 69);
+    expect(await status(gateway)).toBe(200);
+    estate.identityInside.isSilent = true;
+    estate.identityInside.change('glpat-good', REVOKED, 70);
+    const reuse = await request(`${gateway.url}/api/v4/personal_access_tokens/self/rotate`, {
+      method: 'POST',
+      headers: { 'private-token': 'glpat-old' },
+    });
+    await reuse.body.dump();
+    expect(reuse.statusCode).toBe(401);
+    expect(await status(gateway)).toBe(401);
+  });
+
   it('raises the version of all further requests after a write, for anonymous callers too', async () => {
     const gateway = await estate.gateway();
     await status(gateway);

@@ -71,8 +71,10 @@ export class TokenResolution {
     if (request.digest === null) return { ...at, outcome: 'anonymous' };
     if (row!.token_id === null) return { ...at, outcome: 'unknown' };
     if (row!.revoked) {
-      if (request.rotating) await this.tokens.revokeFamilyOf(row!.token_id);
-      return { ...at, outcome: 'revoked' };
+      if (!request.rotating) return { ...at, outcome: 'revoked' };
+      await this.tokens.revokeFamilyOf(row!.token_id);
+      // Asked anew: the answer carries the version in which the family is dead, so that the gateway drops its lease.
+      return this.resolve({ ...request, rotating: false });
     }
     return { ...at, ...this.judge(row!, row!.token_id) };
   }

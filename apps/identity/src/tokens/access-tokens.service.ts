@@ -43,7 +43,7 @@ export class AccessTokensService {
         throw new Refused('Scopes can only contain available scopes');
       }
       const expiresOn = this.expiry(token.expiresAt, this.settings.tokenMaxLifetimeDays);
-      return this.insert(tx, token, expiresOn, null);
+      return this.insert(tx, { ...token, scopes: [...new Set(token.scopes)] }, expiresOn, null);
     });
   }
 
@@ -61,7 +61,9 @@ export class AccessTokensService {
         return null;
       }
       await this.markRevoked(tx, [id]);
-      const successor: NewToken = { ...old, userId: old.user_id, expiresAt, createdBy: actorId };
+      // Whoever made an impersonation token answers for all that descend from it.
+      const createdBy = old.impersonation ? old.created_by_id : actorId;
+      const successor: NewToken = { ...old, userId: old.user_id, expiresAt, createdBy };
       return this.insert(tx, successor, expiresOn, old);
     });
     if (!fresh) throw new Refused('Token already revoked');

@@ -33,7 +33,7 @@ export class RotateTokenByIdParams extends RotateTokenParams {
 
 export class CreateTokenParams {
   @Int({ in: 'path' }) user_id: number;
-  @Text() name: string;
+  @Text({ blank: 'refused', max: 255 }) name: string;
   @Text({ optional: true }) description?: string;
   @ListOf('text', { splitItems: true, empty: 'refused' }) scopes: string[];
   @Day({ optional: true }) expires_at?: string;

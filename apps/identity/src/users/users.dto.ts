@@ -32,6 +32,9 @@ export class UserIdParams {
   @Int({ in: 'path' }) id: number;
 }
 
+/** What the column holds. */
+const MAX_PROJECTS_LIMIT = 2 ** 31 - 1;
+
 @AtLeastOneOf('password', 'reset_password', 'force_random_password')
 export class CreateUserParams {
   @Text() email: string;
@@ -45,7 +48,7 @@ export class CreateUserParams {
   @Flag({ optional: true }) can_create_group?: boolean;
   @Flag({ optional: true }) external?: boolean;
   @Flag({ optional: true }) private_profile?: boolean;
-  @Int({ optional: true, min: 0 }) projects_limit?: number;
+  @Int({ optional: true, min: 0, max: MAX_PROJECTS_LIMIT }) projects_limit?: number;
   @Text({ optional: true }) bio?: string;
   @Text({ optional: true }) location?: string;
   @Text({ optional: true }) linkedin?: string;

@@ -31,6 +31,8 @@ export class UsersQueries {
   }
 
   async byIdOrUsername(ref: string): Promise<UserRow | null> {
+    // No name holds a NUL, and PostgreSQL takes none.
+    if (ref.includes('\0')) return null;
     const isId = /^[1-9]\d{0,14}$/.test(ref);
     const rows = await this.db.query<UserRow>(
       `select ${SHOWN} from users u where lower(u.username) = lower($1) or u.id = $2

@@ -317,6 +317,11 @@ describe('GET /groups', () => {
     expect(found).toEqual(paths(plain));
     const signedIn = await lena.client.get('/groups?pagination=keyset');
     expect(signedIn.headers.get('x-page')).toBe('1');
+    expect((await identity.nobody.get('/groups?page=2501')).status).toBe(405);
+    expect((await lena.client.get('/groups?page=2501')).body).toEqual([]);
+    expect((await lena.client.get('/groups?min_access_level=x')).body).toEqual({
+      error: 'min_access_level is invalid',
+    });
   });
 
   paging(() => ({

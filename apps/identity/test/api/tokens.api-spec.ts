@@ -72,12 +72,14 @@ describe('POST /users/:user_id/personal_access_tokens', () => {
   it('splits scopes on commas', async () => {
     const { body } = await identity.root
       .post(`/users/${ada.id}/personal_access_tokens`)
-      .form({ name: 'x', scopes: ['api,read_user'] });
+      .form({ name: 'x', scopes: ['api,read_user', 'api'] });
     expect(body.scopes).toEqual(['api', 'read_user']);
   });
 
   it.each([
     [{ scopes: ['api'] }, { error: 'name is missing' }],
+    [{ name: '', scopes: ['api'] }, { error: 'name is empty' }],
+    [{ name: 'x'.repeat(256), scopes: ['api'] }, { error: 'name is too long (maximum is 255 characters)' }],
     [{ name: 'x' }, { error: 'scopes is missing' }],
     [{ name: 'x', scopes: [] }, { error: 'scopes is empty' }],
     [{ name: 'x', scopes: ['nope'] }, { message: '400 Bad request - Scopes can only contain available scopes' }],
@@ -245,7 +247,10 @@ describe('rotation', () => {
     const second = await ada.client.post(`/personal_access_tokens/${first.id}/rotate`).json<Token>();
     expect((await resolve(first.token)).outcome).toBe('revoked');
     expect((await resolve(second.token)).outcome).toBe('valid');
-    expect((await resolve(first.token, { rotating: true })).outcome).toBe('revoked');
+    const before = await resolve(null);
+    const reuse = await resolve(first.token, { rotating: true });
+    expect(reuse.outcome).toBe('revoked');
+    expect(reuse.version).toBeGreaterThan(before.version);
     expect((await resolve(second.token)).outcome).toBe('revoked');
   });
 
@@ -289,8 +294,10 @@ describe('impersonation tokens', () => {
       impersonation: true,
     });
     expect((await resolve(made.body.token)).holder).toMatchObject({ user_id: bob.id, impersonator_id: 1 });
-    expect((await identity.root.delete(`${path}/${made.body.id}`)).status).toBe(204);
-    expect((await identity.root.get(path).query({ state: 'inactive' })).body).toHaveLength(1);
+    const successor = await holding(bob, made.body).post('/personal_access_tokens/self/rotate').body({}).json<Token>();
+    expect((await resolve(successor.token)).holder).toMatchObject({ user_id: bob.id, impersonator_id: 1 });
+    expect((await identity.root.delete(`${path}/${successor.id}`)).status).toBe(204);
+    expect((await identity.root.get(path).query({ state: 'inactive' })).body).toHaveLength(2);
   });
 
   it.each([
@@ -376,6 +383,7 @@ describe('resolving a token', () => {
       });
       return ((await response.json()) as { user: { id: number } | null }).user?.id ?? null;
     };
+    expect(await ask('a\0')).toBeNull();
     expect([await ask(String(ada.id)), await ask('ADA'), await ask('nobody'), await ask('0')]).toEqual([
       ada.id,
       ada.id,

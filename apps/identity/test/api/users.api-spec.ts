@@ -189,6 +189,15 @@ describe('GET /users', () => {
   });
 });
 
+it('a forged cursor and a limit that no column holds are the caller’s errors', async () => {
+  const cursor = Buffer.from('{"id":"zz"}').toString('base64url');
+  const forged = await identity.root.get('/users').query({ pagination: 'keyset', cursor });
+  expect([forged.status, forged.body]).toEqual([400, { error: 'cursor is invalid' }]);
+  const body = { email: 'q@x.y', username: 'quin', name: 'Q', password: 'correct horse', projects_limit: 2 ** 31 };
+  const made = await identity.root.post('/users').body(body);
+  expect([made.status, made.body]).toEqual([400, { error: 'projects_limit does not have a valid value' }]);
+});
+
 describe('POST /users/:id/block', () => {
   it('answers true, then null, and the state follows', async () => {
     const eve = await identity.person('eve');
