@@ -175,7 +175,9 @@ describe('raw connections', () => {
   });
 
   it('a header of 20 KiB is refused', async () => {
-    const answer = await raw(`GET /api/v4/user HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Long: ${'y'.repeat(20_000)}\r\n\r\n`);
+    const answer = await raw(
+      `GET /api/v4/user HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Long: ${'y'.repeat(20_000)}\r\n\r\n`,
+    );
     expect(answer).toMatch(/^HTTP\/1\.1 (400|431)/);
   });
 });

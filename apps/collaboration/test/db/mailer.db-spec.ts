@@ -109,10 +109,10 @@ test('a refusal of the text is final, too', async () => {
 test('what is not taken for long is given up', async () => {
   smtp.answer = () => ({ code: 450, text: 'full' });
   await queue(await people(1));
-  await start({ MAILER_GIVE_UP_MS: '300' });
+  await start({ MAILER_GIVE_UP_MS: '2000' });
   await allIn('failed');
   expect(smtp.mails).toEqual([]);
-  expect((await rows())[0]!.attempts).toBeGreaterThan(2);
+  expect((await rows())[0]!.attempts).toBeGreaterThan(1);
 });
 
 test('while the server is away everything waits, and goes when it is back', async () => {
