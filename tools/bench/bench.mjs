@@ -90,7 +90,13 @@ const summary = (rows) =>
 
 const chosen = options(process.argv.slice(2));
 const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
-const env = { ...PATIENCE, NOTES_CREATES_PER_MINUTE_COUNT: '0', NOTES_PER_NOTEABLE_COUNT: '1000000' };
+// E-mails that wait for their recipient's allowance would be counted to whatever is measured next.
+const env = {
+  ...PATIENCE,
+  NOTES_CREATES_PER_MINUTE_COUNT: '0',
+  NOTES_PER_NOTEABLE_COUNT: '1000000',
+  MAILER_PER_RECIPIENT_BURST_COUNT: '100000',
+};
 const estate = await startEstate({ dataDir, port: await freePort(), env });
 let limit;
 try {

@@ -4,7 +4,7 @@ export { PersistenceModule } from './persistence.module';
 export { Database } from './database';
 export { Work } from './work';
 export type { Tx } from './work';
-export { prepared } from './prepared';
+export { keptPlansSql, prepared } from './prepared';
 export type { Prepared } from './prepared';
 export { instantSql } from './row-values';
 export { nextInternalId } from './internal-ids';

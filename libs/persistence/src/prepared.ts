@@ -20,3 +20,10 @@ export function prepared(name: string, text: string): Prepared {
   texts.set(name, text);
   return { name, text };
 }
+
+/**
+ * A FROM item of one row that makes prepared statements keep one plan until the end of the transaction: PostgreSQL would
+ * plan statements over lists anew each time, since it guesses ten items, and planning the joins of an effect costs more
+ * than running them. For work on short lists of ids only. Source: design/performance, learnt 2; ADR 0095.
+ */
+export const keptPlansSql = `(select set_config('plan_cache_mode', 'force_generic_plan', true)) as kept_plans`;

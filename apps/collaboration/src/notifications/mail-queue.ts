@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
-import { Database, prepared, Work } from '@rookery/persistence';
+import { Database, keptPlansSql, prepared, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { MailReason, MailTemplate } from './mail-templates';
 import { mailerSettings } from './mailer.config';
@@ -48,7 +48,7 @@ export interface MailOutcome {
 const claim = prepared(
   'mails_claim',
   `update mails set attempts = attempts + 1, next_attempt_at = now() + $1::integer * interval '1 millisecond'
-   where id in (select id from mails where state = 'queued' and next_attempt_at <= now()
+   from ${keptPlansSql} where id in (select id from mails where state = 'queued' and next_attempt_at <= now()
      order by next_attempt_at, id limit $2::integer for update skip locked)
    returning id, recipient_id`,
 );
@@ -72,8 +72,8 @@ const allow = prepared(
 );
 const postpone = prepared(
   'mails_postpone',
-  `update mails set attempts = attempts - 1, next_attempt_at = now() + $2::integer * interval '1 millisecond'
-   where id = any($1::bigint[])`,
+  `update mails m set attempts = attempts - 1, next_attempt_at = now() + p.delay * interval '1 millisecond'
+   from unnest($1::bigint[], $2::integer[]) as p (id, delay) where m.id = p.id`,
 );
 
 const person = recipientSql({ userId: 'm.recipient_id', note: 'm.note_id' });
@@ -149,12 +149,18 @@ export class MailQueue {
     const left = new Map(rows.map((row) => [row.recipient_id, row.count]));
     const now: number[] = [];
     const later: number[] = [];
+    const delays: number[] = [];
     for (const { id, recipient_id } of [...claimed].sort((a, b) => a.id - b.id)) {
       const count = left.get(recipient_id) ?? 0;
-      (count > 0 ? now : later).push(id);
       left.set(recipient_id, count - 1);
+      if (count > 0) now.push(id);
+      else {
+        later.push(id);
+        // One after another, as the allowance grows: all at once would be taken in vain again and again.
+        delays.push((1 - count) * Math.ceil(60_000 / perMinute));
+      }
     }
-    if (later.length > 0) await tx.prepared(postpone, [later, Math.ceil(60_000 / perMinute)]);
+    if (later.length > 0) await tx.prepared(postpone, [later, delays]);
     return now;
   }
 }
