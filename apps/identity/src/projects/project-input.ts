@@ -24,6 +24,10 @@ export interface ProjectFilters {
   readonly membership: boolean;
   readonly with_issues_enabled: boolean;
   readonly with_merge_requests_enabled: boolean;
+  readonly starred: boolean;
+  readonly topic?: string;
+  readonly topic_id?: number | null;
+  readonly with_programming_language?: string;
   readonly min_access_level?: number;
   readonly id_after?: number | null;
   readonly id_before?: number | null;

@@ -22,6 +22,10 @@ export class ListProjectsParams implements ProjectFilters {
   @Flag({ default: false }) membership: boolean;
   @Flag({ default: false }) with_issues_enabled: boolean;
   @Flag({ default: false }) with_merge_requests_enabled: boolean;
+  @Flag({ default: false }) starred: boolean;
+  @Text({ optional: true }) topic?: string;
+  @Int({ optional: true, nullable: true }) topic_id?: number | null;
+  @Text({ optional: true }) with_programming_language?: string;
   @OneOf([5, ...GRANTABLE_LEVELS], { optional: true }) min_access_level?: number;
   @Int({ optional: true, nullable: true }) id_after?: number | null;
   @Int({ optional: true, nullable: true }) id_before?: number | null;

@@ -128,6 +128,8 @@ function narrow(statement: ListStatement, params: ProjectFilters): void {
   compare('p.updated_at', '<', params.updated_before);
   if (params.archived !== undefined) statement.filter(params.archived ? 'p.archived' : 'not p.archived');
   if (params.visibility) statement.filter(`p.visibility = ${statement.bind(params.visibility)}`);
+  // No project has stars, topics or languages, so none fits. Source: ADR 0064 (10).
+  if (params.starred || params.topic || params.topic_id || params.with_programming_language) statement.filter('false');
   if (params.with_issues_enabled) statement.filter(`p.issues_access_level <> 'disabled'`);
   if (params.with_merge_requests_enabled) statement.filter(`p.merge_requests_access_level <> 'disabled'`);
   if (params.search) {
