@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { projectAccessSql } from '../audience/access-sql';
 
 /** Somebody who takes part in an issue by what he wrote or by being named. */
 export interface Participation {
@@ -10,13 +11,18 @@ export interface Participation {
   readonly noteId: number | null;
 }
 
+const access = projectAccessSql('i.project_id', { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
+
+/** An internal note makes nobody take part who may not read it: what he is told later would tell him of the note. */
 const add = prepared(
   'participants_add',
   `insert into participants (noteable_type, noteable_id, user_id, project_id, note_id)
-   select 'Issue', i.id, p.user_id, i.project_id, p.note_id
-   from (select distinct on (issue_id, user_id) * from unnest($1::bigint[], $2::bigint[], $3::bigint[])
-     as p (issue_id, user_id, note_id) order by issue_id, user_id, note_id nulls first) p
-   join issues i on i.id = p.issue_id
+   select distinct on (i.id, p.user_id) 'Issue', i.id, p.user_id, i.project_id, p.note_id
+   from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as p (issue_id, user_id, note_id)
+   join issues i on i.id = p.issue_id left join notes n on n.id = p.note_id
+   where n.internal is not true or exists (
+     select 1 from directory_users u cross join lateral ${access} a where u.id = p.user_id and a.reads_internal)
+   order by i.id, p.user_id, p.note_id nulls first
    on conflict do nothing`,
 );
 /** Whoever wrote another note stays. */

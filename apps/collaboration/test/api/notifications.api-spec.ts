@@ -101,6 +101,20 @@ describe('who is told', () => {
     expect(header(mailTo(cast.owner), 'x-platform-notificationreason')).toBeUndefined();
   });
 
+  test('of a comment: nobody for having been named where he may not read', async () => {
+    const issue = await anIssue();
+    await comment(issue, `${at(cast.guest)} ${at(cast.stranger)} ${at(cast.reporter)}`, cast.developer, {
+      internal: true,
+    });
+    await forget();
+    await comment(issue, 'public');
+    expect(await told()).toEqual(names(cast.developer, cast.reporter));
+    await comment(issue, `now publicly ${at(cast.guest)}`);
+    await forget();
+    await comment(issue, 'public');
+    expect(await told()).toEqual(names(cast.developer, cast.guest, cast.reporter));
+  });
+
   test('of closing and reopening: those who take part', async () => {
     const issue = await anIssue({ assignee_ids: [cast.guest.id] });
     await comment(issue, 'x', cast.reporter);
