@@ -55,15 +55,21 @@ export class Directory implements ScopeResolver {
     return this.decisions.fresh(viewer);
   }
 
-  /** Missing ids are missing in the answer. */
-  async users(ids: readonly number[]): Promise<ReadonlyMap<number, DirectoryUserRow>> {
-    return byId((await this.rows(USERS_BY_ID, ids)).map((row) => userOf(row)));
+  /** Missing ids are missing in the answer. Shape: `through` as in `settled`. */
+  async users(
+    ids: readonly number[],
+    through: Pick<Tx, 'prepared'> = this.database,
+  ): Promise<ReadonlyMap<number, DirectoryUserRow>> {
+    return byId((await this.rows(USERS_BY_ID, ids, through)).map((row) => userOf(row)));
   }
 
-  /** Shape: keys are lower-cased usernames. */
-  async usersByUsername(names: readonly string[]): Promise<ReadonlyMap<string, DirectoryUserRow>> {
+  /** Shape: keys are lower-cased usernames; `through` as in `settled`. */
+  async usersByUsername(
+    names: readonly string[],
+    through: Pick<Tx, 'prepared'> = this.database,
+  ): Promise<ReadonlyMap<string, DirectoryUserRow>> {
     const wanted = names.filter((name) => !name.includes('\0')).map((name) => name.toLowerCase());
-    const rows = wanted.length === 0 ? [] : await this.database.prepared<FlatRow>(USERS_BY_USERNAME, [wanted]);
+    const rows = wanted.length === 0 ? [] : await through.prepared<FlatRow>(USERS_BY_USERNAME, [wanted]);
     return new Map(rows.map((row) => userOf(row)).map((user) => [user.username.toLowerCase(), user]));
   }
 
@@ -76,12 +82,16 @@ export class Directory implements ScopeResolver {
   }
 
   /** Levels as the copy has them now, 0 for strangers and people who are not active; every asked id is answered. */
-  levelsInProject(projectId: number, userIds: readonly number[]): Promise<ReadonlyMap<number, number>> {
-    return this.levels(PROJECT_LEVELS, projectId, userIds);
+  levelsInProject(
+    projectId: number,
+    userIds: readonly number[],
+    through: Pick<Tx, 'prepared'> = this.database,
+  ): Promise<ReadonlyMap<number, number>> {
+    return this.levels(PROJECT_LEVELS, projectId, userIds, through);
   }
 
   levelsInGroup(namespaceId: number, userIds: readonly number[]): Promise<ReadonlyMap<number, number>> {
-    return this.levels(GROUP_LEVELS, namespaceId, userIds);
+    return this.levels(GROUP_LEVELS, namespaceId, userIds, this.database);
   }
 
   /**
@@ -97,18 +107,23 @@ export class Directory implements ScopeResolver {
     statement: typeof PROJECT_LEVELS,
     id: number,
     userIds: readonly number[],
+    through: Pick<Tx, 'prepared'>,
   ): Promise<ReadonlyMap<number, number>> {
     const levels = new Map(userIds.map((userId) => [userId, 0]));
     const known = userIds.filter(isId);
     if (!isId(id) || known.length === 0) return levels;
-    const rows = await this.database.prepared<{ user_id: number; level: number }>(statement, [id, known]);
+    const rows = await through.prepared<{ user_id: number; level: number }>(statement, [id, known]);
     for (const row of rows) levels.set(row.user_id, row.level);
     return levels;
   }
 
-  private async rows(statement: typeof USERS_BY_ID, ids: readonly number[]): Promise<FlatRow[]> {
+  private async rows(
+    statement: typeof USERS_BY_ID,
+    ids: readonly number[],
+    through: Pick<Tx, 'prepared'> = this.database,
+  ): Promise<FlatRow[]> {
     const known = ids.filter(isId);
-    return known.length === 0 ? [] : this.database.prepared<FlatRow>(statement, [known]);
+    return known.length === 0 ? [] : through.prepared<FlatRow>(statement, [known]);
   }
 }
 

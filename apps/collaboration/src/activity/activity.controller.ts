@@ -35,9 +35,8 @@ export class ActivityController {
     tokenScopes: ['read_user'],
   })
   ofUser({ params, viewer, page }: Call<ListActivityOfUser>): Promise<JsonPage> {
-    const { activity } = this;
-    if (params.scope === 'all') return activity.ofMemberships(viewer, filterOf(params), page);
-    return activity.ofUser(viewer, params.id, filterOf(params), page);
+    const person = { ref: params.id, all: params.scope === 'all' };
+    return this.activity.ofUser(viewer, person, filterOf(params), page);
   }
 
   @Endpoint('GET', 'projects/:id/events', {

@@ -40,13 +40,20 @@ export class ActivityQueries {
   }
 
   /**
-   * What a person did, as far as the caller may know of it; nothing at all of a private profile.
+   * What a person did, as far as the caller may know of it; nothing at all of a private profile. With `all`, the
+   * caller's own projects instead, as the reference has it.
    * Errors: NotFound for a person who is not there.
    */
-  async ofUser(viewer: Viewer, ref: number | string, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
+  async ofUser(
+    viewer: Viewer,
+    { ref, all }: { readonly ref: number | string; readonly all: boolean },
+    filter: ActivityFilter,
+    page: PageRequest,
+  ): Promise<JsonPage> {
     await this.directory.fresh(viewer);
     const user = await this.find(ref);
     if (!user) throw new NotFound('User');
+    if (all) return this.ofMemberships(viewer, filter, page);
     if (user.privateProfile && !viewer.isAdmin && user.id !== viewer.userId) return NOTHING;
     return this.read('author', [...personValues(viewer), user.id], filter, page);
   }

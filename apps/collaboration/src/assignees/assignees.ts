@@ -30,13 +30,16 @@ const clear = prepared(
 export class Assignees {
   constructor(private readonly directory: Directory) {}
 
-  /** Of the wished people those who are there and may read the project, each once, in the order of the wish. */
-  async eligible(project: ParentFacts, wished: readonly number[]): Promise<DirectoryUserRow[]> {
+  /**
+   * Of the wished people those who are there and may read the project, each once, in the order of the wish. Inside a
+   * transaction it must be handed on: waiting for a second connection with one in hand can exhaust the pool.
+   */
+  async eligible(project: ParentFacts, wished: readonly number[], tx?: Tx): Promise<DirectoryUserRow[]> {
     const ids = [...new Set(wished)];
     if (ids.length === 0) return [];
     const [users, levels] = await Promise.all([
-      this.directory.users(ids),
-      this.directory.levelsInProject(project.id, ids),
+      this.directory.users(ids, tx),
+      this.directory.levelsInProject(project.id, ids, tx),
     ]);
     return ids.flatMap((id) => {
       const user = users.get(id);
@@ -59,7 +62,7 @@ export class Assignees {
     const gone = before.filter((id) => !ids.includes(id));
     if (gone.length > 0) await tx.prepared(clear, [issueId, ids]);
     if (ids.length > 0) await tx.prepared(write, [issueId, ids]);
-    const removed = await this.directory.users(gone);
+    const removed = await this.directory.users(gone, tx);
     return {
       added: users.filter((user) => !before.includes(user.id)),
       removed: gone.flatMap((id) => removed.get(id) ?? []),

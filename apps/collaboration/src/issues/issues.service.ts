@@ -86,7 +86,7 @@ export class IssuesService {
       });
       const change = changeOf(issue, allowed, { actorId: viewer.userId, at });
       const people = await this.reassign(tx, project, issue.id, before, allowed.assigneeIds);
-      const mentionedBefore = change.textChanged ? await this.named(issue) : [];
+      const mentionedBefore = change.textChanged ? await this.named(tx, issue) : [];
       await this.store(tx, viewer.userId, issue, {
         change,
         people,
@@ -150,9 +150,12 @@ export class IssuesService {
   ): Promise<AssigneeChange> {
     if (wished === undefined) return { added: [], removed: [] };
     const kept = before.filter((id) => wished.includes(id));
-    const users = await this.assignees.eligible(project, wished);
+    const users = await this.assignees.eligible(project, wished, tx);
     // Who was assigned stays so, although he might not be chosen anew.
-    const stays = await this.directory.users(kept.filter((id) => !users.some((user) => user.id === id)));
+    const stays = await this.directory.users(
+      kept.filter((id) => !users.some((user) => user.id === id)),
+      tx,
+    );
     return this.assignees.assign(tx, issueId, before, [...users, ...stays.values()]);
   }
 
@@ -173,8 +176,8 @@ export class IssuesService {
   }
 
   /** Ids of the people whom title and description name already; they are not told of it again. */
-  private async named(issue: Issue): Promise<number[]> {
+  private async named(tx: Tx, issue: Issue): Promise<number[]> {
     const names = mentionsIn(`${issue.title}\n\n${issue.description ?? ''}`).all;
-    return [...(await this.directory.usersByUsername(names)).values()].map((user) => user.id);
+    return [...(await this.directory.usersByUsername(names, tx)).values()].map((user) => user.id);
   }
 }

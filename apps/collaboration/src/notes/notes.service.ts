@@ -93,7 +93,7 @@ export class NotesService {
         const [same] = await tx.prepared<{ json: string }>(this.queries.statements.one, values);
         return same!.json;
       }
-      const mentionedBefore = await this.named(note.body);
+      const mentionedBefore = await this.named(tx, note.body);
       const [edited] = await tx.prepared<{ changed_at: string; json: string }>(this.queries.statements.edit, [
         ...values,
         body,
@@ -146,8 +146,8 @@ export class NotesService {
   }
 
   /** Ids of the people whom a text names already; they are not told of it again. */
-  private async named(body: string): Promise<number[]> {
-    const users = await this.directory.usersByUsername(mentionsIn(body).all);
+  private async named(tx: Tx, body: string): Promise<number[]> {
+    const users = await this.directory.usersByUsername(mentionsIn(body).all, tx);
     return [...users.values()].map((user) => user.id);
   }
 

@@ -220,6 +220,8 @@ describe('whose feed', () => {
     expect((await anonymous().get('events').send()).status).toBe(401);
     expect(await feed(anonymous(), `users/${cast.owner.username.toUpperCase()}/events`)).toHaveLength(1);
     expect(await feed(anonymous(), `users/${cast.owner.id}/events`, { scope: 'all' })).toEqual([]);
+    const unknown = await anonymous().get('users/nobody-at-all/events').query({ scope: 'all' }).send();
+    expect([unknown.status, unknown.body]).toEqual([404, { message: '404 User Not Found' }]);
     const { status, body } = await by(cast.owner).get('users/nobody-there/events').send();
     expect([status, body]).toEqual([404, { message: '404 User Not Found' }]);
     expect((await by(cast.owner).get('users/999999/events').send()).status).toBe(404);
