@@ -12,8 +12,18 @@ import { identitySettings } from '../identity.config';
 import { problemsByField, topLevelPathProblems } from '../paths/path-rules';
 import { SiblingPaths } from '../paths/sibling-paths.repository';
 import { hashPassword, MIN_PASSWORD_LENGTH } from './passwords';
-import type { Profile } from './user.entity';
+import type { Profile, UserKind } from './user.entity';
 import { PROFILE_TEXTS, User } from './user.entity';
+
+/** How a new user comes to be. Without a password nobody signs in as him. */
+export interface Making {
+  readonly digest: string | null;
+  readonly createdBy: number | null;
+  /** Left out: a person. */
+  readonly kind?: UserKind;
+  /** Whether the address is known to be his; left out: yes. */
+  readonly isConfirmed?: boolean;
+}
 
 /** What an administrator says of a new user. */
 export interface NewUser {
@@ -62,13 +72,15 @@ export class UsersService {
     }
   }
 
-  /** Writes the user, his address and his personal namespace; used by the bootstrap command too. */
-  async insert(tx: Tx, person: NewUser, how: { digest: string; createdBy: number | null }): Promise<number> {
+  /** Writes the user, his address and his personal namespace; used for bots and by the bootstrap command too. */
+  async insert(tx: Tx, person: NewUser, how: Making): Promise<number> {
     const now = new Date();
+    const confirmedAt = how.isConfirmed === false ? null : now;
     const { identifiers } = await tx.manager.insert(User, {
       ...(person.id === undefined ? {} : { id: person.id }),
       ...columnsOf(person),
-      confirmed_at: now,
+      kind: how.kind ?? 'human',
+      confirmed_at: confirmedAt,
       password_digest: how.digest,
       created_by_id: how.createdBy,
       created_at: now,
@@ -78,7 +90,7 @@ export class UsersService {
     await tx.query(`insert into emails (user_id, email, is_primary, confirmed_at) values ($1, $2, true, $3)`, [
       id,
       person.email,
-      now,
+      confirmedAt,
     ]);
     if (person.extern_uid && person.provider) {
       await tx.query(`insert into identities (user_id, provider, extern_uid) values ($1, $2, $3)`, [
