@@ -8,6 +8,8 @@ import { CreateAccessTokens1767225600001 } from './migrations/1767225600001-crea
 import { CreateNamespacesAndProjects1767225600002 } from './migrations/1767225600002-create-namespaces-and-projects';
 import { CreateMemberships1767225600003 } from './migrations/1767225600003-create-memberships';
 import { CreateNamespaceAncestors1767225600005 } from './migrations/1767225600005-create-namespace-ancestors';
+import { CreateProjectStars1767225600014 } from './migrations/1767225600014-create-project-stars';
+import { AddForksToProjects1767225600015 } from './migrations/1767225600015-add-forks-to-projects';
 import { Project } from './projects/project.entity';
 import { AccessToken } from './tokens/access-token.entity';
 import { User } from './users/user.entity';
@@ -22,4 +24,6 @@ export const migrations: readonly MigrationClass[] = [
   CreateMemberships1767225600003,
   CreateDirectoryLog1767225600004,
   CreateNamespaceAncestors1767225600005,
+  CreateProjectStars1767225600014,
+  AddForksToProjects1767225600015,
 ];

@@ -24,6 +24,7 @@ export class Project {
   @Column('text', { nullable: true }) avatar_url: string | null;
   @Column('integer') star_count: number;
   @Column('integer') forks_count: number;
+  @Column('bigint', { nullable: true }) forked_from_project_id: number | null;
   @Column('jsonb') settings: Partial<ProjectSettings>;
   @Column('text', { nullable: true }) runners_token: string | null;
   @Column('text', { nullable: true }) import_url: string | null;
