@@ -39,6 +39,7 @@ async function main(words) {
       await jest('tools/jest/all.cjs', ['-w', '2', ...(only ? ['--testPathPatterns', FILES[only]] : []), ...words]);
     if (only === null || only === 'estate') await estateTests();
     if (only === null || only === 'e2e') await journeys(digests, words);
+    if (only === null && words.length === 0) await routesAreTested();
     if (only === 'model') await journeys(digests, ['--testPathPatterns', 'model', ...words], LONG_MODEL_RUN);
   } finally {
     await stopTestServers();
@@ -74,6 +75,14 @@ function run(command, words, env) {
     child.once('error', reject);
     child.once('exit', (code) => resolve(code ?? 1));
   });
+}
+
+/** Every suite has run, so every served route must have been called by a test. */
+async function routesAreTested() {
+  const { untestedRoutes } = await import('./checks/routes.mjs');
+  const untested = untestedRoutes();
+  for (const route of untested) console.error(`called by no test: ${route}`);
+  totals[untested.length > 0 ? 'failed' : 'passed'] += 1;
 }
 
 /** The tests of `npm start` and of the checks run on Node's own runner: the former start and kill whole estates. */

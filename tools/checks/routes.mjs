@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 /**
- * Route inventory: what docs/routes.tsv plans, and what the services' OpenAPI documents serve.
- * `npm run routes` prints served / planned per service; `--check` fails when a route is served that the inventory does
- * not know, when the inventory calls an issue done whose route is missing, or when a served route cites no requirement.
+ * Route inventory: what docs/routes.tsv plans, what the services' OpenAPI documents serve, and how many tests call it.
+ * `npm run routes` prints every served route with its requirement and the tests of the last run of each spec, then
+ * served / planned per service; `--check` fails when a route is served that the inventory does not know, when the
+ * inventory calls an issue done whose route is missing, or when a served route cites no requirement. `npm test` ends
+ * with a look for served routes that no test called.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -12,12 +14,15 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const DONE = ['foundation'];
 /** Served by the gateway itself or on a management port, so in no OpenAPI document of a service. */
 const OUTSIDE_DOCUMENTS = new Set(['GET //-/health/live', 'GET //-/health/ready', 'GET //-/metrics']);
+/** Left by specs, see libs/testing/src/route-tests.ts. */
+const ROUTE_TESTS = `${root}node_modules/.cache/rookery/route-tests/`;
 
 const shapeOf = (path) =>
   path
     .replace(/^\/api\/v4/, '')
     .replace(/^\/\//, '/')
     .replace(/\{[^}]+\}|:[a-z_]+/gi, ':');
+const key = (route) => `${route.method} ${shapeOf(route.path)}`;
 
 export function plannedRoutes() {
   const [head, ...lines] = readFileSync(`${root}docs/routes.tsv`, 'utf8').trim().split('\n');
@@ -43,43 +48,86 @@ function routesOf(service) {
         service,
         method: method.toUpperCase(),
         path,
+        // An alias is the same endpoint as the path that it names.
+        aliasOf: operation['x-rookery-alias-of'] ?? null,
         source: operation['x-rookery-source'] ?? null,
       })),
   );
 }
 
-function main() {
-  const planned = plannedRoutes();
-  const served = servedRoutes();
-  const key = (route) => `${route.method} ${shapeOf(route.path)}`;
+/** Tests by route, over the last run of every spec that still exists; null when none has run on this machine. */
+export function testCounts() {
+  if (!existsSync(ROUTE_TESTS)) return null;
+  const counts = new Map();
+  for (const name of readdirSync(ROUTE_TESTS)) {
+    const { spec, tests } = JSON.parse(readFileSync(`${ROUTE_TESTS}${name}`, 'utf8'));
+    if (!existsSync(`${root}${spec}`)) continue;
+    for (const [route, count] of Object.entries(tests)) {
+      const [method, path] = route.split(' ');
+      counts.set(key({ method, path }), (counts.get(key({ method, path })) ?? 0) + count);
+    }
+  }
+  return counts;
+}
+
+/** Served routes that no test has called. */
+export function untestedRoutes() {
+  const counts = testCounts() ?? new Map();
+  return servedRoutes()
+    .filter((route) => testsOf(route, counts) === 0)
+    .map(nameOf);
+}
+
+const testsOf = (route, counts) => counts.get(key({ ...route, path: route.aliasOf ?? route.path })) ?? 0;
+const nameOf = (route) => `${route.service} ${route.method} ${route.path}`;
+
+function problemsOf(planned, served) {
   const servedKeys = new Set(served.map(key));
   const plannedKeys = new Set(planned.map(key));
-  const services = [...new Set(planned.map((route) => route.service))].sort();
+  return [
+    ...served
+      .filter((route) => !plannedKeys.has(key(route)))
+      .map((route) => `served but not in docs/routes.tsv: ${nameOf(route)}`),
+    ...served.filter((route) => !route.source).map((route) => `cites no requirement: ${nameOf(route)}`),
+    ...planned
+      .filter((route) => DONE.includes(route.issue))
+      .filter((route) => !servedKeys.has(key(route)) && !OUTSIDE_DOCUMENTS.has(`${route.method} ${route.path}`))
+      .map((route) => `planned for a finished issue but not served: ${nameOf(route)}`),
+  ];
+}
 
-  const rows = services.map((service) => {
+function printRoutes(served, counts) {
+  const rows = served.map((route) => [
+    route.service,
+    route.method,
+    route.path,
+    route.source ?? '-',
+    counts === null ? '-' : String(testsOf(route, counts)),
+  ]);
+  process.stdout.write(`${['service', 'method', 'path', 'requirement', 'tests'].join('\t')}\n`);
+  for (const row of rows) process.stdout.write(`${row.join('\t')}\n`);
+  if (counts === null) process.stdout.write('no test has run on this machine yet: npm test counts them\n');
+}
+
+function printServices(planned, served) {
+  const servedKeys = new Set(served.map(key));
+  for (const service of [...new Set(planned.map((route) => route.service))].sort()) {
     const mine = planned.filter((route) => route.service === service);
     const done = mine.filter(
       (route) => servedKeys.has(key(route)) || OUTSIDE_DOCUMENTS.has(`${route.method} ${route.path}`),
     );
-    return { service, served: done.length, planned: mine.length };
-  });
-  for (const row of rows)
-    process.stdout.write(
-      `${row.service.padEnd(14)} ${String(row.served).padStart(4)} served / ${row.planned} planned\n`,
-    );
-
-  const problems = [
-    ...served
-      .filter((route) => !plannedKeys.has(key(route)))
-      .map((route) => `served but not in docs/routes.tsv: ${route.service} ${key(route)}`),
-    ...served.filter((route) => !route.source).map((route) => `cites no requirement: ${route.service} ${key(route)}`),
-    ...planned
-      .filter((route) => DONE.includes(route.issue))
-      .filter((route) => !servedKeys.has(key(route)) && !OUTSIDE_DOCUMENTS.has(`${route.method} ${route.path}`))
-      .map((route) => `planned for a finished issue but not served: ${route.service} ${route.method} ${route.path}`),
-  ];
-  for (const problem of problems) process.stdout.write(`${problem}\n`);
-  if (process.argv.includes('--check') && problems.length > 0) process.exitCode = 1;
+    process.stdout.write(`${service.padEnd(14)} ${String(done.length).padStart(4)} served / ${mine.length} planned\n`);
+  }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) main();
+function main(isChecking) {
+  const planned = plannedRoutes();
+  const served = servedRoutes();
+  if (!isChecking) printRoutes(served, testCounts());
+  printServices(planned, served);
+  const problems = problemsOf(planned, served);
+  for (const problem of problems) process.stdout.write(`${problem}\n`);
+  if (isChecking && problems.length > 0) process.exitCode = 1;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main(process.argv.includes('--check'));

@@ -8,6 +8,7 @@ import { ContextKeys, contextKeys, createLogger, LOGGER, platformSettings, readS
 import type { ProcessName, RootModule, SettingsDefinition, SettingsValues } from '@rookery/platform';
 import { TestClient } from './client';
 import type { Target, TestResponse } from './client';
+import { noteRoute, writeRouteTests } from './route-tests';
 
 export const TEST_INTERNAL_SECRET = 'internal-secret-of-tests-0123456789';
 const TEST_CONTEXT_KEYS = `test:${Buffer.alloc(32, 1).toString('base64')}`;
@@ -68,7 +69,10 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
     as: (viewer) => new TestClient(target, viewer),
     bare: () => new TestClient(target, null),
     get: (token) => app.get(token as Type, { strict: false }),
-    close: () => app.close(),
+    close: () => {
+      writeRouteTests(options.service);
+      return app.close();
+    },
   };
 }
 
@@ -87,6 +91,7 @@ function settingsOf({ service, settings = [], databaseUrl, env }: TestAppOptions
 /** Errors: a plain Error when the endpoint does not list the status it answered with. */
 function judge(routes: EndpointRoutes, method: string, url: string, { status, text }: TestResponse): void {
   const endpoint = routes.endpointAt(method, url);
+  if (endpoint !== null) noteRoute(endpoint);
   if (endpoint === null || statusesOf(endpoint).includes(status)) return;
   throw new Error(
     `${method} ${url} (${endpoint.controller.name}.${endpoint.handler}) answered ${status}, which it does not list: ${text}`,

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { noteRoute, writeRouteTests } from '@rookery/testing';
 import { request } from 'undici';
 import { aHolder } from '../support/fake-identity';
 import { Estate, eventually } from '../support/estate';
@@ -31,11 +32,13 @@ describe('the gateway’s own routes', () => {
     );
   });
   afterAll(async () => {
+    writeRouteTests('gateway');
     await estate.stop();
     management.closeAllConnections();
     management.close();
   });
   const get = async (path: string, token?: string) => {
+    noteRoute({ method: 'GET', path });
     const answer = await request(`${gateway.url}${path}`, { headers: token ? { 'private-token': token } : {} });
     return { status: answer.statusCode, headers: answer.headers, body: (await answer.body.json()) as object };
   };

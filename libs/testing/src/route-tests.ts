@@ -1,0 +1,38 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import type { EndpointRecord } from '@rookery/api-v4';
+import type { ProcessName } from '@rookery/platform';
+
+/** Where `npm run routes` looks. Shape: a file a spec, `{ spec, service, tests: { "GET /groups": 7 } }`. */
+const FOLDER = 'node_modules/.cache/rookery/route-tests';
+const ROOT = resolve(__dirname, '../../..');
+/** Names of tests by route. A spec file has a module registry of its own, so this is the spec's. */
+const seen = new Map<string, Set<string>>();
+
+/** The test that runs now called this endpoint. What is called before the first test is set-up and does not count. */
+export function noteRoute({ method, path }: Pick<EndpointRecord, 'method' | 'path'>): void {
+  const test = stateOfJest()?.currentTestName;
+  if (test === undefined) return;
+  const route = `${method} ${path}`;
+  seen.set(route, (seen.get(route) ?? new Set()).add(test));
+}
+
+/** Leaves the counts of this spec for the route inventory; those of its former run are replaced. */
+export function writeRouteTests(service: ProcessName): void {
+  const path = stateOfJest()?.testPath;
+  if (path === undefined || seen.size === 0) return;
+  const spec = relative(ROOT, path).replaceAll('\\', '/');
+  const tests = Object.fromEntries([...seen].map(([route, names]) => [route, names.size]));
+  mkdirSync(join(ROOT, FOLDER), { recursive: true });
+  writeFileSync(join(ROOT, FOLDER, `${spec.replaceAll('/', '~')}.json`), JSON.stringify({ spec, service, tests }));
+}
+
+interface JestState {
+  readonly currentTestName?: string;
+  readonly testPath?: string;
+}
+
+/** This library is used by specs, but is no spec itself: jest's globals are asked for, not imported. */
+function stateOfJest(): JestState | undefined {
+  return (globalThis as { expect?: { getState?: () => JestState } }).expect?.getState?.();
+}
