@@ -8,6 +8,7 @@ import { CreateAccessTokens1767225600001 } from './migrations/1767225600001-crea
 import { CreateNamespacesAndProjects1767225600002 } from './migrations/1767225600002-create-namespaces-and-projects';
 import { CreateMemberships1767225600003 } from './migrations/1767225600003-create-memberships';
 import { CreateNamespaceAncestors1767225600005 } from './migrations/1767225600005-create-namespace-ancestors';
+import { CreateProjectStatistics1767225600011 } from './migrations/1767225600011-create-project-statistics';
 import { CreateProjectStars1767225600014 } from './migrations/1767225600014-create-project-stars';
 import { AddForksToProjects1767225600015 } from './migrations/1767225600015-add-forks-to-projects';
 import { Project } from './projects/project.entity';
@@ -24,6 +25,7 @@ export const migrations: readonly MigrationClass[] = [
   CreateMemberships1767225600003,
   CreateDirectoryLog1767225600004,
   CreateNamespaceAncestors1767225600005,
+  CreateProjectStatistics1767225600011,
   CreateProjectStars1767225600014,
   AddForksToProjects1767225600015,
 ];

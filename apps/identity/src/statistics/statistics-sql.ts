@@ -1,0 +1,68 @@
+/**
+ * Statistics as SQL expressions over `project_statistics`: JSON objects in the order in which the API shows them, whole
+ * also where nothing was measured yet. The arguments are SQL expressions that give an id.
+ * Source: requirements 2 §2 Group; reference identity-and-import 2.2, 10.2; ADR 0110.
+ */
+
+/** Sizes that make up `storage_size`, in bytes. */
+const SIZES = [
+  'repository_size',
+  'wiki_size',
+  'lfs_objects_size',
+  'job_artifacts_size',
+  'pipeline_artifacts_size',
+  'packages_size',
+  'snippets_size',
+  'uploads_size',
+] as const;
+
+/** Output names of the storage of a whole tree, with the column that is added up. */
+const ROOT_SIZES = {
+  dependency_proxy_size: '0',
+  lfs_objects_size: 'lfs_objects_size',
+  packages_size: 'packages_size',
+  pipeline_artifacts_size: 'pipeline_artifacts_size',
+  repository_size: 'repository_size',
+  snippets_size: 'snippets_size',
+  storage_size: 'storage_size + measured.container_registry_size',
+  uploads_size: 'uploads_size',
+  wiki_size: 'wiki_size',
+} as const;
+
+const pairs = (names: readonly string[], valueOf: (name: string) => string): string =>
+  names.map((name) => `'${name}', ${valueOf(name)}`).join(', ');
+const total = (column: string): string => (column === '0' ? '0' : `coalesce(sum(measured.${column}), 0)`);
+
+/** `statistics` of a project. */
+export function projectStatisticsSql(projectIdSql: string): string {
+  const shown = pairs(
+    ['commit_count', 'storage_size', ...SIZES, 'container_registry_size'],
+    (name) => `coalesce(measured.${name}, 0)`,
+  );
+  return `(select json_build_object(${shown})
+    from (select ${projectIdSql} as id) wanted left join project_statistics measured on measured.project_id = wanted.id)`;
+}
+
+/** `open_issues_count` of a project. Shape: an integer expression. */
+export function openIssuesCountSql(projectIdSql: string): string {
+  return `coalesce((select measured.open_issues_count from project_statistics measured where measured.project_id = ${projectIdSql}), 0)`;
+}
+
+/** `statistics` of a group: the projects that lie in it directly. */
+export function groupStatisticsSql(namespaceIdSql: string): string {
+  return `(select json_build_object(${pairs(['storage_size', ...SIZES], total)})
+    from projects counted join project_statistics measured on measured.project_id = counted.id
+    where counted.namespace_id = ${namespaceIdSql})`;
+}
+
+/** `root_storage_statistics` of a top-level group: everything at or below it. */
+export function rootStorageStatisticsSql(namespaceIdSql: string): string {
+  const sizes = pairs(Object.keys(ROOT_SIZES), (name) => total(ROOT_SIZES[name as keyof typeof ROOT_SIZES]));
+  return `(select json_build_object('build_artifacts_size', ${total('job_artifacts_size')},
+      'container_registry_size', ${total('container_registry_size')}, 'container_registry_size_is_estimated', false,
+      ${sizes})
+    from namespace_ancestors tree
+    join projects counted on counted.namespace_id = tree.namespace_id
+    join project_statistics measured on measured.project_id = counted.id
+    where tree.ancestor_id = ${namespaceIdSql})`;
+}
