@@ -30,11 +30,12 @@ import { AccessTokensQueries } from './tokens/access-tokens.queries';
 import { AccessTokensService } from './tokens/access-tokens.service';
 import { ImpersonationTokensController } from './tokens/impersonation-tokens.controller';
 import { PersonalAccessTokensController } from './tokens/personal-access-tokens.controller';
+import { UserRemoval } from './user-removal/user-removal.service';
 import { UsersController } from './users/users.controller';
 import { UsersQueries } from './users/users.queries';
 import { UsersService } from './users/users.service';
 
-const users = [UsersQueries, UsersService];
+const users = [UsersQueries, UsersService, UserRemoval];
 const tokens = [AccessTokensQueries, AccessTokensService, TokenResolution, Bootstrap];
 const groups = [GroupsQueries, GroupsService, GroupChangesService, GroupDetails];
 const projects = [ProjectsQueries, ProjectsService, FormerPaths];
