@@ -8,14 +8,19 @@ import { CreateAccessTokens1767225600001 } from './migrations/1767225600001-crea
 import { CreateNamespacesAndProjects1767225600002 } from './migrations/1767225600002-create-namespaces-and-projects';
 import { CreateMemberships1767225600003 } from './migrations/1767225600003-create-memberships';
 import { CreateNamespaceAncestors1767225600005 } from './migrations/1767225600005-create-namespace-ancestors';
+import { CreateAvatars1767225600006 } from './migrations/1767225600006-create-avatars';
+import { CreateCustomAttributes1767225600007 } from './migrations/1767225600007-create-custom-attributes';
+import { CreateBadges1767225600008 } from './migrations/1767225600008-create-badges';
 import { CreateProjectStatistics1767225600011 } from './migrations/1767225600011-create-project-statistics';
 import { CreateProjectStars1767225600014 } from './migrations/1767225600014-create-project-stars';
 import { AddForksToProjects1767225600015 } from './migrations/1767225600015-add-forks-to-projects';
+import { CreateTopics1767225600016 } from './migrations/1767225600016-create-topics';
 import { Project } from './projects/project.entity';
 import { AccessToken } from './tokens/access-token.entity';
+import { Topic } from './topics/topic.entity';
 import { User } from './users/user.entity';
 
-export const entities = [User, AccessToken, Namespace, Project, Member];
+export const entities = [User, AccessToken, Namespace, Project, Member, Topic];
 
 export const migrations: readonly MigrationClass[] = [
   ...plumbingMigrations,
@@ -25,7 +30,11 @@ export const migrations: readonly MigrationClass[] = [
   CreateMemberships1767225600003,
   CreateDirectoryLog1767225600004,
   CreateNamespaceAncestors1767225600005,
+  CreateAvatars1767225600006,
+  CreateCustomAttributes1767225600007,
+  CreateBadges1767225600008,
   CreateProjectStatistics1767225600011,
   CreateProjectStars1767225600014,
   AddForksToProjects1767225600015,
+  CreateTopics1767225600016,
 ];

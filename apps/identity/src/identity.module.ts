@@ -5,6 +5,7 @@ import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
+import { Avatars } from './avatars/avatars.service';
 import { Bootstrap } from './bootstrap/bootstrap.command';
 import { entities, migrations } from './database';
 import { DirectoryLogModule } from './directory/directory-log.module';
@@ -31,14 +32,17 @@ import { AccessTokensService } from './tokens/access-tokens.service';
 import { ImpersonationTokensController } from './tokens/impersonation-tokens.controller';
 import { PersonalAccessTokensController } from './tokens/personal-access-tokens.controller';
 import { UserRemoval } from './user-removal/user-removal.service';
+import { ProjectTopics } from './topics/project-topics';
 import { UsersController } from './users/users.controller';
 import { UsersQueries } from './users/users.queries';
 import { UsersService } from './users/users.service';
 
+const pictures = [Avatars];
 const users = [UsersQueries, UsersService, UserRemoval];
 const tokens = [AccessTokensQueries, AccessTokensService, TokenResolution, Bootstrap];
 const groups = [GroupsQueries, GroupsService, GroupChangesService, GroupDetails];
 const projects = [ProjectsQueries, ProjectsService, FormerPaths];
+const topics = [ProjectTopics];
 const members = [MembersQueries, MembersService];
 const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver }];
 
@@ -54,7 +58,17 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     GroupMembersController,
     ProjectMembersController,
   ],
-  providers: [...users, ...tokens, ...groups, ...projects, ...members, ...scope, HousekeepingJob],
+  providers: [
+    ...pictures,
+    ...users,
+    ...tokens,
+    ...groups,
+    ...projects,
+    ...topics,
+    ...members,
+    ...scope,
+    HousekeepingJob,
+  ],
 })
 export class IdentityModule {
   static forRoot(values: SettingsValues): DynamicModule {
