@@ -1,0 +1,95 @@
+/** An uploaded file, as far as its name and content go. */
+export interface Picture {
+  readonly filename: string;
+  readonly bytes: Buffer;
+}
+
+/** Units: bytes. Source: reference identity-and-import 2.6. */
+export const MAX_AVATAR_BYTES = 200 * 1024;
+
+const TOO_BIG = 'is too big (should be at most 200 KiB)';
+const UNSUPPORTED =
+  'file format is not supported. Please try one of the following supported formats: image/png, image/jpeg, ' +
+  'image/gif, image/bmp, image/tiff, image/vnd.microsoft.icon';
+
+/** Sizes of the second header of a bitmap: "BM" alone begins many a text. */
+const BITMAP_HEADERS: ReadonlySet<number> = new Set([12, 40, 52, 56, 64, 108, 124]);
+
+interface Format {
+  readonly mediaType: string;
+  /** The first one is given to names without any of them. */
+  readonly extensions: readonly string[];
+  readonly is: (bytes: Buffer) => boolean;
+}
+
+const begins = (...bytes: readonly number[]) => {
+  const head = Buffer.from(bytes);
+  return (content: Buffer): boolean => content.subarray(0, head.length).equals(head);
+};
+const ascii = (content: Buffer, from: number, to: number): string => content.toString('latin1', from, to);
+
+/** What an avatar may be, told by its first bytes; a vector image, which may hold scripts, is none of them. */
+const FORMATS: readonly Format[] = [
+  {
+    mediaType: 'image/png',
+    extensions: ['png'],
+    is: begins(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
+  },
+  { mediaType: 'image/jpeg', extensions: ['jpg', 'jpeg'], is: begins(0xff, 0xd8, 0xff) },
+  { mediaType: 'image/gif', extensions: ['gif'], is: (bytes) => /^GIF8[79]a/.test(ascii(bytes, 0, 6)) },
+  {
+    mediaType: 'image/bmp',
+    extensions: ['bmp'],
+    is: (bytes) => bytes.length >= 18 && ascii(bytes, 0, 2) === 'BM' && BITMAP_HEADERS.has(bytes.readUInt32LE(14)),
+  },
+  {
+    mediaType: 'image/tiff',
+    extensions: ['tiff', 'tif'],
+    is: (bytes) => begins(0x49, 0x49, 0x2a, 0x00)(bytes) || begins(0x4d, 0x4d, 0x00, 0x2a)(bytes),
+  },
+  {
+    mediaType: 'image/vnd.microsoft.icon',
+    extensions: ['ico'],
+    is: (bytes) => begins(0x00, 0x00, 0x01, 0x00)(bytes) && bytes.length >= 6 && bytes.readUInt16LE(4) > 0,
+  },
+  {
+    mediaType: 'image/webp',
+    extensions: ['webp'],
+    is: (bytes) => ascii(bytes, 0, 4) === 'RIFF' && ascii(bytes, 8, 12) === 'WEBP',
+  },
+];
+
+function formatOf(bytes: Buffer): Format | null {
+  return FORMATS.find((format) => format.is(bytes)) ?? null;
+}
+
+/** What is wrong with a picture, in the words of field `avatar`. Source: reference identity-and-import 2.6. */
+export function problemsOfPicture(picture: Picture): string[] {
+  if (picture.bytes.length > MAX_AVATAR_BYTES) return [TOO_BIG];
+  return formatOf(picture.bytes) === null ? [UNSUPPORTED] : [];
+}
+
+/** Errors: a plain Error for a picture with problems. */
+export function mediaTypeOf(picture: Picture): string {
+  return knownFormatOf(picture).mediaType;
+}
+
+/**
+ * A name that is one path segment without escapes, whatever the uploader called the file, and ends as its content is.
+ * Bounds: 120 characters.
+ */
+export function safeNameOf(picture: Picture): string {
+  const { extensions } = knownFormatOf(picture);
+  const base = picture.filename.split(/[\\/]/).at(-1)!;
+  const dot = base.lastIndexOf('.');
+  const extension = dot < 0 ? '' : base.slice(dot + 1).toLowerCase();
+  const isFitting = extensions.includes(extension);
+  const stem = (isFitting ? base.slice(0, dot) : base).replace(/[^A-Za-z0-9._+-]+/g, '_').replace(/^[._]+$/, '');
+  return `${stem.slice(0, 100) || 'avatar'}.${isFitting ? extension : extensions[0]!}`;
+}
+
+function knownFormatOf(picture: Picture): Format {
+  const format = formatOf(picture.bytes);
+  if (format === null) throw new Error('a picture was not checked before it is stored');
+  return format;
+}

@@ -1,0 +1,38 @@
+import type { ListStatement } from '../listing/list-statement';
+
+export type AttributedKind = 'user' | 'group' | 'project';
+
+/** Column of the owner's id in `custom_attributes`. */
+export const OWNER_COLUMNS: Readonly<Record<AttributedKind, string>> = {
+  user: 'user_id',
+  group: 'namespace_id',
+  project: 'project_id',
+};
+
+/**
+ * What `with_custom_attributes` shows of a row, as one JSON value: `[{"key":…,"value":…}]` in the order of keys.
+ * Shape: `idSql` is an SQL expression. Administrators only. Source: reference identity-and-import 2.9.
+ */
+export function customAttributesSql(kind: AttributedKind, idSql: string): string {
+  return `coalesce((select json_agg(json_build_object('key', ca.key, 'value', ca.value) order by ca.key)
+    from custom_attributes ca where ca.${OWNER_COLUMNS[kind]} = ${idSql}), '[]')`;
+}
+
+/**
+ * Narrows a list to rows that have all the wanted attributes with exactly these values; nothing without `wanted`.
+ * Call it for administrators only, others' filter is ignored. Source: reference identity-and-import 2.9.
+ */
+export function filterByCustomAttributes(
+  statement: ListStatement,
+  kind: AttributedKind,
+  idSql: string,
+  wanted: Readonly<Record<string, string>> | undefined,
+): void {
+  for (const [key, value] of Object.entries(wanted ?? {})) {
+    const column = OWNER_COLUMNS[kind];
+    const [name, text] = [statement.bind(key), `${statement.bind(value)}::text`];
+    // By the index on key and digest: values may be longer than an index entry.
+    statement.filter(`${idSql} in (select ca.${column} from custom_attributes ca
+      where ca.${column} is not null and ca.key = ${name} and md5(ca.value) = md5(${text}) and ca.value = ${text})`);
+  }
+}
