@@ -6,6 +6,11 @@ import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { Avatars } from './avatars/avatars.service';
+import {
+  GroupAccessRequestsController,
+  ProjectAccessRequestsController,
+} from './access-requests/access-requests.controller';
+import { AccessRequests } from './access-requests/access-requests.service';
 import { Bootstrap } from './bootstrap/bootstrap.command';
 import { entities, migrations } from './database';
 import { DirectoryLogModule } from './directory/directory-log.module';
@@ -20,6 +25,7 @@ import { MembersQueries } from './members/members.queries';
 import { MembersService } from './members/members.service';
 import { SiblingPaths } from './paths/sibling-paths.repository';
 import { FormerPaths } from './projects/former-paths';
+import { ProjectUsersController } from './project-users/project-users.controller';
 import { ProjectsController } from './projects/projects.controller';
 import { ProjectsQueries } from './projects/projects.queries';
 import { ProjectsService } from './projects/projects.service';
@@ -27,6 +33,8 @@ import { RemovalService } from './removal/removal.service';
 import { TokenResolution } from './resolution/token-resolution';
 import { TokenResolutionController } from './resolution/token-resolution.controller';
 import { IdentityScopeResolver } from './scope/identity-scope-resolver';
+import { ProjectStatistics } from './statistics/project-statistics';
+import { StatisticsConsumer } from './statistics/statistics.consumer';
 import { AccessTokensQueries } from './tokens/access-tokens.queries';
 import { AccessTokensService } from './tokens/access-tokens.service';
 import { ImpersonationTokensController } from './tokens/impersonation-tokens.controller';
@@ -41,9 +49,9 @@ const pictures = [Avatars];
 const users = [UsersQueries, UsersService, UserRemoval];
 const tokens = [AccessTokensQueries, AccessTokensService, TokenResolution, Bootstrap];
 const groups = [GroupsQueries, GroupsService, GroupChangesService, GroupDetails];
-const projects = [ProjectsQueries, ProjectsService, FormerPaths];
+const projects = [ProjectStatistics, ProjectsQueries, ProjectsService, FormerPaths];
 const topics = [ProjectTopics];
-const members = [MembersQueries, MembersService];
+const members = [MembersQueries, MembersService, AccessRequests];
 const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver }];
 
 /** The rooms of the identity service. */
@@ -57,6 +65,10 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     ProjectsController,
     GroupMembersController,
     ProjectMembersController,
+    GroupAccessRequestsController,
+    ProjectAccessRequestsController,
+    ProjectUsersController,
+    StatisticsConsumer,
   ],
   providers: [
     ...pictures,

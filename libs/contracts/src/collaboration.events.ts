@@ -1,5 +1,5 @@
 import { defineEvent } from './event';
-import { bool, choice, instant, int, list, nullable, object } from './schema';
+import { bool, choice, instant, int, list, nullable, object, optional } from './schema';
 
 const issue = {
   issue_id: int,
@@ -43,8 +43,8 @@ export const issueReopened = defineEvent(
 
 export const issueDeleted = defineEvent(
   'collaboration.issue.deleted.v1',
-  'An issue was deleted; what pointed at it must go.',
-  object({ issue_id: int, issue_iid: int, project_id: int }),
+  'An issue was deleted; what pointed at it must go. `state` is the one it had.',
+  object({ issue_id: int, issue_iid: int, project_id: int, state: optional(choice('opened', 'closed')) }),
 );
 
 /** Kinds of things that can be talked about. Source: reference work-tracking 2.2. */
@@ -78,4 +78,19 @@ export const noteDeleted = defineEvent(
   'collaboration.note.deleted.v1',
   'A note was deleted; to-dos and feed entries that point at it must go.',
   object(note),
+);
+
+export const collaborationStorageMeasured = defineEvent(
+  'collaboration.project_storage.measured.v1',
+  'What a project holds was measured: bytes, and commits of the default branch. Whole values; the newest measurement counts.',
+  object({
+    project_id: int,
+    repository_size: int,
+    wiki_size: int,
+    lfs_objects_size: int,
+    snippets_size: int,
+    uploads_size: int,
+    commit_count: int,
+    measured_at: instant,
+  }),
 );

@@ -1,5 +1,5 @@
 import { defineEvent } from './event';
-import { int, object, text } from './schema';
+import { instant, int, object, text } from './schema';
 
 const rule = { rule_id: int, project_id: int, package_type: text };
 
@@ -17,4 +17,17 @@ export const protectionRuleDeleted = defineEvent(
   'package.protection_rule.deleted.v1',
   'A package protection rule ended.',
   object(rule),
+);
+
+export const packageStorageMeasured = defineEvent(
+  'package.project_storage.measured.v1',
+  'What the packages, job and pipeline artifacts and images of a project take was measured: bytes. Whole values; the newest measurement counts.',
+  object({
+    project_id: int,
+    packages_size: int,
+    job_artifacts_size: int,
+    pipeline_artifacts_size: int,
+    container_registry_size: int,
+    measured_at: instant,
+  }),
 );

@@ -6,6 +6,7 @@ export type Schema =
   | { readonly kind: 'int' | 'text' | 'bool' | 'instant' }
   | { readonly kind: 'choice'; readonly values: readonly string[] }
   | { readonly kind: 'nullable'; readonly of: Schema }
+  | { readonly kind: 'optional'; readonly of: Schema }
   | { readonly kind: 'list'; readonly of: Schema }
   | { readonly kind: 'object'; readonly fields: Readonly<Record<string, Schema>> };
 
@@ -19,11 +20,13 @@ export type Infer<S> = S extends { kind: 'int' }
         ? V
         : S extends { kind: 'nullable'; of: infer O }
           ? Infer<O> | null
-          : S extends { kind: 'list'; of: infer O }
-            ? Infer<O>[]
-            : S extends { kind: 'object'; fields: infer F }
-              ? { -readonly [K in keyof F]: Infer<F[K]> }
-              : never;
+          : S extends { kind: 'optional'; of: infer O }
+            ? Infer<O> | undefined
+            : S extends { kind: 'list'; of: infer O }
+              ? Infer<O>[]
+              : S extends { kind: 'object'; fields: infer F }
+                ? { -readonly [K in keyof F]: Infer<F[K]> }
+                : never;
 
 export const int = { kind: 'int' } as const;
 /** A short fact such as a username or a path; never a body. */
@@ -33,6 +36,8 @@ export const bool = { kind: 'bool' } as const;
 export const instant = { kind: 'instant' } as const;
 export const choice = <const V extends readonly string[]>(...values: V) => ({ kind: 'choice', values }) as const;
 export const nullable = <const S extends Schema>(of: S) => ({ kind: 'nullable', of }) as const;
+/** A fact that was added to an event later: absent in what older producers sent. */
+export const optional = <const S extends Schema>(of: S) => ({ kind: 'optional', of }) as const;
 export const list = <const S extends Schema>(of: S) => ({ kind: 'list', of }) as const;
 export const object = <const F extends Readonly<Record<string, Schema>>>(fields: F) =>
   ({ kind: 'object', fields }) as const;
@@ -55,6 +60,8 @@ export function problemsOf(schema: Schema, value: unknown, path = '$'): string[]
       return schema.values.includes(value as string) ? [] : [`${path} is not one of ${schema.values.join(', ')}`];
     case 'nullable':
       return value === null ? [] : problemsOf(schema.of, value, path);
+    case 'optional':
+      return value === undefined ? [] : problemsOf(schema.of, value, path);
     case 'list':
       return Array.isArray(value)
         ? value.flatMap((item, index) => problemsOf(schema.of, item, `${path}[${index}]`))
@@ -84,6 +91,8 @@ export function jsonSchemaOf(schema: Schema): Record<string, unknown> {
       return { type: 'string', enum: [...schema.values] };
     case 'nullable':
       return { anyOf: [jsonSchemaOf(schema.of), { type: 'null' }] };
+    case 'optional':
+      return jsonSchemaOf(schema.of);
     case 'list':
       return { type: 'array', items: jsonSchemaOf(schema.of) };
     case 'object':
@@ -92,7 +101,7 @@ export function jsonSchemaOf(schema: Schema): Record<string, unknown> {
         properties: Object.fromEntries(
           Object.entries(schema.fields).map(([name, field]) => [name, jsonSchemaOf(field)]),
         ),
-        required: Object.keys(schema.fields),
+        required: Object.keys(schema.fields).filter((name) => schema.fields[name]?.kind !== 'optional'),
       };
   }
 }

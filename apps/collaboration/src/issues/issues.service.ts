@@ -115,7 +115,7 @@ export class IssuesService {
         issueDeleted.of({
           aggregateId: issue.id,
           actorId: viewer.userId,
-          data: { issue_id: issue.id, issue_iid: issue.iid, project_id: issue.projectId },
+          data: { issue_id: issue.id, issue_iid: issue.iid, project_id: issue.projectId, state: issue.state },
         }),
       );
     });

@@ -43,9 +43,9 @@ export function projectStatisticsSql(projectIdSql: string): string {
     from (select ${projectIdSql} as id) wanted left join project_statistics measured on measured.project_id = wanted.id)`;
 }
 
-/** `open_issues_count` of a project. Shape: an integer expression. */
+/** `open_issues_count` of a project. Shape: an integer expression; a closing that overtook its opening shows as none. */
 export function openIssuesCountSql(projectIdSql: string): string {
-  return `coalesce((select measured.open_issues_count from project_statistics measured where measured.project_id = ${projectIdSql}), 0)`;
+  return `coalesce((select greatest(measured.open_issues_count, 0) from project_statistics measured where measured.project_id = ${projectIdSql}), 0)`;
 }
 
 /** `statistics` of a group: the projects that lie in it directly. */
