@@ -7,6 +7,7 @@ import { CreateUsers1767225600000 } from './migrations/1767225600000-create-user
 import { CreateAccessTokens1767225600001 } from './migrations/1767225600001-create-access-tokens';
 import { CreateNamespacesAndProjects1767225600002 } from './migrations/1767225600002-create-namespaces-and-projects';
 import { CreateMemberships1767225600003 } from './migrations/1767225600003-create-memberships';
+import { CreateAccessRequests1767225600026 } from './migrations/1767225600026-create-access-requests';
 import { CreateNamespaceAncestors1767225600005 } from './migrations/1767225600005-create-namespace-ancestors';
 import { CreateAvatars1767225600006 } from './migrations/1767225600006-create-avatars';
 import { CreateCustomAttributes1767225600007 } from './migrations/1767225600007-create-custom-attributes';
@@ -37,4 +38,5 @@ export const migrations: readonly MigrationClass[] = [
   CreateProjectStars1767225600014,
   AddForksToProjects1767225600015,
   CreateTopics1767225600016,
+  CreateAccessRequests1767225600026,
 ];

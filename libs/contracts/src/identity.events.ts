@@ -1,5 +1,5 @@
 import { defineEvent } from './event';
-import { choice, instant, int, object, text } from './schema';
+import { bool, choice, instant, int, object, text } from './schema';
 
 export const projectCreated = defineEvent(
   'identity.project.created.v1',
@@ -35,6 +35,12 @@ export const memberRemoved = defineEvent(
   'identity.member.removed.v1',
   'A direct membership ended: the person left, was removed, or the membership ran out.',
   object({ ...membership, reason: choice('left', 'removed', 'expired'), removed_at: instant }),
+);
+
+export const memberUnassigned = defineEvent(
+  'identity.member.unassigned.v1',
+  'Whoever removed a member wants him off all that he is assigned to there; with `includes_below` also below the group.',
+  object({ ...membership, includes_below: bool }),
 );
 
 export const userCreated = defineEvent(

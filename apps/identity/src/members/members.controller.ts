@@ -136,8 +136,9 @@ function membersBelow(kind: 'group' | 'project') {
     })
     async remove(call: MemberCall<RemoveMemberParams>): Promise<void> {
       const { viewer, within, params } = call;
-      const how = { keepBelow: params.skip_subresources, unchanged: (at: Date) => checkUnmodifiedSince(call, at) };
-      await this.members.remove(viewer, memberSource(within), params.user_id, how);
+      const how = { keepBelow: params.skip_subresources, unassigns: params.unassign_issuables };
+      const unchanged = (at: Date): void => checkUnmodifiedSince(call, at);
+      await this.members.remove(viewer, memberSource(within), params.user_id, { ...how, unchanged });
     }
   }
   return MembersController;

@@ -36,4 +36,5 @@ export class UpdateMemberParams extends MemberParams {
 
 export class RemoveMemberParams extends MemberParams {
   @Flag({ default: false, about: 'Keep direct memberships below this group.' }) skip_subresources: boolean;
+  @Flag({ default: false, about: 'Take the person off the issues there.' }) unassign_issuables: boolean;
 }

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { groupLevelSql } from '@rookery/directory';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { COUNT_LIMIT, offsetOf, pageOf } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { containing, ListStatement } from '../listing/list-statement';
+import { OWN_TABLES } from '../scope/reach-sql';
 import { userFaceSql } from '../users/users.queries';
 import type { MemberFilters } from './member-filters';
 import type { MemberRow } from './member-row';
@@ -89,13 +91,14 @@ export class MembersQueries {
     const narrow = narrowing(statement, viewer, params)
       .map((condition) => ` and ${condition}`)
       .join('');
+    const invitedShown = invitedIsShown(statement, viewer, source);
     const held = `
       with source as (
         select 'namespace' as type, id, 50 as cap, false as invited from unnest(${namespaces}) id
         union all select 'project', ${projectId}::bigint, 50, false where ${projectId}::bigint is not null
         union all select 'namespace', above.id, s.access_level, true from shares s
           join namespaces g on g.id = s.group_id cross join unnest(g.traversal_ids) above(id)
-          where ${live('s')} and ((s.source_type = 'namespace' and s.source_id = any(${namespaces}))
+          where ${live('s')} and ${invitedShown} and ((s.source_type = 'namespace' and s.source_id = any(${namespaces}))
             or (s.source_type = 'project' and s.source_id = ${projectId}::bigint))
       )
       select distinct on (m.user_id) m.* from source cross join lateral (
@@ -106,6 +109,18 @@ export class MembersQueries {
       ) m order by m.user_id, m.access_level desc, source.invited, m.id`;
     return this.db.query<R>(how.select(held), statement.values);
   }
+}
+
+/**
+ * Whether the viewer is shown the people of an invited group `g`: whoever belongs to the source is, others when they may
+ * see that group. Source: ADR 0140.
+ */
+function invitedIsShown(statement: ListStatement, viewer: Viewer, source: MemberSource): string {
+  if (viewer.isAdmin || source.level > 0) return 'true';
+  if (viewer.userId === null) return `g.visibility = 'public'`;
+  const open = viewer.isExternal ? `g.visibility = 'public'` : `g.visibility <> 'private'`;
+  const user = `${statement.bind(viewer.userId)}::bigint`;
+  return `(${open} or ${groupLevelSql({ user, namespace: 'g', tables: OWN_TABLES })} >= 10)`;
 }
 
 /** Conditions on `m` by the person. Only administrators find people by a part of their private address. */

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { memberAdded, memberRemoved } from '@rookery/contracts';
+import { memberAdded, memberRemoved, memberUnassigned } from '@rookery/contracts';
 import type { Clock, SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS, CLOCK, Conflict, Forbidden, Invalid, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
@@ -33,8 +33,7 @@ export class MembersService {
 
   /** Errors: NotFound for the user; Forbidden above the own level; Conflict when he is a member; Invalid. */
   add(viewer: SignedInViewer, source: MemberSource, who: Named, grant: Grant): Promise<MemberRow> {
-    this.judge(viewer, source, grant);
-    return this.work.run((tx) => this.insert(tx, viewer, source, who, grant));
+    return this.work.run((tx) => this.addIn(tx, viewer, source, who, grant));
   }
 
   /** Adds those who can be added. Shape: why each of the others could not, by the name that the caller used. */
@@ -49,7 +48,7 @@ export class MembersService {
       const failures: Record<string, string> = {};
       for (const who of people) {
         try {
-          await this.insert(tx, viewer, source, who, grant);
+          await this.addIn(tx, viewer, source, who, grant);
         } catch (error) {
           if (!(error instanceof NotFound || error instanceof Conflict || error instanceof Invalid)) throw error;
           failures['id' in who ? String(who.id) : who.username] =
@@ -78,12 +77,15 @@ export class MembersService {
     });
   }
 
-  /** Removes a member, and unless `keepBelow`, what he holds directly below the group. Shape: `unchanged` as elsewhere. */
+  /**
+   * Removes a member, and unless `keepBelow`, what he holds directly below the group. Shape: `unassigns` also takes him
+   * off the issues there; `unchanged` as elsewhere.
+   */
   async remove(
     viewer: SignedInViewer,
     source: MemberSource,
     userId: number,
-    how: { readonly keepBelow: boolean; readonly unchanged: (at: Date) => void },
+    how: { readonly keepBelow: boolean; readonly unassigns: boolean; readonly unchanged: (at: Date) => void },
   ): Promise<void> {
     await this.work.run(async (tx) => {
       const old = await this.locked(tx, source, userId);
@@ -93,6 +95,15 @@ export class MembersService {
       await this.keepAnOwner(tx, source, userId);
       const below = source.type === 'namespace' && !how.keepBelow ? await this.idsBelow(tx, source.id, userId) : [];
       await this.end(tx, [old.membership_id, ...below], isLeaving ? 'left' : 'removed', viewer.userId);
+      if (how.unassigns) {
+        const data = {
+          user_id: userId,
+          source_type: source.kind,
+          source_id: source.id,
+          includes_below: !how.keepBelow,
+        };
+        tx.emit(memberUnassigned.of({ aggregateId: old.membership_id, actorId: viewer.userId, data }));
+      }
     });
   }
 
@@ -121,18 +132,10 @@ export class MembersService {
     if (isPast) throw new Invalid({ expires_at: ['cannot be a date in the past'] });
   }
 
-  private async insert(
-    tx: Tx,
-    viewer: SignedInViewer,
-    source: MemberSource,
-    who: Named,
-    grant: Grant,
-  ): Promise<MemberRow> {
-    const [user] = await tx.query<{ id: number }>(
-      'id' in who ? `select id from users where id = $1` : `select id from users where lower(username) = lower($1)`,
-      ['id' in who ? who.id : who.username],
-    );
-    if (!user) throw new NotFound('User');
+  /** As `add`, within a transaction of the caller. */
+  async addIn(tx: Tx, viewer: SignedInViewer, source: MemberSource, who: Named, grant: Grant): Promise<MemberRow> {
+    this.judge(viewer, source, grant);
+    const user = await this.person(tx, who);
     await this.notBelowInherited(tx, source, user.id, grant.access_level);
     // What ran out and was not cleared away yet is no membership.
     const over = await tx.query<{ id: number }>(
@@ -148,10 +151,24 @@ export class MembersService {
     );
     if (!made) throw new Conflict(EXISTS);
     this.log.record(tx, 'membership', made.id);
+    // Whoever asked to be let in is in.
+    const column = source.type === 'project' ? 'project_id' : 'namespace_id';
+    await tx.query(`delete from access_requests where ${column} = $1 and user_id = $2`, [source.id, user.id]);
     const data = { user_id: user.id, source_type: source.kind, source_id: source.id, access_level: grant.access_level };
     const added_at = made.created_at.toISOString();
     tx.emit(memberAdded.of({ aggregateId: made.id, actorId: viewer.userId, data: { ...data, added_at } }));
     return (await this.queries.one(source, user.id, tx)) ?? (await this.endedToday(tx, source, user.id));
+  }
+
+  /** Errors: NotFound, also for users that stand for nobody. */
+  private async person(tx: Tx, who: Named): Promise<{ readonly id: number }> {
+    const [user] = await tx.query<{ id: number }>(
+      `select id from users where ${'id' in who ? 'id = $1' : 'lower(username) = lower($1)'}
+         and kind not in ('ghost', 'placeholder')`,
+      ['id' in who ? who.id : who.username],
+    );
+    if (!user) throw new NotFound('User');
+    return user;
   }
 
   /** A membership that ends today is over at once, and is shown once, in the answer to its making. */
@@ -200,7 +217,7 @@ export class MembersService {
     const [row] = await tx.query<{ is_owner: boolean; others: number }>(
       `select coalesce(bool_or(m.user_id = $2 and m.source_id = $1), false) as is_owner,
          (count(*) filter (where m.user_id <> $2 or m.source_id <> $1))::int as others
-       from members m join users u on u.id = m.user_id and u.state = 'active'
+       from members m join users u on u.id = m.user_id and u.state = 'active' and u.kind <> 'project_bot'
        where m.source_type = 'namespace' and m.source_id = any($3) and m.access_level = 50
          and (m.expires_on is null or m.expires_on > (statement_timestamp() at time zone 'UTC')::date)`,
       [source.id, userId, source.traversalIds],

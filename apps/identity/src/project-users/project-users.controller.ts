@@ -1,0 +1,33 @@
+import { Controller } from '@nestjs/common';
+import type { Call, ProjectScope } from '@rookery/api-v4';
+import { anyone, Endpoint, IdOrPath, ListOf, page, project, Text } from '@rookery/api-v4';
+import type { Page } from '@rookery/kernel';
+import { memberSource } from '../members/member-source';
+import { MembersQueries } from '../members/members.queries';
+import type { UserFace } from '../users/user-row';
+import { userSummary } from '../users/user.presenter';
+
+export class ProjectUsersParams {
+  @IdOrPath({ in: 'path' }) id: number | string;
+  @Text({ optional: true, about: 'Part of the name or username, or a whole e-mail address.' }) search?: string;
+  @ListOf('int', { optional: true }) skip_users?: number[];
+}
+
+@Controller()
+export class ProjectUsersController {
+  constructor(private readonly members: MembersQueries) {}
+
+  @Endpoint('GET', '/projects/:id/users', {
+    about: 'Everybody with a level in a project.',
+    source: 'reference identity-and-import 10.3',
+    within: project('id'),
+    may: anyone(),
+    params: ProjectUsersParams,
+    answers: page(userSummary),
+  })
+  list({ viewer, within, params, page }: Call<ProjectUsersParams, ProjectScope>): Promise<Page<UserFace>> {
+    const { search, skip_users } = params;
+    const filters = { ...(search ? { query: search } : {}), ...(skip_users ? { skip_users } : {}) };
+    return this.members.all(viewer, memberSource(within), filters, page);
+  }
+}
