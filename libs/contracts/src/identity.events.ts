@@ -1,5 +1,5 @@
 import { defineEvent } from './event';
-import { bool, choice, instant, int, object, text } from './schema';
+import { bool, choice, instant, int, list, object, text } from './schema';
 
 export const projectCreated = defineEvent(
   'identity.project.created.v1',
@@ -47,4 +47,22 @@ export const userCreated = defineEvent(
   'identity.user.created.v1',
   'A user was created.',
   object({ user_id: int, username: text, created_at: instant }),
+);
+
+export const accessTokenExpiryApproached = defineEvent(
+  'identity.access_token.expiry_approached.v1',
+  'A token in use ends in 60, 30 or 7 days, or ended today (`days_left` 0); told once each. `expires_on` is a day.',
+  object({ token_id: int, user_id: int, days_left: int, expires_on: text, recipient_ids: list(int) }),
+);
+
+export const accessTokenRotated = defineEvent(
+  'identity.access_token.rotated.v1',
+  'A token was replaced by a new one. The aggregate is the new token.',
+  object({ token_id: int, previous_token_id: int, user_id: int, rotated_at: instant, recipient_ids: list(int) }),
+);
+
+export const emailConfirmationRequested = defineEvent(
+  'identity.email.confirmation_requested.v1',
+  'Somebody has to confirm an address; address and link are asked for when the e-mail is sent.',
+  object({ email_id: int, user_id: int, requested_at: instant }),
 );
