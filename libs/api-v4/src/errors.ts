@@ -110,7 +110,9 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
   if (error instanceof Refused) {
     return error.options.verbatim ? message(400, error.message) : reasoned(400, error.reason);
   }
-  if (error instanceof Forbidden) return reasoned(403, error.reason);
+  if (error instanceof Forbidden) {
+    return error.options.verbatim ? message(403, error.message) : reasoned(403, error.reason);
+  }
   if (error instanceof Unauthorized) return reasoned(401, error.reason);
   if (error instanceof TokenRefused) return tokenRefused(TOKEN_TEXTS[error.why]);
   if (error instanceof InsufficientScope) return insufficientScope(error.scopes);

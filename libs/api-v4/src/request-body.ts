@@ -115,8 +115,8 @@ async function readMultipart(request: FastifyRequest, limit: number): Promise<Re
 
 async function keepFile(part: MultipartFile, files: Record<string, UploadedFile>): Promise<number> {
   const bytes = await part.toBuffer();
-  // A part with an empty file name is what a form sends when nothing was chosen.
-  if (part.filename !== '') files[part.fieldname] = { filename: part.filename, mediaType: part.mimetype, bytes };
+  // A part with an empty file name is what a form sends when nothing was chosen; one of bytes may have none at all.
+  if (part.filename) files[part.fieldname] = { filename: part.filename, mediaType: part.mimetype, bytes };
   return bytes.length;
 }
 

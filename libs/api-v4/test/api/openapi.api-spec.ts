@@ -45,6 +45,16 @@ it('says of each operation where it is from, who may, and what it answers', () =
   expect(Object.keys(body.content)).toEqual(['application/json', 'application/x-www-form-urlencoded']);
   const picture = make().paths['/api/v4/projects/{id}/things/picture']!['put']!;
   expect(picture['requestBody']).toMatchObject({ content: { 'multipart/form-data': {} } });
+  const face = make().paths['/api/v4/projects/{id}/things/face']!['put']!;
+  const avatar = { type: ['string', 'null'], format: 'binary' };
+  expect(face['requestBody']).toEqual({
+    content: Object.fromEntries(
+      ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'].map((type) => [
+        type,
+        { schema: { type: 'object', properties: { avatar } } },
+      ]),
+    ),
+  });
   expect(body.content['application/json']!.schema).toMatchObject({
     required: ['title'],
     properties: { title: { type: 'string', maxLength: 200 }, parent_id: { type: ['integer', 'null'] } },

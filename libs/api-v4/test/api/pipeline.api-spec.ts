@@ -10,7 +10,7 @@ import {
   TEST_INTERNAL_SECRET,
   visibility,
 } from '@rookery/testing';
-import type { TestApp } from '@rookery/testing';
+import type { TestApp, TestRequest } from '@rookery/testing';
 import { rows, ThingsModule } from '../support/things';
 
 let app: TestApp;
@@ -284,6 +284,43 @@ describe('a body', () => {
     expect((await put(4000)).status).toBe(413);
     const text = await app.as(member(10)).put('/projects/1/things/picture').multipart({ avatar: 'x' }).send();
     expect(text.body).toEqual({ error: 'avatar is missing' });
+  });
+
+  describe('with a file that may be taken away', () => {
+    const put = () => app.as(member(10)).put('/projects/1/things/face');
+    const raw = (...parts: string[]) =>
+      put()
+        .body([...parts.map((part) => `--x\r\nContent-Disposition: form-data; ${part}\r\n`), '--x--\r\n'].join(''))
+        .header('content-type', 'multipart/form-data; boundary=x');
+    const file = (name: string) => ({ avatar: { filename: name, bytes: Buffer.from('png') } });
+
+    it.each<[string, () => TestRequest, string]>([
+      ['a file', () => put().multipart({}, file('a.png')), 'png'],
+      ['a file beside an empty text `file`', () => put().multipart({ file: '' }, file('a.png')), 'png'],
+      ['a file without a type', () => raw('name="file"\r\n\r\n', 'name="avatar"; filename="a.png"\r\n\r\npng'), 'png'],
+      [
+        'a file after a blank text',
+        () => raw('name="avatar"\r\n\r\n', 'name="avatar"; filename="a"\r\n\r\npng'),
+        'png',
+      ],
+      ['a blank text part', () => put().multipart({ avatar: '' }), 'removed'],
+      ['blanks in a form', () => put().form({ avatar: ' ' }), 'removed'],
+      ['an empty JSON text', () => put().body({ avatar: '' }), 'removed'],
+      ['JSON null', () => put().body({ avatar: null }), 'removed'],
+      ['an empty text in the query', () => put().query({ avatar: '' }).body({}), 'removed'],
+      ['a text', () => put().body({ avatar: 'a.png' }), 'left'],
+      ['a text part', () => put().multipart({ avatar: 'a.png' }), 'left'],
+      ['a list', () => put().body({ avatar: [] }), 'left'],
+      [
+        'a part of bytes without a name',
+        () => raw('name="avatar"\r\nContent-Type: application/octet-stream\r\n\r\nx'),
+        'left',
+      ],
+      ['nothing', () => put().body({}), 'left'],
+    ])('reads %s', async (_, request, avatar) => {
+      const { status, body } = await request().send();
+      expect([status, body]).toEqual([200, { avatar }]);
+    });
   });
 
   it('with a broken boundary or a broken query is the caller’s fault', async () => {

@@ -105,6 +105,9 @@ class Picture {
   @Upload() avatar: UploadedFile;
   @Text({ optional: true }) title?: string;
 }
+class Face {
+  @Upload({ optional: true, nullable: true }) avatar?: UploadedFile | null;
+}
 
 const at = new Date('2026-01-05T09:00:00.500Z');
 export const rows: Thing[] = Array.from({ length: 7 }, (_, index) => ({
@@ -196,6 +199,18 @@ export class ThingsController {
   picture({ params }: Call<Picture, ProjectScope>): object {
     const { avatar, title } = params;
     return { filename: avatar.filename, size: avatar.bytes.length, title };
+  }
+
+  @Endpoint('PUT', 'face', {
+    ...common,
+    about: 'Takes a picture, or takes it away.',
+    may: atLeast('guest'),
+    params: Face,
+    answers: json({ type: 'object' }),
+  })
+  face({ params }: Call<Face, ProjectScope>): object {
+    const { avatar } = params;
+    return { avatar: avatar ? avatar.bytes.toString() : avatar === null ? 'removed' : 'left' };
   }
 }
 
