@@ -66,3 +66,9 @@ export const emailConfirmationRequested = defineEvent(
   'Somebody has to confirm an address; address and link are asked for when the e-mail is sent.',
   object({ email_id: int, user_id: int, requested_at: instant }),
 );
+
+export const userDeleted = defineEvent(
+  'identity.user.deleted.v1',
+  'A user is gone for good: what he wrote goes to the ghost user, or with `hard_delete` it goes too.',
+  object({ user_id: int, ghost_user_id: nullable(int), hard_delete: bool }),
+);

@@ -9,6 +9,7 @@ export const INTERNAL_PATHS = {
   directoryChanges: '/internal/directory/changes',
   decide: '/internal/directory/decide',
   resolveSudo: '/internal/users/resolve-sudo',
+  accountMails: '/internal/account-mails',
 } as const;
 
 /** POST resolveToken. `digest` is the hex SHA-256 of the presented token; null asks for the anonymous head only. */
@@ -72,4 +73,34 @@ export interface DecideAnswer {
   readonly project: Record<string, unknown> | null;
   readonly namespace: Record<string, unknown> | null;
   readonly access_level: number;
+}
+
+/** What an e-mail about an account tells. */
+export const ACCOUNT_MAIL_TEMPLATES = ['email_confirmation', 'token_expires', 'token_rotated'] as const;
+export type AccountMailTemplate = (typeof ACCOUNT_MAIL_TEMPLATES)[number];
+
+/** Bounds: how many e-mails one call may ask for. */
+export const ACCOUNT_MAILS_MOST = 500;
+
+/** POST accountMails `{ mails }`: asked when an e-mail is about to be sent, so that no address waits in a queue. */
+export interface AccountMailQuestion {
+  readonly template: AccountMailTemplate;
+  readonly recipient_id: number;
+  /** Id of the address to confirm, or of the access token. */
+  readonly subject_id: number;
+}
+
+export interface AccountMailFacts {
+  readonly address: string;
+  /** Of the person; a text that people wrote. */
+  readonly name: string;
+  /** Where to confirm; only for `email_confirmation`. */
+  readonly link: string | null;
+  /** Of the access token; the name is a text that people wrote. Shape: `expires_on` YYYY-MM-DD. */
+  readonly token: { readonly name: string; readonly expires_on: string | null } | null;
+}
+
+/** Shape: one answer for each question, in order; null = there is nothing to tell him any more. */
+export interface AccountMailsAnswer {
+  readonly mails: readonly (AccountMailFacts | null)[];
 }
