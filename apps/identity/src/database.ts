@@ -7,15 +7,19 @@ import { CreateUsers1767225600000 } from './migrations/1767225600000-create-user
 import { CreateAccessTokens1767225600001 } from './migrations/1767225600001-create-access-tokens';
 import { CreateNamespacesAndProjects1767225600002 } from './migrations/1767225600002-create-namespaces-and-projects';
 import { CreateMemberships1767225600003 } from './migrations/1767225600003-create-memberships';
+import { CreateUserRemovals1767225600024 } from './migrations/1767225600024-create-user-removals';
 import { CreateAccessRequests1767225600026 } from './migrations/1767225600026-create-access-requests';
 import { CreateNamespaceAncestors1767225600005 } from './migrations/1767225600005-create-namespace-ancestors';
 import { CreateAvatars1767225600006 } from './migrations/1767225600006-create-avatars';
 import { CreateCustomAttributes1767225600007 } from './migrations/1767225600007-create-custom-attributes';
 import { CreateBadges1767225600008 } from './migrations/1767225600008-create-badges';
+import { IndexEndsOfShares1767225600009 } from './migrations/1767225600009-index-ends-of-shares';
 import { CreateProjectStatistics1767225600011 } from './migrations/1767225600011-create-project-statistics';
 import { CreateProjectStars1767225600014 } from './migrations/1767225600014-create-project-stars';
 import { AddForksToProjects1767225600015 } from './migrations/1767225600015-add-forks-to-projects';
 import { CreateTopics1767225600016 } from './migrations/1767225600016-create-topics';
+import { AddConfirmationsToEmails1767225600021 } from './migrations/1767225600021-add-confirmations-to-emails';
+import { CreateServiceAccounts1767225600022 } from './migrations/1767225600022-create-service-accounts';
 import { Project } from './projects/project.entity';
 import { AccessToken } from './tokens/access-token.entity';
 import { Topic } from './topics/topic.entity';
@@ -34,9 +38,13 @@ export const migrations: readonly MigrationClass[] = [
   CreateAvatars1767225600006,
   CreateCustomAttributes1767225600007,
   CreateBadges1767225600008,
+  IndexEndsOfShares1767225600009,
   CreateProjectStatistics1767225600011,
   CreateProjectStars1767225600014,
   AddForksToProjects1767225600015,
   CreateTopics1767225600016,
+  AddConfirmationsToEmails1767225600021,
+  CreateServiceAccounts1767225600022,
+  CreateUserRemovals1767225600024,
   CreateAccessRequests1767225600026,
 ];

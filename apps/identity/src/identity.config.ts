@@ -37,4 +37,9 @@ export const identitySettings = defineSettings('identity', {
     min: 1000,
     about: 'Time between two looks for memberships that ran out and for deletions that are due.',
   }),
+  userRemovalMs: setting.int('USER_REMOVAL_MS', {
+    default: 5000,
+    min: 100,
+    about: 'Time between two looks for removals of users that another process left unfinished.',
+  }),
 });

@@ -5,6 +5,8 @@ import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
+import { AvatarsController } from './avatars/avatars.controller';
+import { AvatarsQueries } from './avatars/avatars.queries';
 import { Avatars } from './avatars/avatars.service';
 import {
   GroupAccessRequestsController,
@@ -19,6 +21,7 @@ import { GroupDetails } from './groups/group-details';
 import { GroupsController } from './groups/groups.controller';
 import { GroupsQueries } from './groups/groups.queries';
 import { GroupsService } from './groups/groups.service';
+import { Expiry } from './housekeeping/expiry';
 import { HousekeepingJob } from './housekeeping/housekeeping.job';
 import { GroupMembersController, ProjectMembersController } from './members/members.controller';
 import { MembersQueries } from './members/members.queries';
@@ -33,51 +36,74 @@ import { RemovalService } from './removal/removal.service';
 import { TokenResolution } from './resolution/token-resolution';
 import { TokenResolutionController } from './resolution/token-resolution.controller';
 import { IdentityScopeResolver } from './scope/identity-scope-resolver';
+import { GroupSharesController } from './shares/group-shares.controller';
+import { ProjectSharesController } from './shares/project-shares.controller';
+import { SharesService } from './shares/shares.service';
 import { ProjectStatistics } from './statistics/project-statistics';
 import { StatisticsConsumer } from './statistics/statistics.consumer';
 import { AccessTokensQueries } from './tokens/access-tokens.queries';
 import { AccessTokensService } from './tokens/access-tokens.service';
 import { ImpersonationTokensController } from './tokens/impersonation-tokens.controller';
 import { PersonalAccessTokensController } from './tokens/personal-access-tokens.controller';
+import { GhostUser } from './user-removal/ghost-user';
+import { RemovalSteps } from './user-removal/removal-steps';
+import { SoleOwnership } from './user-removal/sole-ownership';
+import { UserRemovalController } from './user-removal/user-removal.controller';
+import { UserRemovalJob } from './user-removal/user-removal.job';
 import { UserRemoval } from './user-removal/user-removal.service';
+import { Administrators } from './user-states/administrators';
+import { HolderLog } from './user-states/holder-log';
 import { ProjectTopics } from './topics/project-topics';
+import { TopicMerge } from './topics/topic-merge.service';
+import { TopicsController } from './topics/topics.controller';
+import { TopicsQueries } from './topics/topics.queries';
+import { TopicsService } from './topics/topics.service';
 import { UsersController } from './users/users.controller';
 import { UsersQueries } from './users/users.queries';
 import { UsersService } from './users/users.service';
 
-const pictures = [Avatars];
-const users = [UsersQueries, UsersService, UserRemoval];
+const avatars = [Avatars, AvatarsQueries];
+const users = [UsersQueries, UsersService, Administrators, HolderLog];
+const userRemoval = [UserRemoval, RemovalSteps, SoleOwnership, GhostUser, UserRemovalJob];
 const tokens = [AccessTokensQueries, AccessTokensService, TokenResolution, Bootstrap];
 const groups = [GroupsQueries, GroupsService, GroupChangesService, GroupDetails];
 const projects = [ProjectStatistics, ProjectsQueries, ProjectsService, FormerPaths];
-const topics = [ProjectTopics];
+const topics = [ProjectTopics, TopicMerge, TopicsQueries, TopicsService];
 const members = [MembersQueries, MembersService, AccessRequests];
+const shares = [SharesService, Expiry];
 const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver }];
 
 /** The rooms of the identity service. */
 @Module({
   controllers: [
     UsersController,
+    UserRemovalController,
     PersonalAccessTokensController,
     ImpersonationTokensController,
     TokenResolutionController,
     GroupsController,
+    AvatarsController,
     ProjectsController,
+    GroupSharesController,
+    ProjectSharesController,
     GroupMembersController,
     ProjectMembersController,
     GroupAccessRequestsController,
     ProjectAccessRequestsController,
     ProjectUsersController,
+    TopicsController,
     StatisticsConsumer,
   ],
   providers: [
-    ...pictures,
+    ...avatars,
     ...users,
+    ...userRemoval,
     ...tokens,
     ...groups,
     ...projects,
     ...topics,
     ...members,
+    ...shares,
     ...scope,
     HousekeepingJob,
   ],

@@ -103,7 +103,7 @@ export function renderError(error: unknown, log?: Pick<Logger, 'error' | 'warn'>
 
 function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
   if (error instanceof NotFound) {
-    return message(404, `404 ${error.message}`);
+    return message(404, error.options.verbatim ? error.message : `404 ${error.message}`);
   }
   if (error instanceof InvalidParameters) return failure(400, error.problems.join(', '));
   if (error instanceof Invalid) return message(400, error.fields);

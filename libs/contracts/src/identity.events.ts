@@ -1,5 +1,5 @@
 import { defineEvent } from './event';
-import { bool, choice, instant, int, list, object, text } from './schema';
+import { bool, choice, instant, int, list, nullable, object, text } from './schema';
 
 export const projectCreated = defineEvent(
   'identity.project.created.v1',

@@ -16,11 +16,16 @@ export abstract class RookeryError extends Error {
 /**
  * A thing that is missing or that the viewer may not know of. `new NotFound('Project')` reads "404 Project Not Found";
  * without a name it is a row missing inside a known parent ("404 Not found"); the empty name reads "404 Not Found".
+ * `verbatim` takes the first argument as the whole text, for the few endpoints whose confirmed text has no number.
  */
 export class NotFound extends RookeryError {
   readonly code = 'not_found';
-  constructor(readonly resource?: string) {
-    super(resource === undefined ? 'Not found' : `${resource} Not Found`.trim());
+  constructor(
+    readonly resource?: string,
+    readonly options: { readonly verbatim?: boolean } = {},
+  ) {
+    const named = resource === undefined ? 'Not found' : `${resource} Not Found`.trim();
+    super(options.verbatim ? (resource ?? named) : named);
   }
 }
 
@@ -56,10 +61,13 @@ export class InsufficientScope extends RookeryError {
   }
 }
 
-/** Readable, but not allowed. */
+/** Readable, but not allowed. `verbatim` leaves out the "403 Forbidden - " in front of the reason. */
 export class Forbidden extends RookeryError {
   readonly code = 'forbidden';
-  constructor(readonly reason?: string) {
+  constructor(
+    readonly reason?: string,
+    readonly options: { readonly verbatim?: boolean } = {},
+  ) {
     super(reason ?? 'Forbidden');
   }
 }
