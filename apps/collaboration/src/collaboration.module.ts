@@ -13,6 +13,7 @@ import { RecordActivity } from './activity/record-activity';
 import { NamedPeople } from './audience/named-people';
 import { entities, migrations } from './database';
 import { Assignees } from './assignees/assignees';
+import { UnassignmentConsumer } from './assignees/unassignment.consumer';
 import { IssuesController } from './issues/issues.controller';
 import { IssuesQueries } from './issues/issues.queries';
 import { IssuesService } from './issues/issues.service';
@@ -42,6 +43,7 @@ const service = 'collaboration';
     IssueNotesController,
     NotificationsConsumer,
     ProjectDeletionConsumer,
+    UnassignmentConsumer,
     TodosController,
     TodosConsumer,
   ],
