@@ -19,16 +19,14 @@ export class GroupDetails {
     viewer: Viewer,
     shows: { readonly secrets: boolean; readonly projects: boolean },
   ): Promise<GroupDetailRow> {
-    const [row, shared, own, invited] = await Promise.all([
-      this.groups.one(group.id),
-      this.groups.sharedWith(group.id, viewer),
+    const [row, own, invited] = await Promise.all([
+      this.groups.one(viewer, group.id),
       shows.projects ? this.projects.ofGroup(viewer, group.id) : undefined,
       shows.projects ? this.projects.sharedInto(viewer, group.id) : undefined,
     ]);
     if (!row) throw new NotFound('Group');
     return {
       ...row,
-      shared_with_groups: shared,
       shows_secrets: shows.secrets && mayAdministerGroup(viewer, group),
       ...(own && invited ? { projects: own, shared_projects: invited } : {}),
     };

@@ -13,9 +13,13 @@ export type SharedWithGroup = {
   readonly expires_at: string | null;
 };
 
-/** A single group. `projects` are there when they were asked for. */
-export interface GroupDetailRow extends GroupRow {
+/** A single group with the groups invited to it. */
+export interface SharedGroupRow extends GroupRow {
   readonly shared_with_groups: readonly SharedWithGroup[];
+}
+
+/** A single group as it is answered. `projects` are there when they were asked for. */
+export interface GroupDetailRow extends SharedGroupRow {
   /** May the caller administer it, and is this an answer that shows what only such callers see? */
   readonly shows_secrets: boolean;
   readonly projects?: readonly ProjectRow[];

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { groupLevelSql } from '@rookery/directory';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { containing, ListStatement } from '../listing/list-statement';
-import { OWN_TABLES, reachedTreeSql } from '../scope/reach-sql';
+import { reachedTreeSql } from '../scope/reach-sql';
+import { sharedWithGroupsSql } from '../shares/shared-with-groups-sql';
 import type { GroupFilters } from './group-input';
-import type { GroupRow, SharedWithGroup } from './group-row';
+import type { GroupRow, SharedGroupRow } from './group-row';
 
 const SHOWN = `n.id, n.kind, n.owner_id, n.parent_id, n.traversal_ids, n.name, n.path, n.full_name, n.full_path, n.description,
   n.visibility, n.avatar_url, n.emails_enabled, n.plan, n.project_creation_level, n.subgroup_creation_level,
@@ -36,26 +36,15 @@ export class GroupsQueries {
     return statement.rows<GroupRow>(this.db, list('n.name asc, n.id asc'), perPage);
   }
 
-  async one(id: number): Promise<GroupRow | null> {
-    const rows = await this.db.query<GroupRow>(
-      `select ${SHOWN} from namespaces n where n.id = $1 and n.kind = 'group'`,
-      [id],
+  /** One group, with the groups invited to it as far as the viewer may know of them. */
+  async one(viewer: Viewer, id: number): Promise<SharedGroupRow | null> {
+    const shared = sharedWithGroupsSql(viewer, { source: 'namespace', id: 'n.id', user: '$2::bigint' });
+    const rows = await this.db.query<SharedGroupRow>(
+      `select ${SHOWN}, ${shared} as shared_with_groups from namespaces n, (select $2::bigint) viewer
+       where n.id = $1 and n.kind = 'group'`,
+      [id, viewer.userId],
     );
     return rows[0] ?? null;
-  }
-
-  /** Groups invited to this one, as far as the viewer may know of them. */
-  sharedWith(id: number, viewer: Viewer): Promise<SharedWithGroup[]> {
-    const level = groupLevelSql({ user: '$2::bigint', namespace: 'n', tables: OWN_TABLES });
-    return this.db.query<SharedWithGroup>(
-      `select n.id as group_id, n.name as group_name, n.full_path as group_full_path,
-         s.access_level as group_access_level, s.expires_on as expires_at
-       from shares s join namespaces n on n.id = s.group_id
-       where s.source_type = 'namespace' and s.source_id = $1
-         and ($3 or n.visibility = 'public' or (n.visibility = 'internal' and $2::bigint is not null and not $4) or ${level} >= 10)
-       order by s.id`,
-      [id, viewer.userId, viewer.isAdmin, viewer.isExternal],
-    );
   }
 
   private statement(viewer: Viewer, params: GroupFilters, parentId: number | null): ListStatement {

@@ -1,20 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import { Work } from '@rookery/persistence';
-import type { Tx } from '@rookery/persistence';
 import type { Logger, SettingsOf } from '@rookery/platform';
 import { LOGGER } from '@rookery/platform';
 import { CompactionJob } from '../directory/compaction.job';
 import { identitySettings } from '../identity.config';
-import { MembersService } from '../members/members.service';
 import { RemovalService } from '../removal/removal.service';
+import { Expiry } from './expiry';
 
 /** Any number that only this job uses: one replica at a time. */
 const LOCK = 7_316_420_003;
-const BATCH = 500;
 
 /**
- * Clears away what time has ended: memberships that ran out (they count no more since that day anyway) and groups and
+ * Clears away what time has ended: memberships and shares that ran out (they count no more since that day anyway) and groups and
  * projects whose deletion is due. Source: reference identity-and-import 2.6, 2.8; ADR 0062.
  */
 @Injectable()
@@ -23,7 +21,7 @@ export class HousekeepingJob implements OnApplicationBootstrap, OnApplicationShu
 
   constructor(
     private readonly work: Work,
-    private readonly members: MembersService,
+    private readonly expiry: Expiry,
     private readonly removal: RemovalService,
     private readonly compaction: CompactionJob,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -45,7 +43,7 @@ export class HousekeepingJob implements OnApplicationBootstrap, OnApplicationShu
     await this.work.run(async (tx) => {
       const [lock] = await tx.query<{ got: boolean }>(`select pg_try_advisory_xact_lock($1) as got`, [LOCK]);
       if (!lock?.got) return;
-      await this.endExpired(tx);
+      await this.expiry.run(tx);
       // Groups first: what lies in them goes with them.
       for (const kind of ['group', 'project'] as const) {
         const [id] = await this.removal.due(tx, kind);
@@ -53,18 +51,5 @@ export class HousekeepingJob implements OnApplicationBootstrap, OnApplicationShu
       }
     });
     await this.compaction.run();
-  }
-
-  private async endExpired(tx: Tx): Promise<void> {
-    const rows = await tx.query<{ id: number }>(
-      `select id from members where expires_on <= (now() at time zone 'UTC')::date order by expires_on limit ${BATCH}
-       for update skip locked`,
-    );
-    await this.members.end(
-      tx,
-      rows.map((row) => row.id),
-      'expired',
-      null,
-    );
   }
 }

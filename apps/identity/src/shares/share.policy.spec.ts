@@ -1,0 +1,25 @@
+import { aViewer } from '@rookery/testing';
+import { isAtOrAbove, isOutside, mayShareAt } from './share.policy';
+
+describe('sharing', () => {
+  it.each([
+    [40, 40, false, true],
+    [40, 50, false, false],
+    [50, 50, false, true],
+    [0, 50, true, true],
+  ])('at level %i by somebody with %i', (level, wanted, isAdmin, may) => {
+    expect(mayShareAt(aViewer({ isAdmin }), { level }, wanted)).toBe(may);
+  });
+
+  it('stays within a closed hierarchy, and only there', () => {
+    const inside = { id: 3, traversalIds: [1, 3] };
+    const outside = { id: 9, traversalIds: [9] };
+    expect(isOutside({ traversalIds: [1, 2], isClosed: true }, inside)).toBe(false);
+    expect(isOutside({ traversalIds: [1, 2], isClosed: true }, outside)).toBe(true);
+    expect(isOutside({ traversalIds: [1, 2], isClosed: false }, outside)).toBe(false);
+  });
+
+  it('is idle with the group itself and those above, not with those below', () => {
+    expect([1, 2, 3].map((id) => isAtOrAbove({ traversalIds: [1, 2] }, { id }))).toEqual([true, true, false]);
+  });
+});
