@@ -18,6 +18,7 @@ import { CreateProjectStatistics1767225600011 } from './migrations/1767225600011
 import { CreateProjectStars1767225600014 } from './migrations/1767225600014-create-project-stars';
 import { AddForksToProjects1767225600015 } from './migrations/1767225600015-add-forks-to-projects';
 import { CreateTopics1767225600016 } from './migrations/1767225600016-create-topics';
+import { AddResourcesToAccessTokens1767225600019 } from './migrations/1767225600019-add-resources-to-access-tokens';
 import { AddConfirmationsToEmails1767225600021 } from './migrations/1767225600021-add-confirmations-to-emails';
 import { CreateServiceAccounts1767225600022 } from './migrations/1767225600022-create-service-accounts';
 import { Project } from './projects/project.entity';
@@ -43,6 +44,7 @@ export const migrations: readonly MigrationClass[] = [
   CreateProjectStars1767225600014,
   AddForksToProjects1767225600015,
   CreateTopics1767225600016,
+  AddResourcesToAccessTokens1767225600019,
   AddConfirmationsToEmails1767225600021,
   CreateServiceAccounts1767225600022,
   CreateUserRemovals1767225600024,
