@@ -1,0 +1,25 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Which top-level group a service account belongs to; null = the instance. What else there is to an account is a user.
+ * Source: reference identity-and-import 5; ADR 0130.
+ */
+export class CreateServiceAccounts1767225600022 implements MigrationInterface {
+  readonly name = 'CreateServiceAccounts1767225600022';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      create table service_accounts (
+        user_id bigint not null,
+        group_id bigint,
+        constraint pk_service_accounts primary key (user_id),
+        constraint fk_service_accounts_user_id foreign key (user_id) references users (id) on delete cascade,
+        constraint fk_service_accounts_group_id foreign key (group_id) references namespaces (id) on delete set null
+      )`);
+    await queryRunner.query(`create index ix_service_accounts_group_id on service_accounts (group_id, user_id)`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`drop table service_accounts`);
+  }
+}
