@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { Invalid, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
 import { mediaTypeOf, problemsOfPicture, safeNameOf } from './picture';
 import type { Picture } from './picture';
@@ -27,7 +29,10 @@ const ROOMS: Readonly<Record<AvatarKind, string>> = {
 /** Storing and removing pictures. Source: reference identity-and-import 2.6; ADR 0100. */
 @Injectable()
 export class Avatars {
-  constructor(private readonly log: ChangeLog) {}
+  constructor(
+    private readonly log: ChangeLog,
+    private readonly work: Work,
+  ) {}
 
   /** What is wrong with it, in the words of field `avatar`; nothing for a removal and for nothing sent. */
   problemsOf(avatar: AvatarChange): string[] {
@@ -46,6 +51,20 @@ export class Avatars {
     if (avatar === null) await tx.query(`delete from avatars where ${OWNER_COLUMNS[kind]} = $1`, [id]);
     if (kind === 'user') await this.mirror(tx, id, url);
     return url;
+  }
+
+  /** Somebody changes his own picture; gives its new path. Errors: Invalid by field; NotFound. */
+  async changeOwn(userId: number, avatar: Picture | null): Promise<string | null> {
+    const problems = this.problemsOf(avatar);
+    if (problems.length > 0) throw new Invalid({ avatar: problems });
+    return this.work.run(async (tx) => {
+      const [user] = await tx.query(`select id from users where id = $1 for no key update`, [userId]);
+      if (!user) throw new NotFound('User');
+      const url = (await this.change(tx, 'user', userId, avatar)) ?? null;
+      await tx.query(`update users set avatar_url = $2, updated_at = now() where id = $1`, [userId, url]);
+      this.log.record(tx, 'user', userId);
+      return url;
+    });
   }
 
   private async store(tx: Tx, kind: AvatarKind, id: number, picture: Picture): Promise<string> {
