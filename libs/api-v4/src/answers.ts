@@ -13,6 +13,12 @@ export interface FileAnswer {
   readonly length?: number;
   /** Sent as an attachment of this name; inline without. */
   readonly filename?: string;
+  /** Browsers show it in place, under its name: pictures whose media type was checked. */
+  readonly isInline?: true;
+  /** Tells contents apart: who has this one is answered 304. Shape: visible ASCII without quotes. */
+  readonly version?: string;
+  /** Anybody may read it, so caches between may keep it; they ask again each time, as clients do. */
+  readonly isPublic?: boolean;
 }
 
 /** Keyset paging of a list beside its ordinary pages. Source: reference identity-and-import 1.3. */

@@ -82,7 +82,9 @@ export class EndpointPipeline {
     }
     const made = this.handler(call);
     const result = isThenable(made) ? await made : made;
-    if (answers.kind === 'file') return writeFile(reply, facts, result as FileAnswer);
+    if (answers.kind === 'file') {
+      return writeFile(reply, facts, result as FileAnswer, request.headers['if-none-match']);
+    }
     const content = this.body(result, call, request);
     const { text, headers } = content instanceof Promise ? await content : content;
     writeJson(reply, facts, answers.status, text, headers);

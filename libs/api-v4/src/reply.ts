@@ -51,12 +51,28 @@ export function writeError(reply: FastifyReply, facts: ReplyFacts, error: Render
   reply.raw.end(facts.isHead || error.body === null ? undefined : error.body);
 }
 
-export async function writeFile(reply: FastifyReply, facts: ReplyFacts, file: FileAnswer): Promise<void> {
-  const headers = commonHeaders(facts, 'max-age=0, private, must-revalidate');
+/** Shape: `known` is the If-None-Match of the request. */
+export async function writeFile(
+  reply: FastifyReply,
+  facts: ReplyFacts,
+  file: FileAnswer,
+  known: string | undefined,
+): Promise<void> {
+  const headers = commonHeaders(facts, `max-age=0, ${file.isPublic ? 'public' : 'private'}, must-revalidate`);
+  if (file.version !== undefined) headers.push('etag', `"${file.version}"`);
+  if (file.version !== undefined && isKnown(file.version, known)) {
+    if (!Buffer.isBuffer(file.stream)) file.stream.destroy();
+    reply.hijack();
+    reply.raw.writeHead(304, headers);
+    reply.raw.end();
+    return;
+  }
   const length = Buffer.isBuffer(file.stream) ? file.stream.length : file.length;
   headers.push('content-type', file.mediaType, 'x-content-type-options', 'nosniff');
+  // Whatever a browser takes the bytes for, they may load and run nothing.
+  headers.push('content-security-policy', "default-src 'none'");
   if (length !== undefined) headers.push('content-length', String(length));
-  if (file.filename !== undefined) headers.push('content-disposition', attachment(file.filename));
+  if (file.filename !== undefined) headers.push('content-disposition', disposition(file.filename, file.isInline));
   reply.hijack();
   reply.raw.writeHead(200, headers);
   if (Buffer.isBuffer(file.stream)) {
@@ -69,9 +85,15 @@ export async function writeFile(reply: FastifyReply, facts: ReplyFacts, file: Fi
   }
 }
 
-function attachment(filename: string): string {
+/** Compared weakly, as RFC 9110 13.1.2 says for reads. */
+function isKnown(version: string, known: string | undefined): boolean {
+  if (known === undefined) return false;
+  return known.trim() === '*' || known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === `"${version}"`);
+}
+
+function disposition(filename: string, isInline = false): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\]/g, '_');
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(filename)}`;
+  return `${isInline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(filename)}`;
 }
 
 function commonHeaders(facts: ReplyFacts, cacheControl: string): string[] {

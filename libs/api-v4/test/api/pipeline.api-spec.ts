@@ -122,6 +122,34 @@ describe('an answer', () => {
     expect([elsewhere.status, elsewhere.headers.get('location')]).toEqual([302, 'http://host/there']);
   });
 
+  it('may be a picture that caches ask for again by its version', async () => {
+    const get = (known?: string, viewer = member(10)) => {
+      const request = app.as(viewer).get('//-/picture');
+      return (known === undefined ? request : request.header('if-none-match', known)).send();
+    };
+    const { status, text, headers } = await get();
+    expect([status, text]).toEqual([200, 'png']);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'image/png',
+      'content-length': '3',
+      'content-disposition': `inline; filename="_.png"; filename*=UTF-8''%C3%A4.png`,
+      'content-security-policy': "default-src 'none'",
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'max-age=0, private, must-revalidate',
+      etag: '"v1"',
+    });
+    expect((await get(undefined, anonymousViewer())).headers.get('cache-control')).toBe(
+      'max-age=0, public, must-revalidate',
+    );
+    for (const known of ['"v1"', 'W/"v1"', '"v0", "v1"', '*']) {
+      const answer = await get(known);
+      expect([known, answer.status, answer.text, answer.headers.get('etag')]).toEqual([known, 304, '', '"v1"']);
+    }
+    expect((await get('"v2", v1')).status).toBe(200);
+    const head = await app.as(member(10)).request('HEAD', '//-/picture').send();
+    expect([head.status, head.text, head.headers.get('content-length')]).toEqual([200, '', '3']);
+  });
+
   it('is found below an alias and with repeated slashes', async () => {
     expect((await app.as(member(10)).get('/projects/3/items').send()).body).toHaveLength(7);
     expect((await app.as(member(10)).get('/projects//3/things/1').send()).status).toBe(200);

@@ -43,6 +43,7 @@ import {
 } from '../../src';
 import type {
   Call,
+  FileAnswer,
   InternalRequest,
   JsonPage,
   KeysetPage,
@@ -243,6 +244,19 @@ export class OddsController {
   @Endpoint('GET', '//-/bytes', { about: 'Bytes.', source: 'a test', may: anyone(), answers: file('text/plain') })
   bytes(): { stream: Buffer; mediaType: string; filename: string } {
     return { stream: Buffer.from('héllo'), mediaType: 'text/plain', filename: 'ä.txt' };
+  }
+
+  @Endpoint('GET', '//-/picture', {
+    about: 'A picture.',
+    source: 'a test',
+    may: anyone(),
+    answers: file('image/*'),
+    fails: [304],
+  })
+  image(call: Call): FileAnswer {
+    const isPublic = call.viewer.userId === null;
+    const stream = Buffer.from('png');
+    return { stream, mediaType: 'image/png', filename: 'ä.png', isInline: true, version: 'v1', isPublic };
   }
 
   @Endpoint('GET', '//elsewhere', { about: 'Elsewhere.', source: 'a test', may: anyone(), answers: redirect() })
