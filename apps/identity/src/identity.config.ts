@@ -42,4 +42,18 @@ export const identitySettings = defineSettings('identity', {
     min: 100,
     about: 'Time between two looks for removals of users that another process left unfinished.',
   }),
+  confirmEmails: setting.flag('EMAIL_CONFIRMATION', {
+    default: true,
+    about: 'Whether addresses that people add, and addresses chosen for service accounts, wait for their confirmation.',
+  }),
+  confirmationsPerHour: setting.int('EMAIL_CONFIRMATIONS_PER_HOUR_COUNT', {
+    default: 30,
+    min: 0,
+    max: 1_000_000,
+    about: 'Confirmation e-mails that one person may have sent in an hour; 0 = as many as he likes.',
+  }),
+  ownersManageServiceAccounts: setting.flag('SERVICE_ACCOUNTS_BY_OWNERS', {
+    default: true,
+    about: 'Whether owners of top-level groups manage service accounts there; off leaves that to administrators.',
+  }),
 });

@@ -16,6 +16,12 @@ import { AccessRequests } from './access-requests/access-requests.service';
 import { Bootstrap } from './bootstrap/bootstrap.command';
 import { entities, migrations } from './database';
 import { DirectoryLogModule } from './directory/directory-log.module';
+import { EmailConfirmationController } from './emails/email-confirmation.controller';
+import { EmailConfirmations } from './emails/email-confirmations.service';
+import { EmailsController } from './emails/emails.controller';
+import { EmailsQueries } from './emails/emails.queries';
+import { EmailsService } from './emails/emails.service';
+import { UserEmailsController } from './emails/user-emails.controller';
 import { GroupChangesService } from './groups/group-changes.service';
 import { GroupDetails } from './groups/group-details';
 import { GroupsController } from './groups/groups.controller';
@@ -53,6 +59,8 @@ import { UserRemovalJob } from './user-removal/user-removal.job';
 import { UserRemoval } from './user-removal/user-removal.service';
 import { Administrators } from './user-states/administrators';
 import { HolderLog } from './user-states/holder-log';
+import { UserStatesController } from './user-states/user-states.controller';
+import { UserStates } from './user-states/user-states.service';
 import { ProjectTopics } from './topics/project-topics';
 import { TopicMerge } from './topics/topic-merge.service';
 import { TopicsController } from './topics/topics.controller';
@@ -63,8 +71,9 @@ import { UsersQueries } from './users/users.queries';
 import { UsersService } from './users/users.service';
 
 const avatars = [Avatars, AvatarsQueries];
-const users = [UsersQueries, UsersService, Administrators, HolderLog];
+const users = [UsersQueries, UsersService, UserStates, Administrators, HolderLog];
 const userRemoval = [UserRemoval, RemovalSteps, SoleOwnership, GhostUser, UserRemovalJob];
+const emails = [EmailsQueries, EmailsService, EmailConfirmations];
 const tokens = [AccessTokensQueries, AccessTokensService, TokenResolution, Bootstrap];
 const groups = [GroupsQueries, GroupsService, GroupChangesService, GroupDetails];
 const projects = [ProjectStatistics, ProjectsQueries, ProjectsService, FormerPaths];
@@ -77,7 +86,11 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
 @Module({
   controllers: [
     UsersController,
+    EmailsController,
+    UserEmailsController,
+    EmailConfirmationController,
     UserRemovalController,
+    UserStatesController,
     PersonalAccessTokensController,
     ImpersonationTokensController,
     TokenResolutionController,
@@ -98,6 +111,7 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     ...avatars,
     ...users,
     ...userRemoval,
+    ...emails,
     ...tokens,
     ...groups,
     ...projects,

@@ -1,0 +1,44 @@
+import { confirmationKey, confirmationToken, emailIdOf, isConfirmationToken, isExpired } from './confirmation-token';
+
+const key = confirmationKey('internal-secret-of-tests-0123456789');
+const asked = { id: 7, email: 'ann@mail.example', confirmation_requested_at: new Date('2026-11-21T09:00:00.000Z') };
+const token = confirmationToken(asked, key);
+
+describe('the token of a confirmation link', () => {
+  it('is the same however often it is made, and tells whose it is', () => {
+    expect(confirmationToken(asked, key)).toBe(token);
+    expect(token).toMatch(/^7\.[A-Za-z0-9_-]{43}$/);
+    expect(emailIdOf(token)).toBe(7);
+    expect(isConfirmationToken(token, asked, key)).toBe(true);
+    expect(isConfirmationToken(token, { ...asked, email: 'ANN@mail.example' }, key)).toBe(true);
+  });
+
+  it('is bound to the row, the address, the asking and the key', () => {
+    const later = new Date('2026-11-21T09:00:00.001Z');
+    for (const other of [
+      { ...asked, id: 8 },
+      { ...asked, email: 'bob@mail.example' },
+      { ...asked, confirmation_requested_at: later },
+    ]) {
+      expect(isConfirmationToken(token, other, key)).toBe(false);
+    }
+    expect(isConfirmationToken(token, asked, confirmationKey('another-secret-of-tests-0123456789'))).toBe(false);
+    expect(isConfirmationToken(`7.${'A'.repeat(43)}`, asked, key)).toBe(false);
+  });
+
+  it.each([
+    '',
+    '7',
+    '7.',
+    'x.y',
+    '0.abc',
+    `${'9'.repeat(16)}.${'A'.repeat(43)}`,
+    `7.${'A'.repeat(44)}`,
+    `7.${'+'.repeat(43)}`,
+  ])('%j is none', (text) => expect(emailIdOf(text)).toBeNull());
+
+  it('works for three days', () => {
+    const at = (text: string): boolean => isExpired(asked, new Date(text));
+    expect([at('2026-11-24T08:59:59.999Z'), at('2026-11-24T09:00:00.000Z')]).toEqual([false, true]);
+  });
+});

@@ -1,0 +1,134 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { emailConfirmationRequested } from '@rookery/contracts';
+import type { Clock } from '@rookery/kernel';
+import { CLOCK, Refused, TooManyRequests } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
+import type { SettingsOf } from '@rookery/platform';
+import { platformSettings } from '@rookery/platform';
+import { ChangeLog } from '../directory/change-log';
+import { identitySettings } from '../identity.config';
+import { confirmationKey, confirmationToken, emailIdOf, isConfirmationToken, isExpired } from './confirmation-token';
+
+interface Pending {
+  readonly id: number;
+  readonly user_id: number;
+  readonly email: string;
+  readonly confirmed_at: Date | null;
+  readonly confirmation_requested_at: Date | null;
+  readonly is_primary: boolean;
+  readonly becomes_primary: boolean;
+}
+
+const INVALID = 'Confirmation token is invalid';
+
+/** Proving that an address belongs to whoever named it. Source: decisions 6; ADR 0131. */
+@Injectable()
+export class EmailConfirmations {
+  private readonly key: Buffer;
+
+  constructor(
+    private readonly work: Work,
+    private readonly log: ChangeLog,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+    @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
+  ) {
+    this.key = confirmationKey(platform.internalSecret);
+  }
+
+  /**
+   * Has a link sent to the address; links sent before end. Errors: TooManyRequests when somebody has too many sent:
+   * they go to people who may never have heard of us.
+   */
+  async request(
+    tx: Tx,
+    email: { readonly id: number; readonly userId: number },
+    actorId: number | null,
+  ): Promise<void> {
+    if (actorId !== null) await this.count(tx, actorId);
+    const now = this.clock.now();
+    await tx.query(`update emails set confirmation_requested_at = $2 where id = $1`, [email.id, now]);
+    tx.emit(
+      emailConfirmationRequested.of({
+        aggregateId: email.id,
+        actorId,
+        data: { email_id: email.id, user_id: email.userId, requested_at: now.toISOString() },
+      }),
+    );
+  }
+
+  /** Where an address is confirmed, from the root on; null when nobody waits for that. */
+  pathFor(email: Pick<Pending, 'id' | 'email' | 'confirmed_at' | 'confirmation_requested_at'>): string | null {
+    const { id, confirmed_at, confirmation_requested_at: at } = email;
+    if (confirmed_at !== null || at === null) return null;
+    const asked = { id, email: email.email, confirmation_requested_at: at };
+    if (isExpired(asked, this.clock.now())) return null;
+    return `users/confirmation?confirmation_token=${confirmationToken(asked, this.key)}`;
+  }
+
+  /** Works once. Errors: Refused for a token that is forged, used up, replaced by a newer one or too old. */
+  async confirm(token: string): Promise<void> {
+    const id = emailIdOf(token);
+    if (id === null) throw new Refused(INVALID);
+    await this.work.run(async (tx) => {
+      // The person first, as wherever his addresses change.
+      const [user] = await tx.query<{ id: number }>(
+        `select id from users where id = (select user_id from emails where id = $1) for update`,
+        [id],
+      );
+      const [email] = await tx.query<Pending>(`select * from emails where id = $1 for update`, [id]);
+      if (!user || !email || email.confirmed_at !== null || email.confirmation_requested_at === null) {
+        throw new Refused(INVALID);
+      }
+      const asked = { ...email, confirmation_requested_at: email.confirmation_requested_at };
+      if (!isConfirmationToken(token, asked, this.key)) throw new Refused(INVALID);
+      if (isExpired(asked, this.clock.now())) throw new Refused('Confirmation token has expired');
+      await this.markConfirmed(tx, email);
+    });
+  }
+
+  /** In a transaction that holds the person's row. */
+  async markConfirmed(tx: Tx, { id, user_id, is_primary, becomes_primary }: Omit<Pending, 'email'>): Promise<void> {
+    if (becomes_primary) {
+      // People keep the address that they had; what was generated for a bot, or never confirmed, leads nowhere.
+      await tx.query(
+        `delete from emails e using users u where e.user_id = $1 and u.id = e.user_id and e.is_primary
+           and (u.kind <> 'human' or e.confirmed_at is null)`,
+        [user_id],
+      );
+      await tx.query(`update emails set is_primary = false where user_id = $1 and is_primary`, [user_id]);
+    }
+    const isPrimary = is_primary || becomes_primary;
+    await tx.query(`update emails set confirmed_at = now(), is_primary = $2, becomes_primary = false where id = $1`, [
+      id,
+      isPrimary,
+    ]);
+    if (!isPrimary) return;
+    await tx.query(
+      `update users u set email = e.email, confirmed_at = coalesce(u.confirmed_at, now()), updated_at = now()
+       from emails e where u.id = $1 and e.id = $2`,
+      [user_id, id],
+    );
+    this.log.record(tx, 'user', user_id);
+    // Tokens that were refused until now are not.
+    const tokens = await tx.query<{ id: number }>(`select id from access_tokens where user_id = $1 and not revoked`, [
+      user_id,
+    ]);
+    this.log.recordToken(tx, ...tokens.map((one) => one.id));
+  }
+
+  private async count(tx: Tx, actorId: number): Promise<void> {
+    const most = this.settings.confirmationsPerHour;
+    if (most === 0) return;
+    const [row] = await tx.query<{ count: number; left: number }>(
+      `insert into email_confirmations as c (actor_id, since, count) values ($1, now(), 1)
+       on conflict (actor_id) do update set
+         count = case when c.since > now() - interval '1 hour' then c.count + 1 else 1 end,
+         since = case when c.since > now() - interval '1 hour' then c.since else now() end
+       returning count, ceil(extract(epoch from since + interval '1 hour' - now()))::integer as left`,
+      [actorId],
+    );
+    if (row!.count > most) throw new TooManyRequests(Math.max(1, row!.left));
+  }
+}

@@ -1,0 +1,71 @@
+import { Controller } from '@nestjs/common';
+import type { Call } from '@rookery/api-v4';
+import { checkUnmodifiedSince, created, Endpoint, none, one, page, signedIn } from '@rookery/api-v4';
+import type { Page, SignedInViewer } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
+import { email } from './email.presenter';
+import type { EmailRow } from './email-row';
+import { AddEmailParams, EmailIdParams } from './emails.dto';
+import { EmailsQueries } from './emails.queries';
+import { EmailsService } from './emails.service';
+
+const SOURCE = 'issue identity 6; ADR 0131';
+type SignedInCall<P = object> = Call<P, undefined, SignedInViewer>;
+
+/** The addresses of whoever asks. */
+@Controller('user/emails')
+export class EmailsController {
+  constructor(
+    private readonly emails: EmailsService,
+    private readonly queries: EmailsQueries,
+  ) {}
+
+  @Endpoint('GET', '', {
+    about: "The caller's addresses beside the primary one.",
+    source: SOURCE,
+    may: signedIn(),
+    tokenScopes: ['read_user'],
+    answers: page(email),
+  })
+  list({ viewer, page }: SignedInCall): Promise<Page<EmailRow>> {
+    return this.queries.page(viewer.userId, page);
+  }
+
+  @Endpoint('GET', ':email_id', {
+    about: 'One of these addresses.',
+    source: SOURCE,
+    may: signedIn(),
+    tokenScopes: ['read_user'],
+    params: EmailIdParams,
+    answers: one(email),
+  })
+  async show({ viewer, params }: SignedInCall<EmailIdParams>): Promise<EmailRow> {
+    const row = await this.queries.one(viewer.userId, params.email_id);
+    if (!row) throw new NotFound('Email');
+    return row;
+  }
+
+  @Endpoint('POST', '', {
+    about: 'Adds an address; it counts once the link in the e-mail sent there was followed.',
+    source: SOURCE,
+    may: signedIn(),
+    params: AddEmailParams,
+    fails: [429],
+    answers: created(email),
+  })
+  add({ viewer, params }: SignedInCall<AddEmailParams>): Promise<EmailRow> {
+    return this.emails.add(viewer.userId, params.email, { isConfirmed: false, actorId: viewer.userId });
+  }
+
+  @Endpoint('DELETE', ':email_id', {
+    about: 'Removes an address.',
+    source: SOURCE,
+    may: signedIn(),
+    params: EmailIdParams,
+    fails: [412],
+    answers: none(),
+  })
+  remove(call: SignedInCall<EmailIdParams>): Promise<void> {
+    return this.emails.remove(call.viewer.userId, call.params.email_id, (at) => checkUnmodifiedSince(call, at));
+  }
+}

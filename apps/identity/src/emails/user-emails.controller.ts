@@ -1,0 +1,80 @@
+import { Controller } from '@nestjs/common';
+import type { Call } from '@rookery/api-v4';
+import { administrator, checkUnmodifiedSince, created, Endpoint, none, one, page } from '@rookery/api-v4';
+import type { Page, SignedInViewer } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
+import { email } from './email.presenter';
+import type { EmailRow } from './email-row';
+import { AddUserEmailParams, UserEmailIdParams, UserEmailsParams } from './emails.dto';
+import { EmailsQueries } from './emails.queries';
+import { EmailsService } from './emails.service';
+
+const SOURCE = 'issue identity 6; ADR 0131';
+type AdministratorCall<P> = Call<P, undefined, SignedInViewer>;
+
+/** The addresses of anybody, for administrators. */
+@Controller('users/:id/emails')
+export class UserEmailsController {
+  constructor(
+    private readonly emails: EmailsService,
+    private readonly queries: EmailsQueries,
+  ) {}
+
+  @Endpoint('GET', '', {
+    about: 'The addresses of a user beside the primary one.',
+    source: SOURCE,
+    may: administrator(),
+    tokenScopes: ['read_user'],
+    params: UserEmailsParams,
+    answers: page(email),
+  })
+  async list({ params, page }: AdministratorCall<UserEmailsParams>): Promise<Page<EmailRow>> {
+    await this.knownUser(params.id);
+    return this.queries.page(params.id, page);
+  }
+
+  @Endpoint('GET', ':email_id', {
+    about: 'One of these addresses.',
+    source: SOURCE,
+    may: administrator(),
+    tokenScopes: ['read_user'],
+    params: UserEmailIdParams,
+    answers: one(email),
+  })
+  async show({ params }: AdministratorCall<UserEmailIdParams>): Promise<EmailRow> {
+    await this.knownUser(params.id);
+    const row = await this.queries.one(params.id, params.email_id);
+    if (!row) throw new NotFound('Email');
+    return row;
+  }
+
+  @Endpoint('POST', '', {
+    about: 'Adds an address to a user.',
+    source: SOURCE,
+    may: administrator(),
+    params: AddUserEmailParams,
+    fails: [429],
+    answers: created(email),
+  })
+  add({ viewer, params }: AdministratorCall<AddUserEmailParams>): Promise<EmailRow> {
+    const how = { isConfirmed: params.skip_confirmation, actorId: viewer.userId };
+    return this.emails.add(params.id, params.email, how);
+  }
+
+  @Endpoint('DELETE', ':email_id', {
+    about: 'Removes an address of a user.',
+    source: SOURCE,
+    may: administrator(),
+    params: UserEmailIdParams,
+    fails: [412],
+    answers: none(),
+  })
+  async remove(call: AdministratorCall<UserEmailIdParams>): Promise<void> {
+    await this.knownUser(call.params.id);
+    await this.emails.remove(call.params.id, call.params.email_id, (at) => checkUnmodifiedSince(call, at));
+  }
+
+  private async knownUser(id: number): Promise<void> {
+    if (!(await this.queries.hasUser(id))) throw new NotFound('User');
+  }
+}
