@@ -29,9 +29,6 @@ export class CreateTopics1767225600016 implements MigrationInterface {
     await queryRunner.query(`create index ix_topics_open_projects_count on topics (open_projects_count desc, id)`);
     await queryRunner.query(`create index ix_topics_unused on topics (id) where total_projects_count = 0`);
     await queryRunner.query(`
-      alter table avatars add constraint fk_avatars_topic_id foreign key (topic_id) references topics (id)
-        on delete cascade deferrable initially deferred`);
-    await queryRunner.query(`
       create table project_topics (
         project_id bigint not null,
         topic_id bigint not null,
@@ -52,7 +49,6 @@ export class CreateTopics1767225600016 implements MigrationInterface {
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`drop trigger tr_projects_lock_topics on projects`);
     await queryRunner.query(`drop trigger tr_projects_open_topics on projects`);
-    await queryRunner.query(`alter table avatars drop constraint fk_avatars_topic_id`);
     await queryRunner.query(`alter table avatars drop constraint fk_avatars_topic_id`);
     await queryRunner.query(`drop table project_topics, topics`);
     await queryRunner.query(`drop function count_topic_projects(), lock_project_topics(), keep_topics_open()`);
