@@ -22,6 +22,10 @@ import { EmailsController } from './emails/emails.controller';
 import { EmailsQueries } from './emails/emails.queries';
 import { EmailsService } from './emails/emails.service';
 import { UserEmailsController } from './emails/user-emails.controller';
+import { GroupMovesController } from './group-moves/group-moves.controller';
+import { GroupMoves } from './group-moves/group-moves.service';
+import { MovedTrees } from './group-moves/moved-trees.repository';
+import { TransferLocations } from './group-moves/transfer-locations.queries';
 import { GroupChangesService } from './groups/group-changes.service';
 import { GroupDetails } from './groups/group-details';
 import { GroupsController } from './groups/groups.controller';
@@ -32,12 +36,20 @@ import { HousekeepingJob } from './housekeeping/housekeeping.job';
 import { GroupMembersController, ProjectMembersController } from './members/members.controller';
 import { MembersQueries } from './members/members.queries';
 import { MembersService } from './members/members.service';
+import { NamespaceTrees } from './paths/namespace-trees.repository';
 import { SiblingPaths } from './paths/sibling-paths.repository';
 import { FormerPaths } from './projects/former-paths';
+import { ProjectChangesController } from './project-changes/project-changes.controller';
+import { ProjectChanges } from './project-changes/project-changes.service';
+import { ProjectCreation } from './project-changes/project-creation.service';
+import { ProjectLooks } from './project-changes/project-looks';
+import { ProjectPlaces } from './project-changes/project-places';
+import { ProjectRows } from './project-changes/project-rows';
+import { ProjectStatesController } from './project-states/project-states.controller';
+import { ProjectStates } from './project-states/project-states.service';
 import { ProjectUsersController } from './project-users/project-users.controller';
 import { ProjectsController } from './projects/projects.controller';
 import { ProjectsQueries } from './projects/projects.queries';
-import { ProjectsService } from './projects/projects.service';
 import { RemovalService } from './removal/removal.service';
 import { TokenResolution } from './resolution/token-resolution';
 import { TokenResolutionController } from './resolution/token-resolution.controller';
@@ -76,10 +88,12 @@ const userRemoval = [UserRemoval, RemovalSteps, SoleOwnership, GhostUser, UserRe
 const emails = [EmailsQueries, EmailsService, EmailConfirmations];
 const tokens = [AccessTokensQueries, AccessTokensService, TokenResolution, Bootstrap];
 const groups = [GroupsQueries, GroupsService, GroupChangesService, GroupDetails];
-const projects = [ProjectStatistics, ProjectsQueries, ProjectsService, FormerPaths];
+const projects = [ProjectStatistics, ProjectsQueries, FormerPaths];
+const projectWrites = [ProjectCreation, ProjectChanges, ProjectLooks, ProjectPlaces, ProjectRows, ProjectStates];
 const topics = [ProjectTopics, TopicMerge, TopicsQueries, TopicsService];
 const members = [MembersQueries, MembersService, AccessRequests];
 const shares = [SharesService, Expiry];
+const groupMoves = [NamespaceTrees, MovedTrees, GroupMoves, TransferLocations];
 const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver }];
 
 /** The rooms of the identity service. */
@@ -97,6 +111,9 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     GroupsController,
     AvatarsController,
     ProjectsController,
+    ProjectChangesController,
+    ProjectStatesController,
+    GroupMovesController,
     GroupSharesController,
     ProjectSharesController,
     GroupMembersController,
@@ -115,9 +132,11 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     ...tokens,
     ...groups,
     ...projects,
+    ...projectWrites,
     ...topics,
     ...members,
     ...shares,
+    ...groupMoves,
     ...scope,
     HousekeepingJob,
   ],

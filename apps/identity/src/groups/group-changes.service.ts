@@ -5,6 +5,7 @@ import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
 import { problemsByField, TAKEN } from '../paths/path-rules';
+import { NamespaceTrees } from '../paths/namespace-trees.repository';
 import { SiblingPaths } from '../paths/sibling-paths.repository';
 import { RemovalService } from '../removal/removal.service';
 import type { RemovalRequest } from '../removal/removal.service';
@@ -22,6 +23,7 @@ export class GroupChangesService {
     private readonly work: Work,
     private readonly log: ChangeLog,
     private readonly paths: SiblingPaths,
+    private readonly trees: NamespaceTrees,
     private readonly removal: RemovalService,
   ) {}
 
@@ -82,6 +84,7 @@ export class GroupChangesService {
     parent: Namespace | null,
     to: { name: string; path: string },
   ): Promise<void> {
+    await this.trees.lock(tx, old.id);
     const fullName = parent ? `${parent.full_name} / ${to.name}` : to.name;
     const fullPath = parent ? `${parent.full_path}/${to.path}` : to.path;
     if (to.path !== old.path) {
@@ -89,13 +92,9 @@ export class GroupChangesService {
       if (!(await this.paths.take(tx, old.parent_id, to.path, { namespaceId: old.id })))
         throw new Invalid({ path: [TAKEN] });
     }
-    await tx.query(
-      `update namespaces set
-         name = case when id = $1 then $2 else name end, path = case when id = $1 then $3 else path end,
-         full_name = $4 || substr(full_name, length($5) + 1), full_path = $6 || substr(full_path, length($7) + 1)
-       where traversal_ids @> array[$1::bigint]`,
-      [old.id, to.name, to.path, fullName, old.full_name, fullPath, old.full_path],
-    );
+    const { id, parent_id, traversal_ids } = old;
+    const place = { ...to, parent_id, traversal_ids, full_name: fullName, full_path: fullPath };
+    await this.trees.place(tx, id, old, place);
     await this.paths.endRedirect(tx, fullPath);
   }
 

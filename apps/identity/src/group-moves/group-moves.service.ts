@@ -1,0 +1,93 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { SignedInViewer, Visibility } from '@rookery/kernel';
+import { NotFound, Refused } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
+import type { SettingsOf } from '@rookery/platform';
+import { ChangeLog } from '../directory/change-log';
+import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../groups/group.policy';
+import type { KnownGroup } from '../groups/group-input';
+import { takenFields } from '../groups/groups.service';
+import type { Namespace } from '../groups/namespace.entity';
+import { identitySettings } from '../identity.config';
+import { NamespaceTrees } from '../paths/namespace-trees.repository';
+import { invalid, placeBelow, refusalOfMove } from './group-move-rules';
+import { MovedTrees } from './moved-trees.repository';
+
+/** Any number that only this room uses: groups move one after another, so two cannot move below each other. */
+const ONE_MOVE = 7_316_420_105;
+
+/** Moving groups with all that lies in them. Source: reference identity-and-import 2.6; ADR 0106. */
+@Injectable()
+export class GroupMoves {
+  constructor(
+    private readonly work: Work,
+    private readonly log: ChangeLog,
+    private readonly trees: NamespaceTrees,
+    private readonly moved: MovedTrees,
+    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+  ) {}
+
+  /**
+   * Shape: `target` is the scope of the new parent, null for the top level; the viewer owns the group.
+   * Errors: Refused with the whole text of the API; NotFound when an end is gone.
+   */
+  async move(viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
+    try {
+      await this.work.run((tx) => this.moveIn(tx, viewer, groupId, target));
+    } catch (error) {
+      const taken = takenFields(error);
+      throw taken
+        ? failed(invalid(taken['name'] ? 'Name has already been taken' : 'Path has already been taken'))
+        : error;
+    }
+  }
+
+  private async moveIn(tx: Tx, viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
+    await tx.query(`select pg_advisory_xact_lock($1)`, [ONE_MOVE]);
+    const parent = target === null ? null : await this.locked(tx, target.id, 'share');
+    const group = await this.locked(tx, groupId, 'no key update');
+    const tree = await this.trees.lock(tx, groupId);
+    const mayCreateThere = parent
+      ? mayCreateSubgroup(viewer, target!.level, parent.subgroup_creation_level)
+      : await this.mayCreateRoot(tx, viewer);
+    const isTaken = await this.moved.isTaken(tx, parent?.id ?? null, group);
+    const height = await this.trees.height(tx, groupId);
+    const refusal = refusalOfMove({ group, parent, mayCreateThere, isTaken, height });
+    if (refusal !== null) throw failed(refusal);
+
+    await this.moved.move(tx, group, placeBelow(group, parent));
+    await this.moved.setPlan(tx, groupId, parent?.plan ?? this.settings.defaultPlan);
+    if (parent) {
+      const lowered = await this.moved.lower(tx, tree, parent.visibility);
+      this.log.record(tx, 'project', ...lowered);
+      await this.moved.dropRootSettings(tx, groupId);
+    } else await this.keepAnOwner(tx, viewer, groupId);
+    await this.log.recordSubtree(tx, groupId);
+  }
+
+  private async keepAnOwner(tx: Tx, viewer: SignedInViewer, groupId: number): Promise<void> {
+    if (await this.moved.hasOwnOwner(tx, groupId)) return;
+    this.log.record(tx, 'membership', await this.moved.makeOwner(tx, groupId, viewer.userId));
+  }
+
+  private async mayCreateRoot(tx: Tx, viewer: SignedInViewer): Promise<boolean> {
+    const [user] = await tx.query<{ can_create_group: boolean }>(`select can_create_group from users where id = $1`, [
+      viewer.userId,
+    ]);
+    return user !== undefined && mayCreateTopLevelGroup(viewer, user);
+  }
+
+  private async locked(tx: Tx, id: number, how: 'share' | 'no key update'): Promise<Namespace> {
+    const rows = await tx.query<Namespace & { visibility: Visibility }>(
+      `select * from namespaces where id = $1 and kind = 'group' for ${how}`,
+      [id],
+    );
+    if (!rows[0]) throw new NotFound('Group');
+    return rows[0];
+  }
+}
+
+function failed(reason: string): Refused {
+  return new Refused(`Transfer failed: ${reason}`, { verbatim: true });
+}
