@@ -1,10 +1,17 @@
 import { defineEvent } from './event';
-import { bool, choice, instant, int, list, nullable, object, text } from './schema';
+import { bool, choice, instant, int, list, nullable, object, optional, text } from './schema';
 
 export const projectCreated = defineEvent(
   'identity.project.created.v1',
   'A project was created.',
-  object({ project_id: int, namespace_id: int, creator_id: int, created_at: instant }),
+  object({
+    project_id: int,
+    namespace_id: int,
+    creator_id: int,
+    created_at: instant,
+    /** The first commit that its maker wishes for. */
+    initialize_with_readme: optional(bool),
+  }),
 );
 
 export const projectDeleted = defineEvent(

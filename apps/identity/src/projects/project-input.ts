@@ -36,24 +36,3 @@ export interface ProjectFilters {
   readonly updated_after?: Date;
   readonly updated_before?: Date;
 }
-
-/** What is asked of a project's shape; plain settings may be sent along. */
-export interface ProjectChange {
-  readonly name?: string;
-  readonly path?: string;
-  readonly visibility?: Visibility;
-  readonly description?: string | null;
-  readonly emails_enabled?: boolean;
-  readonly emails_disabled?: boolean;
-}
-export interface NewProject extends ProjectChange {
-  readonly namespace_id?: number | null;
-}
-
-/** A project as far as it was resolved for the caller, with his level there. */
-export interface KnownProject {
-  readonly id: number;
-  readonly level: number;
-  readonly fullPath: string;
-  readonly namespace: { readonly id: number; readonly kind: 'group' | 'user'; readonly fullPath: string };
-}

@@ -1,41 +1,20 @@
 import { Controller, Inject } from '@nestjs/common';
-import type { Call, KeysetPage, ProjectScope, ScopeResolver } from '@rookery/api-v4';
-import {
-  accepted,
-  anyone,
-  atLeast,
-  checkUnmodifiedSince,
-  created,
-  Endpoint,
-  keysetPage,
-  one,
-  page,
-  project as inProject,
-  SCOPE_RESOLVER,
-  signedIn,
-} from '@rookery/api-v4';
-import type { Page, SignedInViewer, Viewer } from '@rookery/kernel';
+import type { Call, KeysetPage, ScopeResolver } from '@rookery/api-v4';
+import { anyone, Endpoint, keysetPage, one, page, SCOPE_RESOLVER } from '@rookery/api-v4';
+import type { Page, Viewer } from '@rookery/kernel';
 import { Moved, NotFound } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { FormerPaths } from './former-paths';
 import { project } from './project.presenter';
 import type { ProjectRow } from './project-row';
-import {
-  CreateProjectParams,
-  DeleteProjectParams,
-  ListProjectsParams,
-  ProjectParams,
-  UpdateProjectParams,
-} from './projects.dto';
+import { ListProjectsParams, ProjectParams } from './projects.dto';
 import { ProjectsQueries } from './projects.queries';
-import { ProjectsService } from './projects.service';
 
 const SOURCE = 'reference identity-and-import 10.2';
 
 @Controller()
 export class ProjectsController {
   constructor(
-    private readonly projects: ProjectsService,
     private readonly queries: ProjectsQueries,
     private readonly former: FormerPaths,
     private readonly links: Links,
@@ -75,47 +54,6 @@ export class ProjectsController {
     const moved = await this.former.project(params.id, viewer);
     if (moved) throw new Moved(this.links.api(`projects/${moved.id}`));
     throw new NotFound('Project');
-  }
-
-  @Endpoint('POST', '/projects', {
-    about: "Makes a project in the caller's own namespace or in a group.",
-    source: SOURCE,
-    may: signedIn(),
-    params: CreateProjectParams,
-    answers: created(project),
-  })
-  async create({ viewer, params }: Call<CreateProjectParams, undefined, SignedInViewer>): Promise<ProjectRow> {
-    return this.found(viewer, await this.projects.create(viewer, params));
-  }
-
-  @Endpoint('PUT', '/projects/:id', {
-    about: 'Changes a project; its visibility only by owners.',
-    source: SOURCE,
-    within: inProject('id'),
-    may: atLeast('maintainer'),
-    params: UpdateProjectParams,
-    answers: one(project),
-  })
-  async update({
-    viewer,
-    params,
-    within,
-  }: Call<UpdateProjectParams, ProjectScope, SignedInViewer>): Promise<ProjectRow> {
-    await this.projects.update(viewer, within, params);
-    return this.found(viewer, within.id);
-  }
-
-  @Endpoint('DELETE', '/projects/:id', {
-    about: 'Marks a project for deletion, or removes a marked one at once.',
-    source: SOURCE,
-    within: inProject('id'),
-    may: atLeast('owner'),
-    params: DeleteProjectParams,
-    fails: [400, 412],
-    answers: accepted(),
-  })
-  async remove(call: Call<DeleteProjectParams, ProjectScope, SignedInViewer>): Promise<void> {
-    await this.projects.remove(call.viewer, call.within, call.params, (at) => checkUnmodifiedSince(call, at));
   }
 
   private async found(viewer: Viewer, id: number): Promise<ProjectRow> {

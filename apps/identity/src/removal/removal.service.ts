@@ -49,6 +49,19 @@ export class RemovalService {
     return this.remove(tx, kind, thing.id, actorId);
   }
 
+  /** Takes the mark away. Errors: Refused when there is none. */
+  async restore(tx: Tx, kind: Kind, thing: Pick<Marked, 'id' | 'marked_for_deletion_on'>): Promise<void> {
+    if (thing.marked_for_deletion_on === null) {
+      throw new Refused(`${NOUNS[kind]} has not been marked for deletion`, { verbatim: true });
+    }
+    await tx.query(
+      `update ${TABLES[kind]} set marked_for_deletion_on = null, marked_for_deletion_at = null, updated_at = now()
+       where id = $1`,
+      [thing.id],
+    );
+    this.log.record(tx, kind === 'group' ? 'namespace' : 'project', thing.id);
+  }
+
   /** What was marked at least the period ago. */
   async due(tx: Tx, kind: Kind): Promise<number[]> {
     const rows = await tx.query<{ id: number }>(

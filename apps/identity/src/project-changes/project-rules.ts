@@ -1,17 +1,25 @@
 import type { Visibility } from '@rookery/kernel';
 import { VISIBILITY_LEVELS } from '@rookery/kernel';
 import { problemsByField, projectNameProblems, projectPathProblems, TAKEN } from '../paths/path-rules';
-import { settingsFrom, withoutSwitches } from './project-settings';
-import type { Project } from './project.entity';
-import type { ProjectChange } from './project-input';
+import { settingsFrom, withoutSwitches } from '../projects/project-settings';
+import type { Project } from '../projects/project.entity';
+import type { ProjectChange, ProjectSources } from './project-input';
 
-const MAX_DESCRIPTION = 2000;
+/** Units: characters. */
+const MAX_LENGTHS: Readonly<Record<string, number>> = {
+  description: 2000,
+  default_branch: 255,
+  ci_config_path: 255,
+  suggestion_commit_message: 255,
+  issue_branch_template: 255,
+  merge_commit_template: 500,
+  squash_commit_template: 500,
+};
 
 interface ProjectShape {
   readonly name: string;
   readonly path: string;
   readonly visibility: Visibility;
-  readonly description?: string | null;
 }
 interface HomeShape {
   readonly kind: 'group' | 'user';
@@ -22,12 +30,25 @@ interface HomeShape {
 /** What is wrong with a project as it would be, by field. Source: reference identity-and-import 2.10, 10.2. */
 export function problemsOfProject(project: ProjectShape, home: HomeShape): Record<string, string[]> {
   const isAbove = home.kind === 'group' && VISIBILITY_LEVELS[project.visibility] > VISIBILITY_LEVELS[home.visibility];
-  const isLong = (project.description ?? '').length > MAX_DESCRIPTION;
   return problemsByField({
     name: projectNameProblems(project.name),
     path: projectPathProblems(project.path, home.full_path),
-    description: isLong ? [`is too long (maximum is ${MAX_DESCRIPTION} characters)`] : [],
     visibility_level: isAbove ? [`${project.visibility} is not allowed in a ${home.visibility} group.`] : [],
+  });
+}
+
+/** Texts that are longer than they may be, and what cannot be had here. Source: ADR 0118. */
+export function problemsOfFields(sent: ProjectChange & ProjectSources): Record<string, string[]> {
+  const texts = sent as Readonly<Record<string, unknown>>;
+  const long = Object.entries(MAX_LENGTHS).map(([field, most]) => {
+    const text = texts[field];
+    const isLong = typeof text === 'string' && [...text].length > most;
+    return [field, isLong ? [`is too long (maximum is ${most} characters)`] : []] as const;
+  });
+  return problemsByField({
+    ...Object.fromEntries(long),
+    import_url: sent.import_url ? ['git import source is disabled'] : [],
+    template_name: sent.template_name ? [`'${sent.template_name}' is unknown or invalid`] : [],
   });
 }
 

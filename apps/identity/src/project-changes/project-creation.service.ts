@@ -1,0 +1,91 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { SignedInViewer, Visibility } from '@rookery/kernel';
+import { Invalid, NotFound, VISIBILITY_LEVELS } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
+import type { SettingsOf } from '@rookery/platform';
+import { identitySettings } from '../identity.config';
+import { projectPathFrom } from '../paths/path-rules';
+import type { NewProject } from './project-input';
+import { ProjectLooks } from './project-looks';
+import { mayPutProjectsIn, ProjectPlaces } from './project-places';
+import type { Home } from './project-places';
+import { namingTaken, ProjectRows } from './project-rows';
+import { columnsOf, problemsOfFields, problemsOfProject } from './project-rules';
+
+const NOT_VALID = { namespace: ['is not valid'] };
+/** The one organization of an instance. */
+const ORGANIZATION = 1;
+
+/** Making projects. Source: reference identity-and-import 10.2. */
+@Injectable()
+export class ProjectCreation {
+  constructor(
+    private readonly work: Work,
+    private readonly places: ProjectPlaces,
+    private readonly rows: ProjectRows,
+    private readonly looks: ProjectLooks,
+    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+  ) {}
+
+  /** Errors: Invalid by field; NotFound for another organization. */
+  create(viewer: SignedInViewer, params: NewProject): Promise<number> {
+    return namingTaken(() => this.work.run((tx) => this.insert(tx, viewer, viewer.userId, params)));
+  }
+
+  /** Makes a project as if that person had made it, with his rights and limits. Errors: as above; NotFound for the user. */
+  createFor(viewer: SignedInViewer, userId: number, params: NewProject): Promise<number> {
+    const make = async (tx: Tx): Promise<number> => {
+      const [user] = await tx.query<{ username: string; admin: boolean; external: boolean }>(
+        `select username, admin, external from users where id = $1`,
+        [userId],
+      );
+      if (!user) throw new NotFound('User');
+      const { username, admin: isAdmin, external: isExternal } = user;
+      return this.insert(tx, { ...viewer, userId, username, isAdmin, isExternal }, viewer.userId, params);
+    };
+    return namingTaken(() => this.work.run(make));
+  }
+
+  private async insert(tx: Tx, maker: SignedInViewer, actorId: number, params: NewProject): Promise<number> {
+    if ((params.organization_id ?? ORGANIZATION) !== ORGANIZATION) throw new NotFound('Organization');
+    const home = await this.home(tx, maker, params.namespace_id ?? null);
+    const path = params.path || projectPathFrom(params.name ?? '');
+    const name = params.name || path;
+    const visibility = params.visibility ?? this.defaultVisibility(home);
+    const problems = {
+      ...problemsOfProject({ name, path, visibility }, home),
+      ...problemsOfFields(params),
+      ...this.looks.problemsOf(params),
+      ...(await this.rows.crowding(tx, home)),
+    };
+    if (Object.keys(problems).length > 0) throw new Invalid(problems);
+    const taken = await this.rows.taken(tx, home.id, { name, path });
+    if (Object.keys(taken).length > 0) throw new Invalid(taken);
+
+    const draft = { ...columnsOf(params), name, path, visibility };
+    const making = { creatorId: maker.userId, actorId, initialize_with_readme: params.initialize_with_readme };
+    const id = await this.rows.insert(tx, home, draft, making);
+    await this.looks.write(tx, id, params);
+    return id;
+  }
+
+  /** Errors: Invalid when there is no such namespace, or the maker may not create there. Source: ADR 0064 (2). */
+  private async home(tx: Tx, maker: SignedInViewer, namespaceId: number | null): Promise<Home> {
+    const id = namespaceId ?? (await this.ownNamespace(tx, maker.userId));
+    const home = id === null ? null : await this.places.home(tx, maker, id);
+    if (!home || !mayPutProjectsIn(maker, home)) throw new Invalid(NOT_VALID);
+    return home;
+  }
+
+  /** Bots have none. */
+  private async ownNamespace(tx: Tx, userId: number): Promise<number | null> {
+    const [own] = await tx.query<{ id: number }>(`select id from namespaces where owner_id = $1`, [userId]);
+    return own?.id ?? null;
+  }
+
+  private defaultVisibility(home: Home): Visibility {
+    const wanted = this.settings.projectVisibility;
+    return VISIBILITY_LEVELS[wanted] > VISIBILITY_LEVELS[home.visibility] ? home.visibility : wanted;
+  }
+}
