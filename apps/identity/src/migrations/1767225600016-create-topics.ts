@@ -47,55 +47,60 @@ export class CreateTopics1767225600016 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(`drop trigger tr_projects_lock_topics on projects`);
     await queryRunner.query(`drop trigger tr_projects_open_topics on projects`);
     await queryRunner.query(`alter table avatars drop constraint fk_avatars_topic_id`);
     await queryRunner.query(`drop table project_topics, topics`);
-    await queryRunner.query(`drop function count_topic_projects(), lock_project_topics(), keep_topics_open()`);
+    await queryRunner.query(
+      `drop function count_topics_added(), count_topics_gone(), count_topics_changed(), keep_topics_open()`,
+    );
   }
 
+  /** Topics are locked by id before they are counted, so that two statements wait for each other in one direction. */
   private async counters(queryRunner: QueryRunner): Promise<void> {
     const add = (rows: string, sign: '+' | '-'): string => `
+      perform 1 from topics t where t.id in (select topic_id from ${rows}) order by t.id for no key update;
       update topics t set total_projects_count = t.total_projects_count ${sign} c.total,
           open_projects_count = t.open_projects_count ${sign} c.open
         from (select topic_id, count(*) as total, count(*) filter (where is_open) as open from ${rows} group by topic_id) c
         where t.id = c.topic_id;`;
-    await queryRunner.query(`
-      create function count_topic_projects() returns trigger language plpgsql as $$
-      begin
-        if tg_op <> 'DELETE' then ${add('added', '+')} end if;
-        if tg_op <> 'INSERT' then ${add('gone', '-')} end if;
-        return null;
-      end $$`);
-    const tables = {
-      insert: 'new table as added',
-      delete: 'old table as gone',
-      update: 'old table as gone new table as added',
-    };
-    for (const [event, referencing] of Object.entries(tables)) {
+    const count = (name: string, body: string): Promise<unknown> =>
+      queryRunner.query(`
+        create function ${name}() returns trigger language plpgsql as $$
+        begin
+          ${body}
+          return null;
+        end $$`);
+    await count('count_topics_added', add('added', '+'));
+    await count('count_topics_gone', add('gone', '-'));
+    // The sum in one step: between two, a counter would be beyond its bounds.
+    const change = `(select topic_id, is_open, 1 as sign from added union all select topic_id, is_open, -1 from gone)`;
+    await count(
+      'count_topics_changed',
+      `
+      perform 1 from topics t where t.id in (select topic_id from added union select topic_id from gone)
+        order by t.id for no key update;
+      update topics t set total_projects_count = t.total_projects_count + c.total,
+          open_projects_count = t.open_projects_count + c.open
+        from (select topic_id, sum(sign) as total, coalesce(sum(sign) filter (where is_open), 0) as open
+          from ${change} both_ways group by topic_id) c
+        where t.id = c.topic_id;`,
+    );
+    const triggers = {
+      insert: ['new table as added', 'count_topics_added'],
+      delete: ['old table as gone', 'count_topics_gone'],
+      update: ['old table as gone new table as added', 'count_topics_changed'],
+    } as const;
+    for (const [event, [referencing, called]] of Object.entries(triggers)) {
       await queryRunner.query(`
         create trigger tr_project_topics_${event} after ${event} on project_topics
-          referencing ${referencing} for each statement execute function count_topic_projects()`);
+          referencing ${referencing} for each statement execute function ${called}()`);
     }
   }
 
-  /** Topics are locked before assignments, by id, as everywhere: ProjectTopics and merging do the same. */
   private async openness(queryRunner: QueryRunner): Promise<void> {
-    const lock = `perform 1 from topics t where t.id in (select topic_id from project_topics where project_id = old.id)
-      order by t.id for no key update;`;
-    await queryRunner.query(`
-      create function lock_project_topics() returns trigger language plpgsql as $$
-      begin
-        ${lock}
-        return old;
-      end $$`);
-    await queryRunner.query(`
-      create trigger tr_projects_lock_topics before delete on projects
-        for each row execute function lock_project_topics()`);
     await queryRunner.query(`
       create function keep_topics_open() returns trigger language plpgsql as $$
       begin
-        ${lock}
         update project_topics set is_open = new.visibility <> 'private' where project_id = new.id;
         return null;
       end $$`);

@@ -1,10 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Conflict, Invalid } from '@rookery/kernel';
+import { Invalid } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { topicNameProblems } from './topic-rules';
-
-/** How often topics may vanish under an assignment before it gives up. */
-const MAX_TRIES = 5;
 
 /** Puts topics on projects. Source: reference identity-and-import 9; ADR 0120. */
 @Injectable()
@@ -12,13 +9,15 @@ export class ProjectTopics {
   /**
    * Replaces the topics of a project, in this order. Names are the same ignoring case, blank ones count for nothing, and
    * missing topics are made with their name as title. Locks the project, then topics by id.
-   * Errors: Invalid `topics` for a name that no topic may have; Conflict when the topics are removed again and again.
+   * Errors: Invalid `topics` for a name that no topic may have.
    */
   async assign(tx: Tx, projectId: number, names: readonly string[]): Promise<void> {
     const given = names.map((name) => name.trim()).filter((name) => name !== '');
     const problems = [...new Set(given.flatMap(topicNameProblems))];
     if (problems.length > 0) throw new Invalid({ topics: problems });
     await tx.query(`select 1 from projects where id = $1 for no key update`, [projectId]);
+    // Until the end of the transaction no topic is renamed, merged or removed (holdAssignments).
+    await tx.query(`lock table project_topics in row exclusive mode`);
     const ids = await this.locked(tx, projectId, await this.distinct(tx, given));
     await tx.query(`delete from project_topics where project_id = $1 and topic_id <> all($2::bigint[])`, [
       projectId,
@@ -46,23 +45,20 @@ export class ProjectTopics {
     return rows.map((row) => row.name);
   }
 
-  /** Ids in the order of the names; none of them goes before the transaction ends. */
+  /** Ids in the order of the names. Topics that the project loses are locked too: both are counted anew. */
   private async locked(tx: Tx, projectId: number, names: readonly string[]): Promise<number[]> {
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      await this.make(tx, names);
-      const rows = await tx.query<{ id: number; position: number | null }>(
-        `select t.id, array_position(array(select lower(w) from unnest($2::text[]) w), lower(t.name)) as position
-         from topics t
-         where t.id in (select topic_id from project_topics where project_id = $1)
-           or t.id in (select same.id from topics same join unnest($2::text[]) w
-             on lower(same.name) = lower(w) and same.organization_id = 1)
-         order by t.id for no key update of t`,
-        [projectId, names],
-      );
-      const found = rows.flatMap(({ id, position }) => (position === null ? [] : [{ id, position }]));
-      if (found.length === names.length) return found.sort((a, b) => a.position - b.position).map(({ id }) => id);
-    }
-    throw new Conflict();
+    await this.make(tx, names);
+    const rows = await tx.query<{ id: number; position: number | null }>(
+      `select t.id, array_position(array(select lower(w) from unnest($2::text[]) w), lower(t.name)) as position
+       from topics t
+       where t.id in (select topic_id from project_topics where project_id = $1)
+         or t.id in (select same.id from topics same join unnest($2::text[]) w
+           on lower(same.name) = lower(w) and same.organization_id = 1)
+       order by t.id for no key update of t`,
+      [projectId, names],
+    );
+    const found = rows.flatMap(({ id, position }) => (position === null ? [] : [{ id, position }]));
+    return found.sort((a, b) => a.position - b.position).map(({ id }) => id);
   }
 
   /** In one order everywhere, so that two that make the same topics wait for each other instead of for good. */
@@ -77,4 +73,9 @@ export class ProjectTopics {
       [names],
     );
   }
+}
+
+/** Waits for running assignments and keeps new ones out: whoever renames, merges or removes topics does this first. */
+export async function holdAssignments(tx: Tx): Promise<void> {
+  await tx.query(`lock table project_topics in share row exclusive mode`);
 }

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { NotFound, Refused } from '@rookery/kernel';
+import { Work } from '@rookery/persistence';
+import { holdAssignments } from './project-topics';
+import type { Topic } from './topic.entity';
+
+const refused = (text: string): Refused => new Refused(text, { verbatim: true });
+
+/** Makes one topic of two. Source: reference identity-and-import 9. */
+@Injectable()
+export class TopicMerge {
+  constructor(private readonly work: Work) {}
+
+  /**
+   * The projects of the source get the target, in its place; the source goes.
+   * Errors: NotFound for either; Refused for one and the same, or for topics of different organizations.
+   */
+  merge(sourceId: number, targetId: number): Promise<Topic> {
+    return this.work.run(async (tx) => {
+      await holdAssignments(tx);
+      const rows = await tx.query<Topic>(`select * from topics where id = any($1) order by id for update`, [
+        [sourceId, targetId],
+      ]);
+      const [source, target] = [sourceId, targetId].map((id) => rows.find((row) => row.id === id));
+      if (!source || !target) throw new NotFound();
+      if (source === target) throw refused('The source topic and the target topic are identical.');
+      if (source.organization_id !== target.organization_id) {
+        throw refused('The source topic and the target topic must belong to the same organization.');
+      }
+      await tx.query(
+        `update project_topics moved set topic_id = $2 where moved.topic_id = $1 and not exists (
+           select 1 from project_topics has where has.project_id = moved.project_id and has.topic_id = $2)`,
+        [sourceId, targetId],
+      );
+      await tx.query(`delete from topics where id = $1`, [sourceId]);
+      const [merged] = (await tx.query(`update topics set updated_at = now() where id = $1 returning *`, [
+        targetId,
+      ])) as [Topic];
+      return merged;
+    });
+  }
+}

@@ -1,0 +1,34 @@
+import type { UploadedFile } from '@rookery/api-v4';
+import { Flag, Int, Text, Upload } from '@rookery/api-v4';
+import type { NewTopic, TopicChange, TopicFilters } from './topic-input';
+
+export class ListTopicsParams implements TopicFilters {
+  @Text({ optional: true, about: 'Part of the name or title.' }) search?: string;
+  @Flag({ default: false, about: 'Only topics that no project has.' }) without_projects: boolean;
+  @Int({ optional: true }) organization_id?: number;
+}
+
+export class TopicParams {
+  @Int({ in: 'path' }) id: number;
+}
+
+export class CreateTopicParams implements NewTopic {
+  @Text() name: string;
+  @Text() title: string;
+  @Text({ optional: true, nullable: true }) description?: string | null;
+  @Upload({ optional: true, nullable: true }) avatar?: UploadedFile | null;
+  @Int({ optional: true, about: 'There is one organization, 1.' }) organization_id?: number;
+}
+
+export class UpdateTopicParams implements TopicChange {
+  @Int({ in: 'path' }) id: number;
+  @Text({ optional: true }) name?: string;
+  @Text({ optional: true, about: 'Blank: the name is shown in its place.' }) title?: string;
+  @Text({ optional: true, nullable: true }) description?: string | null;
+  @Upload({ optional: true, nullable: true, about: 'Blank removes the picture.' }) avatar?: UploadedFile | null;
+}
+
+export class MergeTopicsParams {
+  @Int({ about: 'The topic that goes.' }) source_topic_id: number;
+  @Int({ about: 'The topic that gets its projects.' }) target_topic_id: number;
+}

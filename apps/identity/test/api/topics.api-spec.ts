@@ -1,0 +1,354 @@
+import { aViewer, paging, parameterEncodings } from '@rookery/testing';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+});
+afterAll(() => identity.close());
+
+interface Topic {
+  readonly id: number;
+  readonly name: string;
+}
+const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+let serial = 0;
+const unique = (stem = 'topic') => `${stem}${++serial}`;
+const make = (over: Readonly<Record<string, unknown>> = {}) => {
+  const name = unique();
+  return identity.root
+    .post('/topics')
+    .body({ name, title: `Title of ${name}`, ...over })
+    .json<Topic>();
+};
+const show = async (id: number) => (await identity.nobody.get(`/topics/${id}`)).body;
+const FIELDS = ['id', 'name', 'title', 'description', 'total_projects_count', 'organization_id', 'avatar_url'];
+
+describe('POST /topics', () => {
+  it('makes a topic', async () => {
+    const { status, body } = await identity.root
+      .post('/topics')
+      .body({ name: 'ruby-lang', title: 'Ruby', description: 'a\r\nlanguage' });
+    expect([status, body]).toEqual([
+      201,
+      {
+        id: expect.any(Number),
+        name: 'ruby-lang',
+        title: 'Ruby',
+        description: 'a\r\nlanguage',
+        total_projects_count: 0,
+        organization_id: 1,
+        avatar_url: null,
+      },
+    ]);
+    expect(Object.keys(body)).toEqual(FIELDS);
+    expect(await show(body.id)).toEqual(body);
+  });
+
+  it('takes a picture', async () => {
+    const made = await identity.root
+      .post('/topics')
+      .multipart({ name: unique(), title: 'With picture' }, { avatar: { filename: 'a.png', bytes: PNG } })
+      .json<{ id: number; avatar_url: string }>();
+    expect(made.avatar_url).toBe(`http://localhost:8080/uploads/-/system/topics/topic/avatar/${made.id}/a.png`);
+    const { status, body } = await identity.root
+      .post('/topics')
+      .multipart({ name: unique(), title: 'x' }, { avatar: { filename: 'a.png', bytes: Buffer.from('none') } });
+    expect([status, Object.keys(body.message)]).toEqual([400, ['avatar']]);
+  });
+
+  it('refuses what is not valid', async () => {
+    await make({ name: 'Taken' });
+    const [blank, long] = [["can't be blank"], ['is too long (maximum is 255 characters)']];
+    const cases: [object, unknown][] = [
+      [{}, { error: 'name is missing, title is missing' }],
+      [{ name: 'x' }, { error: 'title is missing' }],
+      [{ name: ' ', title: '' }, { message: { name: blank, title: blank } }],
+      [{ name: 'n'.repeat(256), title: 't'.repeat(256) }, { message: { name: long, title: long } }],
+      [{ name: 'tAKEN', title: 't' }, { message: { name: ['has already been taken'] } }],
+      [{ name: 'a\nb', title: 't' }, { message: { name: ['has characters that are not allowed'] } }],
+      [
+        { name: 'x', title: 't', description: 'd'.repeat(1025) },
+        { message: { description: ['is too long (maximum is 1024 characters)'] } },
+      ],
+      [{ name: 'x', title: 't', organization_id: 'x' }, { error: 'organization_id is invalid' }],
+    ];
+    for (const [body, expected] of cases) {
+      const response = await identity.root.post('/topics').body(body);
+      expect([body, response.status, response.body]).toEqual([body, 400, expected]);
+    }
+    const elsewhere = await identity.root.post('/topics').body({ name: unique(), title: 't', organization_id: 2 });
+    expect([elsewhere.status, elsewhere.body]).toEqual([404, { message: '404 Organization Not Found' }]);
+    expect((await identity.root.post('/topics').body({ name: 'a\0', title: 't' })).status).toBe(400);
+  });
+
+  it('lets one of many at once have the name', async () => {
+    const body = { name: unique('race'), title: 't' };
+    const answers = await Promise.all(Array.from({ length: 6 }, () => identity.root.post('/topics').body(body).send()));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400]);
+    expect(answers.find(({ status }) => status === 400)!.body).toEqual({
+      message: { name: ['has already been taken'] },
+    });
+  });
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: (encoding) => ({
+      viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
+      method: 'POST',
+      path: '/topics',
+      params: { name: unique(encoding.replace(/\W/g, '')), title: 'T', description: 'd', organization_id: 1 },
+    }),
+    seen: (body) => [body['title'], body['description'], body['organization_id']],
+    expected: ['T', 'd', 1],
+  });
+});
+
+describe('who may change topics', () => {
+  const requests = (id: number): [string, 'POST' | 'PUT' | 'DELETE', string, Record<string, unknown>][] => [
+    ['create', 'POST', '/topics', { name: unique(), title: 't' }],
+    ['update', 'PUT', `/topics/${id}`, { title: 'new' }],
+    ['merge', 'POST', '/topics/merge', { source_topic_id: id, target_topic_id: id }],
+    ['delete', 'DELETE', `/topics/${id}`, {}],
+  ];
+  it('is administrators alone', async () => {
+    const { id } = await make();
+    for (const [what, method, path, params] of requests(id)) {
+      const anonymous = await identity.nobody.request(method, path).send(params);
+      expect([what, anonymous.status, anonymous.body]).toEqual([what, 401, { message: '401 Unauthorized' }]);
+      const person = await ada.client.request(method, path).send(params);
+      expect([what, person.status, person.body]).toEqual([what, 403, { message: '403 Forbidden' }]);
+      const reading = await identity
+        .as({ userId: 1, username: 'root', isAdmin: true, scopes: ['read_api'] })
+        .request(method, path)
+        .send(params);
+      expect([what, reading.status, reading.body.error]).toEqual([what, 403, 'insufficient_scope']);
+    }
+  });
+
+  it('is asked after the parameters', async () => {
+    for (const client of [identity.nobody, ada.client]) {
+      expect((await client.post('/topics').body({})).body).toEqual({ error: 'name is missing, title is missing' });
+      expect((await client.post('/topics/merge').body({ source_topic_id: 1 })).body).toEqual({
+        error: 'target_topic_id is missing',
+      });
+      expect((await client.delete('/topics/x')).body).toEqual({ error: 'id is invalid' });
+    }
+  });
+
+  it('gives 404 for what is not there', async () => {
+    const missing = { message: '404 Not found' };
+    const { id } = await make();
+    const both = (source_topic_id: number, target_topic_id: number) =>
+      identity.root.post('/topics/merge').body({ source_topic_id, target_topic_id });
+    for (const request of [
+      identity.nobody.get('/topics/999999'),
+      identity.nobody.get('/topics/9007199254740991'),
+      identity.root.put('/topics/999999').body({ title: 'x' }),
+      identity.root.delete('/topics/999999'),
+      both(id, 999999),
+      both(999999, id),
+    ]) {
+      const { status, body } = await request;
+      expect([status, body]).toEqual([404, missing]);
+    }
+    expect((await identity.nobody.get('/topics/none')).body).toEqual({ error: 'id is invalid' });
+  });
+});
+
+describe('PUT /topics/:id', () => {
+  it('changes what is sent', async () => {
+    const { id, name } = await make({ description: 'old' });
+    const { status, body } = await identity.root.put(`/topics/${id}`).body({ title: 'New' });
+    expect([status, body]).toEqual([
+      200,
+      { id, name, title: 'New', description: 'old', total_projects_count: 0, organization_id: 1, avatar_url: null },
+    ]);
+    expect((await identity.root.put(`/topics/${id}`).body({ title: ' ', description: null })).body).toMatchObject({
+      title: name,
+      description: null,
+    });
+    expect(await show(id)).toMatchObject({ title: name, description: null });
+    const renamed = unique();
+    expect((await identity.root.put(`/topics/${id}`).query({ name: renamed })).body.name).toBe(renamed);
+    expect((await identity.root.put(`/topics/${id}`).body({ name: renamed.toUpperCase() })).status).toBe(200);
+  });
+
+  it('sets and removes the picture', async () => {
+    const { id } = await make();
+    const put = () => identity.root.put(`/topics/${id}`);
+    const url = `http://localhost:8080/uploads/-/system/topics/topic/avatar/${id}/a.png`;
+    const withPicture = () => put().multipart({ file: '' }, { avatar: { filename: 'a.png', bytes: PNG } });
+    for (const removal of [() => put().body({ avatar: '' }), () => put().multipart({ avatar: '' })]) {
+      expect((await withPicture()).body.avatar_url).toBe(url);
+      expect((await put().body({ description: 'x' })).body.avatar_url).toBe(url);
+      expect((await removal()).body.avatar_url).toBeNull();
+      expect((await show(id)).avatar_url).toBeNull();
+    }
+    const bad = await put().multipart({}, { avatar: { filename: 'a.png', bytes: Buffer.alloc(300 * 1024) } });
+    expect([bad.status, bad.body.message.avatar[0]]).toEqual([400, expect.stringContaining('200 KiB')]);
+  });
+
+  it('refuses what is not valid', async () => {
+    const [taken, { id }] = [await make(), await make()];
+    const cases: [object, unknown][] = [
+      [{ name: '' }, { message: { name: ["can't be blank"] } }],
+      [{ name: taken.name.toUpperCase() }, { message: { name: ['has already been taken'] } }],
+      [{ title: 't'.repeat(256) }, { message: { title: ['is too long (maximum is 255 characters)'] } }],
+    ];
+    for (const [body, expected] of cases) {
+      const response = await identity.root.put(`/topics/${id}`).body(body);
+      expect([response.status, response.body]).toEqual([400, expected]);
+    }
+  });
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: async () => ({
+      viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
+      method: 'PUT',
+      path: `/topics/${(await make()).id}`,
+      params: { title: 'T', description: 'd' },
+    }),
+    seen: (body) => [body['title'], body['description']],
+    expected: ['T', 'd'],
+  });
+});
+
+describe('DELETE /topics/:id', () => {
+  it('removes the topic and its picture; projects stay', async () => {
+    const { id, name } = await make();
+    await identity.root.put(`/topics/${id}`).multipart({}, { avatar: { filename: 'a.png', bytes: PNG } });
+    const project = await ada.client
+      .post('/projects')
+      .body({ name: unique('p') })
+      .json<{ id: number }>();
+    await identity.db.query(
+      `insert into project_topics (project_id, topic_id, position, is_open) values ($1, $2, 1, false)`,
+      [project.id, id],
+    );
+    const { status, text } = await identity.root.delete(`/topics/${id}`).body({});
+    expect([status, text]).toEqual([204, '']);
+    expect((await identity.nobody.get(`/topics/${id}`)).status).toBe(404);
+    expect((await ada.client.get(`/projects/${project.id}`)).body.topics).not.toContain(name);
+    expect(await identity.db.query(`select 1 from avatars where topic_id = $1`, [id])).toEqual([]);
+  });
+
+  it('keeps what changed after the given time', async () => {
+    const { id } = await make();
+    const stale = await identity.root
+      .delete(`/topics/${id}`)
+      .header('if-unmodified-since', 'Sat, 01 Jan 2000 00:00:00 GMT');
+    expect([stale.status, stale.body]).toEqual([412, { message: '412 Precondition Failed' }]);
+    const now = new Date(Date.now() + 5000).toUTCString();
+    expect((await identity.root.delete(`/topics/${id}`).header('if-unmodified-since', now)).status).toBe(204);
+  });
+});
+
+describe('POST /topics/merge', () => {
+  const assign = (projectId: number, topicId: number) =>
+    identity.db.query(
+      `insert into project_topics (project_id, topic_id, position, is_open)
+       select id, $2, 1, visibility <> 'private' from projects where id = $1`,
+      [projectId, topicId],
+    );
+  const project = async (visibility: string) =>
+    (
+      await ada.client
+        .post('/projects')
+        .body({ name: unique('p'), visibility })
+        .json<{ id: number }>()
+    ).id;
+
+  it('moves the projects and counts anew', async () => {
+    const [source, target] = [await make(), await make()];
+    const [both, one, other] = [await project('public'), await project('public'), await project('private')];
+    for (const id of [both, one, other]) await assign(id, source.id);
+    await assign(both, target.id);
+    const { status, body } = await identity.root
+      .post('/topics/merge')
+      .body({ source_topic_id: source.id, target_topic_id: `${target.id}` });
+    expect([status, body]).toEqual([201, { ...(await show(target.id)), total_projects_count: 3 }]);
+    expect((await identity.nobody.get(`/topics/${source.id}`)).status).toBe(404);
+    const [row] = await identity.db.query(`select open_projects_count from topics where id = $1`, [target.id]);
+    expect(row).toEqual({ open_projects_count: 2 });
+  });
+
+  it('refuses one topic with itself, and topics of different organizations', async () => {
+    const [one, foreign] = [await make(), await make()];
+    await identity.db.query(`update topics set organization_id = 2 where id = $1`, [foreign.id]);
+    const merge = async (target_topic_id: number) =>
+      (await identity.root.post('/topics/merge').form({ source_topic_id: one.id, target_topic_id })).body;
+    expect(await merge(one.id)).toEqual({ message: 'The source topic and the target topic are identical.' });
+    expect(await merge(foreign.id)).toEqual({
+      message: 'The source topic and the target topic must belong to the same organization.',
+    });
+    const none = await identity.root.post('/topics/merge').body({});
+    expect(none.body).toEqual({ error: 'source_topic_id is missing, target_topic_id is missing' });
+  });
+});
+
+describe('GET /topics', () => {
+  const names = async (query: Record<string, unknown>) =>
+    (await identity.nobody.get('/topics').query({ per_page: 100, ...query })).body.map((topic: Topic) => topic.name);
+  beforeAll(async () => {
+    for (const name of ['xq-bird', 'xq', 'bird-xq', 'XQ-fish', 'plain']) {
+      await make({ name, title: name === 'plain' ? 'Called XQ' : `T ${unique()}` });
+    }
+    const put = async (name: string, open: number, hidden: number) => {
+      for (let i = 0; i < open + hidden; i++) {
+        await identity.db.query(
+          `with p as (insert into projects (namespace_id, name, path, visibility)
+             values ($1, $2, $2, $3) returning id)
+           insert into project_topics (project_id, topic_id, position, is_open)
+             select p.id, t.id, 1, $4 from p, topics t where t.name = $5`,
+          [ada.namespaceId, unique('listed'), i < open ? 'internal' : 'private', i < open, name],
+        );
+      }
+    };
+    await put('XQ-fish', 2, 0);
+    await put('bird-xq', 1, 5);
+    await put('plain', 1, 1);
+  });
+
+  it('comes by projects that are not private, then by id', async () => {
+    const counts = (await identity.nobody.get('/topics').query({ per_page: 3, search: 'plain' })).body;
+    expect(counts).toEqual([expect.objectContaining({ name: 'plain', title: 'Called XQ', total_projects_count: 2 })]);
+    const all = await names({});
+    expect(all.filter((name: string) => ['XQ-fish', 'bird-xq', 'plain'].includes(name))).toEqual([
+      'XQ-fish',
+      'bird-xq',
+      'plain',
+    ]);
+  });
+
+  it('finds parts of names and titles, the nearest name first', async () => {
+    expect(await names({ search: 'xq' })).toEqual(['xq', 'XQ-fish', 'xq-bird', 'bird-xq', 'plain']);
+    expect(await names({ search: '%' })).toEqual([]);
+    expect(await names({ search: 'xq', without_projects: true })).toEqual(['xq', 'xq-bird']);
+    expect(await names({ search: 'xq', without_projects: 'False' })).toHaveLength(5);
+    expect(await names({ search: 'xq', organization_id: 7 })).toEqual([]);
+    expect(await names({ search: 'xq', organization_id: 1 })).toHaveLength(5);
+    expect((await identity.nobody.get('/topics').query({ without_projects: 'x' })).body).toEqual({
+      error: 'without_projects is invalid',
+    });
+  });
+
+  it('answers HEAD', async () => {
+    const { status, text, headers } = await identity.nobody.head('/topics?search=xq');
+    expect([status, text, headers.get('x-total')]).toEqual([200, '', '5']);
+    const [{ id }] = (await identity.nobody.get('/topics?search=xq')).body;
+    expect((await identity.nobody.head(`/topics/${id}`)).status).toBe(200);
+  });
+
+  paging(() => ({
+    app: identity.app,
+    viewer: aViewer({ userId: ada.id, username: 'ada' }),
+    path: '/topics',
+    query: { search: 'xq' },
+    rows: 5,
+  }));
+});

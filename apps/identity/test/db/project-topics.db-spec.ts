@@ -1,0 +1,143 @@
+import { Invalid } from '@rookery/kernel';
+import { testDatabase } from '@rookery/testing';
+import type { TestDatabase } from '@rookery/testing';
+import { migrations } from '../../src/database';
+import { ProjectTopics } from '../../src/topics/project-topics';
+import { TopicMerge } from '../../src/topics/topic-merge.service';
+import { DirectoryLog } from '../directory-log';
+
+/** Counters of topics are exact however assignments come and go. Source: ADR 0120. */
+let database: TestDatabase;
+let identity: DirectoryLog;
+const topics = new ProjectTopics();
+beforeAll(async () => {
+  database = await testDatabase('identity', migrations);
+  identity = await DirectoryLog.start(database.url);
+  await query(
+    `insert into namespaces (id, kind, traversal_ids, name, path, full_name, full_path, visibility, plan)
+     values (1, 'group', '{1}', 'G', 'g', 'G', 'g', 'public', 'free')`,
+  );
+});
+afterAll(async () => {
+  await identity.stop();
+  await database.drop();
+});
+
+const query = <R>(sql: string, values: readonly unknown[] = []) => identity.database.query<R>(sql, values);
+let serial = 0;
+async function project(visibility = 'public'): Promise<number> {
+  const path = `p${++serial}`;
+  const [row] = await query<{ id: number }>(
+    `insert into projects (namespace_id, name, path, visibility) values (1, $1, $1, $2) returning id`,
+    [path, visibility],
+  );
+  return row!.id;
+}
+const assign = (id: number, ...names: string[]) => identity.work.run((tx) => topics.assign(tx, id, names));
+const named = async (id: number) =>
+  (
+    await query<{ name: string }>(
+      `select t.name from project_topics a join topics t on t.id = a.topic_id where a.project_id = $1 order by a.position`,
+      [id],
+    )
+  ).map((row) => row.name);
+async function counts(name: string): Promise<[number, number] | null> {
+  const [row] = await query<{ total: number; open: number }>(
+    `select total_projects_count as total, open_projects_count as open from topics where lower(name) = lower($1)`,
+    [name],
+  );
+  return row ? [row.total, row.open] : null;
+}
+/** Counters that do not say what there is. */
+const wrong = () =>
+  query(`select t.name from topics t left join project_topics a on a.topic_id = t.id left join projects p on p.id = a.project_id
+    group by t.id having t.total_projects_count <> count(p.id)
+      or t.open_projects_count <> count(p.id) filter (where p.visibility <> 'private')
+      or bool_or(a.is_open <> (p.visibility <> 'private'))`);
+
+it('makes missing topics with their name as title and keeps the order', async () => {
+  const id = await project();
+  await assign(id, ' Zebra ', 'ant', '', 'ZEBRA', 'Ärmel', 'ärmel');
+  expect((await named(id)).slice(0, 3)).toEqual(['Zebra', 'ant', 'Ärmel']);
+  expect(await query(`select title from topics where name = 'Zebra'`)).toEqual([{ title: 'Zebra' }]);
+  await assign(id, 'ant', 'zebra', 'new');
+  expect(await named(id)).toEqual(['ant', 'Zebra', 'new']);
+  expect([await counts('ant'), await counts('zebra'), await counts('Ärmel')]).toEqual([
+    [1, 1],
+    [1, 1],
+    [0, 0],
+  ]);
+  await assign(id);
+  expect([await named(id), await counts('ant')]).toEqual([[], [0, 0]]);
+});
+
+it('refuses names that no topic may have, whole', async () => {
+  const id = await project();
+  await assign(id, 'kept');
+  await expect(assign(id, 'fine', 'x'.repeat(256), 'a\nb')).rejects.toEqual(
+    new Invalid({
+      topics: ['is too long (maximum is 255 characters)', 'has characters that are not allowed'],
+    }),
+  );
+  expect([await named(id), await counts('fine')]).toEqual([['kept'], null]);
+});
+
+it('counts when a project is shown, hidden or removed', async () => {
+  const [one, two] = [await project('private'), await project('internal')];
+  await assign(one, 'seen', 'also');
+  await assign(two, 'seen');
+  expect(await counts('seen')).toEqual([2, 1]);
+  await query(`update projects set visibility = 'public' where id = any($1)`, [[one, two]]);
+  expect([await counts('seen'), await counts('also')]).toEqual([
+    [2, 2],
+    [1, 1],
+  ]);
+  await query(`update projects set visibility = 'private' where id = any($1)`, [[one, two]]);
+  expect(await counts('seen')).toEqual([2, 0]);
+  await query(`delete from projects where id = any($1)`, [[one, two]]);
+  expect([await counts('seen'), await counts('also')]).toEqual([
+    [0, 0],
+    [0, 0],
+  ]);
+});
+
+it('stays exact while many assign, hide, remove and merge at once', async () => {
+  const merge = new TopicMerge(identity.work);
+  const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => project(i % 2 ? 'private' : 'public')));
+  const pool = ['t1', 't2', 't3', 't4', 't5'];
+  const some = (i: number) => pool.filter((_, j) => (i * 7 + j * 3) % 4 < 2).sort(() => (i % 2 ? 1 : -1));
+  const mergeTwo = async (from: string, into: string) => {
+    const rows = await query<{ id: number; name: string }>(`select id, name from topics where name = any($1)`, [
+      [from, into],
+    ]);
+    const of = (name: string) => rows.find((row) => row.name === name)?.id;
+    if (of(from) && of(into)) await merge.merge(of(from)!, of(into)!).catch(() => undefined);
+  };
+  await Promise.all(
+    ids.flatMap((id, i) => [
+      assign(id, ...some(i)),
+      assign(id, ...some(i + 1)),
+      identity.work.run((tx) =>
+        tx.query(`update projects set visibility = $2 where id = $1`, [id, i % 3 ? 'internal' : 'private']),
+      ),
+      i % 4 === 0 ? mergeTwo('t1', 't2') : assign(id, 't1'),
+      i % 5 === 0
+        ? identity.work.run((tx) => tx.query(`delete from projects where id = $1`, [id]))
+        : assign(id, 't5', 't1'),
+    ]),
+  );
+  expect(await wrong()).toEqual([]);
+  expect(
+    await query(`select 1 from project_topics a join topics t on t.id = a.topic_id where t.name = 't5'`),
+  ).not.toEqual([]);
+});
+
+it('keeps the picture of a topic only as long as the topic', async () => {
+  await assign(await project(), 'pictured');
+  await query(
+    `insert into avatars (topic_id, filename, media_type, digest, bytes)
+     select id, 'a.png', 'image/png', 'x', '' from topics where name = 'pictured'`,
+  );
+  await query(`delete from topics where name = 'pictured'`);
+  expect(await query(`select 1 from avatars`)).toEqual([]);
+});
