@@ -2,3 +2,4 @@ export * from './errors';
 export * from './access';
 export * from './clock';
 export * from './page';
+export * from './token-scopes';

@@ -1,0 +1,88 @@
+/**
+ * What a scope of an access token opens, as data: the one table that endpoints, tokens and tests are held to. A scope
+ * opens a route, never more than its holder may do. Source: reference identity-and-import 4.3, 4.4; ADR 0127.
+ */
+export interface TokenScope {
+  readonly about: string;
+  /** Whose tokens may carry it: bots of groups and projects, people and service accounts, or administrators only. */
+  readonly holders: 'everybody' | 'people' | 'administrators';
+  /**
+   * Shape: `<VERB> <path below /api/v4>`, with `*` for one segment and `**` for any that follow, none included; GET
+   * counts for HEAD too. Empty: nothing of the API, but Git, registries, clusters or runners.
+   */
+  readonly opens: 'everything' | 'reads' | readonly string[];
+}
+
+export const TOKEN_SCOPES = {
+  api: { about: 'Everything, reading and writing.', holders: 'everybody', opens: 'everything' },
+  read_api: { about: 'Everything that only reads.', holders: 'everybody', opens: 'reads' },
+  read_user: {
+    about: 'Reading of the own profile, of users and of what they did.',
+    holders: 'people',
+    opens: ['GET /user/**', 'GET /users/**', 'GET /events', 'GET /version', 'GET /metadata'],
+  },
+  create_runner: { about: 'Making runners.', holders: 'everybody', opens: [] },
+  manage_runner: { about: 'Managing runners.', holders: 'everybody', opens: [] },
+  k8s_proxy: { about: 'The proxy of clusters.', holders: 'everybody', opens: [] },
+  self_rotate: {
+    about: 'Replacing the token itself.',
+    holders: 'everybody',
+    opens: [
+      'POST /personal_access_tokens/self/rotate',
+      'POST /groups/*/access_tokens/self/rotate',
+      'POST /projects/*/access_tokens/self/rotate',
+    ],
+  },
+  read_repository: {
+    about: 'Reading by Git, and files of repositories.',
+    holders: 'everybody',
+    opens: ['GET /projects/*/repository/files/**'],
+  },
+  write_repository: { about: 'Reading and writing by Git.', holders: 'everybody', opens: [] },
+  read_registry: { about: 'Reading of container registries.', holders: 'everybody', opens: [] },
+  write_registry: { about: 'Writing to container registries.', holders: 'everybody', opens: [] },
+  read_virtual_registry: { about: 'Reading through virtual registries.', holders: 'everybody', opens: [] },
+  write_virtual_registry: { about: 'Writing through virtual registries.', holders: 'everybody', opens: [] },
+  ai_features: { about: 'The assistant.', holders: 'everybody', opens: [] },
+  read_observability: { about: 'Reading of observability data.', holders: 'everybody', opens: [] },
+  write_observability: { about: 'Writing of observability data.', holders: 'everybody', opens: [] },
+  mcp: { about: 'The server of context for models.', holders: 'everybody', opens: [] },
+  sudo: { about: 'Acting as somebody else, beside another scope.', holders: 'administrators', opens: [] },
+  admin_mode: { about: 'Administering where that has to be switched on.', holders: 'administrators', opens: [] },
+  read_service_ping: { about: 'Reading of figures of use.', holders: 'administrators', opens: [] },
+} as const satisfies Record<string, TokenScope>;
+export type ScopeName = keyof typeof TOKEN_SCOPES;
+
+/** Routes for which every token will do, whatever its scopes. */
+const OPEN_TO_ALL: readonly string[] = ['GET /personal_access_tokens/self', 'DELETE /personal_access_tokens/self'];
+
+const NAMES = Object.keys(TOKEN_SCOPES) as ScopeName[];
+
+/** The scopes that a token may carry, in the order of the table. */
+export function scopesOf(holder: 'bot' | 'person' | 'administrator'): readonly ScopeName[] {
+  const fits: Readonly<Record<typeof holder, readonly TokenScope['holders'][]>> = {
+    bot: ['everybody'],
+    person: ['everybody', 'people'],
+    administrator: ['everybody', 'people', 'administrators'],
+  };
+  return NAMES.filter((name) => fits[holder].includes(TOKEN_SCOPES[name].holders));
+}
+
+/** The scopes that open a route, most general first; null when every token will do. Shape: `path` below `/api/v4`. */
+export function scopesOpening(method: string, path: string): readonly ScopeName[] | null {
+  const verb = method === 'HEAD' ? 'GET' : method;
+  const isMeant = (pattern: string): boolean => matches(pattern, `${verb} ${path}`);
+  if (OPEN_TO_ALL.some(isMeant)) return null;
+  return NAMES.filter((name) => {
+    const { opens }: TokenScope = TOKEN_SCOPES[name];
+    if (opens === 'everything') return true;
+    return opens === 'reads' ? verb === 'GET' : opens.some(isMeant);
+  });
+}
+
+function matches(pattern: string, route: string): boolean {
+  const text = pattern
+    .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+    .replace(/\/\*\*$|\*/g, (star) => (star === '*' ? '[^/]+' : '(?:/.*)?'));
+  return new RegExp(`^${text}$`).test(route);
+}
