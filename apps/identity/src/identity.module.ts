@@ -14,6 +14,12 @@ import {
 } from './access-requests/access-requests.controller';
 import { AccessRequests } from './access-requests/access-requests.service';
 import { Bootstrap } from './bootstrap/bootstrap.command';
+import {
+  GroupCustomAttributesController,
+  ProjectCustomAttributesController,
+  UserCustomAttributesController,
+} from './custom-attributes/custom-attributes.controller';
+import { CustomAttributes } from './custom-attributes/custom-attributes.service';
 import { entities, migrations } from './database';
 import { DirectoryLogModule } from './directory/directory-log.module';
 import { EmailConfirmationController } from './emails/email-confirmation.controller';
@@ -21,6 +27,7 @@ import { EmailConfirmations } from './emails/email-confirmations.service';
 import { EmailsController } from './emails/emails.controller';
 import { EmailsQueries } from './emails/emails.queries';
 import { EmailsService } from './emails/emails.service';
+import { PrimaryEmails } from './emails/primary-emails';
 import { UserEmailsController } from './emails/user-emails.controller';
 import { GroupMovesController } from './group-moves/group-moves.controller';
 import { GroupMoves } from './group-moves/group-moves.service';
@@ -59,10 +66,19 @@ import { ProjectSharesController } from './shares/project-shares.controller';
 import { SharesService } from './shares/shares.service';
 import { ProjectStatistics } from './statistics/project-statistics';
 import { StatisticsConsumer } from './statistics/statistics.consumer';
+import { AccountsOfRemovedGroups } from './service-accounts/accounts-of-removed-groups';
+import { GroupServiceAccountsController } from './service-accounts/group-service-accounts.controller';
+import { InstanceServiceAccountsController } from './service-accounts/instance-service-accounts.controller';
+import { ServiceAccountTokensController } from './service-accounts/service-account-tokens.controller';
+import { ServiceAccountsQueries } from './service-accounts/service-accounts.queries';
+import { ServiceAccountsService } from './service-accounts/service-accounts.service';
 import { AccessTokensQueries } from './tokens/access-tokens.queries';
 import { AccessTokensService } from './tokens/access-tokens.service';
 import { ImpersonationTokensController } from './tokens/impersonation-tokens.controller';
 import { PersonalAccessTokensController } from './tokens/personal-access-tokens.controller';
+import { PersonalNamespace } from './user-changes/personal-namespace';
+import { UserChangesController } from './user-changes/user-changes.controller';
+import { UserChanges } from './user-changes/user-changes.service';
 import { GhostUser } from './user-removal/ghost-user';
 import { RemovalSteps } from './user-removal/removal-steps';
 import { SoleOwnership } from './user-removal/sole-ownership';
@@ -83,9 +99,11 @@ import { UsersQueries } from './users/users.queries';
 import { UsersService } from './users/users.service';
 
 const avatars = [Avatars, AvatarsQueries];
-const users = [UsersQueries, UsersService, UserStates, Administrators, HolderLog];
+const attributes = [CustomAttributes];
+const users = [UsersQueries, UsersService, UserChanges, PersonalNamespace, UserStates, Administrators, HolderLog];
 const userRemoval = [UserRemoval, RemovalSteps, SoleOwnership, GhostUser, UserRemovalJob];
-const emails = [EmailsQueries, EmailsService, EmailConfirmations];
+const emails = [EmailsQueries, EmailsService, EmailConfirmations, PrimaryEmails];
+const serviceAccounts = [ServiceAccountsQueries, ServiceAccountsService, AccountsOfRemovedGroups];
 const tokens = [AccessTokensQueries, AccessTokensService, TokenResolution, Bootstrap];
 const groups = [GroupsQueries, GroupsService, GroupChangesService, GroupDetails];
 const projects = [ProjectStatistics, ProjectsQueries, FormerPaths];
@@ -103,6 +121,10 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     EmailsController,
     UserEmailsController,
     EmailConfirmationController,
+    GroupServiceAccountsController,
+    InstanceServiceAccountsController,
+    ServiceAccountTokensController,
+    UserChangesController,
     UserRemovalController,
     UserStatesController,
     PersonalAccessTokensController,
@@ -110,6 +132,9 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     TokenResolutionController,
     GroupsController,
     AvatarsController,
+    UserCustomAttributesController,
+    GroupCustomAttributesController,
+    ProjectCustomAttributesController,
     ProjectsController,
     ProjectChangesController,
     ProjectStatesController,
@@ -126,9 +151,11 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
   ],
   providers: [
     ...avatars,
+    ...attributes,
     ...users,
     ...userRemoval,
     ...emails,
+    ...serviceAccounts,
     ...tokens,
     ...groups,
     ...projects,

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { COUNT_LIMIT, Invalid, NotFound } from '@rookery/kernel';
+import { Database, violates } from '@rookery/persistence';
+import { OWNER_COLUMNS } from './custom-attributes-sql';
+import type { AttributedKind } from './custom-attributes-sql';
+
+export interface CustomAttribute {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Units: characters. Source: ADR 0101. */
+const LONGEST = { key: 255, value: 4096 };
+const NOUNS = { user: 'User', group: 'Group', project: 'Project' } as const;
+
+/** Texts that administrators attach to things. Source: reference identity-and-import 2.9. */
+@Injectable()
+export class CustomAttributes {
+  constructor(private readonly db: Database) {}
+
+  /** In the order of keys. Errors: NotFound for a missing user; groups and projects are found before. */
+  async all(kind: AttributedKind, ownerId: number): Promise<CustomAttribute[]> {
+    await this.mustExist(kind, ownerId);
+    return this.db.query<CustomAttribute>(
+      `select key, value from custom_attributes where ${OWNER_COLUMNS[kind]} = $1 order by key limit ${COUNT_LIMIT}`,
+      [ownerId],
+    );
+  }
+
+  /** Errors: NotFound. */
+  async one(kind: AttributedKind, ownerId: number, key: string): Promise<CustomAttribute> {
+    await this.mustExist(kind, ownerId);
+    const [found] = await this.db.query<CustomAttribute>(
+      `select key, value from custom_attributes where ${OWNER_COLUMNS[kind]} = $1 and key = $2`,
+      [ownerId, key],
+    );
+    if (!found) throw new NotFound();
+    return found;
+  }
+
+  /** Adds or replaces. Errors: Invalid by field; NotFound for an owner who is gone. */
+  async set(kind: AttributedKind, ownerId: number, attribute: CustomAttribute): Promise<CustomAttribute> {
+    await this.mustExist(kind, ownerId);
+    const problems = problemsOf(attribute);
+    if (Object.keys(problems).length > 0) throw new Invalid(problems);
+    const column = OWNER_COLUMNS[kind];
+    try {
+      const [written] = (await this.db.query(
+        `insert into custom_attributes (${column}, key, value) values ($1, $2, $3)
+         on conflict (${column}, key) do update set value = excluded.value returning key, value`,
+        [ownerId, attribute.key, attribute.value],
+      )) as [CustomAttribute];
+      return written;
+    } catch (error) {
+      throw violates(error, `fk_custom_attributes_${column}`) ? new NotFound(NOUNS[kind]) : error;
+    }
+  }
+
+  /** Errors: NotFound. */
+  async remove(kind: AttributedKind, ownerId: number, key: string): Promise<void> {
+    await this.mustExist(kind, ownerId);
+    const gone = await this.db.query(
+      `delete from custom_attributes where ${OWNER_COLUMNS[kind]} = $1 and key = $2 returning id`,
+      [ownerId, key],
+    );
+    if (gone.length === 0) throw new NotFound();
+  }
+
+  private async mustExist(kind: AttributedKind, ownerId: number): Promise<void> {
+    if (kind !== 'user') return;
+    const [user] = await this.db.query(`select id from users where id = $1`, [ownerId]);
+    if (!user) throw new NotFound(NOUNS.user);
+  }
+}
+
+function problemsOf(attribute: CustomAttribute): Record<string, string[]> {
+  const problems: Record<string, string[]> = {};
+  for (const field of ['key', 'value'] as const) {
+    const text = attribute[field];
+    if (text.trim() === '') problems[field] = ["can't be blank"];
+    else if (text.length > LONGEST[field]) problems[field] = [`is too long (maximum is ${LONGEST[field]} characters)`];
+  }
+  return problems;
+}
