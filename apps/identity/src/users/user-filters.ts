@@ -18,6 +18,8 @@ export interface UserFilters {
   readonly two_factor?: 'enabled' | 'disabled';
   readonly without_projects?: boolean;
   readonly admins?: boolean;
+  readonly with_custom_attributes: boolean;
+  readonly custom_attributes?: Readonly<Record<string, string>>;
   readonly order_by: 'id' | 'name' | 'username' | 'created_at' | 'updated_at';
   readonly sort: 'asc' | 'desc';
 }

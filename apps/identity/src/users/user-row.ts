@@ -7,4 +7,6 @@ export interface UserRow extends User {
   readonly namespace_id: number | null;
   readonly created_by: UserFace | null;
   readonly identities: readonly { provider: string; extern_uid: string }[];
+  /** Only where they were asked for by an administrator. */
+  readonly custom_attributes?: readonly { key: string; value: string }[] | null;
 }

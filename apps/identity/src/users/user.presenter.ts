@@ -90,6 +90,14 @@ const administratorFields = fieldsOf<UserRow>()({
   sign_in_count: [int, (user) => user.sign_in_count],
 });
 
+const askedFields = fieldsOf<UserRow>()({
+  custom_attributes: [
+    list(any),
+    (user) => [...(user.custom_attributes ?? [])],
+    { when: (user) => user.custom_attributes !== undefined },
+  ],
+});
+
 function workInformation(user: UserRow): string | null {
   const { job_title: job, organization } = user.profile;
   if (job && organization) return `${job} at ${organization}`;
@@ -101,12 +109,13 @@ const toAdministrators = (_: UserRow, { viewer }: PresentContext): boolean => vi
 /** A list item: the summary; everything for administrators. */
 export const userInList = userSummary
   .extend<UserRow>('UserInList')
-  .fields(onlyWhen(toAdministrators, { ...publicFields, ...privateFields, ...administratorFields }));
+  .fields(onlyWhen(toAdministrators, { ...publicFields, ...privateFields, ...administratorFields, ...askedFields }));
 
 /** One user: the public view; everything for administrators. */
-export const userDetail = userSummary
-  .extend<UserRow>('User')
-  .fields({ ...publicFields, ...onlyWhen(toAdministrators, { ...privateFields, ...administratorFields }) });
+export const userDetail = userSummary.extend<UserRow>('User').fields({
+  ...publicFields,
+  ...onlyWhen(toAdministrators, { ...privateFields, ...administratorFields, ...askedFields }),
+});
 
 /** The caller himself: the private view; what administrators see of everybody, for administrators. */
 export const currentUser = userSummary

@@ -1,11 +1,11 @@
 import { Controller } from '@nestjs/common';
 import type { Call, KeysetPage } from '@rookery/api-v4';
-import { administrator, anyone, created, Endpoint, json, keysetPage, one, page, signedIn } from '@rookery/api-v4';
+import { administrator, anyone, created, Endpoint, keysetPage, one, page, signedIn } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { Forbidden, isSignedIn, NotFound } from '@rookery/kernel';
 import { currentUser, userDetail, userInList } from './user.presenter';
 import type { UserRow } from './user-row';
-import { CreateUserParams, ListUsersParams, UserIdParams } from './users.dto';
+import { CreateUserParams, ListUsersParams, ShowUserParams } from './users.dto';
 import { UsersQueries } from './users.queries';
 import { UsersService } from './users.service';
 
@@ -51,11 +51,11 @@ export class UsersController {
     source: SOURCE,
     may: signedIn(),
     tokenScopes: ['read_user'],
-    params: UserIdParams,
+    params: ShowUserParams,
     answers: one(userDetail),
   })
-  show(call: Call<UserIdParams, undefined, SignedInViewer>): Promise<UserRow> {
-    return this.found(call.params.id);
+  show(call: Call<ShowUserParams, undefined, SignedInViewer>): Promise<UserRow> {
+    return this.found(call.params.id, call.viewer.isAdmin && call.params.with_custom_attributes);
   }
 
   @Endpoint('POST', '/users', {
@@ -70,19 +70,8 @@ export class UsersController {
     return this.found(await this.users.create(call.viewer, call.params));
   }
 
-  @Endpoint('POST', '/users/:id/block', {
-    about: 'Blocks a user; null when he was blocked already.',
-    source: SOURCE,
-    may: administrator(),
-    params: UserIdParams,
-    answers: json<true | null>({ type: ['boolean', 'null'] }, { status: 201 }),
-  })
-  block(call: Call<UserIdParams, undefined, SignedInViewer>): Promise<true | null> {
-    return this.users.block(call.viewer, call.params.id);
-  }
-
-  private async found(id: number): Promise<UserRow> {
-    const user = await this.queries.one(id);
+  private async found(id: number, withAttributes = false): Promise<UserRow> {
+    const user = await this.queries.one(id, withAttributes);
     if (!user) throw new NotFound('User');
     return user;
   }

@@ -1,11 +1,12 @@
-import { AtLeastOneOf, Flag, Instant, Int, OneOf, Text } from '@rookery/api-v4';
+import { AtLeastOneOf, Flag, Hash, Instant, Int, OneOf, Text, Upload } from '@rookery/api-v4';
+import type { UploadedFile } from '@rookery/api-v4';
 import type { UserFilters } from './user-filters';
 
 export class ListUsersParams implements UserFilters {
   @Text({ optional: true, about: 'Exact username, ignoring case.' }) username?: string;
   @Text({ optional: true, about: 'Part of the name or username, or a whole e-mail address.' }) search?: string;
-  @Flag({ optional: true }) active?: boolean;
-  @Flag({ optional: true }) blocked?: boolean;
+  @Flag({ optional: true, about: 'Only active users; false leaves out nobody.' }) active?: boolean;
+  @Flag({ optional: true, about: 'Only blocked users; false leaves out nobody.' }) blocked?: boolean;
   @Flag({ optional: true }) external?: boolean;
   @Flag({ optional: true }) humans?: boolean;
   @Flag({ optional: true }) exclude_active?: boolean;
@@ -20,6 +21,9 @@ export class ListUsersParams implements UserFilters {
   @OneOf(['enabled', 'disabled'], { optional: true, about: 'Administrators.' }) two_factor?: 'enabled' | 'disabled';
   @Flag({ optional: true, about: 'Administrators.' }) without_projects?: boolean;
   @Flag({ optional: true, about: 'Administrators.' }) admins?: boolean;
+  @Flag({ default: false, about: 'Administrators.' }) with_custom_attributes: boolean;
+  @Hash({ optional: true, about: 'Administrators: users that have all of these attributes.' })
+  custom_attributes?: Record<string, string>;
   @OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], {
     default: 'id',
     about: 'Administrators; others by id.',
@@ -32,19 +36,17 @@ export class UserIdParams {
   @Int({ in: 'path' }) id: number;
 }
 
+export class ShowUserParams extends UserIdParams {
+  @Flag({ default: false, about: 'Administrators.' }) with_custom_attributes: boolean;
+}
+
 /** What the column holds. */
 const MAX_PROJECTS_LIMIT = 2 ** 31 - 1;
 
-@AtLeastOneOf('password', 'reset_password', 'force_random_password')
-export class CreateUserParams {
-  @Text() email: string;
-  @Text() username: string;
-  @Text() name: string;
-  @Text({ optional: true }) password?: string;
-  @Flag({ optional: true }) reset_password?: boolean;
-  @Flag({ optional: true }) force_random_password?: boolean;
+/** What can be said of a user when he is made and later on. */
+export class UserFieldsParams {
+  @Text({ optional: true, about: 'At least 8 characters.' }) password?: string;
   @Flag({ optional: true }) admin?: boolean;
-  @Flag({ optional: true }) skip_confirmation?: boolean;
   @Flag({ optional: true }) can_create_group?: boolean;
   @Flag({ optional: true }) external?: boolean;
   @Flag({ optional: true }) private_profile?: boolean;
@@ -60,10 +62,22 @@ export class CreateUserParams {
   @Text({ optional: true }) job_title?: string;
   @Text({ optional: true }) pronouns?: string;
   @Text({ optional: true }) note?: string;
-  @Text({ optional: true }) public_email?: string;
-  @Text({ optional: true }) extern_uid?: string;
+  @Text({ optional: true, about: 'One of his own addresses.' }) public_email?: string;
+  @Text({ optional: true, about: 'One of his own addresses.' }) commit_email?: string;
+  @Text({ optional: true, about: 'With provider.' }) extern_uid?: string;
   @Text({ optional: true }) provider?: string;
   @Int({ optional: true }) theme_id?: number;
   @Int({ optional: true }) color_scheme_id?: number;
   @Flag({ optional: true }) view_diffs_file_by_file?: boolean;
+  @Upload({ optional: true, nullable: true }) avatar?: UploadedFile | null;
+}
+
+@AtLeastOneOf('password', 'reset_password', 'force_random_password')
+export class CreateUserParams extends UserFieldsParams {
+  @Text() email: string;
+  @Text() username: string;
+  @Text() name: string;
+  @Flag({ optional: true, about: 'Without a password nobody can sign in with one.' }) reset_password?: boolean;
+  @Flag({ optional: true }) force_random_password?: boolean;
+  @Flag({ optional: true, about: 'Administrators vouch for addresses in any case.' }) skip_confirmation?: boolean;
 }

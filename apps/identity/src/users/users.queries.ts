@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, prepared } from '@rookery/persistence';
+import { customAttributesSql, filterByCustomAttributes } from '../custom-attributes/custom-attributes-sql';
 import { containing, ListStatement } from '../listing/list-statement';
 import type { UserFilters } from './user-filters';
 import type { UserFace, UserRow } from './user-row';
@@ -13,7 +14,12 @@ const SHOWN = `u.id, u.username, u.name, u.email, u.confirmed_at, u.state, u.kin
   coalesce((select json_agg(json_build_object('provider', i.provider, 'extern_uid', i.extern_uid) order by i.id)
     from identities i where i.user_id = u.id), '[]') as identities`;
 
+const ATTRIBUTES = `, ${customAttributesSql('user', 'u.id')} as custom_attributes`;
 const ONE = prepared('users-one', `select ${SHOWN} from users u where u.id = $1`);
+const ONE_WITH_ATTRIBUTES = prepared(
+  'users-one-attributes',
+  `select ${SHOWN}${ATTRIBUTES} from users u where u.id = $1`,
+);
 
 /** What a summary shows, as one JSON value of the row. Shape: `alias` names a row of users. */
 export function userFaceSql(alias: string): string {
@@ -26,8 +32,8 @@ export function userFaceSql(alias: string): string {
 export class UsersQueries {
   constructor(private readonly db: Database) {}
 
-  async one(id: number): Promise<UserRow | null> {
-    return (await this.db.prepared<UserRow>(ONE, [id]))[0] ?? null;
+  async one(id: number, withAttributes = false): Promise<UserRow | null> {
+    return (await this.db.prepared<UserRow>(withAttributes ? ONE_WITH_ATTRIBUTES : ONE, [id]))[0] ?? null;
   }
 
   async byIdOrUsername(ref: string): Promise<UserRow | null> {
@@ -52,7 +58,7 @@ export class UsersQueries {
 
   page(viewer: Viewer, params: UserFilters, request: PageRequest): Promise<Page<UserRow>> {
     const { statement, column } = this.statement(viewer, params);
-    return statement.page<UserRow>(this.db, this.list(column, params.sort), request);
+    return statement.page<UserRow>(this.db, this.list(column, viewer, params), request);
   }
 
   /** The rows after a place in the list, one more than asked for. Shape: `cursor` as `placeOf` made it, null to begin. */
@@ -73,7 +79,7 @@ export class UsersQueries {
           : `(u.${key}, u.id) ${past} (${statement.bind(cursor['value'])}, ${at}::bigint)`,
       );
     }
-    return statement.rows<UserRow>(this.db, this.list(key, params.sort), perPage);
+    return statement.rows<UserRow>(this.db, this.list(key, viewer, params), perPage);
   }
 
   placeOf(params: UserFilters, last: UserRow): { id: number; value?: string } {
@@ -81,10 +87,11 @@ export class UsersQueries {
     return key === 'id' ? { id: last.id } : { id: last.id, value: last[key] };
   }
 
-  private list(column: string, sort: 'asc' | 'desc') {
+  private list(column: string, viewer: Viewer, { sort, with_custom_attributes }: UserFilters) {
+    const shown = viewer.isAdmin && with_custom_attributes ? `${SHOWN}${ATTRIBUTES}` : SHOWN;
     const order = column === 'id' ? `u.id ${sort}` : `u.${column} ${sort}, u.id ${sort}`;
     const show = (ids: string) =>
-      `select ${SHOWN} from (${ids}) cut join users u on u.id = cut.id order by cut.position`;
+      `select ${shown} from (${ids}) cut join users u on u.id = cut.id order by cut.position`;
     return { name: 'users', from: 'users u', key: 'u.id', order, show };
   }
 
@@ -113,6 +120,7 @@ export class UsersQueries {
 
   private administratorFilters(statement: ListStatement, params: UserFilters): void {
     if (params.admins) statement.filter('u.admin');
+    filterByCustomAttributes(statement, 'user', 'u.id', params.custom_attributes);
     if (params.two_factor === 'enabled') statement.filter('false');
     if (params.without_projects) {
       statement.filter(
