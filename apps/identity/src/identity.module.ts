@@ -69,7 +69,8 @@ import { StatisticsConsumer } from './statistics/statistics.consumer';
 import { AccountsOfRemovedGroups } from './service-accounts/accounts-of-removed-groups';
 import { GroupServiceAccountsController } from './service-accounts/group-service-accounts.controller';
 import { InstanceServiceAccountsController } from './service-accounts/instance-service-accounts.controller';
-import { ServiceAccountTokensController } from './service-accounts/service-account-tokens.controller';
+import { ServiceAccountTokensController } from './service-account-tokens/service-account-tokens.controller';
+import { ServiceAccountChanges } from './service-accounts/service-account-changes.service';
 import { ServiceAccountsQueries } from './service-accounts/service-accounts.queries';
 import { ServiceAccountsService } from './service-accounts/service-accounts.service';
 import { AccessTokensQueries } from './tokens/access-tokens.queries';
@@ -103,7 +104,12 @@ const attributes = [CustomAttributes];
 const users = [UsersQueries, UsersService, UserChanges, PersonalNamespace, UserStates, Administrators, HolderLog];
 const userRemoval = [UserRemoval, RemovalSteps, SoleOwnership, GhostUser, UserRemovalJob];
 const emails = [EmailsQueries, EmailsService, EmailConfirmations, PrimaryEmails];
-const serviceAccounts = [ServiceAccountsQueries, ServiceAccountsService, AccountsOfRemovedGroups];
+const serviceAccounts = [
+  ServiceAccountsQueries,
+  ServiceAccountsService,
+  ServiceAccountChanges,
+  AccountsOfRemovedGroups,
+];
 const tokens = [AccessTokensQueries, AccessTokensService, TokenResolution, Bootstrap];
 const groups = [GroupsQueries, GroupsService, GroupChangesService, GroupDetails];
 const projects = [ProjectStatistics, ProjectsQueries, FormerPaths];

@@ -8,6 +8,7 @@ const STATE_REASONS: Readonly<Record<string, string>> = {
   banned: 'Your account has been blocked',
   deactivated: 'Your account has been deactivated by your administrator',
   blocked_pending_approval: 'Your account is pending approval from your administrator',
+  unconfirmed: 'Your primary email address is not confirmed',
 };
 
 /**

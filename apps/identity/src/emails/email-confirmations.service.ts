@@ -6,18 +6,21 @@ import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { platformSettings } from '@rookery/platform';
-import { ChangeLog } from '../directory/change-log';
 import { identitySettings } from '../identity.config';
+import { HolderLog } from '../user-states/holder-log';
 import { confirmationKey, confirmationToken, emailIdOf, isConfirmationToken, isExpired } from './confirmation-token';
 
-interface Pending {
+/** Which of whose addresses it is, and what it is to him. */
+interface Place {
   readonly id: number;
   readonly user_id: number;
+  readonly is_primary: boolean;
+  readonly becomes_primary: boolean;
+}
+interface Pending extends Place {
   readonly email: string;
   readonly confirmed_at: Date | null;
   readonly confirmation_requested_at: Date | null;
-  readonly is_primary: boolean;
-  readonly becomes_primary: boolean;
 }
 
 const INVALID = 'Confirmation token is invalid';
@@ -29,7 +32,7 @@ export class EmailConfirmations {
 
   constructor(
     private readonly work: Work,
-    private readonly log: ChangeLog,
+    private readonly holders: HolderLog,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
     @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
@@ -89,7 +92,7 @@ export class EmailConfirmations {
   }
 
   /** In a transaction that holds the person's row. */
-  async markConfirmed(tx: Tx, { id, user_id, is_primary, becomes_primary }: Omit<Pending, 'email'>): Promise<void> {
+  async markConfirmed(tx: Tx, { id, user_id, is_primary, becomes_primary }: Place): Promise<void> {
     if (becomes_primary) {
       // People keep the address that they had; what was generated for a bot, or never confirmed, leads nowhere.
       await tx.query(
@@ -106,16 +109,14 @@ export class EmailConfirmations {
     ]);
     if (!isPrimary) return;
     await tx.query(
-      `update users u set email = e.email, confirmed_at = coalesce(u.confirmed_at, now()), updated_at = now()
+      `update users u set email = e.email, confirmed_at = coalesce(u.confirmed_at, now()), updated_at = now(),
+         public_email = (select o.email from emails o where o.user_id = u.id and lower(o.email) = lower(u.public_email)),
+         commit_email = (select o.email from emails o where o.user_id = u.id and lower(o.email) = lower(u.commit_email))
        from emails e where u.id = $1 and e.id = $2`,
       [user_id, id],
     );
-    this.log.record(tx, 'user', user_id);
-    // Tokens that were refused until now are not.
-    const tokens = await tx.query<{ id: number }>(`select id from access_tokens where user_id = $1 and not revoked`, [
-      user_id,
-    ]);
-    this.log.recordToken(tx, ...tokens.map((one) => one.id));
+    // With his tokens: those that were refused until now are not.
+    await this.holders.record(tx, user_id);
   }
 
   private async count(tx: Tx, actorId: number): Promise<void> {

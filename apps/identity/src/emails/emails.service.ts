@@ -5,7 +5,7 @@ import { violates, Work } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { ChangeLog } from '../directory/change-log';
 import { identitySettings } from '../identity.config';
-import { addressProblems } from './email-address';
+import { problemsOfUser } from '../users/user-rules';
 import { EmailConfirmations } from './email-confirmations.service';
 import type { EmailRow } from './email-row';
 import { EmailsQueries } from './emails.queries';
@@ -30,8 +30,8 @@ export class EmailsService {
     address: string,
     how: { readonly isConfirmed: boolean; readonly actorId: number },
   ): Promise<EmailRow> {
-    const problems = addressProblems(address);
-    if (problems.length > 0) throw new Invalid({ email: problems });
+    const problems = problemsOfUser({ email: address });
+    if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const isConfirmed = how.isConfirmed || !this.settings.confirmEmails;
     try {
       return await this.work.run(async (tx) => {

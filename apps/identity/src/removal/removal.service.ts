@@ -19,6 +19,8 @@ interface Marked {
 }
 
 type Kind = 'group' | 'project';
+/** Removes what belongs to groups that are about to go. */
+type RemovesWithGroups = (tx: Tx, groupIds: readonly number[], actorId: number | null) => Promise<void>;
 const TABLES = { group: 'namespaces', project: 'projects' } as const;
 const NOUNS = { group: 'Group', project: 'Project' } as const;
 
@@ -28,10 +30,20 @@ const NOUNS = { group: 'Group', project: 'Project' } as const;
  */
 @Injectable()
 export class RemovalService {
+  private readonly others: RemovesWithGroups[] = [];
+
   constructor(
     private readonly log: ChangeLog,
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
   ) {}
+
+  /**
+   * Rooms that use this one, and so cannot be used by it, say what else goes with groups. It is done when projects,
+   * members and shares are gone and the groups themselves are not yet.
+   */
+  alsoRemoves(other: RemovesWithGroups): void {
+    this.others.push(other);
+  }
 
   /** Errors: Refused for a second call without the flag, the flag without a mark, or a wrong path. */
   async request(tx: Tx, kind: Kind, thing: Marked, asked: RemovalRequest, actorId: number | null): Promise<void> {
@@ -89,6 +101,7 @@ export class RemovalService {
        delete from projects where id in (select id from gone) returning id`,
       [ids],
     );
+    for (const other of this.others) await other(tx, ids, actorId);
     await tx.query(`delete from namespaces where id = any($1)`, [ids]);
     for (const project of projects) this.announce(tx, 'project', project.id, actorId);
     for (const group of ids) this.announce(tx, 'group', group, actorId);

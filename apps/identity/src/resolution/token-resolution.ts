@@ -22,6 +22,7 @@ interface ResolvedRow {
   readonly user_id: number;
   readonly username: string;
   readonly state: UserState;
+  readonly is_unconfirmed: boolean;
   readonly kind: UserKind;
   readonly admin: boolean;
   readonly external: boolean;
@@ -40,7 +41,7 @@ const RESOLVE = prepared(
      coalesce(t.expires_on <= (statement_timestamp() at time zone 'UTC')::date, false) as expired,
      (extract(epoch from t.expires_on::timestamp at time zone 'UTC') * 1000)::bigint as expires_at,
      t.last_used_at is null or t.last_used_at < statement_timestamp() - interval '${USE_RECORD_MINUTES} minutes' as is_unused_lately,
-     u.id as user_id, u.username, u.state, u.kind, u.admin, u.external
+     u.id as user_id, u.username, u.state, u.confirmed_at is null as is_unconfirmed, u.kind, u.admin, u.external
    from directory_head h
    left join access_tokens t on t.digest = $1
    left join users u on u.id = t.user_id`,
@@ -52,6 +53,10 @@ const REASONS: Readonly<Record<Exclude<UserState, 'active'>, string>> = {
   banned: 'Your account has been banned',
   blocked_pending_approval: 'Your account is pending approval',
 };
+
+/** Whose primary address nobody has confirmed yet: he is active, and cannot act. Source: reference 4.1, 5; ADR 0130. */
+const UNCONFIRMED =
+  'Your primary email address is not confirmed. Please check your inbox for the confirmation instructions.';
 
 /** Answers the gateway: who presents this token, and how new must data be to decide for him? */
 @Injectable()
@@ -82,7 +87,8 @@ export class TokenResolution {
   async sudo(ref: string): Promise<ResolveSudoAnswer> {
     const user = await this.users.byIdOrUsername(ref);
     if (!user) return { user: null };
-    const { id, username, admin, external, state } = user;
+    const { id, username, admin, external } = user;
+    const state = user.state === 'active' && user.confirmed_at === null ? 'unconfirmed' : user.state;
     return { user: { id, username, admin, external, bot: isBot(user.kind), state } };
   }
 
@@ -90,6 +96,7 @@ export class TokenResolution {
     if (row.expired) return { outcome: 'expired' } as const;
     if (row.impersonation && !this.settings.impersonationEnabled) return { outcome: 'impersonation_disabled' } as const;
     if (row.state !== 'active') return { outcome: 'user_refused', reason: REASONS[row.state] } as const;
+    if (row.is_unconfirmed) return { outcome: 'user_refused', reason: UNCONFIRMED } as const;
     if (row.is_unused_lately) this.recordUse(tokenId);
     const { user_id, username, admin, external, scopes, expires_at } = row;
     const impersonator_id = row.impersonation ? row.impersonator_id : null;

@@ -1,0 +1,98 @@
+import { Controller } from '@nestjs/common';
+import type { Call, GroupScope } from '@rookery/api-v4';
+import { created, Endpoint, group, none, one, page } from '@rookery/api-v4';
+import type { Page, SignedInViewer } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
+import { accessToken, newAccessToken } from '../tokens/access-token.presenter';
+import { AccessTokensQueries } from '../tokens/access-tokens.queries';
+import { AccessTokensService } from '../tokens/access-tokens.service';
+import type { NewTokenRow, TokenRow } from '../tokens/token-row';
+import { managesServiceAccounts, topLevel } from '../service-accounts/managed-group';
+import {
+  AccountTokenParams,
+  CreateAccountTokenParams,
+  ListAccountTokensParams,
+  RotateAccountTokenParams,
+} from './service-account-tokens.dto';
+import { ServiceAccountsQueries } from '../service-accounts/service-accounts.queries';
+
+const SOURCE = 'requirements 2 §4 missing operations; reference identity-and-import 5';
+type GroupCall<P> = Call<P, GroupScope, SignedInViewer>;
+
+/** Personal access tokens of a service account. Source: reference identity-and-import 4.3-4.8, 5. */
+@Controller('groups/:id/service_accounts/:user_id/personal_access_tokens')
+export class ServiceAccountTokensController {
+  constructor(
+    private readonly accounts: ServiceAccountsQueries,
+    private readonly tokens: AccessTokensService,
+    private readonly queries: AccessTokensQueries,
+  ) {}
+
+  @Endpoint('GET', '', {
+    about: 'Tokens of a service account.',
+    source: SOURCE,
+    within: group('id'),
+    may: managesServiceAccounts<ListAccountTokensParams>(),
+    params: ListAccountTokensParams,
+    fails: [400],
+    answers: page(accessToken),
+  })
+  async list({ within, params, page }: GroupCall<ListAccountTokensParams>): Promise<Page<TokenRow>> {
+    const userId = await this.account(within, params.user_id);
+    return this.queries.page({ userId, impersonation: false }, params, page);
+  }
+
+  @Endpoint('POST', '', {
+    about: 'Makes a token for a service account.',
+    source: SOURCE,
+    within: group('id'),
+    may: managesServiceAccounts<CreateAccountTokenParams>(),
+    params: CreateAccountTokenParams,
+    fails: [400],
+    answers: created(newAccessToken),
+  })
+  async create({ within, params, viewer }: GroupCall<CreateAccountTokenParams>): Promise<NewTokenRow> {
+    const userId = await this.account(within, params.user_id);
+    const { name, description, scopes, expires_at: expiresAt } = params;
+    const wanted = { userId, name, description, scopes, expiresAt };
+    return this.tokens.create({ ...wanted, impersonation: false, createdBy: viewer.userId });
+  }
+
+  @Endpoint('DELETE', ':token_id', {
+    about: 'Revokes a token of a service account.',
+    source: SOURCE,
+    within: group('id'),
+    may: managesServiceAccounts<AccountTokenParams>(),
+    params: AccountTokenParams,
+    fails: [400],
+    answers: none(),
+  })
+  async revoke({ within, params }: GroupCall<AccountTokenParams>): Promise<void> {
+    await this.tokens.revoke(await this.token(within, params));
+  }
+
+  @Endpoint('POST', ':token_id/rotate', {
+    about: 'Replaces a token of a service account; a revoked one takes its whole family with it.',
+    source: SOURCE,
+    within: group('id'),
+    may: managesServiceAccounts<RotateAccountTokenParams>(),
+    params: RotateAccountTokenParams,
+    fails: [400],
+    answers: one(newAccessToken),
+  })
+  async rotate({ within, params, viewer }: GroupCall<RotateAccountTokenParams>): Promise<NewTokenRow> {
+    return this.tokens.rotate(await this.token(within, params), params.expires_at, viewer.userId);
+  }
+
+  private async account(within: GroupScope, userId: number): Promise<number> {
+    if (!(await this.accounts.one(topLevel(within), userId))) throw new NotFound('User');
+    return userId;
+  }
+
+  private async token(within: GroupScope, params: AccountTokenParams): Promise<number> {
+    const userId = await this.account(within, params.user_id);
+    const token = await this.queries.one(params.token_id);
+    if (!token || token.user_id !== userId || token.impersonation) throw new NotFound('');
+    return token.id;
+  }
+}

@@ -1,0 +1,59 @@
+import { Controller } from '@nestjs/common';
+import type { Call } from '@rookery/api-v4';
+import { administrator, created, Endpoint, one, page } from '@rookery/api-v4';
+import type { Page, SignedInViewer } from '@rookery/kernel';
+import { ServiceAccountChanges } from './service-account-changes.service';
+import { newServiceAccount, serviceAccount } from './service-account.presenter';
+import { ListServiceAccountsParams, ServiceAccountParams, UpdateInstanceAccountParams } from './service-accounts.dto';
+import { ServiceAccountsQueries } from './service-accounts.queries';
+import type { ServiceAccountRow } from './service-accounts.queries';
+import { ServiceAccountsService } from './service-accounts.service';
+
+const SOURCE = 'reference identity-and-import 5';
+type AdministratorCall<P> = Call<P, undefined, SignedInViewer>;
+
+/** Service accounts of the whole instance, for administrators; those that are made here belong to no group. */
+@Controller('service_accounts')
+export class InstanceServiceAccountsController {
+  constructor(
+    private readonly accounts: ServiceAccountsService,
+    private readonly changes: ServiceAccountChanges,
+    private readonly queries: ServiceAccountsQueries,
+  ) {}
+
+  @Endpoint('GET', '', {
+    about: 'All service accounts of the instance.',
+    source: SOURCE,
+    may: administrator(),
+    params: ListServiceAccountsParams,
+    answers: page(serviceAccount),
+  })
+  list({ params, page }: AdministratorCall<ListServiceAccountsParams>): Promise<Page<ServiceAccountRow>> {
+    return this.queries.page('instance', params, page);
+  }
+
+  @Endpoint('POST', '', {
+    about: 'Makes a service account that belongs to no group.',
+    source: SOURCE,
+    may: administrator(),
+    params: ServiceAccountParams,
+    fails: [400, 429],
+    answers: created(newServiceAccount),
+  })
+  async create({ params, viewer }: AdministratorCall<ServiceAccountParams>): Promise<ServiceAccountRow> {
+    return (await this.queries.one('instance', await this.accounts.create('instance', params, viewer.userId)))!;
+  }
+
+  @Endpoint('PATCH', ':id', {
+    about: 'Changes any service account.',
+    source: SOURCE,
+    may: administrator(),
+    params: UpdateInstanceAccountParams,
+    fails: [400, 404, 429],
+    answers: one(serviceAccount),
+  })
+  async update({ params, viewer }: AdministratorCall<UpdateInstanceAccountParams>): Promise<ServiceAccountRow> {
+    await this.changes.update('instance', params.id, params, viewer.userId);
+    return (await this.queries.one('instance', params.id))!;
+  }
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { Conflict, Refused } from '@rookery/kernel';
+import type { Tx, Work } from '@rookery/persistence';
+import { violates } from '@rookery/persistence';
+import { EMAIL_TAKEN, problemsOfUser, USERNAME_TAKEN } from '../users/user-rules';
+import type { AccountsOf } from './service-accounts.queries';
+
+/** What a caller says of a service account. Shape: undefined = not said. */
+export interface ChosenNames {
+  readonly name?: string;
+  readonly username?: string;
+  readonly email?: string;
+}
+
+const DEFAULT_NAME = 'Service account user';
+
+/**
+ * Names of a new account. What is not chosen is generated; username and address share the random part, also when only
+ * one of them is generated. Source: reference identity-and-import 5.
+ */
+export function namesOf(of: AccountsOf, chosen: ChosenNames, host: string): Required<ChosenNames> {
+  const prefix = of === 'instance' ? 'service_account' : `service_account_group_${of}`;
+  const generated = `${prefix}_${randomBytes(16).toString('hex')}`;
+  return {
+    name: chosen.name || DEFAULT_NAME,
+    username: chosen.username || generated,
+    email: chosen.email || `${generated}@noreply.${host}`,
+  };
+}
+
+/** Errors: Refused with all that is wrong in one sentence. */
+export function refuseBadNames({ name, username, email }: ChosenNames): void {
+  const said = {
+    ...(name === undefined ? {} : { name }),
+    ...(username === undefined ? {} : { username }),
+    ...(email === undefined ? {} : { email }),
+  };
+  const problems = Object.entries(problemsOfUser(said)).flatMap(([field, texts]) =>
+    texts.map((text) => `${field[0]!.toUpperCase()}${field.slice(1)} ${text}`),
+  );
+  if (problems.length > 0) throw new Refused(problems.join(', '));
+}
+
+/** A unit of work in which names are taken. Errors: Refused when somebody else has them. */
+export async function runNaming<T>(work: Work, use: (tx: Tx) => Promise<T>): Promise<T> {
+  try {
+    return await work.run(use);
+  } catch (error) {
+    if (violates(error, 'uq_emails_email')) throw new Refused(EMAIL_TAKEN);
+    const isTaken = violates(error, 'uq_users_username') || violates(error, 'uq_namespaces_full_path');
+    if (isTaken || error instanceof Conflict) throw new Refused(USERNAME_TAKEN);
+    throw error;
+  }
+}
