@@ -1,0 +1,400 @@
+import { aViewer, anonymousViewer, foreignId, parameterEncodings } from '@rookery/testing';
+import { HousekeepingJob } from '../../src/housekeeping/housekeeping.job';
+import { inDays, maker } from '../support/groups-and-projects';
+import type { MadeGroup } from '../support/groups-and-projects';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+let bob: Person;
+const { group, project, person, join } = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+  bob = await identity.person('bob');
+});
+afterAll(() => identity.close());
+
+const LEVELS = [10, 15, 20, 30, 40, 50];
+const versionNow = async () =>
+  (await identity.db.query<{ version: number }>(`select version from directory_head`))[0]!.version;
+const changesSince = (version: number) =>
+  identity.db.query<{ version: number; kind: string; entity_id: number; state: unknown }>(
+    `select version, kind, entity_id, state from directory_changes where version > $1 order by version, ordinal`,
+    [version],
+  );
+
+/** A source that ada owns, and a group of bob's that ada sees. */
+const kinds = {
+  group: async () => ({ source: await group(ada), base: 'groups' as const, noun: 'Group' }),
+  project: async () => ({ source: await project(ada), base: 'projects' as const, noun: 'Project' }),
+};
+const invitedGroup = () => group(bob, { visibility: 'internal' });
+
+describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
+  const sourced = async () => {
+    const { source, base, noun } = await kinds[kind]();
+    const member = kind === 'group' ? (`/groups/${source.id}` as const) : (`/projects/${source.id}` as const);
+    return { source, noun, one: `/${base}/${source.id}`, member, invited: await invitedGroup() };
+  };
+
+  it.each(LEVELS)('gives members of the invited group level %i at most', async (group_access) => {
+    const { one, invited } = await sourced();
+    const members = await Promise.all(LEVELS.map(async (level) => ({ level, person: await person() })));
+    for (const { level, person } of members) await join(`/groups/${invited.id}`, person, level);
+    for (const { person } of members) expect((await person.client.get(one)).status).toBe(404);
+    expect((await ada.client.post(`${one}/share`).body({ group_id: invited.id, group_access })).status).toBe(201);
+    for (const { level, person } of members) {
+      expect((await person.client.get(one)).status).toBe(200);
+      const held = (await ada.client.get(`${one}/members/all/${person.id}`)).body.access_level;
+      expect([level, held]).toEqual([level, Math.min(level, group_access)]);
+    }
+  });
+
+  it('refuses with the documented bodies', async () => {
+    const { one, noun, invited } = await sourced();
+    const hidden = await group(bob);
+    const good = { group_id: invited.id, group_access: 30 };
+    const cases: [object, number, unknown][] = [
+      [{ group_access: 30 }, 400, { error: 'group_id is missing' }],
+      [{ group_id: invited.id }, 400, { error: 'group_access is missing' }],
+      [{ ...good, group_id: 'x' }, 400, { error: 'group_id is invalid' }],
+      [{ ...good, group_access: 25 }, 400, { error: 'group_access does not have a valid value' }],
+      [{ ...good, group_access: 0 }, 400, { error: 'group_access does not have a valid value' }],
+      [{ ...good, expires_at: 'soon' }, 400, { error: 'expires_at is invalid' }],
+      [{ ...good, group_id: 999_999 }, 404, { message: '404 Group Not Found' }],
+      [{ ...good, group_id: bob.namespaceId }, 404, { message: '404 Group Not Found' }],
+      [{ ...good, group_id: hidden.id }, 404, { message: '404 Group Not Found' }],
+      [{ ...good, expires_at: inDays(-1) }, 409, { message: 'Expires at cannot be a date in the past' }],
+    ];
+    for (const [body, status, expected] of cases) {
+      const response = await ada.client.post(`${one}/share`).body(body);
+      expect([body, response.status, response.body]).toEqual([body, status, expected]);
+    }
+    const outsider = await person();
+    const parent = { message: `404 ${noun} Not Found` };
+    expect((await outsider.client.post(`${one}/share`).body(good)).body).toEqual(parent);
+    expect((await outsider.client.delete(`${one}/share/${invited.id}`)).body).toEqual(parent);
+    expect((await identity.nobody.post(`${one}/share`).body(good)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await identity.nobody.delete(`${one}/share/1`)).body).toEqual({ message: '401 Unauthorized' });
+    const readOnly = identity.as({ userId: ada.id, username: 'ada', scopes: ['read_api'] });
+    expect((await readOnly.post(`${one}/share`).body(good)).status).toBe(403);
+  });
+
+  it('happens once, also when it is asked for by many at once', async () => {
+    const { one, invited } = await sourced();
+    const share = () => ada.client.post(`${one}/share`).body({ group_id: invited.id, group_access: 20 }).send();
+    const answers = await Promise.all(Array.from({ length: 6 }, share));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
+    const message =
+      kind === 'group' ? 'The group has already been shared with this group' : 'Group already shared with this group';
+    expect((await share()).body).toEqual({ message });
+  });
+
+  it('ends at unsharing', async () => {
+    const { one, invited } = await sourced();
+    await ada.client.post(`${one}/share`).body({ group_id: invited.id, group_access: 20 }).json();
+    expect((await bob.client.get(one)).status).toBe(200);
+    const late = await ada.client
+      .delete(`${one}/share/${invited.id}`)
+      .header('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
+    expect([late.status, late.body]).toEqual([412, { message: '412 Precondition Failed' }]);
+    const before = await versionNow();
+    const gone = await ada.client.delete(`${one}/share/${invited.id}`);
+    expect([gone.status, gone.text]).toEqual([204, '']);
+    expect((await bob.client.get(one)).status).toBe(404);
+    expect(await changesSince(before)).toEqual([
+      { version: before + 1, kind: 'share', entity_id: expect.any(Number), state: null },
+    ]);
+    for (const id of [invited.id, 999_999, bob.namespaceId]) {
+      expect((await ada.client.delete(`${one}/share/${id}`)).body).toEqual({ message: '404 Group Link Not Found' });
+    }
+    const odd = await ada.client.delete(`${one}/share/x`);
+    expect([odd.status, odd.body]).toEqual([400, { error: 'group_id is invalid' }]);
+    expect((await ada.client.delete(`${one}/share/99999999999999999999`)).status).toBe(400);
+  });
+
+  it('gives no right from its last day on, and is cleared away', async () => {
+    const { source, one, invited } = await sourced();
+    await ada.client
+      .post(`${one}/share`)
+      .body({ group_id: invited.id, group_access: 20, expires_at: inDays(2) })
+      .json();
+    expect((await bob.client.get(one)).status).toBe(200);
+    await identity.db.query(`update shares set expires_on = $2 where group_id = $1`, [invited.id, inDays(0)]);
+    expect((await bob.client.get(one)).status).toBe(404);
+    expect((await ada.client.get(one)).body.shared_with_groups).toEqual([]);
+    expect((await ada.client.delete(`${one}/share/${invited.id}`)).status).toBe(404);
+    const before = await versionNow();
+    await identity.app.get(HousekeepingJob).run();
+    expect(await changesSince(before)).toContainEqual(expect.objectContaining({ kind: 'share', state: null }));
+    expect(
+      await identity.db.query(`select id from shares where source_id = $1 and group_id = $2`, [source.id, invited.id]),
+    ).toEqual([]);
+  });
+
+  it('works again at once after one ran out', async () => {
+    const { one, invited } = await sourced();
+    const share = (expires_at: string | null) =>
+      ada.client.post(`${one}/share`).body({ group_id: invited.id, group_access: 20, expires_at });
+    expect((await share(inDays(0))).status).toBe(201);
+    expect((await bob.client.get(one)).status).toBe(404);
+    expect((await share(null)).status).toBe(201);
+    expect((await bob.client.get(one)).status).toBe(200);
+  });
+
+  it('is recorded with its state', async () => {
+    const { source, one, invited } = await sourced();
+    const before = await versionNow();
+    await ada.client
+      .post(`${one}/share`)
+      .body({ group_id: invited.id, group_access: 30, expires_at: inDays(5) })
+      .json();
+    const state = { group_id: invited.id, source_id: source.id, access_level: 30, expires_on: inDays(5) };
+    const source_type = kind === 'group' ? 'namespace' : 'project';
+    expect(await changesSince(before)).toEqual([
+      expect.objectContaining({ kind: 'share', state: expect.objectContaining({ ...state, source_type }) }),
+    ]);
+  });
+
+  it('is refused while the group or one above locks it', async () => {
+    const top = await group(ada);
+    const below = await group(ada, { parent_id: top.id });
+    const inside = await project(ada, { namespace_id: below.id });
+    const one = kind === 'group' ? `/groups/${below.id}` : `/projects/${inside.id}`;
+    const invited = await invitedGroup();
+    const share = () => ada.client.post(`${one}/share`).body({ group_id: invited.id, group_access: 20 }).send();
+    for (const locking of [top, below]) {
+      await ada.client.put(`/groups/${locking.id}`).body({ share_with_group_lock: true }).json();
+      const { status, body } = await share();
+      expect([status, body]).toEqual([400, { message: `The ${kind} sharing with group is disabled` }]);
+      await ada.client.put(`/groups/${locking.id}`).body({ share_with_group_lock: false }).json();
+    }
+    expect((await share()).status).toBe(201);
+  });
+
+  it('stays within the hierarchy when the top-level group says so', async () => {
+    const top = await group(ada);
+    await ada.client.put(`/groups/${top.id}`).body({ prevent_sharing_groups_outside_hierarchy: true }).json();
+    const [one, two] = [await group(ada, { parent_id: top.id }), await group(ada, { parent_id: top.id })];
+    const inside = await project(ada, { namespace_id: one.id });
+    const path = kind === 'group' ? `/groups/${one.id}` : `/projects/${inside.id}`;
+    const share = (group_id: number) => ada.client.post(`${path}/share`).body({ group_id, group_access: 20 }).send();
+    const outside = await share((await invitedGroup()).id);
+    expect([outside.status, outside.body]).toEqual([404, { message: 'Not Found' }]);
+    expect((await share(two.id)).status).toBe(201);
+  });
+
+  it('is not possible with where it lies already', async () => {
+    const top = await group(ada);
+    const own = await group(ada, { parent_id: top.id });
+    const below = await group(ada, { parent_id: own.id });
+    const inside = await project(ada, { namespace_id: own.id });
+    const one = kind === 'group' ? `/groups/${own.id}` : `/projects/${inside.id}`;
+    const share = (group_id: number) => ada.client.post(`${one}/share`).body({ group_id, group_access: 20 }).send();
+    const message =
+      kind === 'group'
+        ? 'Group cannot be shared with itself or one of its ancestors.'
+        : 'Project cannot be shared with the group it is in or one of its ancestors.';
+    for (const id of [own.id, top.id]) {
+      const { status, body } = await share(id);
+      expect([status, body]).toEqual([409, { message }]);
+    }
+    expect((await share(below.id)).status).toBe(201);
+  });
+
+  it('shows invited groups only to those who may know of them', async () => {
+    const source = await group(ada, { visibility: 'public' });
+    const inside = await project(ada, { namespace_id: source.id, visibility: 'public' });
+    const one = kind === 'group' ? `/groups/${source.id}` : `/projects/${inside.id}`;
+    const secret = await group(ada);
+    const open = await group(ada, { visibility: 'internal' });
+    for (const { id } of [secret, open]) {
+      await ada.client.post(`${one}/share`).body({ group_id: id, group_access: 20 }).json();
+    }
+    const shown = async (client: typeof identity.nobody) =>
+      ((await client.get(one)).body.shared_with_groups as { group_id: number }[] | undefined)?.map(
+        (row) => row.group_id,
+      );
+    expect(await shown(ada.client)).toEqual([secret.id, open.id]);
+    expect(await shown(identity.root)).toEqual([secret.id, open.id]);
+    expect(await shown(bob.client)).toEqual([open.id]);
+    const external = await person({ external: true });
+    expect(await shown(external.client)).toEqual([]);
+    if (kind === 'group') expect(await shown(identity.nobody)).toEqual([]);
+  });
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: async () => {
+      const { one, invited } = await sourced();
+      const params = { group_id: invited.id, group_access: 30, expires_at: inDays(3) };
+      return { viewer: aViewer({ userId: ada.id, username: 'ada' }), method: 'POST', path: `${one}/share`, params };
+    },
+    seen: (body) => {
+      const [link] = kind === 'group' ? (body['shared_with_groups'] as Record<string, unknown>[]) : [body];
+      return [link!['group_access_level'] ?? link!['group_access'], link!['expires_at']];
+    },
+    expected: [30, inDays(3)],
+  });
+
+  foreignId({
+    app: () => identity.app,
+    viewer: () => aViewer({ userId: ada.id, username: 'ada' }),
+    requests: async () => {
+      const { one, invited } = await sourced();
+      const other = await sourced();
+      await ada.client.post(`${one}/share`).body({ group_id: invited.id, group_access: 20 }).json();
+      return [{ method: 'DELETE', path: `${other.one}/share/${invited.id}` }];
+    },
+  });
+});
+
+describe('sharing a group', () => {
+  it('answers the group with what it is shared with', async () => {
+    const own = await group(ada, { visibility: 'public' });
+    const invited = await invitedGroup();
+    const body = { group_id: invited.id, group_access: '30', expires_at: null };
+    const response = await ada.client.post(`/groups/${encodeURIComponent(own.full_path)}/share`).body(body);
+    expect(response.status).toBe(201);
+    expect(response.body).toMatchObject({
+      id: own.id,
+      full_path: own.full_path,
+      shared_with_groups: [
+        {
+          group_id: invited.id,
+          group_name: invited.name,
+          group_full_path: invited.full_path,
+          group_access_level: 30,
+          expires_at: null,
+        },
+      ],
+    });
+    for (const key of ['projects', 'shared_projects', 'runners_token', 'enabled_git_access_protocol'])
+      expect(response.body).not.toHaveProperty(key);
+  });
+
+  it('is 404 for whoever does not own it, and unsharing 204 without effect', async () => {
+    const own = await group(ada, { visibility: 'public' });
+    const invited = await invitedGroup();
+    const secret = await group(ada);
+    for (const id of [invited.id, secret.id])
+      await ada.client.post(`/groups/${own.id}/share`).body({ group_id: id, group_access: 20 }).json();
+    for (const level of [10, 20, 30, 40]) {
+      const member = await person();
+      await join(`/groups/${own.id}`, member, level);
+      const refused = await member.client.post(`/groups/${own.id}/share`).body({ group_id: 1, group_access: 10 });
+      expect([level, refused.status, refused.body]).toEqual([level, 404, { message: 'Not Found' }]);
+      const ignored = await member.client.delete(`/groups/${own.id}/share/${invited.id}`);
+      expect([ignored.status, ignored.text]).toEqual([204, '']);
+      // Of groups that he does not see he learns nothing.
+      expect((await member.client.delete(`/groups/${own.id}/share/${secret.id}`)).body).toEqual({
+        message: '404 Group Link Not Found',
+      });
+    }
+    expect((await ada.client.get(`/groups/${own.id}`)).body.shared_with_groups).toHaveLength(2);
+    const root = await identity.root.delete(`/groups/${own.id}/share/${secret.id}`);
+    expect(root.status).toBe(204);
+  });
+
+  it('lets administrators share any pair', async () => {
+    const [one, two] = [await group(ada), await group(bob)];
+    expect(
+      (await identity.root.post(`/groups/${one.id}/share`).body({ group_id: two.id, group_access: 50 })).status,
+    ).toBe(201);
+    expect((await bob.client.get(`/groups/${one.id}`)).body.runners_token).toEqual(expect.any(String));
+  });
+
+  it('counts members of groups above the invited one, not those below it, and no shares of shares', async () => {
+    const top = await group(bob, { visibility: 'internal' });
+    const invited = await group(bob, { parent_id: top.id, visibility: 'internal' });
+    const below = await group(bob, { parent_id: invited.id, visibility: 'internal' });
+    const friends = await group(bob, { visibility: 'internal' });
+    const [above, under, friend] = [await person(), await person(), await person()];
+    await join(`/groups/${top.id}`, above, 30);
+    await join(`/groups/${below.id}`, under, 30);
+    await join(`/groups/${friends.id}`, friend, 30);
+    await bob.client.post(`/groups/${invited.id}/share`).body({ group_id: friends.id, group_access: 50 }).json();
+    const own = await group(ada);
+    const sub = await group(ada, { parent_id: own.id });
+    const inside = await project(ada, { namespace_id: sub.id });
+    await ada.client.post(`/groups/${own.id}/share`).body({ group_id: invited.id, group_access: 20 }).json();
+    const statuses = async (who: Person) =>
+      Promise.all(
+        [`/groups/${own.id}`, `/groups/${sub.id}`, `/projects/${inside.id}`].map(
+          async (path) => (await who.client.get(path)).status,
+        ),
+      );
+    expect(await statuses(above)).toEqual([200, 200, 200]);
+    expect(await statuses(under)).toEqual([404, 404, 404]);
+    expect(await statuses(friend)).toEqual([404, 404, 404]);
+  });
+
+  it('goes with either group', async () => {
+    const [own, invited] = [await group(ada), await invitedGroup()];
+    await ada.client.post(`/groups/${own.id}/share`).body({ group_id: invited.id, group_access: 20 }).json();
+    await bob.client.delete(`/groups/${invited.id}`).json();
+    const before = await versionNow();
+    const body = { permanently_remove: true, full_path: invited.full_path };
+    await bob.client.delete(`/groups/${invited.id}`).body(body).json();
+    expect((await changesSince(before)).map((row) => row.kind)).toContain('share');
+    expect((await ada.client.get(`/groups/${own.id}`)).body.shared_with_groups).toEqual([]);
+  });
+});
+
+describe('sharing a project', () => {
+  it('answers the link', async () => {
+    const own = await project(ada);
+    const invited = await invitedGroup();
+    const { status, body } = await ada.client
+      .post(`/projects/${encodeURIComponent(own.path_with_namespace)}/share`)
+      .body({ group_id: invited.id, group_access: 30 });
+    expect([status, body]).toEqual([
+      201,
+      { id: expect.any(Number), project_id: own.id, group_id: invited.id, group_access: 30, expires_at: null },
+    ]);
+    expect((await bob.client.get(`/projects/${own.id}`)).body.shared_with_groups).toEqual([
+      {
+        group_id: invited.id,
+        group_name: invited.name,
+        group_full_path: invited.full_path,
+        group_access_level: 30,
+        expires_at: null,
+      },
+    ]);
+  });
+
+  it('is for maintainers, who give and take nothing above their own level', async () => {
+    const home = await group(ada, { visibility: 'public' });
+    const own = await project(ada, { namespace_id: home.id, visibility: 'public' });
+    const [maintainer, developer] = [await person(), await person()];
+    await join(`/projects/${own.id}`, maintainer, 40);
+    await join(`/projects/${own.id}`, developer, 30);
+    const mine: MadeGroup = await group(maintainer);
+    const share = (by: Person, group_access: number) =>
+      by.client.post(`/projects/${own.id}/share`).body({ group_id: mine.id, group_access }).send();
+    for (const [by, level] of [
+      [developer, 10],
+      [maintainer, 50],
+    ] as const) {
+      const { status, body } = await share(by, level);
+      expect([status, body]).toEqual([403, { message: '403 Forbidden' }]);
+    }
+    expect((await share(maintainer, 40)).status).toBe(201);
+    // He owns the invited group, and is no more than before.
+    expect((await maintainer.client.get(`/projects/${own.id}/members/all/${maintainer.id}`)).body.access_level).toBe(
+      40,
+    );
+    expect((await developer.client.delete(`/projects/${own.id}/share/${mine.id}`)).body).toEqual({
+      message: '403 Forbidden',
+    });
+    const owners = await group(ada, { visibility: 'internal' });
+    await ada.client.post(`/projects/${own.id}/share`).body({ group_id: owners.id, group_access: 50 }).json();
+    expect((await maintainer.client.delete(`/projects/${own.id}/share/${owners.id}`)).status).toBe(403);
+    expect((await maintainer.client.delete(`/projects/${own.id}/share/${mine.id}`)).status).toBe(204);
+    expect((await identity.app.as(anonymousViewer()).delete(`/projects/${own.id}/share/${owners.id}`)).status).toBe(
+      401,
+    );
+  });
+});

@@ -1,0 +1,39 @@
+import type { IdentityApp, Person } from './identity-app';
+
+export interface MadeGroup {
+  readonly id: number;
+  readonly path: string;
+  readonly name: string;
+  readonly full_path: string;
+  readonly parent_id: number | null;
+}
+export interface MadeProject {
+  readonly id: number;
+  readonly path_with_namespace: string;
+}
+
+/** Makes groups and projects with names of their own, and lets people in. */
+export function maker(identity: () => IdentityApp) {
+  let serial = 0;
+  const unique = (stem: string): string => `${stem}-${++serial}`;
+  return {
+    unique,
+    person: (over: Readonly<Record<string, unknown>> = {}) => identity().person(unique('person'), over),
+    async group(by: Person, over: Readonly<Record<string, unknown>> = {}): Promise<MadeGroup> {
+      const path = unique('g');
+      const body = { name: path, path, ...over };
+      return by.client.post('/groups').body(body).json<MadeGroup>();
+    },
+    async project(by: Person, over: Readonly<Record<string, unknown>> = {}): Promise<MadeProject> {
+      const body = { name: unique('p'), ...over };
+      return by.client.post('/projects').body(body).json<MadeProject>();
+    },
+    join: (where: `/${'groups' | 'projects'}/${number}`, person: Person, access_level: number) =>
+      identity().root.post(`${where}/members`).body({ user_id: person.id, access_level }).json(),
+  };
+}
+
+/** A calendar day (UTC), so many days from now. */
+export function inDays(days: number): string {
+  return new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+}
