@@ -12,6 +12,8 @@ import {
   GroupAccessRequestsController,
   ProjectAccessRequestsController,
 } from './access-requests/access-requests.controller';
+import { AccountMailsController } from './account-mails/account-mails.controller';
+import { AccountMails } from './account-mails/account-mails.service';
 import { AccessRequests } from './access-requests/access-requests.service';
 import { Bootstrap } from './bootstrap/bootstrap.command';
 import {
@@ -52,6 +54,13 @@ import { ProjectCreation } from './project-changes/project-creation.service';
 import { ProjectLooks } from './project-changes/project-looks';
 import { ProjectPlaces } from './project-changes/project-places';
 import { ProjectRows } from './project-changes/project-rows';
+import { ProjectForksController } from './project-forks/project-forks.controller';
+import { ProjectForks } from './project-forks/project-forks.service';
+import { ProjectMovesController } from './project-moves/project-moves.controller';
+import { ProjectMoves } from './project-moves/project-moves.service';
+import { ProjectStarsController } from './project-stars/project-stars.controller';
+import { ProjectStars } from './project-stars/project-stars.service';
+import { StarrersQueries } from './project-stars/starrers.queries';
 import { ProjectStatesController } from './project-states/project-states.controller';
 import { ProjectStates } from './project-states/project-states.service';
 import { ProjectUsersController } from './project-users/project-users.controller';
@@ -61,6 +70,7 @@ import { RemovalService } from './removal/removal.service';
 import { TokenResolution } from './resolution/token-resolution';
 import { TokenResolutionController } from './resolution/token-resolution.controller';
 import { IdentityScopeResolver } from './scope/identity-scope-resolver';
+import { NamedNamespaces } from './scope/named-namespaces';
 import { GroupSharesController } from './shares/group-shares.controller';
 import { ProjectSharesController } from './shares/project-shares.controller';
 import { SharesService } from './shares/shares.service';
@@ -103,7 +113,7 @@ const avatars = [Avatars, AvatarsQueries];
 const attributes = [CustomAttributes];
 const users = [UsersQueries, UsersService, UserChanges, PersonalNamespace, UserStates, Administrators, HolderLog];
 const userRemoval = [UserRemoval, RemovalSteps, SoleOwnership, GhostUser, UserRemovalJob];
-const emails = [EmailsQueries, EmailsService, EmailConfirmations, PrimaryEmails];
+const emails = [EmailsQueries, EmailsService, EmailConfirmations, PrimaryEmails, AccountMails];
 const serviceAccounts = [
   ServiceAccountsQueries,
   ServiceAccountsService,
@@ -114,6 +124,7 @@ const tokens = [AccessTokensQueries, AccessTokensService, TokenResolution, Boots
 const groups = [GroupsQueries, GroupsService, GroupChangesService, GroupDetails];
 const projects = [ProjectStatistics, ProjectsQueries, FormerPaths];
 const projectWrites = [ProjectCreation, ProjectChanges, ProjectLooks, ProjectPlaces, ProjectRows, ProjectStates];
+const projectActs = [ProjectForks, ProjectMoves, ProjectStars, StarrersQueries, NamedNamespaces];
 const topics = [ProjectTopics, TopicMerge, TopicsQueries, TopicsService];
 const members = [MembersQueries, MembersService, AccessRequests];
 const shares = [SharesService, Expiry];
@@ -127,6 +138,7 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     EmailsController,
     UserEmailsController,
     EmailConfirmationController,
+    AccountMailsController,
     GroupServiceAccountsController,
     InstanceServiceAccountsController,
     ServiceAccountTokensController,
@@ -144,6 +156,9 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     ProjectsController,
     ProjectChangesController,
     ProjectStatesController,
+    ProjectForksController,
+    ProjectMovesController,
+    ProjectStarsController,
     GroupMovesController,
     GroupSharesController,
     ProjectSharesController,
@@ -166,6 +181,7 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     ...groups,
     ...projects,
     ...projectWrites,
+    ...projectActs,
     ...topics,
     ...members,
     ...shares,

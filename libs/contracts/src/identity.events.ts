@@ -14,6 +14,12 @@ export const projectCreated = defineEvent(
   }),
 );
 
+export const projectForked = defineEvent(
+  'identity.project.forked.v1',
+  'A project was made as a fork of another; follows its own creation.',
+  object({ project_id: int, source_project_id: int, namespace_id: int, creator_id: int, forked_at: instant }),
+);
+
 export const projectDeleted = defineEvent(
   'identity.project.deleted.v1',
   'A project is gone for good; every service drops what belongs to it.',

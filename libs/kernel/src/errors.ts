@@ -106,10 +106,11 @@ export class Refused extends RookeryError {
   }
 }
 
+/** Shape: `reason` is the value of `message` in the body: a text, or problems by field (a fork whose name is taken). */
 export class Conflict extends RookeryError {
   readonly code = 'conflict';
-  constructor(readonly reason?: string) {
-    super(reason ?? 'Conflict');
+  constructor(readonly reason?: string | Readonly<Record<string, readonly string[]>>) {
+    super(typeof reason === 'string' ? reason : 'Conflict');
   }
 }
 

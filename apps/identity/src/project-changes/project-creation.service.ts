@@ -72,16 +72,10 @@ export class ProjectCreation {
 
   /** Errors: Invalid when there is no such namespace, or the maker may not create there. Source: ADR 0064 (2). */
   private async home(tx: Tx, maker: SignedInViewer, namespaceId: number | null): Promise<Home> {
-    const id = namespaceId ?? (await this.ownNamespace(tx, maker.userId));
+    const id = namespaceId ?? (await this.places.ownNamespace(tx, maker.userId));
     const home = id === null ? null : await this.places.home(tx, maker, id);
     if (!home || !mayPutProjectsIn(maker, home)) throw new Invalid(NOT_VALID);
     return home;
-  }
-
-  /** Bots have none. */
-  private async ownNamespace(tx: Tx, userId: number): Promise<number | null> {
-    const [own] = await tx.query<{ id: number }>(`select id from namespaces where owner_id = $1`, [userId]);
-    return own?.id ?? null;
   }
 
   private defaultVisibility(home: Home): Visibility {

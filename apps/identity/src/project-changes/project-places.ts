@@ -45,6 +45,12 @@ export class ProjectPlaces {
     return home ?? null;
   }
 
+  /** Bots have none. */
+  async ownNamespace(tx: Tx, userId: number): Promise<number | null> {
+    const [own] = await tx.query<{ id: number }>(`select id from namespaces where owner_id = $1`, [userId]);
+    return own?.id ?? null;
+  }
+
   /** Errors: NotFound for the project. */
   async project(tx: Tx, viewer: Pick<Viewer, 'userId'>, projectId: number): Promise<Placed> {
     const { placed } = await this.together(tx, viewer, projectId, null);
