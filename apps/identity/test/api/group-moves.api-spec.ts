@@ -1,0 +1,327 @@
+import { aViewer, anonymousViewer, paging, parameterEncodings, refusalOrder } from '@rookery/testing';
+import { maker } from '../support/groups-and-projects';
+import type { MadeGroup } from '../support/groups-and-projects';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+let bob: Person;
+const { group, project, person, join, unique } = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+  bob = await identity.person('bob');
+});
+afterAll(() => identity.close());
+
+const move = (by: Person, from: { id: number }, group_id?: number | string | null) =>
+  by.client
+    .post(`/groups/${from.id}/transfer`)
+    .body(group_id === undefined ? {} : { group_id })
+    .send();
+const versionNow = async () =>
+  (await identity.db.query<{ version: number }>(`select version from directory_head`))[0]!.version;
+const row = async (id: number) =>
+  (await identity.db.query<Record<string, unknown>>(`select * from namespaces where id = $1`, [id]))[0]!;
+const failed = (reason: string) => [400, { message: `Transfer failed: ${reason}` }];
+const answered = async (response: ReturnType<typeof move>) => {
+  const { status, body } = await response;
+  return [status, body];
+};
+
+describe('POST /groups/:id/transfer', () => {
+  it('moves a group with everything below it, in one version', async () => {
+    const [target, top] = [await group(ada, { name: 'Target' }), await group(ada, { name: 'Top' })];
+    const child = await group(ada, { parent_id: top.id, name: 'Child' });
+    const inside = await project(ada, { namespace_id: child.id, path: 'web', name: 'Web' });
+    const before = await versionNow();
+    const { status, body } = await move(ada, top, target.id);
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      id: top.id,
+      parent_id: target.id,
+      full_path: `${target.full_path}/${top.path}`,
+      full_name: 'Target / Top',
+      shared_with_groups: [],
+    });
+    for (const key of ['projects', 'shared_projects', 'runners_token', 'enabled_git_access_protocol'])
+      expect(body).not.toHaveProperty(key);
+    expect(await versionNow()).toBe(before + 1);
+    const changed = await identity.db.query<{ kind: string; entity_id: number; state: Record<string, unknown> }>(
+      `select kind, entity_id, state from directory_changes where version = $1 order by ordinal`,
+      [before + 1],
+    );
+    expect(changed.map(({ kind, entity_id, state }) => [kind, entity_id, state['traversal_ids']])).toEqual([
+      ['namespace', top.id, [target.id, top.id]],
+      ['namespace', child.id, [target.id, top.id, child.id]],
+    ]);
+    expect((await ada.client.get(`/groups/${child.id}`)).body).toMatchObject({
+      full_path: `${target.full_path}/${top.path}/${child.path}`,
+      full_name: 'Target / Top / Child',
+    });
+    const there = `${target.full_path}/${top.path}/${child.path}/web`;
+    expect((await ada.client.get(`/projects/${encodeURIComponent(there)}`)).body.id).toBe(inside.id);
+    const former = await ada.client.get(`/projects/${encodeURIComponent(inside.path_with_namespace)}`);
+    expect([former.status, former.headers.get('location')]).toEqual([
+      301,
+      `http://localhost:8080/api/v4/projects/${inside.id}`,
+    ]);
+    expect((await ada.client.get(`/groups/${target.id}/subgroups`)).body).toEqual([
+      expect.objectContaining({ id: top.id }),
+    ]);
+    expect(
+      (await identity.db.query(`select namespace_id from namespace_ancestors where ancestor_id = $1`, [target.id]))
+        .length,
+    ).toBe(3);
+    // The former path is free, and the new one taken.
+    expect((await group(ada, { path: top.path, name: 'Again' })).full_path).toBe(top.path);
+    const taken = await ada.client.post('/groups').body({ name: 'x', path: top.path, parent_id: target.id });
+    expect(taken.body.message).toContain('has already been taken');
+  });
+
+  it.each([undefined, null, ''])('moves to the top level without a parent (%j)', async (nothing) => {
+    const top = await group(ada, { name: 'Home' });
+    const child = await group(ada, { parent_id: top.id, name: 'Child' });
+    const below = await group(ada, { parent_id: child.id });
+    const { status, body } = await move(ada, child, nothing);
+    expect([status, body.parent_id, body.full_path, body.full_name]).toEqual([201, null, child.path, 'Child']);
+    expect((await ada.client.get(`/groups/${below.id}`)).body.full_path).toBe(`${child.path}/${below.path}`);
+    // Nobody was a direct owner, so the caller is.
+    expect((await ada.client.get(`/groups/${child.id}/members`)).body).toEqual([
+      expect.objectContaining({ id: ada.id, access_level: 50 }),
+    ]);
+  });
+
+  it('moves by paths, and between parents', async () => {
+    const [one, two] = [await group(ada), await group(ada)];
+    const child = await group(ada, { parent_id: one.id });
+    const path = `/groups/${encodeURIComponent(child.full_path)}/transfer`;
+    const { status, body } = await ada.client.post(path).body({ group_id: two.id });
+    expect([status, body.full_path]).toEqual([201, `${two.full_path}/${child.path}`]);
+  });
+
+  it('raises a lower membership when it makes the caller an owner, and leaves owners alone', async () => {
+    const top = await group(ada);
+    await join(`/groups/${top.id}`, bob, 50);
+    const [one, two] = [await group(ada, { parent_id: top.id }), await group(ada, { parent_id: top.id })];
+    const members = async ({ id }: MadeGroup) =>
+      (await identity.root.get(`/groups/${id}/members`)).body.map((m: { id: number; access_level: number }) => [
+        m.id,
+        m.access_level,
+      ]);
+    await identity.db.query(
+      `insert into members (user_id, source_type, source_id, access_level, expires_on) values ($1, 'namespace', $2, 20, '2099-01-01')`,
+      [bob.id, one.id],
+    );
+    await join(`/groups/${two.id}`, ada, 50);
+    expect((await move(bob, one)).status).toBe(201);
+    expect((await move(bob, two)).status).toBe(201);
+    expect(await members(one)).toEqual([[bob.id, 50]]);
+    expect(await members(two)).toEqual([[ada.id, 50]]);
+    const [membership] = await identity.db.query<{ expires_on: string | null }>(
+      `select expires_on from members where source_type = 'namespace' and source_id = $1`,
+      [one.id],
+    );
+    expect(membership!.expires_on).toBeNull();
+    // Rights that came from above ended with the move.
+    expect((await bob.client.get(`/groups/${two.id}`)).status).toBe(404);
+  });
+
+  it('lowers the visibility of all that moves', async () => {
+    const target = await group(ada, { visibility: 'internal' });
+    const top = await group(ada, { visibility: 'public' });
+    const open = await group(ada, { parent_id: top.id, visibility: 'public' });
+    const closed = await group(ada, { parent_id: top.id, visibility: 'private' });
+    const shown = await project(ada, { namespace_id: open.id, visibility: 'public' });
+    const hidden = await project(ada, { namespace_id: open.id, visibility: 'private' });
+    const before = await versionNow();
+    await move(ada, top, target.id);
+    const visibility = async (path: string) => (await ada.client.get(path)).body.visibility;
+    expect(await visibility(`/groups/${top.id}`)).toBe('internal');
+    expect(await visibility(`/groups/${open.id}`)).toBe('internal');
+    expect(await visibility(`/groups/${closed.id}`)).toBe('private');
+    expect(await visibility(`/projects/${shown.id}`)).toBe('internal');
+    expect(await visibility(`/projects/${hidden.id}`)).toBe('private');
+    const changes = await identity.db.query<{ version: number; kind: string; entity_id: number }>(
+      `select version, kind, entity_id from directory_changes where version > $1`,
+      [before],
+    );
+    expect(new Set(changes.map(({ version }) => version)).size).toBe(1);
+    expect(changes).toContainEqual(expect.objectContaining({ kind: 'project', entity_id: shown.id }));
+    expect(changes).not.toContainEqual(expect.objectContaining({ kind: 'project', entity_id: hidden.id }));
+  });
+
+  it('takes the plan of the new root, and drops what only roots decide', async () => {
+    const [free, top] = [await group(ada), await group(ada)];
+    const child = await group(ada, { parent_id: top.id });
+    await identity.db.query(`update namespaces set plan = 'free' where id = $1`, [free.id]);
+    await ada.client.put(`/groups/${top.id}`).body({ prevent_sharing_groups_outside_hierarchy: true }).json();
+    await move(ada, top, free.id);
+    expect([(await row(top.id))['plan'], (await row(child.id))['plan']]).toEqual(['free', 'free']);
+    expect((await row(top.id))['settings']).toEqual({});
+    await move(ada, child, null);
+    expect([(await row(top.id))['plan'], (await row(child.id))['plan']]).toEqual(['free', 'ultimate']);
+  });
+
+  it('tells why it fails', async () => {
+    const top = await group(ada);
+    const child = await group(ada, { parent_id: top.id });
+    const below = await group(ada, { parent_id: child.id });
+    expect(await answered(move(ada, top))).toEqual(failed('Group is already a root group.'));
+    expect(await answered(move(ada, child, top.id))).toEqual(
+      failed('Group is already associated to the parent group.'),
+    );
+    for (const id of [child.id, below.id])
+      expect(await answered(move(ada, child, id))).toEqual(failed('Cannot transfer group to one of its subgroup.'));
+
+    const foreign = await group(bob, { visibility: 'public' });
+    expect(await answered(move(ada, child, foreign.id))).toEqual(failed("You don't have enough permissions."));
+    await join(`/groups/${foreign.id}`, ada, 40);
+    await bob.client.put(`/groups/${foreign.id}`).body({ subgroup_creation_level: 'owner' }).json();
+    expect(await answered(move(ada, child, foreign.id))).toEqual(failed("You don't have enough permissions."));
+    await bob.client.put(`/groups/${foreign.id}`).body({ subgroup_creation_level: 'maintainer' }).json();
+    expect((await move(ada, child, foreign.id)).status).toBe(201);
+  });
+
+  it('fails where the path or the name is taken or not allowed, or too deep', async () => {
+    const [top, other] = [await group(ada), await group(ada)];
+    const same = 'The parent group already has a subgroup or a project with the same path.';
+    const one = await group(ada, { parent_id: top.id, path: 'twin', name: 'One' });
+    await project(ada, { namespace_id: other.id, path: 'twin', name: 'Whatever' });
+    expect(await answered(move(ada, one, other.id))).toEqual(failed(same));
+    const user = await group(ada, { parent_id: top.id, path: 'BOB', name: 'Bob' });
+    expect(await answered(move(ada, user))).toEqual(failed(same));
+    const reserved = await group(ada, { parent_id: top.id, path: 'admin', name: 'Admin' });
+    expect(await answered(move(ada, reserved))).toEqual(failed('Validation failed: Path admin is a reserved name'));
+    const named = await group(ada, { parent_id: top.id, name: 'Same name' });
+    await group(ada, { parent_id: other.id, name: 'Same name' });
+    expect(await answered(move(ada, named, other.id))).toEqual(
+      failed('Validation failed: Name has already been taken'),
+    );
+    let deep = await group(ada);
+    for (let depth = 2; depth <= 18; depth++) deep = await group(ada, { parent_id: deep.id });
+    await group(ada, { parent_id: (await group(ada, { parent_id: named.id })).id });
+    expect(await answered(move(ada, named, deep.id))).toEqual(
+      failed('Validation failed: Parent has too deep level of nesting'),
+    );
+    expect((await ada.client.get(`/groups/${named.id}`)).body.parent_id).toBe(top.id);
+  });
+
+  it('needs the right to make top-level groups for a promotion', async () => {
+    const external = await person({ external: true });
+    const top = await group(ada);
+    const child = await group(ada, { parent_id: top.id });
+    await join(`/groups/${top.id}`, external, 50);
+    expect(await answered(move(external, child))).toEqual(failed("You don't have enough permissions."));
+  });
+
+  it('hides targets that the caller does not see', async () => {
+    const own = await group(ada);
+    const hidden = await group(bob);
+    for (const id of [hidden.id, 999_999, bob.namespaceId])
+      expect(await answered(move(ada, own, id))).toEqual([404, { message: '404 Group Not Found' }]);
+    expect(await answered(move(ada, own, 'x'))).toEqual([400, { error: 'group_id is invalid' }]);
+    expect(await answered(move(ada, own, '99999999999999999999'))).toEqual([400, { error: 'group_id is invalid' }]);
+  });
+
+  refusalOrder(
+    () => identity.app,
+    async () => {
+      const [own, target] = [await group(ada), await group(ada)];
+      await join(`/groups/${own.id}`, bob, 40);
+      const stranger = await person();
+      const viewer = ({ id, username }: Person) => aViewer({ userId: id, username });
+      return {
+        method: 'POST',
+        path: `/groups/${own.id}/transfer`,
+        good: { group_id: target.id },
+        bad: { group_id: 'x' },
+        anonymous: anonymousViewer(),
+        outsider: viewer(stranger),
+        reader: viewer(bob),
+        allowed: viewer(ada),
+      };
+    },
+  );
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: async () => {
+      const [own, target] = [await group(ada), await group(ada, { name: 'Same target' })];
+      const params = { group_id: target.id };
+      return { viewer: aViewer({ userId: ada.id }), method: 'POST', path: `/groups/${own.id}/transfer`, params };
+    },
+    seen: (body) => String(body['full_name']).split(' / ')[0],
+    expected: 'Same target',
+  });
+});
+
+describe('GET /groups/:id/transfer_locations', () => {
+  let lena: Person;
+  let top: MadeGroup;
+  let child: MadeGroup;
+  beforeAll(async () => {
+    lena = await identity.person('lena');
+    top = await group(lena, { name: 'M top', path: unique('lena') });
+    child = await group(lena, { name: 'Child', parent_id: top.id });
+    await group(lena, { name: 'Below', parent_id: child.id });
+    for (const name of ['D', 'A', 'C', 'B']) await group(lena, { name, path: `${unique('lena')}-${name}` });
+    const theirs = await group(bob, { name: 'E theirs' });
+    await join(`/groups/${theirs.id}`, lena, 40);
+    const closed = await group(bob, { name: 'F closed', subgroup_creation_level: 'owner' });
+    await join(`/groups/${closed.id}`, lena, 40);
+    const developed = await group(bob, { name: 'G developed' });
+    await join(`/groups/${developed.id}`, lena, 30);
+  });
+  const names = async (path: string, query = {}, who = lena.client) =>
+    (await who.get(path).query(query)).body.map((one: { name: string }) => one.name);
+
+  it('lists where the caller may make groups, by name, without itself, its descendants and its parent', async () => {
+    expect(await names(`/groups/${child.id}/transfer_locations`)).toEqual(['A', 'B', 'C', 'D', 'E theirs']);
+    expect(await names(`/groups/${top.id}/transfer_locations`)).toEqual(['A', 'B', 'C', 'D', 'E theirs']);
+    const all = await names(`/groups/${child.id}/transfer_locations`, { per_page: 100 }, identity.root);
+    expect(all).toEqual(expect.arrayContaining(['F closed', 'G developed']));
+    expect(all).not.toContain('M top');
+  });
+
+  it('shows six fields, and searches names and paths', async () => {
+    const path = `/groups/${encodeURIComponent(child.full_path)}/transfer_locations`;
+    const { body } = await lena.client.get(path).query({ search: 'THEIRS' });
+    expect(body).toEqual([
+      {
+        id: expect.any(Number),
+        web_url: expect.stringContaining('http://localhost:8080/groups/g-'),
+        name: 'E theirs',
+        avatar_url: null,
+        full_name: 'E theirs',
+        full_path: expect.stringMatching(/^g-/),
+      },
+    ]);
+    expect(await names(path, { search: '-A' })).toEqual(['A']);
+    expect(await names(path, { search: '%' })).toEqual([]);
+    expect((await lena.client.get(path).query({ search: 'a\0b' })).status).toBeLessThan(500);
+  });
+
+  it('refuses whoever does not own the group', async () => {
+    const open = await group(ada, { visibility: 'public' });
+    await join(`/groups/${open.id}`, bob, 40);
+    const ask = async (who: typeof identity.nobody, id: number) => {
+      const { status, body } = await who.get(`/groups/${id}/transfer_locations`);
+      return [status, body];
+    };
+    expect(await ask(bob.client, open.id)).toEqual([403, { message: '403 Forbidden' }]);
+    expect(await ask(identity.nobody, open.id)).toEqual([401, { message: '401 Unauthorized' }]);
+    expect(await ask(identity.nobody, top.id)).toEqual([404, { message: '404 Group Not Found' }]);
+    expect(await ask(ada.client, top.id)).toEqual([404, { message: '404 Group Not Found' }]);
+    expect((await ask(ada.client, open.id))[0]).toBe(200);
+  });
+
+  paging(() => ({
+    app: identity.app,
+    viewer: aViewer({ userId: lena.id, username: 'lena' }),
+    path: `/groups/${child.id}/transfer_locations`,
+    query: { search: '' },
+    rows: 5,
+  }));
+});

@@ -1,0 +1,103 @@
+import { Work } from '@rookery/persistence';
+import { maker } from '../support/groups-and-projects';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+const { group } = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+});
+afterAll(() => identity.close());
+
+interface Row {
+  readonly id: number;
+  readonly parent_id: number | null;
+  readonly path: string;
+  readonly full_path: string;
+  readonly traversal_ids: number[];
+}
+/** Every group lies where its parent says, by ids and by path. */
+async function strays(): Promise<unknown[]> {
+  return identity.db.query<Row>(
+    `select n.id, n.full_path, n.traversal_ids from namespaces n left join namespaces p on p.id = n.parent_id
+     where n.traversal_ids <> coalesce(p.traversal_ids, '{}') || n.id
+       or n.full_path <> coalesce(p.full_path || '/', '') || n.path`,
+  );
+}
+const move = (from: { id: number }, group_id: number | null) =>
+  ada.client.post(`/groups/${from.id}/transfer`).body({ group_id }).send();
+
+describe('groups that move at the same time', () => {
+  it('do not end below each other', async () => {
+    for (let round = 0; round < 8; round++) {
+      const [one, two] = [await group(ada), await group(ada)];
+      const answers = await Promise.all([move(one, two.id), move(two, one.id)]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+    }
+    expect(await strays()).toEqual([]);
+  });
+
+  it('take children along that are made meanwhile, and projects and renames do not break them', async () => {
+    for (let round = 0; round < 6; round++) {
+      const [top, target] = [await group(ada), await group(ada)];
+      const child = await group(ada, { parent_id: top.id });
+      const answers = await Promise.all([
+        ...Array.from({ length: 4 }, (_, n) =>
+          ada.client
+            .post('/groups')
+            .body({ name: `n${n}`, path: `n${n}`, parent_id: child.id })
+            .send(),
+        ),
+        move(top, target.id),
+        ada.client
+          .put(`/groups/${target.id}`)
+          .body({ path: `${target.path}-renamed` })
+          .send(),
+        ada.client.post('/projects').body({ name: 'inside', namespace_id: child.id }).send(),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 200, 201]);
+    }
+    expect(await strays()).toEqual([]);
+  });
+});
+
+it('a rename waits for a child that is being made, and takes it along', async () => {
+  const top = await group(ada);
+  const child = await group(ada, { parent_id: top.id });
+  let renamed: Promise<{ status: number }> | undefined;
+  await identity.app.get(Work).run(async (tx) => {
+    // What making a group below `child` does, with time for the rename in between.
+    const [parent] = await tx.query<Row>(`select * from namespaces where id = $1 for share`, [child.id]);
+    renamed = ada.client
+      .put(`/groups/${top.id}`)
+      .body({ path: `${top.path}-new` })
+      .send();
+    await waiting();
+    const [{ id }] = (await tx.query(`select nextval(pg_get_serial_sequence('namespaces', 'id')) as id`)) as [
+      { id: number },
+    ];
+    await tx.query(
+      `insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_name, full_path, visibility, plan)
+       values ($1, 'group', $2, $3, 'late', 'late', 'late', $4, 'private', 'ultimate')`,
+      [id, parent!.id, [...parent!.traversal_ids, id], `${parent!.full_path}/late`],
+    );
+  });
+  expect((await renamed!).status).toBe(200);
+  expect(await strays()).toEqual([]);
+});
+
+/** Until some transaction of this database waits for a lock. */
+async function waiting(): Promise<void> {
+  const deadline = Date.now() + 5000;
+  for (;;) {
+    const rows = await identity.db.query(
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (rows.length > 0) return;
+    if (Date.now() > deadline) throw new Error('nobody waits for a lock');
+    await new Promise((done) => setImmediate(done));
+  }
+}
