@@ -9,6 +9,16 @@ export const identitySettings = defineSettings('identity', {
     max: 400,
     about: 'Longest life of an access token, in days; also the life of one made without a date.',
   }),
+  tokenExpiryRequired: setting.flag('TOKEN_EXPIRY_REQUIRED', {
+    default: true,
+    about: 'Whether a token made without a date ends all the same, after its longest life.',
+  }),
+  botRetentionDays: setting.int('TOKEN_BOT_RETENTION_DAYS', {
+    default: 30,
+    min: 0,
+    max: 3650,
+    about: 'Days between the end of the last token of a group or project bot and the removal of the bot.',
+  }),
   tokenPrefix: setting.text('TOKEN_PREFIX', { default: 'glpat-', about: 'First characters of access tokens.' }),
   impersonationEnabled: setting.flag('TOKEN_IMPERSONATION', {
     default: true,

@@ -42,6 +42,7 @@ import { GroupsQueries } from './groups/groups.queries';
 import { GroupsService } from './groups/groups.service';
 import { Expiry } from './housekeeping/expiry';
 import { HousekeepingJob } from './housekeeping/housekeeping.job';
+import { TokenUpkeepJob } from './housekeeping/token-upkeep.job';
 import { GroupMembersController, ProjectMembersController } from './members/members.controller';
 import { MembersQueries } from './members/members.queries';
 import { MembersService } from './members/members.service';
@@ -69,6 +70,14 @@ import { ProjectsQueries } from './projects/projects.queries';
 import { RemovalService } from './removal/removal.service';
 import { TokenResolution } from './resolution/token-resolution';
 import { TokenResolutionController } from './resolution/token-resolution.controller';
+import { BotUsers } from './resource-tokens/bot-users';
+import { EndedBots } from './resource-tokens/ended-bots';
+import {
+  GroupAccessTokensController,
+  ProjectAccessTokensController,
+} from './resource-tokens/resource-tokens.controller';
+import { ResourceTokensQueries } from './resource-tokens/resource-tokens.queries';
+import { ResourceTokensService } from './resource-tokens/resource-tokens.service';
 import { IdentityScopeResolver } from './scope/identity-scope-resolver';
 import { NamedNamespaces } from './scope/named-namespaces';
 import { GroupSharesController } from './shares/group-shares.controller';
@@ -83,10 +92,13 @@ import { ServiceAccountTokensController } from './service-account-tokens/service
 import { ServiceAccountChanges } from './service-accounts/service-account-changes.service';
 import { ServiceAccountsQueries } from './service-accounts/service-accounts.queries';
 import { ServiceAccountsService } from './service-accounts/service-accounts.service';
+import { ExpiryNotices } from './token-notices/expiry-notices';
+import { TokenRecipients } from './token-notices/token-recipients';
 import { AccessTokensQueries } from './tokens/access-tokens.queries';
 import { AccessTokensService } from './tokens/access-tokens.service';
 import { ImpersonationTokensController } from './tokens/impersonation-tokens.controller';
 import { PersonalAccessTokensController } from './tokens/personal-access-tokens.controller';
+import { TokenTerms } from './tokens/token-terms';
 import { PersonalNamespace } from './user-changes/personal-namespace';
 import { UserChangesController } from './user-changes/user-changes.controller';
 import { UserChanges } from './user-changes/user-changes.service';
@@ -120,7 +132,9 @@ const serviceAccounts = [
   ServiceAccountChanges,
   AccountsOfRemovedGroups,
 ];
-const tokens = [AccessTokensQueries, AccessTokensService, TokenResolution, Bootstrap];
+const tokens = [AccessTokensQueries, AccessTokensService, TokenTerms, TokenResolution, Bootstrap];
+const resourceTokens = [ResourceTokensQueries, ResourceTokensService, BotUsers, EndedBots];
+const tokenNotices = [TokenRecipients, ExpiryNotices, TokenUpkeepJob];
 const groups = [GroupsQueries, GroupsService, GroupChangesService, GroupDetails];
 const projects = [ProjectStatistics, ProjectsQueries, FormerPaths];
 const projectWrites = [ProjectCreation, ProjectChanges, ProjectLooks, ProjectPlaces, ProjectRows, ProjectStates];
@@ -148,6 +162,8 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     PersonalAccessTokensController,
     ImpersonationTokensController,
     TokenResolutionController,
+    GroupAccessTokensController,
+    ProjectAccessTokensController,
     GroupsController,
     AvatarsController,
     UserCustomAttributesController,
@@ -175,6 +191,8 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     ...attributes,
     ...users,
     ...userRemoval,
+    ...resourceTokens,
+    ...tokenNotices,
     ...emails,
     ...serviceAccounts,
     ...tokens,

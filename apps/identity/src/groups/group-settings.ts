@@ -26,6 +26,8 @@ export interface GroupSettings {
   enabled_git_access_protocol: string;
   prevent_sharing_groups_outside_hierarchy: boolean;
   prevent_forking_outside_group: boolean | null;
+  /** Of a top-level group: whether tokens of it and of all below may be made. */
+  resource_access_token_creation_allowed: boolean;
   file_template_project_id: number | null;
   wiki_access_level: string;
   membership_lock: boolean;
@@ -56,6 +58,7 @@ export const GROUP_DEFAULTS: GroupSettings = {
   enabled_git_access_protocol: 'all',
   prevent_sharing_groups_outside_hierarchy: false,
   prevent_forking_outside_group: null,
+  resource_access_token_creation_allowed: true,
   file_template_project_id: null,
   wiki_access_level: 'enabled',
   membership_lock: false,

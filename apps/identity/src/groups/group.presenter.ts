@@ -83,6 +83,11 @@ export const groupDetail = group.extend<GroupDetailRow>('GroupDetail').fields({
     setting('prevent_sharing_groups_outside_hierarchy'),
     { when: (one) => one.parent_id === null },
   ],
+  resource_access_token_creation_allowed: [
+    bool,
+    setting('resource_access_token_creation_allowed'),
+    { when: (one) => one.shows_secrets && one.parent_id === null },
+  ],
   prevent_forking_outside_group: [nullable(bool), setting('prevent_forking_outside_group')],
   allowed_email_domains_list: [nullable(text), setting('allowed_email_domains_list')],
   shared_runners_minutes_limit: [nullable(int), setting('shared_runners_minutes_limit')],

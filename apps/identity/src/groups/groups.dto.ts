@@ -91,6 +91,8 @@ export class UpdateGroupParams extends GroupFields {
   @Flag({ optional: true }) lock_math_rendering_limits_enabled?: boolean;
   @Int({ optional: true, nullable: true }) file_template_project_id?: number | null;
   @Flag({ optional: true, nullable: true }) prevent_forking_outside_group?: boolean | null;
+  @Flag({ optional: true, about: 'Top-level groups: tokens of the group and of all below.' })
+  resource_access_token_creation_allowed?: boolean;
   @Text({ optional: true, nullable: true }) ip_restriction_ranges?: string | null;
   @Text({ optional: true, nullable: true }) allowed_email_domains_list?: string | null;
   @Int({ optional: true, nullable: true }) max_artifacts_size?: number | null;

@@ -4,6 +4,7 @@ import type { Clock, SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS, CLOCK, Conflict, Forbidden, Invalid, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
+import { keepBotAtHome } from '../bots/bot-home';
 import { ChangeLog } from '../directory/change-log';
 import { dayAfter } from '../tokens/token-lifetime';
 import { belowInherited } from './inherited-level';
@@ -136,6 +137,7 @@ export class MembersService {
   async addIn(tx: Tx, viewer: SignedInViewer, source: MemberSource, who: Named, grant: Grant): Promise<MemberRow> {
     this.judge(viewer, source, grant);
     const user = await this.person(tx, who);
+    await keepBotAtHome(tx, user.id, source);
     await this.notBelowInherited(tx, source, user.id, grant.access_level);
     // What ran out and was not cleared away yet is no membership.
     const over = await tx.query<{ id: number }>(

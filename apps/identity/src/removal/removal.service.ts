@@ -103,6 +103,8 @@ export class RemovalService {
     );
     for (const other of this.others) await other(tx, ids, actorId);
     await tx.query(`delete from namespaces where id = any($1)`, [ids]);
+    const projectIds = projects.map((project) => project.id);
+    await this.endBots(tx, ids, projectIds);
     for (const project of projects) this.announce(tx, 'project', project.id, actorId);
     for (const group of ids) this.announce(tx, 'group', group, actorId);
   }
@@ -112,7 +114,26 @@ export class RemovalService {
     await tx.query(`delete from members where source_type = 'project' and source_id = $1`, [id]);
     await tx.query(`delete from shares where source_type = 'project' and source_id = $1`, [id]);
     await tx.query(`delete from projects where id = $1`, [id]);
+    await this.endBots(tx, [], [id]);
     this.announce(tx, 'project', id, actorId);
+  }
+
+  /** Their tokens are refused from now on; the bots themselves are removed soon after. Source: ADR 0125. */
+  private async endBots(tx: Tx, groupIds: readonly number[], projectIds: readonly number[]): Promise<void> {
+    const tokens = await tx.query<{ id: number; user_id: number }>(
+      `select id, user_id from access_tokens where (resource_type = 'group' and resource_id = any($1))
+         or (resource_type = 'project' and resource_id = any($2))`,
+      [groupIds, projectIds],
+    );
+    const bots = [...new Set(tokens.map((token) => token.user_id))];
+    if (bots.length === 0) return;
+    await tx.query(
+      `update users set state = 'blocked', updated_at = now() where id in (
+         select id from users where id = any($1) order by id for update)`,
+      [bots],
+    );
+    this.log.record(tx, 'user', ...bots);
+    this.log.recordToken(tx, ...tokens.map((token) => token.id));
   }
 
   private async mark(tx: Tx, kind: Kind, id: number): Promise<void> {

@@ -1,5 +1,7 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
+export type ResourceType = 'group' | 'project';
+
 /** A token of a person or a bot. The secret itself is never kept. */
 @Entity('access_tokens')
 export class AccessToken {
@@ -17,6 +19,11 @@ export class AccessToken {
   /** Id of the first token of the chain of rotations. */
   @Column('bigint') family_id: number;
   @Column('bigint', { nullable: true }) created_by_id: number | null;
+  /** The group or project whose bot holds it; null for tokens of people and service accounts. */
+  @Column('text', { nullable: true }) resource_type: ResourceType | null;
+  @Column('bigint', { nullable: true }) resource_id: number | null;
+  /** The level with which the bot was made a member. */
+  @Column('integer', { nullable: true }) access_level: number | null;
   @Column('timestamptz') created_at: Date;
   @Column('timestamptz') updated_at: Date;
 }

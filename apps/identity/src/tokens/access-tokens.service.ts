@@ -1,16 +1,16 @@
-import { Inject, Injectable } from '@nestjs/common';
-import type { Clock } from '@rookery/kernel';
-import { CLOCK, NotFound, Refused } from '@rookery/kernel';
+import { Injectable } from '@nestjs/common';
+import { accessTokenRotated } from '@rookery/contracts';
+import { NotFound, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
-import type { SettingsOf } from '@rookery/platform';
 import { ChangeLog } from '../directory/change-log';
-import { identitySettings } from '../identity.config';
+import { TokenRecipients } from '../token-notices/token-recipients';
+import type { ResourceType } from './access-token.entity';
 import { AccessTokensQueries } from './access-tokens.queries';
-import { expiryDay, ROTATED_LIFETIME_DAYS } from './token-lifetime';
 import { scopesFor } from './token-scopes';
 import type { NewTokenRow, TokenRow } from './token-row';
-import { digestOf, newSecret } from './token-secret';
+import { digestOf } from './token-secret';
+import { TokenTerms } from './token-terms';
 
 export interface NewToken {
   readonly userId: number;
@@ -20,6 +20,15 @@ export interface NewToken {
   readonly expiresAt?: string | undefined;
   readonly impersonation: boolean;
   readonly createdBy: number | null;
+  /** Whose bot holds it, and with what level; left out for people and service accounts. */
+  readonly resource?: TokenResource | null;
+}
+
+/** The group or project of a bot's token. */
+export interface TokenResource {
+  readonly type: ResourceType;
+  readonly id: number;
+  readonly accessLevel: number;
 }
 
 /** Making, rotating and revoking access tokens. Source: reference identity-and-import 4.3-4.8. */
@@ -29,8 +38,8 @@ export class AccessTokensService {
     private readonly work: Work,
     private readonly log: ChangeLog,
     private readonly queries: AccessTokensQueries,
-    @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+    private readonly recipients: TokenRecipients,
+    private readonly terms: TokenTerms,
   ) {}
 
   /** Errors: NotFound for the user; Refused for scopes that he may not have and for a bad day. */
@@ -42,7 +51,7 @@ export class AccessTokensService {
       if (!token.scopes.every((scope) => allowed.includes(scope))) {
         throw new Refused('Scopes can only contain available scopes');
       }
-      const expiresOn = this.expiry(token.expiresAt, this.settings.tokenMaxLifetimeDays);
+      const expiresOn = this.terms.expiryOfNew(token.expiresAt);
       return this.insert(tx, { ...token, scopes: [...new Set(token.scopes)] }, expiresOn, null);
     });
   }
@@ -52,9 +61,9 @@ export class AccessTokensService {
    * must stay although the call fails, so the refusal is thrown after the commit.
    */
   async rotate(id: number, expiresAt: string | undefined, actorId: number): Promise<NewTokenRow> {
-    const expiresOn = this.expiry(expiresAt, ROTATED_LIFETIME_DAYS);
+    const expiresOn = this.terms.expiryOfSuccessor(expiresAt);
     const fresh = await this.work.run(async (tx) => {
-      const old = await this.queries.locked(tx, id);
+      const old = await this.queries.lockedWithFamily(tx, id);
       if (!old) throw new NotFound();
       if (old.revoked) {
         await this.revokeFamily(tx, old.family_id);
@@ -63,8 +72,11 @@ export class AccessTokensService {
       await this.markRevoked(tx, [id]);
       // Whoever made an impersonation token answers for all that descend from it.
       const createdBy = old.impersonation ? old.created_by_id : actorId;
-      const successor: NewToken = { ...old, userId: old.user_id, expiresAt, createdBy };
-      return this.insert(tx, successor, expiresOn, old);
+      const resource = resourceOf(old);
+      const successor: NewToken = { ...old, userId: old.user_id, expiresAt, createdBy, resource };
+      const fresh = await this.insert(tx, successor, expiresOn, old);
+      await this.announce(tx, old, fresh, actorId);
+      return fresh;
     });
     if (!fresh) throw new Refused('Token already revoked');
     return fresh;
@@ -78,11 +90,12 @@ export class AccessTokensService {
   /** A revoked token was presented to a rotation endpoint: whoever holds its successor may not be who he seems. */
   revokeFamilyOf(tokenId: number): Promise<void> {
     return this.work.run(async (tx) => {
-      const token = await this.queries.locked(tx, tokenId);
+      const token = await this.queries.lockedWithFamily(tx, tokenId);
       if (token) await this.revokeFamily(tx, token.family_id);
     });
   }
 
+  /** Shape: `previous` is the token that it takes the place of. */
   async insert(
     tx: Tx,
     token: NewToken,
@@ -90,12 +103,12 @@ export class AccessTokensService {
     previous: TokenRow | null,
     given?: string,
   ): Promise<NewTokenRow> {
-    const secret = given ?? newSecret(this.settings.tokenPrefix);
+    const secret = given ?? this.terms.secret();
     const [{ id }] = (await tx.query(
       `with next as (select nextval(pg_get_serial_sequence('access_tokens', 'id')) as id)
        insert into access_tokens (id, user_id, name, description, digest, scopes, impersonation, expires_on,
-         previous_token_id, family_id, created_by_id)
-       select id, $1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, id), $10 from next returning id`,
+         previous_token_id, family_id, created_by_id, resource_type, resource_id, access_level, notices_sent)
+       select id, $1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, id), $10, $11, $12, $13, $14 from next returning id`,
       [
         token.userId,
         token.name,
@@ -107,15 +120,31 @@ export class AccessTokensService {
         previous?.id ?? null,
         previous?.family_id ?? null,
         token.createdBy,
+        token.resource?.type ?? null,
+        token.resource?.id ?? null,
+        token.resource?.accessLevel ?? null,
+        this.terms.noticesBehind(expiresOn),
       ],
     )) as [{ id: number }];
     this.log.recordToken(tx, id);
     return { ...(await this.queries.one(id, tx))!, token: secret };
   }
 
+  private async announce(tx: Tx, old: TokenRow, fresh: NewTokenRow, actorId: number): Promise<void> {
+    const people = await this.recipients.of(tx, [fresh.id]);
+    const data = {
+      token_id: fresh.id,
+      previous_token_id: old.id,
+      user_id: fresh.user_id,
+      rotated_at: fresh.created_at.toISOString(),
+      recipient_ids: people.get(fresh.id) ?? [],
+    };
+    tx.emit(accessTokenRotated.of({ aggregateId: fresh.id, actorId, data }));
+  }
+
   private async revokeFamily(tx: Tx, familyId: number): Promise<void> {
     const rows = await tx.query<{ id: number }>(
-      `select id from access_tokens where family_id = $1 and not revoked for update`,
+      `select id from access_tokens where family_id = $1 and not revoked order by id for update`,
       [familyId],
     );
     await this.markRevoked(
@@ -126,11 +155,14 @@ export class AccessTokensService {
 
   private async markRevoked(tx: Tx, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) return;
-    await tx.query(`update access_tokens set revoked = true, updated_at = now() where id = any($1)`, [ids]);
+    await tx.query(`update access_tokens set revoked = true, updated_at = now() where id = any($1) and not revoked`, [
+      ids,
+    ]);
     for (const id of ids) this.log.recordToken(tx, id);
   }
+}
 
-  private expiry(requested: string | undefined, defaultDays: number): string {
-    return expiryDay(requested, { now: this.clock.now(), maxDays: this.settings.tokenMaxLifetimeDays, defaultDays });
-  }
+function resourceOf({ resource_type, resource_id, access_level }: TokenRow): TokenResource | null {
+  if (resource_type === null) return null;
+  return { type: resource_type, id: resource_id!, accessLevel: access_level! };
 }

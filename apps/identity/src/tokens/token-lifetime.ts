@@ -8,6 +8,11 @@ export function dayAfter(instant: Date, days: number): string {
   return new Date(instant.getTime() + days * DAY_MS).toISOString().slice(0, 10);
 }
 
+/** Units: days from one calendar day to another. */
+export function daysBetween(from: string, to: string): number {
+  return (Date.parse(to) - Date.parse(from)) / DAY_MS;
+}
+
 /**
  * The day on which a new token dies, at 00:00 UTC. Today is accepted: such a token is dead at once.
  * Errors: Refused when the day is past or beyond the longest life. Source: reference identity-and-import 4.5.

@@ -1,26 +1,12 @@
-/** Scopes that a token of a person may carry. Source: reference identity-and-import 4.3. */
-export const ADMINISTRATOR_SCOPES: readonly string[] = ['sudo', 'admin_mode', 'read_service_ping'];
+import { scopesOf } from '@rookery/kernel';
 
-export const USER_SCOPES: readonly string[] = [
-  'api',
-  'read_api',
-  'read_user',
-  'create_runner',
-  'manage_runner',
-  'k8s_proxy',
-  'self_rotate',
-  'read_repository',
-  'write_repository',
-  'read_registry',
-  'write_registry',
-  'read_virtual_registry',
-  'write_virtual_registry',
-  'ai_features',
-  'read_observability',
-  'write_observability',
-  'mcp',
-];
+/** Scopes that the token of a group or project may carry. Source: reference identity-and-import 4.3. */
+export const RESOURCE_SCOPES: readonly string[] = scopesOf('bot');
 
+/** Scopes that anybody may give himself: they open next to nothing. Source: reference identity-and-import 4.7. */
+export const OWN_SCOPES: readonly string[] = ['k8s_proxy', 'self_rotate'];
+
+/** Scopes that a token of a person or a service account may carry. */
 export function scopesFor(holder: { readonly admin: boolean }): readonly string[] {
-  return holder.admin ? [...USER_SCOPES, ...ADMINISTRATOR_SCOPES] : USER_SCOPES;
+  return scopesOf(holder.admin ? 'administrator' : 'person');
 }

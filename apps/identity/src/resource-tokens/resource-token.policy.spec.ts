@@ -1,0 +1,31 @@
+import { aViewer } from '@rookery/testing';
+import { mayDealWithLevel, mayMakeTokens, mayManageTokens } from './resource-token.policy';
+
+const viewer = aViewer();
+const bot = aViewer({ isBot: true });
+const admin = aViewer({ isAdmin: true });
+
+describe('tokens of groups and projects', () => {
+  it.each([
+    ['group', 50, true],
+    ['group', 40, false],
+    ['project', 40, true],
+    ['project', 30, false],
+  ] as const)('of a %s with level %i: %s', (type, level, may) => {
+    expect(mayManageTokens(viewer, { type, level })).toBe(may);
+    expect(mayMakeTokens(viewer, { type, level })).toBe(may);
+    expect(mayManageTokens(admin, { type, level: 0 })).toBe(true);
+  });
+
+  it('are not made by bots below the owner', () => {
+    expect(mayMakeTokens(bot, { type: 'project', level: 40 })).toBe(false);
+    expect(mayMakeTokens(bot, { type: 'project', level: 50 })).toBe(true);
+    expect(mayManageTokens(bot, { type: 'project', level: 40 })).toBe(true);
+  });
+
+  it('have no level above that of whoever deals with them', () => {
+    expect(mayDealWithLevel(viewer, { level: 40 }, 40)).toBe(true);
+    expect(mayDealWithLevel(viewer, { level: 40 }, 50)).toBe(false);
+    expect(mayDealWithLevel(admin, { level: 0 }, 50)).toBe(true);
+  });
+});
