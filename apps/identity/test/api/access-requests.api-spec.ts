@@ -1,0 +1,209 @@
+import { aViewer, foreignId, paging, parameterEncodings } from '@rookery/testing';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+});
+afterAll(() => identity.close());
+
+let serial = 0;
+const unique = (stem: string) => `${stem}-${++serial}`;
+const person = (over = {}) => identity.person(unique('person'), over);
+type Source = { id: number; base: string; members: string; encoded: string };
+
+async function make(kind: 'group' | 'project', over: Readonly<Record<string, unknown>> = {}): Promise<Source> {
+  const path = unique('source');
+  const body = { name: path, path, visibility: 'public', ...over };
+  const made = await ada.client
+    .post(`/${kind}s`)
+    .body(body)
+    .json<{ id: number; full_path?: string; path_with_namespace?: string }>();
+  const encoded = encodeURIComponent(made.full_path ?? made.path_with_namespace ?? '');
+  const base = `/${kind}s/${made.id}/access_requests`;
+  return {
+    id: made.id,
+    base,
+    members: `/${kind}s/${made.id}/members`,
+    encoded: `/${kind}s/${encoded}/access_requests`,
+  };
+}
+
+describe.each(['group', 'project'] as const)('access requests of a %s', (kind) => {
+  const missing = { message: `404 ${kind === 'group' ? 'Group' : 'Project'} Not Found` };
+
+  it('are made, listed, and make a developer when approved without a level', async () => {
+    const source = await make(kind);
+    const bob = await person();
+    const asked = await bob.client.post(source.encoded).send({});
+    expect(asked.status).toBe(201);
+    expect(asked.body).toEqual({
+      id: bob.id,
+      username: bob.username,
+      public_email: null,
+      name: `Name of ${bob.username}`,
+      state: 'active',
+      locked: false,
+      avatar_url: null,
+      web_url: `http://localhost:8080/${bob.username}`,
+      requested_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    });
+    expect((await ada.client.get(source.base)).body).toEqual([asked.body]);
+    const approved = await ada.client.put(`${source.base}/${bob.id}/approve`).send();
+    expect([approved.status, approved.body.id, approved.body.access_level]).toEqual([201, bob.id, 30]);
+    expect(approved.body.created_by.id).toBe(ada.id);
+    expect((await ada.client.get(source.base)).body).toEqual([]);
+    expect((await ada.client.get(`${source.members}/${bob.id}`)).body).toEqual(approved.body);
+    expect((await ada.client.put(`${source.base}/${bob.id}/approve`)).body).toEqual({ message: '404 Not found' });
+  });
+
+  it('are answered 400 for somebody who asked already or belongs there', async () => {
+    const source = await make(kind);
+    const bob = await person();
+    await bob.client.post(source.base).json();
+    const taken = { status: 400, body: { message: { user_id: ['already exists in source'] } } };
+    expect(await bob.client.post(source.base)).toMatchObject(taken);
+    expect(await ada.client.post(source.base)).toMatchObject(taken);
+  });
+
+  it('are refused where nobody may ask, and to bots', async () => {
+    const source = await make(kind, { request_access_enabled: false });
+    expect(await (await person()).client.post(source.base)).toMatchObject({
+      status: 403,
+      body: { message: '403 Forbidden' },
+    });
+    const open = await make(kind);
+    expect((await identity.as({ userId: ada.id + 5000, isBot: true }).post(open.base)).status).toBe(403);
+  });
+
+  it('are denied by who manages, and withdrawn by who asked; others may not', async () => {
+    const source = await make(kind);
+    const [bob, eve] = [await person(), await person()];
+    await bob.client.post(source.base).json();
+    expect(await eve.client.delete(`${source.base}/${bob.id}`)).toMatchObject({
+      status: 403,
+      body: { message: '403 Forbidden' },
+    });
+    const withdrawn = await bob.client.delete(`${source.base}/${bob.id}`);
+    expect([withdrawn.status, withdrawn.text]).toEqual([204, '']);
+    await bob.client.post(source.base).json();
+    expect((await ada.client.delete(`${source.base}/${bob.id}`)).status).toBe(204);
+    expect(await ada.client.delete(`${source.base}/${bob.id}`)).toMatchObject({
+      status: 404,
+      body: { message: '404 Not found' },
+    });
+  });
+
+  it('are seen and approved by who manages members only', async () => {
+    const source = await make(kind);
+    const [bob, helper] = [await person(), await person()];
+    await bob.client.post(source.base).json();
+    const below = kind === 'group' ? 40 : 30;
+    await ada.client.post(source.members).body({ user_id: helper.id, access_level: below }).json();
+    for (const refused of [
+      await helper.client.get(source.base),
+      await helper.client.put(`${source.base}/${bob.id}/approve`),
+      await bob.client.put(`${source.base}/${bob.id}/approve`),
+    ])
+      expect([refused.status, refused.body]).toEqual([403, { message: '403 Forbidden' }]);
+    expect((await identity.root.get(source.base)).body).toHaveLength(1);
+  });
+
+  it('are hidden with their source, and nothing for anonymous callers', async () => {
+    const source = await make(kind, { visibility: 'private' });
+    const bob = await person();
+    for (const [method, path] of [
+      ['GET', source.base],
+      ['POST', source.base],
+      ['PUT', `${source.base}/${bob.id}/approve`],
+      ['DELETE', `${source.base}/${bob.id}`],
+    ] as const) {
+      expect(await bob.client.request(method, path)).toMatchObject({ status: 404, body: missing });
+      expect(await identity.nobody.request(method, path)).toMatchObject({
+        status: 401,
+        body: { message: '401 Unauthorized' },
+      });
+    }
+  });
+
+  describe('approval', () => {
+    parameterEncodings({
+      app: () => identity.app,
+      to: async () => {
+        const [source, bob] = [await make(kind), await person()];
+        await bob.client.post(source.base).json();
+        const path = `${source.encoded}/${bob.id}/approve`;
+        return {
+          viewer: aViewer({ userId: ada.id, username: 'ada' }),
+          method: 'PUT',
+          path,
+          params: { access_level: 20 },
+        };
+      },
+      seen: (body) => body['access_level'],
+      expected: 20,
+    });
+
+    it('refuses levels that are none, above the own, or below what is inherited', async () => {
+      const source = await make(kind);
+      const bob = await person();
+      await bob.client.post(source.base).json();
+      const approve = (access_level: number, who = ada) =>
+        who.client.put(`${source.base}/${bob.id}/approve`).body({ access_level });
+      expect(await approve(33)).toMatchObject({
+        status: 400,
+        body: { error: 'access_level does not have a valid value' },
+      });
+      if (kind === 'group') return;
+      const keeper = await person();
+      await ada.client.post(source.members).body({ user_id: keeper.id, access_level: 40 }).json();
+      expect((await approve(50, keeper)).status).toBe(403);
+      expect((await approve(40, keeper)).status).toBe(201);
+    });
+  });
+
+  foreignId({
+    app: () => identity.app,
+    viewer: () => aViewer({ userId: ada.id, username: 'ada' }),
+    requests: async () => {
+      const [one, other, bob] = [await make(kind), await make(kind), await person()];
+      await bob.client.post(one.base).json();
+      return [
+        { method: 'PUT', path: `${other.base}/${bob.id}/approve` },
+        { method: 'DELETE', path: `${other.base}/${bob.id}` },
+      ];
+    },
+  });
+
+  describe('list', () => {
+    let source: Source;
+    beforeAll(async () => {
+      source = await make(kind);
+      for (let i = 0; i < 5; i++) await (await person()).client.post(source.base).json();
+    });
+    paging(() => ({
+      app: identity.app,
+      viewer: aViewer({ userId: ada.id, username: 'ada' }),
+      path: source.base,
+      rows: 5,
+    }));
+  });
+
+  it('end when their person is added directly, and go with their source', async () => {
+    const source = await make(kind);
+    const bob = await person();
+    await bob.client.post(source.base).json();
+    await ada.client.post(source.members).body({ user_id: bob.id, access_level: 10 }).json();
+    expect((await ada.client.get(source.base)).body).toEqual([]);
+    expect((await bob.client.post(source.base)).status).toBe(400);
+  });
+
+  it('asked many times at once are one', async () => {
+    const [source, bob] = [await make(kind), await person()];
+    const answers = await Promise.all(Array.from({ length: 8 }, () => bob.client.post(source.base).send()));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(400)]);
+  });
+});
