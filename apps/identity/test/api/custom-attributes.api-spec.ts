@@ -1,0 +1,199 @@
+import { anonymousViewer, aViewer, parameterEncodings } from '@rookery/testing';
+import { ListStatement } from '../../src/listing/list-statement';
+import { customAttributesSql, filterByCustomAttributes } from '../../src/custom-attributes/custom-attributes-sql';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+/** Where the attributes of each kind lie, and those of another thing of that kind. */
+const bases: Record<string, { base: string; other: string; encoded?: string }> = {};
+const ids: Record<string, [number, number]> = {};
+const admin = aViewer({ userId: 1, username: 'root', isAdmin: true });
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+  const bob = await identity.person('bob');
+  const group = (path: string) =>
+    ada.client.post('/groups').body({ name: path, path }).json<{ id: number; full_path: string }>();
+  const [one, two] = [await group('team-one'), await group('team-two')];
+  const project = (name: string) =>
+    ada.client.post('/projects').body({ name, namespace_id: one.id }).json<{ id: number }>();
+  const [web, api] = [await project('web'), await project('api')];
+  Object.assign(ids, { user: [ada.id, bob.id], group: [one.id, two.id], project: [web.id, api.id] });
+  for (const kind of ['user', 'group', 'project']) {
+    const path = (id: number | string) => `/${kind}s/${id}/custom_attributes`;
+    const encoded = { group: 'team-one', project: 'team-one%2Fweb' }[kind];
+    bases[kind] = {
+      base: path(ids[kind]![0]),
+      other: path(ids[kind]![1]),
+      ...(encoded ? { encoded: path(encoded) } : {}),
+    };
+  }
+});
+afterAll(() => identity.close());
+
+describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s', (kind) => {
+  const base = () => bases[kind]!.base;
+  const missing = `404 ${{ user: 'User', group: 'Group', project: 'Project' }[kind]} Not Found`;
+
+  it('are added, replaced, read and removed', async () => {
+    expect((await identity.root.get(base())).body).toEqual([]);
+    const put = (key: string, value: string) => identity.root.put(`${base()}/${key}`).body({ value }).send();
+    const added = await put('location', 'Antarctica');
+    expect([added.status, added.body]).toEqual([200, { key: 'location', value: 'Antarctica' }]);
+    expect((await put('location', 'Arctic')).body).toEqual({ key: 'location', value: 'Arctic' });
+    await put('a.b%2Fc', 'd');
+    const both = [
+      { key: 'a.b/c', value: 'd' },
+      { key: 'location', value: 'Arctic' },
+    ];
+    expect((await identity.root.get(base())).body).toEqual(both);
+    expect((await identity.root.get(`${base()}/location`)).body).toEqual(both[1]);
+    expect((await identity.root.get(bases[kind]!.other)).body).toEqual([]);
+    for (const method of ['GET', 'DELETE'] as const) {
+      const foreign = await identity.root.request(method, `${bases[kind]!.other}/location`).send();
+      expect([foreign.status, foreign.body]).toEqual([404, { message: '404 Not found' }]);
+    }
+    const head = await identity.root.request('HEAD', base()).send();
+    expect([head.status, head.text]).toEqual([200, '']);
+
+    const removed = await identity.root.delete(`${base()}/a.b%2Fc`);
+    expect([removed.status, removed.text]).toEqual([204, '']);
+    expect((await identity.root.delete(`${base()}/a.b%2Fc`)).body).toEqual({ message: '404 Not found' });
+    expect((await identity.root.get(base())).body).toEqual([both[1]]);
+  });
+
+  it('are for administrators only, who are told before anything is judged', async () => {
+    const calls = [
+      ['GET', base()],
+      ['GET', `${base()}/x`],
+      ['PUT', `${base()}/x`],
+      ['DELETE', `${base()}/x`],
+      ['GET', `/${kind}s/987654321/custom_attributes`],
+    ] as const;
+    for (const [method, path] of calls) {
+      const refused = await ada.client.request(method, path).send();
+      expect([method, refused.status, refused.body]).toEqual([method, 403, { message: '403 Forbidden' }]);
+      const anonymous = await identity.app.as(anonymousViewer()).request(method, path).send();
+      expect([method, anonymous.status, anonymous.body]).toEqual([method, 401, { message: '401 Unauthorized' }]);
+      const narrow = await identity.app
+        .as({ ...admin, scopes: ['read_registry'] })
+        .request(method, path)
+        .send();
+      expect([method, narrow.status, narrow.body]).toEqual([
+        method,
+        403,
+        expect.objectContaining({ error: 'insufficient_scope' }),
+      ]);
+    }
+  });
+
+  it('are not those of something that is not there', async () => {
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/x'],
+      ['PUT', '/x'],
+      ['DELETE', '/x'],
+    ] as const) {
+      const gone = await identity.root
+        .request(method, `/${kind}s/987654321/custom_attributes${path}`)
+        .query({ value: 'v' })
+        .send();
+      expect([method, gone.status, gone.body]).toEqual([method, 404, { message: missing }]);
+    }
+    const huge = await identity.root.get(`/${kind}s/99999999999999999999/custom_attributes`);
+    expect([400, 404]).toContain(huge.status);
+  });
+
+  it.each<[string, string, unknown, object]>([
+    ['no value', 'k', {}, { error: 'value is missing' }],
+    ['a list', 'k', { value: ['a'] }, { error: 'value is invalid' }],
+    ['a NUL', 'k', { value: 'a\0' }, { error: 'value is invalid' }],
+    ['blanks', 'k', { value: ' ' }, { message: { value: ["can't be blank"] } }],
+    [
+      'a long value',
+      'k',
+      { value: 'x'.repeat(4097) },
+      { message: { value: ['is too long (maximum is 4096 characters)'] } },
+    ],
+    ['a blank key', '%20', { value: 'v' }, { message: { key: ["can't be blank"] } }],
+    ['a long key', 'k'.repeat(256), { value: 'v' }, { message: { key: ['is too long (maximum is 255 characters)'] } }],
+  ])('refuse %s', async (_, key, body, expected) => {
+    const response = await identity.root.put(`${base()}/${key}`).body(body);
+    expect([response.status, response.body]).toEqual([400, expected]);
+  });
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: (encoding) => ({
+      viewer: admin,
+      method: 'PUT',
+      path: `${base()}/${encodeURIComponent(encoding)}`,
+      params: { value: '5' },
+    }),
+    seen: (body) => body['value'],
+    expected: '5',
+  });
+
+  it('of two at once leave one', async () => {
+    const answers = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((value) => identity.root.put(`${base()}/raced`).body({ value }).send()),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const all = await identity.root.get(base()).json<{ key: string }[]>();
+    expect(all.filter(({ key }) => key === 'raced')).toHaveLength(1);
+  });
+
+  it('narrow a list to exact values, all of them, and are shown in its rows', async () => {
+    const [first, second] = ids[kind]!;
+    await identity.root.put(`${base()}/team`).body({ value: 'red' }).json();
+    await identity.root.put(`${base()}/floor`).body({ value: '2' }).json();
+    await identity.root.put(`${bases[kind]!.other}/team`).body({ value: 'red' }).json();
+    const table = { user: 'users', group: 'namespaces', project: 'projects' }[kind];
+    const found = async (wanted: Record<string, string> | undefined) => {
+      const statement = new ListStatement();
+      statement.where(`t.id in (${statement.bind(first)}, ${statement.bind(second)})`);
+      filterByCustomAttributes(statement, kind, 't.id', wanted);
+      const list = {
+        name: 'attributed',
+        from: `${table} t`,
+        key: 't.id',
+        order: 't.id',
+        show: (cut: string) =>
+          `select c.id, ${customAttributesSql(kind, 'c.id')} as attributes from (${cut}) c order by c.position`,
+      };
+      return (await statement.page<{ id: number; attributes: unknown }>(identity.db, list, { page: 1, perPage: 20 }))
+        .rows;
+    };
+    const keysOf = async (wanted: Record<string, string> | undefined) => (await found(wanted)).map(({ id }) => id);
+    expect(await keysOf(undefined)).toEqual([first, second]);
+    expect(await keysOf({ team: 'red' })).toEqual([first, second]);
+    expect(await keysOf({ team: 'red', floor: '2' })).toEqual([first]);
+    expect(await keysOf({ team: 'RED' })).toEqual([]);
+    expect(await keysOf({ team: 're' })).toEqual([]);
+    expect(await found({ team: 'red', floor: '2' })).toEqual([
+      {
+        id: first,
+        attributes: expect.arrayContaining([
+          { key: 'floor', value: '2' },
+          { key: 'team', value: 'red' },
+        ]),
+      },
+    ]);
+  });
+});
+
+it.each(['group', 'project'] as const)('finds those of a %s by its encoded path', async (kind) => {
+  const { base, encoded } = bases[kind]!;
+  await identity.root.put(`${encoded!}/by-path`).body({ value: 'yes' }).json();
+  expect((await identity.root.get(`${base}/by-path`)).body).toEqual({ key: 'by-path', value: 'yes' });
+});
+
+it('go with their owner', async () => {
+  const group = await ada.client.post('/groups').body({ name: 'gone', path: 'gone' }).json<{ id: number }>();
+  await identity.root.put(`/groups/${group.id}/custom_attributes/k`).body({ value: 'v' }).json();
+  await identity.db.query('delete from namespaces where id = $1', [group.id]);
+  expect(await identity.db.query('select 1 from custom_attributes where namespace_id = $1', [group.id])).toEqual([]);
+});
