@@ -6,7 +6,7 @@ import type { MemberRow } from '../members/member-row';
 import { memberSource } from '../members/member-source';
 import { mayManageMembers } from '../members/member.policy';
 import { member } from '../members/member.presenter';
-import type { AccessRequestRow } from './access-request.presenter';
+import type { AccessRequestRow } from './access-request-row';
 import { accessRequest } from './access-request.presenter';
 import { AccessRequestParams, AccessRequestsParams, ApproveAccessRequestParams } from './access-requests.dto';
 import { AccessRequests } from './access-requests.service';

@@ -8,7 +8,7 @@ import type { MemberRow } from '../members/member-row';
 import type { MemberSource } from '../members/member-source';
 import { MembersService } from '../members/members.service';
 import { PROJECT_DEFAULTS } from '../projects/project-settings';
-import type { AccessRequestRow } from './access-request.presenter';
+import type { AccessRequestRow } from './access-request-row';
 
 const SHOWN = `u.id, u.username, u.name, u.state, u.avatar_url, u.public_email, r.id as request_id, r.requested_at`;
 const IS_OPEN = {
