@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import type { AccountMailFacts, AccountMailQuestion } from '@rookery/contracts';
+import type { Tx } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
+import { Links } from '@rookery/platform';
+import { EmailConfirmations } from '../emails/email-confirmations.service';
+import { TokenRecipients } from '../token-notices/token-recipients';
+
+interface WaitingRow {
+  readonly id: number;
+  readonly user_id: number;
+  readonly email: string;
+  readonly name: string;
+  readonly confirmed_at: Date | null;
+  readonly confirmation_requested_at: Date | null;
+}
+interface TokenRow {
+  readonly id: number;
+  readonly name: string;
+  readonly expires_on: string | null;
+  readonly revoked: boolean;
+}
+interface PersonRow {
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+}
+type Answers = ReadonlyMap<AccountMailQuestion, AccountMailFacts>;
+
+/**
+ * What an e-mail about an account says and where it goes, at the moment when it is sent: what is settled meanwhile,
+ * and whoever may no longer hear of it, has no answer. Source: ADR 0132.
+ */
+@Injectable()
+export class AccountMails {
+  constructor(
+    private readonly work: Work,
+    private readonly confirmations: EmailConfirmations,
+    private readonly recipients: TokenRecipients,
+    private readonly links: Links,
+  ) {}
+
+  /** Shape: one answer for each question, in order. */
+  async answer(questions: readonly AccountMailQuestion[]): Promise<(AccountMailFacts | null)[]> {
+    const isAddress = (one: AccountMailQuestion): boolean => one.template === 'email_confirmation';
+    const answers = await this.work.run(async (tx) => [
+      await this.ofAddresses(tx, questions.filter(isAddress)),
+      await this.ofTokens(
+        tx,
+        questions.filter((one) => !isAddress(one)),
+      ),
+    ]);
+    return questions.map((question) => answers.map((some) => some.get(question)).find(Boolean) ?? null);
+  }
+
+  private async ofAddresses(tx: Tx, questions: readonly AccountMailQuestion[]): Promise<Answers> {
+    if (questions.length === 0) return new Map();
+    const rows = await tx.query<WaitingRow>(
+      `select e.id, e.user_id, e.email, e.confirmed_at, e.confirmation_requested_at, u.name
+       from emails e join users u on u.id = e.user_id and u.state = 'active' where e.id = any($1)`,
+      [questions.map((one) => one.subject_id)],
+    );
+    const waiting = new Map(rows.map((row) => [row.id, row]));
+    return answered(questions, ({ subject_id, recipient_id }) => {
+      const row = waiting.get(subject_id);
+      const path = row?.user_id === recipient_id ? this.confirmations.pathFor(row) : null;
+      return row && path ? { address: row.email, name: row.name, link: this.links.web(path), token: null } : null;
+    });
+  }
+
+  private async ofTokens(tx: Tx, questions: readonly AccountMailQuestion[]): Promise<Answers> {
+    if (questions.length === 0) return new Map();
+    const ids = questions.map((one) => one.subject_id);
+    const tokens = byId(
+      await tx.query<TokenRow>(`select id, name, expires_on, revoked from access_tokens where id = any($1)`, [ids]),
+    );
+    const people = byId(
+      await tx.query<PersonRow>(
+        `select id, name, email from users where id = any($1) and state = 'active' and confirmed_at is not null`,
+        [questions.map((one) => one.recipient_id)],
+      ),
+    );
+    const told = await this.recipients.of(tx, ids);
+    return answered(questions, ({ template, subject_id, recipient_id }) => {
+      const token = tokens.get(subject_id);
+      const person = people.get(recipient_id);
+      if (!token || !person || !told.get(subject_id)?.includes(recipient_id)) return null;
+      // The end of what is ended already is no news.
+      if (template === 'token_expires' && token.revoked) return null;
+      const { name, expires_on } = token;
+      return { address: person.email, name: person.name, link: null, token: { name, expires_on } };
+    });
+  }
+}
+
+function answered(
+  questions: readonly AccountMailQuestion[],
+  answer: (question: AccountMailQuestion) => AccountMailFacts | null,
+): Answers {
+  return new Map(
+    questions.flatMap((question) => {
+      const facts = answer(question);
+      return facts ? [[question, facts] as const] : [];
+    }),
+  );
+}
+
+function byId<T extends { readonly id: number }>(rows: readonly T[]): ReadonlyMap<number, T> {
+  return new Map(rows.map((row) => [row.id, row]));
+}
