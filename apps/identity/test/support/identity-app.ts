@@ -17,6 +17,7 @@ export interface IdentityApp {
   readonly root: TestClient;
   readonly nobody: TestClient;
   readonly db: Database;
+  readonly databaseUrl: string;
   /** Makes a person and gives his client. */
   person(username: string, over?: Readonly<Record<string, unknown>>): Promise<Person>;
   as(viewer: Partial<SignedInViewer>): TestClient;
@@ -58,6 +59,7 @@ export async function startIdentity(env: Readonly<Record<string, string>> = {}):
     root,
     nobody: app.as(anonymousViewer()),
     db: app.get(Database),
+    databaseUrl: database.url,
     person,
     as: (viewer) => app.as(aViewer(viewer)),
     close: async () => {

@@ -1,0 +1,312 @@
+import {
+  collaborationStorageMeasured,
+  issueClosed,
+  issueCreated,
+  issueDeleted,
+  issueReopened,
+  noteCreated,
+  packageStorageMeasured,
+} from '@rookery/contracts';
+import type { DomainEvent } from '@rookery/contracts';
+import { startNats } from '@rookery/testing';
+import type { PrivateNats } from '@rookery/testing';
+import {
+  groupStatisticsSql,
+  openIssuesCountSql,
+  projectStatisticsSql,
+  rootStorageStatisticsSql,
+} from '../../src/statistics/statistics-sql';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+import { startWorker } from '../support/worker';
+import type { Worker } from '../support/worker';
+
+let identity: IdentityApp;
+let nats: PrivateNats;
+let worker: Worker;
+let ada: Person;
+beforeAll(async () => {
+  [identity, nats] = await Promise.all([startIdentity(), startNats()]);
+  worker = await startWorker({ databaseUrl: identity.databaseUrl, nats });
+  ada = await identity.person('ada');
+});
+afterAll(async () => {
+  await worker.stop();
+  await identity.close();
+  await nats.drop();
+});
+
+let serial = 0;
+const make = (over: Readonly<Record<string, unknown>> = {}) => {
+  const path = `p-${++serial}`;
+  return ada.client
+    .post('/projects')
+    .body({ name: path, path, ...over })
+    .json<{ id: number }>();
+};
+const shown = async (sql: string): Promise<Record<string, number>> =>
+  (await identity.db.query<{ shown: Record<string, number> }>(`select ${sql} as shown`))[0]!.shown;
+const openIssues = async (project: number) =>
+  (await identity.db.query<{ n: number }>(`select ${openIssuesCountSql(String(project))} as n`))[0]!.n;
+
+const minute = 60_000;
+const MEASURED = Date.parse('2026-11-21T08:00:00.000Z');
+const storage = (project: number, size: number, at = MEASURED): DomainEvent =>
+  collaborationStorageMeasured.of({
+    aggregateId: project,
+    actorId: null,
+    data: {
+      project_id: project,
+      repository_size: size,
+      wiki_size: 2,
+      lfs_objects_size: 3,
+      snippets_size: 4,
+      uploads_size: 5,
+      commit_count: 6,
+      measured_at: new Date(at).toISOString(),
+    },
+  });
+const packages = (project: number, size: number, at = MEASURED): DomainEvent =>
+  packageStorageMeasured.of({
+    aggregateId: project,
+    actorId: null,
+    data: {
+      project_id: project,
+      packages_size: size,
+      job_artifacts_size: 20,
+      pipeline_artifacts_size: 30,
+      container_registry_size: 1000,
+      measured_at: new Date(at).toISOString(),
+    },
+  });
+function issue(id: number, project: number) {
+  const at = new Date(MEASURED).toISOString();
+  const facts = {
+    issue_id: id,
+    issue_iid: id,
+    project_id: project,
+    author_id: ada.id,
+    confidential: false,
+    created_at: at,
+  };
+  const head = { aggregateId: id, actorId: ada.id };
+  const gone = { issue_id: id, issue_iid: id, project_id: project };
+  return {
+    created: issueCreated.of({ ...head, data: { ...facts, assignee_ids: [] } }) as DomainEvent,
+    closed: issueClosed.of({ ...head, data: { ...facts, closed_at: at } }) as DomainEvent,
+    reopened: issueReopened.of({ ...head, data: { ...facts, reopened_at: at } }) as DomainEvent,
+    deletedOpen: issueDeleted.of({ ...head, data: { ...gone, state: 'opened' } }) as DomainEvent,
+    deletedClosed: issueDeleted.of({ ...head, data: { ...gone, state: 'closed' } }) as DomainEvent,
+    deletedOfOld: issueDeleted.of({ ...head, data: gone as never }) as DomainEvent,
+  };
+}
+
+const NOTHING = {
+  commit_count: 0,
+  storage_size: 0,
+  repository_size: 0,
+  wiki_size: 0,
+  lfs_objects_size: 0,
+  job_artifacts_size: 0,
+  pipeline_artifacts_size: 0,
+  packages_size: 0,
+  snippets_size: 0,
+  uploads_size: 0,
+  container_registry_size: 0,
+};
+
+describe('measurements', () => {
+  it('make the statistics of a project, which are zeros before', async () => {
+    const { id } = await make();
+    expect(await shown(projectStatisticsSql(String(id)))).toEqual(NOTHING);
+    await worker.publish(storage(id, 1));
+    await worker.publish(packages(id, 10));
+    await worker.drained();
+    expect(await shown(projectStatisticsSql(String(id)))).toEqual({
+      commit_count: 6,
+      storage_size: 75,
+      repository_size: 1,
+      wiki_size: 2,
+      lfs_objects_size: 3,
+      job_artifacts_size: 20,
+      pipeline_artifacts_size: 30,
+      packages_size: 10,
+      snippets_size: 4,
+      uploads_size: 5,
+      container_registry_size: 1000,
+    });
+  });
+
+  it('count by when they were taken, not by when they arrive', async () => {
+    const { id } = await make();
+    for (const [size, at] of [
+      [100, 2],
+      [300, 3],
+      [200, 1],
+      [300, 3],
+    ] as const)
+      await worker.publish(storage(id, size, MEASURED + at * minute));
+    await worker.drained();
+    // And apart from each other, so that they are no batch.
+    await worker.publish(storage(id, 50, MEASURED));
+    await worker.drained();
+    expect(await shown(projectStatisticsSql(String(id)))).toMatchObject({ repository_size: 300 });
+  });
+
+  it('of a project that is gone say nothing', async () => {
+    const [{ id }, other] = [await make(), await make()];
+    await worker.publish(storage(id, 1));
+    await worker.drained();
+    await identity.db.query('delete from members where source_type = $1 and source_id = $2', ['project', id]);
+    await identity.db.query('delete from projects where id = $1', [id]);
+    expect(await identity.db.query('select 1 from project_statistics where project_id = $1', [id])).toEqual([]);
+    await worker.publish(storage(id, 1, MEASURED + minute));
+    await worker.publish(storage(other.id, 7));
+    await worker.publish(issue(990, id).created);
+    await worker.drained();
+    expect(await identity.db.query('select 1 from project_statistics where project_id = $1', [id])).toEqual([]);
+    expect(await shown(projectStatisticsSql(String(other.id)))).toMatchObject({ repository_size: 7 });
+    expect(worker.logs.filter((line) => line['level'] === 'error')).toEqual([]);
+  });
+
+  it('add up to those of a group, and of its whole tree', async () => {
+    const group = async (path: string, over = {}) =>
+      (
+        await ada.client
+          .post('/groups')
+          .body({ name: path, path, ...over })
+          .json<{ id: number }>()
+      ).id;
+    const root = await group('sums');
+    const child = await group('sums-below', { parent_id: root });
+    const [a, b, c] = [
+      await make({ namespace_id: root }),
+      await make({ namespace_id: root }),
+      await make({ namespace_id: child }),
+    ];
+    for (const [size, { id }] of [a, b, c].entries()) {
+      await worker.publish(storage(id, 100 * (size + 1)));
+      await worker.publish(packages(id, 10));
+    }
+    await worker.drained();
+    expect(await shown(groupStatisticsSql(String(root)))).toEqual({
+      storage_size: 448,
+      repository_size: 300,
+      wiki_size: 4,
+      lfs_objects_size: 6,
+      job_artifacts_size: 40,
+      pipeline_artifacts_size: 60,
+      packages_size: 20,
+      snippets_size: 8,
+      uploads_size: 10,
+    });
+    expect(await shown(rootStorageStatisticsSql(String(root)))).toEqual({
+      build_artifacts_size: 60,
+      container_registry_size: 3000,
+      container_registry_size_is_estimated: false,
+      dependency_proxy_size: 0,
+      lfs_objects_size: 9,
+      packages_size: 30,
+      pipeline_artifacts_size: 90,
+      repository_size: 600,
+      snippets_size: 12,
+      storage_size: 822 + 3000,
+      uploads_size: 15,
+      wiki_size: 6,
+    });
+    expect(await shown(groupStatisticsSql('0'))).toMatchObject({ storage_size: 0, uploads_size: 0 });
+  });
+});
+
+describe('open issues', () => {
+  it('are counted through opening, closing, reopening and deletion', async () => {
+    const { id } = await make();
+    expect(await openIssues(id)).toBe(0);
+    const issues = [1, 2, 3, 4, 5].map((n) => issue(n, id));
+    for (const one of issues) await worker.publish(one.created);
+    await worker.drained();
+    expect(await openIssues(id)).toBe(5);
+    for (const event of [issues[0]!.closed, issues[1]!.closed, issues[1]!.reopened, issues[2]!.closed])
+      await worker.publish(event);
+    await worker.drained();
+    expect(await openIssues(id)).toBe(3);
+    // One open, one closed, and one of a producer that did not tell the state yet.
+    for (const event of [issues[3]!.deletedOpen, issues[2]!.deletedClosed, issues[4]!.deletedOfOld])
+      await worker.publish(event);
+    await worker.drained();
+    expect(await openIssues(id)).toBe(1);
+  });
+
+  it('are counted once, however often and in whatever order the events come', async () => {
+    const { id } = await make();
+    const [first, second] = [issue(11, id), issue(12, id)];
+    const closing = await worker.publish(first.closed);
+    await worker.drained();
+    expect(await openIssues(id)).toBe(0);
+    const opening = await worker.publish(first.created);
+    await worker.publish(second.created);
+    await worker.publish(first.created, { id: opening });
+    await worker.publish(first.closed, { id: closing });
+    await worker.drained();
+    expect(await openIssues(id)).toBe(1);
+  });
+
+  it('of many at once are all counted', async () => {
+    const { id } = await make();
+    await Promise.all(Array.from({ length: 60 }, (_, n) => worker.publish(issue(100 + n, id).created)));
+    await Promise.all(Array.from({ length: 20 }, (_, n) => worker.publish(issue(100 + n, id).closed)));
+    await worker.drained();
+    expect(await openIssues(id)).toBe(40);
+  });
+});
+
+describe('the last activity', () => {
+  const activityOf = async (id: number): Promise<string> =>
+    (await ada.client.get(`/projects/${id}`).json<{ last_activity_at: string }>()).last_activity_at;
+  const at = (minutes: number) => new Date(MEASURED + minutes * minute);
+  const note = (project: number | null): DomainEvent =>
+    noteCreated.of({
+      aggregateId: 1,
+      actorId: ada.id,
+      data: {
+        note_id: 1,
+        noteable_type: 'Issue',
+        noteable_id: 1,
+        noteable_iid: 1,
+        project_id: project,
+        group_id: null,
+        author_id: ada.id,
+        internal: false,
+        created_at: at(0).toISOString(),
+      },
+    });
+
+  it('of a project moves with its issues and notes, in steps of ten minutes, and never back', async () => {
+    const { id } = await make();
+    await identity.db.query('update projects set last_activity_at = $2 where id = $1', [id, at(0)]);
+    const steps: [DomainEvent, number, number][] = [
+      [note(id), 9, 0],
+      [note(id), 11, 11],
+      [issue(500, id).created, 15, 11],
+      [issue(500, id).closed, 30, 30],
+      [note(id), 12, 30],
+      [note(null), 60, 30],
+    ];
+    for (const [event, sent, expected] of steps) {
+      await worker.publish(event, { at: at(sent) });
+      await worker.drained();
+      expect(await activityOf(id)).toBe(at(expected).toISOString());
+    }
+  });
+
+  it('is no change of the directory', async () => {
+    const { id } = await make();
+    await identity.db.query('update projects set last_activity_at = $2 where id = $1', [id, at(0)]);
+    const version = async () => (await identity.db.query('select version from directory_head'))[0];
+    const before = await version();
+    await worker.publish(note(id), { at: at(100) });
+    await worker.drained();
+    expect(await activityOf(id)).toBe(at(100).toISOString());
+    expect(await version()).toEqual(before);
+  });
+});
