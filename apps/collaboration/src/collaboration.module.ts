@@ -14,6 +14,10 @@ import { NamedPeople } from './audience/named-people';
 import { entities, migrations } from './database';
 import { Assignees } from './assignees/assignees';
 import { UnassignmentConsumer } from './assignees/unassignment.consumer';
+import { DepartureSteps } from './departures/departure-steps';
+import { Departures } from './departures/departures';
+import { DeparturesConsumer } from './departures/departures.consumer';
+import { DropWritings } from './departures/drop-writings';
 import { IssuesController } from './issues/issues.controller';
 import { IssuesQueries } from './issues/issues.queries';
 import { IssuesService } from './issues/issues.service';
@@ -39,6 +43,7 @@ const service = 'collaboration';
   controllers: [
     ActivityConsumer,
     ActivityController,
+    DeparturesConsumer,
     IssuesController,
     IssueNotesController,
     NotificationsConsumer,
@@ -51,6 +56,9 @@ const service = 'collaboration';
     ActivityQueries,
     RecordActivity,
     Assignees,
+    DepartureSteps,
+    Departures,
+    DropWritings,
     IssuesQueries,
     IssuesService,
     MailQueue,

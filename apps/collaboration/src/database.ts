@@ -7,6 +7,7 @@ import { CreateNotes1767225700000 } from './migrations/1767225700000-create-note
 import { CreateTodos1767225820000 } from './migrations/1767225820000-create-todos';
 import { CreateActivityEvents1767225820001 } from './migrations/1767225820001-create-activity-events';
 import { CreateMails1767225820002 } from './migrations/1767225820002-create-mails';
+import { CreateUserDepartures1767225830024 } from './migrations/1767225830024-create-user-departures';
 import { Note } from './notes/note.entity';
 
 /** Every entity of the service, by name. */
@@ -21,4 +22,5 @@ export const migrations: readonly MigrationClass[] = [
   CreateTodos1767225820000,
   CreateActivityEvents1767225820001,
   CreateMails1767225820002,
+  CreateUserDepartures1767225830024,
 ];

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import type { DirectoryProject } from '@rookery/contracts';
+import { Work } from '@rookery/persistence';
+import type { SeededUser } from '@rookery/testing';
+import { Departures } from '../../src/departures/departures';
+import { DeparturesConsumer } from '../../src/departures/departures.consumer';
+import { eventsOf, startCollaboration } from '../support/collaboration';
+import type { Collaboration } from '../support/collaboration';
+
+let service: Collaboration;
+let ghost: SeededUser;
+let owner: SeededUser;
+let project: DirectoryProject;
+beforeAll(async () => {
+  service = await startCollaboration();
+  ghost = await service.seed.user({ username: 'ghost', kind: 'ghost' });
+  owner = await service.seed.user();
+  project = await service.seed.project({ visibility: 'public' });
+  await service.seed.member(owner, project, 'owner');
+});
+afterAll(() => service.close());
+
+interface Thing {
+  readonly id: number;
+  readonly iid: number;
+  readonly author: { readonly id: number } | null;
+}
+const as = (who: SeededUser) => service.app.as(service.seed.viewer(who));
+const issueOf = (who: SeededUser, over: Record<string, unknown> = {}): Promise<Thing> =>
+  as(who)
+    .post(`projects/${project.id}/issues`)
+    .body({ title: 'A title', ...over })
+    .json<Thing>();
+const noteOf = (who: SeededUser, issue: Thing): Promise<Thing> =>
+  as(who).post(`projects/${project.id}/issues/${issue.iid}/notes`).body({ body: 'A word' }).json<Thing>();
+const shown = (issue: Thing, what = '') => as(owner).get(`projects/${project.id}/issues/${issue.iid}${what}`);
+const count = async (table: string, where: string, ...values: unknown[]): Promise<number> =>
+  (await service.database.query<{ n: number }>(`select count(*)::int as n from ${table} where ${where}`, values))[0]!.n;
+
+/** What identity does and says. */
+async function remove(person: SeededUser, hard: boolean): Promise<void> {
+  await service.database.query('delete from directory_users where id = $1', [person.id]);
+  await deliver(person, hard);
+}
+async function deliver(person: SeededUser, hard: boolean, ghostId = ghost.id): Promise<void> {
+  const data = { user_id: person.id, ghost_user_id: hard ? null : ghostId, hard_delete: hard };
+  const event = { id: randomUUID(), time: new Date().toISOString(), aggregateId: person.id, actorId: 1, data };
+  const consumer = service.app.get(DeparturesConsumer);
+  await service.app.get(Work).run((tx) => consumer.userDeleted({ tx, events: [event] }));
+}
+const workOff = (): Promise<number> => service.app.get(Departures).once();
+
+/** Somebody with a row in every table that names people. */
+async function busyPerson(): Promise<{ person: SeededUser; own: Thing; note: Thing; elsewhere: Thing; word: Thing }> {
+  const person = await service.seed.user();
+  await service.seed.member(person, project, 'developer');
+  const own = await issueOf(person, { assignee_ids: [owner.id] });
+  const note = await noteOf(owner, own);
+  const elsewhere = await issueOf(owner, { assignee_ids: [person.id] });
+  const word = await noteOf(person, elsewhere);
+  await as(person).put(`projects/${project.id}/issues/${elsewhere.iid}`).body({ state_event: 'close' }).json();
+  const { database } = service;
+  await database.query(
+    `insert into todos (user_id, author_id, action, project_id, target_type, target_id, note_id, source_event_id, state, created_at, updated_at)
+     select x.u, x.a, 'marked', $3, 'Issue', x.issue, x.note, gen_random_uuid(), x.state, now(), now()
+     from (values ($1::bigint, $2::bigint, $5::bigint, null::bigint, 'pending'), ($1, $2, $5, null, 'done'), ($2, $1, $5, $6::bigint, 'pending'))
+       as x (u, a, issue, note, state) where $4::bigint is not null`,
+    [person.id, owner.id, project.id, own.id, elsewhere.id, word.id],
+  );
+  await database.query(
+    `insert into activity_events (project_id, author_id, action, target_type, target_id, noteable_type, noteable_id, source_event_id, created_at)
+     values ($1, $2, 'created', 'Issue', $3, 'Issue', $3, gen_random_uuid(), now()),
+       ($1, $4, 'commented', 'Note', $5, 'Issue', $3, gen_random_uuid(), now())`,
+    [project.id, person.id, own.id, owner.id, note.id],
+  );
+  await database.query(
+    `insert into participants (noteable_type, noteable_id, user_id, project_id) values ('Issue', $1, $2, $3)`,
+    [elsewhere.id, person.id, project.id],
+  );
+  await database.query(
+    `insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id)
+     values (gen_random_uuid(), $1, 'issue_created', $2, $3, 'Issue', $4),
+       (gen_random_uuid(), $2, 'note_created', $1, $3, 'Issue', $4)`,
+    [person.id, owner.id, project.id, elsewhere.id],
+  );
+  await database.query(`insert into mail_allowances (recipient_id, tokens, refilled_at) values ($1, 1, now())`, [
+    person.id,
+  ]);
+  await database.query(
+    `insert into notification_settings (user_id, source_type, level) values ($1, 'global', 'watch')`,
+    [person.id],
+  );
+  return { person, own, note, elsewhere, word };
+}
+
+/** Every column of the service that holds the id of a person. */
+async function traces(id: number): Promise<string[]> {
+  const columns = await service.database.query<{ table_name: string; column_name: string }>(
+    `select table_name, column_name from information_schema.columns where table_schema = current_schema()
+       and table_name not like 'directory%' and table_name <> 'user_departures'
+       and column_name in ('user_id', 'author_id', 'closed_by_id', 'recipient_id', 'created_by_id', 'updated_by_id',
+         'resolved_by_id', 'assignee_id') order by 1, 2`,
+  );
+  const found: string[] = [];
+  for (const { table_name, column_name } of columns)
+    if ((await count(table_name, `${column_name} = $1`, id)) > 0) found.push(`${table_name}.${column_name}`);
+  return found;
+}
+
+describe('whoever is removed', () => {
+  it('leaves what he wrote to the ghost, and nothing else', async () => {
+    const { person, own, elsewhere, word } = await busyPerson();
+    expect((await traces(person.id)).length).toBeGreaterThan(9);
+    await remove(person, false);
+
+    // Until it is handed over, nothing is hidden and nothing fails.
+    expect((await shown(own)).body).toMatchObject({ id: own.id, author: null });
+    expect((await shown(elsewhere, '/notes?activity_filter=only_comments')).body).toMatchObject([
+      { id: word.id, author: null },
+    ]);
+    expect((await as(owner).get('todos')).status).toBe(200);
+    expect((await as(owner).get(`projects/${project.id}/events`)).status).toBe(200);
+    expect((await as(owner).get(`projects/${project.id}/issues`)).body.map((one: Thing) => one.id)).toContain(own.id);
+
+    await workOff();
+    expect(await traces(person.id)).toEqual([]);
+    expect((await shown(own)).body.author).toMatchObject({ id: ghost.id, username: 'ghost' });
+    expect((await shown(elsewhere)).body).toMatchObject({
+      closed_by: { id: ghost.id },
+      assignees: [],
+      user_notes_count: 1,
+    });
+    expect((await shown(elsewhere, '/notes?activity_filter=only_comments')).body).toMatchObject([
+      { id: word.id, author: { id: ghost.id } },
+    ]);
+    expect(await count('todos', `user_id = $1 and author_id = $2`, owner.id, ghost.id)).toBe(1);
+    expect(await count('mails', `recipient_id = $1 and actor_id = $2`, owner.id, ghost.id)).toBe(1);
+  });
+
+  it('takes issues and notes along with hard_delete', async () => {
+    const { person, own, elsewhere, word } = await busyPerson();
+    await remove(person, true);
+    await workOff();
+    expect(await traces(person.id)).toEqual([]);
+    expect((await shown(own)).status).toBe(404);
+    expect((await shown(elsewhere)).body).toMatchObject({ closed_by: null, state: 'closed', user_notes_count: 0 });
+    expect((await shown(elsewhere, '/notes')).body.filter((one: Thing) => one.author === null)).toEqual([]);
+    expect(await count('notes', `noteable_id = $1`, own.id)).toBe(0);
+    expect(
+      (await eventsOf(service.database, 'collaboration.issue.deleted.v1')).map((one) => one['issue_id']),
+    ).toContain(own.id);
+    expect(
+      (await eventsOf(service.database, 'collaboration.note.deleted.v1')).find((one) => one['note_id'] === word.id),
+    ).toMatchObject({
+      noteable_type: 'Issue',
+      noteable_id: elsewhere.id,
+      noteable_iid: elsewhere.iid,
+      project_id: project.id,
+      internal: false,
+    });
+    const [counters] = await service.database.query<{ kept: number; real: number }>(
+      `select i.system_notes_count as kept, (select count(*)::int from notes n where n.noteable_id = i.id and n.system) as real
+       from issues i where i.id = $1`,
+      [elsewhere.id],
+    );
+    expect(counters!.kept).toBe(counters!.real);
+  });
+
+  it('is worked off in transactions of bounded size, and again for what came late', async () => {
+    const person = await service.seed.user();
+    await service.seed.member(person, project, 'developer');
+    const issue = await issueOf(owner);
+    await service.database.query(
+      `insert into notes (noteable_type, noteable_id, project_id, author_id, body)
+       select 'Issue', $1, $2, $3, 'n' from generate_series(1, 2500)`,
+      [issue.id, project.id, person.id],
+    );
+    await remove(person, false);
+    await deliver(person, false);
+    expect(await workOff()).toBe(3);
+    expect(await count('notes', 'author_id = $1', person.id)).toBe(0);
+    expect(await workOff()).toBe(0);
+
+    await service.database.query(`update notes set author_id = $2 where noteable_id = $1`, [issue.id, person.id]);
+    await service.database.query(`update user_departures set next_at = now() where user_id = $1`, [person.id]);
+    await workOff();
+    expect(await count('notes', 'author_id = $1', person.id)).toBe(0);
+    await service.database.query(`update user_departures set next_at = now() where user_id = $1`, [person.id]);
+    await workOff();
+    expect(await count('user_departures', 'user_id = $1', person.id)).toBe(0);
+  });
+
+  it('waits for the copy to know the ghost', async () => {
+    const person = await service.seed.user();
+    await service.seed.member(person, project, 'developer');
+    const issue = await issueOf(person);
+    await service.database.query('delete from directory_users where id = $1', [person.id]);
+    const unknown = 7_000_000;
+    await deliver(person, false, unknown);
+    expect(await workOff()).toBe(1);
+    expect(await count('issues', 'id = $1 and author_id = $2', issue.id, person.id)).toBe(1);
+
+    await service.database.query(`update directory_users set id = $2 where id = $1`, [ghost.id, unknown]);
+    await service.database.query(`update user_departures set next_at = now()`);
+    await workOff();
+    await service.database.query(`update directory_users set id = $2 where id = $1`, [unknown, ghost.id]);
+    expect(await count('issues', 'id = $1 and author_id = $2', issue.id, unknown)).toBe(1);
+  });
+});
