@@ -12,6 +12,8 @@ export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
+  /** The body as it came. */
+  readonly bytes: Buffer;
   /** The parsed body; null when there is none. Specs look into it as they please. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly body: any;
@@ -129,10 +131,12 @@ export class TestRequest implements PromiseLike<TestResponse> {
       redirect: 'manual',
       ...(this.content === undefined ? {} : { body: this.content }),
     });
-    const text = await response.text();
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const text = bytes.toString();
     const isJson = response.headers.get('content-type') === 'application/json';
     const { status, headers } = response;
-    const answer: TestResponse = { status, headers, text, body: isJson && text !== '' ? JSON.parse(text) : null };
+    const body: unknown = isJson && text !== '' ? JSON.parse(text) : null;
+    const answer: TestResponse = { status, headers, text, bytes, body };
     this.target.seen(this.method, url, answer);
     return answer;
   }
