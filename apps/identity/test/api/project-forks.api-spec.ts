@@ -1,0 +1,272 @@
+import { anonymousViewer, aViewer, parameterEncodings, refusalOrder } from '@rookery/testing';
+import { maker } from '../support/groups-and-projects';
+import type { MadeProject } from '../support/groups-and-projects';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+let bob: Person;
+const { person, group, project, join, unique } = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+  bob = await identity.person('bob');
+});
+afterAll(() => identity.close());
+
+const open = (over = {}) => project(ada, { visibility: 'public', ...over });
+const encoded = ({ path_with_namespace }: MadeProject) => encodeURIComponent(path_with_namespace);
+const fork = (by: Person, id: number | string, body: object = {}) =>
+  by.client.post(`/projects/${id}/fork`).body(body).send();
+const column = async (id: number, name: string): Promise<unknown> =>
+  (await identity.db.query<Record<string, unknown>>(`select ${name} as value from projects where id = $1`, [id]))[0]![
+    'value'
+  ];
+const TAKEN = 'has already been taken';
+const NO_TARGET = { status: 404, body: { message: '404 Target Namespace Not Found' } };
+
+describe('POST /projects/:id/fork', () => {
+  it("makes a project of the caller's with what the source has, and counts", async () => {
+    const source = await open({
+      name: 'Bird House',
+      description: 'text\r\nmore',
+      wiki_access_level: 'private',
+      issues_access_level: 'disabled',
+      ci_config_path: 'ci.yml',
+      merge_method: 'ff',
+    });
+    const { status, body } = await fork(bob, encoded(source));
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      name: 'Bird House',
+      path: 'bird-house',
+      path_with_namespace: 'bob/bird-house',
+      description: 'text\r\nmore',
+      visibility: 'public',
+      wiki_access_level: 'private',
+      issues_access_level: 'disabled',
+      ci_config_path: 'ci.yml',
+      merge_method: 'merge',
+      archived: false,
+      import_status: 'none',
+      creator_id: bob.id,
+      owner: { id: bob.id },
+      forks_count: 0,
+      star_count: 0,
+      permissions: { project_access: { access_level: 50, notification_level: 3 }, group_access: null },
+    });
+    expect(body).toEqual((await bob.client.get(`/projects/${body.id}`)).body);
+    expect(await column(body.id, 'forked_from_project_id')).toBe(source.id);
+    expect((await ada.client.get(`/projects/${source.id}`)).body.forks_count).toBe(1);
+    const events = await identity.db.query<{ subject: string; payload: unknown }>(
+      `select subject, payload from outbox where aggregate_type = 'project' and aggregate_id = $1 order by id`,
+      [body.id],
+    );
+    const facts = { project_id: body.id, namespace_id: bob.namespaceId, creator_id: bob.id };
+    expect(events).toEqual([
+      { subject: 'identity.project.created.v1', payload: { ...facts, created_at: expect.any(String) } },
+      {
+        subject: 'identity.project.forked.v1',
+        payload: { ...facts, source_project_id: source.id, forked_at: expect.any(String) },
+      },
+    ]);
+  });
+
+  it('goes by name, path, description and visibility of its own into a namespace by id, path or either', async () => {
+    const source = await open();
+    const home = await group(bob, { visibility: 'internal' });
+    const wishes = { name: 'Other name', path: 'other', description: null, visibility: 'private' };
+    const first = await fork(bob, source.id, { ...wishes, namespace_id: home.id, namespace: 'nobody' });
+    expect([first.status, first.body]).toEqual([
+      201,
+      expect.objectContaining({ ...wishes, path_with_namespace: `${home.full_path}/other` }),
+    ]);
+    const paths: string[] = [];
+    for (const where of [
+      { namespace_path: home.full_path.toUpperCase() },
+      { namespace: home.full_path },
+      { namespace: String(home.id) },
+      { namespace: 'bob' },
+      { namespace_id: null, namespace_path: '' },
+    ]) {
+      const path = unique('into');
+      const { status, body } = await fork(bob, source.id, { ...where, name: path, path });
+      expect([where, status]).toEqual([where, 201]);
+      paths.push(body.namespace.full_path);
+    }
+    expect(paths).toEqual([home.full_path, home.full_path, home.full_path, 'bob', 'bob']);
+  });
+
+  it.each([
+    ['public', 'public', undefined, 'public'],
+    ['public', 'internal', undefined, 'internal'],
+    ['public', 'private', 'public', 'private'],
+    ['internal', 'public', 'public', 'internal'],
+    ['private', 'public', 'internal', 'private'],
+    ['public', 'public', 'internal', 'internal'],
+  ])('of a %s source in a %s group, asked for %s, is %s', async (from, where, asked, expected) => {
+    const source = await project(ada, { visibility: from });
+    const home = await group(ada, { visibility: where });
+    const { body } = await fork(ada, source.id, { namespace_id: home.id, ...(asked ? { visibility: asked } : {}) });
+    expect(body.visibility).toBe(expected);
+  });
+
+  it('takes the picture along', async () => {
+    const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+    const source = await ada.client
+      .post('/projects')
+      .multipart({ name: unique('pictured'), visibility: 'public' }, { avatar: { filename: 'a.png', bytes: png } })
+      .json<MadeProject>();
+    const { body } = await fork(bob, source.id);
+    expect(body.avatar_url).toBe(`http://localhost:8080/uploads/-/system/project/avatar/${body.id}/a.png`);
+  });
+
+  it('is 409 by field when the name or path is taken, the space is full, or they cannot be', async () => {
+    const source = await open({ name: 'Twice Forked' });
+    expect((await fork(bob, source.id)).status).toBe(201);
+    const cases: [object, object][] = [
+      [{}, { 'project_namespace.name': [TAKEN], name: [TAKEN], path: [TAKEN] }],
+      [{ name: 'New' }, { path: [TAKEN] }],
+      [{ path: 'new' }, { 'project_namespace.name': [TAKEN], name: [TAKEN] }],
+      [{ name: 'New', path: 'tree' }, { path: ['tree is a reserved name'] }],
+    ];
+    for (const [body, message] of cases) {
+      const refused = await fork(bob, source.id, body);
+      expect([body, refused.status, refused.body]).toEqual([body, 409, { message }]);
+    }
+    const full = await person({ projects_limit: 0 });
+    expect(await fork(full, source.id)).toMatchObject({
+      status: 409,
+      body: {
+        message: {
+          limit_reached: ['Personal project creation is not allowed. Please contact your administrator with questions'],
+        },
+      },
+    });
+  });
+
+  it('tells nothing of namespaces that the caller may not know, and refuses those where he may not create', async () => {
+    const source = await open();
+    const [secret, shown] = [await group(ada), await group(ada, { visibility: 'public' })];
+    const unknown = { status: 404, body: { message: '404 Namespace Not Found' } };
+    for (const where of [{ namespace_id: secret.id }, { namespace: 'none/such' }, { namespace: 'ada' }])
+      expect(await fork(bob, source.id, where)).toMatchObject(unknown);
+    expect(await fork(bob, source.id, { namespace: shown.full_path })).toMatchObject(NO_TARGET);
+    await join(`/groups/${shown.id}`, bob, 20);
+    expect(await fork(bob, source.id, { namespace: shown.full_path })).toMatchObject(NO_TARGET);
+    const bot = identity.as({ userId: 9_999, username: 'bot', isBot: true });
+    expect((await bot.post(`/projects/${source.id}/fork`)).body).toEqual(NO_TARGET.body);
+  });
+
+  it('lets an administrator fork into any namespace', async () => {
+    const source = await project(ada);
+    const { status, body } = await identity.root.post(`/projects/${source.id}/fork`).body({ namespace: 'bob' });
+    expect([status, body.path_with_namespace, body.creator_id]).toEqual([
+      201,
+      source.path_with_namespace.replace('ada/', 'bob/'),
+      1,
+    ]);
+    expect((await bob.client.get(`/projects/${body.id}`)).body.permissions.project_access.access_level).toBe(50);
+  });
+
+  it.each<[object, number, number]>([
+    [{ visibility: 'public' }, 0, 201],
+    [{ visibility: 'internal' }, 0, 201],
+    [{ visibility: 'private' }, 10, 404],
+    [{ visibility: 'private' }, 15, 404],
+    [{ visibility: 'private' }, 20, 201],
+    [{ visibility: 'public', forking_access_level: 'private' }, 0, 404],
+    [{ visibility: 'public', forking_access_level: 'private' }, 10, 404],
+    [{ visibility: 'public', forking_access_level: 'private' }, 20, 201],
+    [{ visibility: 'public', forking_access_level: 'disabled' }, 50, 404],
+    [{ visibility: 'public', repository_access_level: 'private' }, 0, 404],
+    [{ visibility: 'public', repository_access_level: 'disabled' }, 50, 404],
+  ])('of %j with level %i: %i', async (over, level, expected) => {
+    const source = await project(ada, over);
+    const one = await person();
+    if (level > 0) await join(`/projects/${source.id}`, one, level);
+    const { status, body } = await fork(one, source.id);
+    expect(status).toBe(expected);
+    if (expected === 404) expect(body).toEqual({ message: '404 Not Found' });
+  });
+
+  it('stays within the top-level group that wants it so, but for administrators', async () => {
+    const root = await group(ada, { visibility: 'public' });
+    const sub = await group(ada, { visibility: 'public', parent_id: root.id });
+    await ada.client.put(`/groups/${root.id}`).body({ prevent_forking_outside_group: true }).json();
+    const source = await project(ada, { namespace_id: root.id, visibility: 'public' });
+    expect(await fork(ada, source.id)).toMatchObject(NO_TARGET);
+    expect((await fork(ada, source.id, { namespace_id: sub.id })).status).toBe(201);
+    expect((await identity.root.post(`/projects/${source.id}/fork`)).status).toBe(201);
+  });
+
+  it('is possible of an archived project and of a fork, and outlives its source', async () => {
+    const source = await open();
+    await ada.client.post(`/projects/${source.id}/archive`).json();
+    const first = await fork(bob, source.id);
+    expect([first.status, first.body.archived]).toEqual([201, false]);
+    const second = await fork(ada, first.body.id, { path: unique('again'), name: unique('again') });
+    expect(await column(second.body.id, 'forked_from_project_id')).toBe(first.body.id);
+    await identity.root.delete(`/projects/${first.body.id}`).send();
+    const gone = { permanently_remove: true, full_path: first.body.path_with_namespace };
+    await identity.root.delete(`/projects/${first.body.id}`).body(gone).send();
+    expect(await column(second.body.id, 'forked_from_project_id')).toBeNull();
+    expect(await column(source.id, 'forks_count')).toBe(0);
+  });
+
+  it('counts exactly when many fork at once, and lets one of them have a name', async () => {
+    const source = await open();
+    const people = await Promise.all(Array.from({ length: 5 }, () => person()));
+    const answers = await Promise.all([...people, ...people].map((one) => fork(one, source.id)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(5).fill(201), ...Array(5).fill(409)]);
+    expect(await column(source.id, 'forks_count')).toBe(5);
+  });
+
+  it('keeps to the limit of a personal namespace when many come at once', async () => {
+    const sources = await Promise.all(Array.from({ length: 5 }, () => open()));
+    const small = await person({ projects_limit: 2 });
+    const answers = await Promise.all(sources.map(({ id }) => fork(small, id)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409]);
+  });
+
+  it('refuses values that are none', async () => {
+    const { id } = await open();
+    expect((await fork(bob, id, { visibility: 'secret' })).body).toEqual({
+      error: 'visibility does not have a valid value',
+    });
+    expect((await fork(bob, id, { namespace_id: 'x' })).body).toEqual({ error: 'namespace_id is invalid' });
+    expect((await fork(bob, id, { name: 'a\0' })).body).toEqual({ error: 'name is invalid' });
+    expect((await fork(bob, id, { namespace_id: 9_007_199_254_740_991 })).status).toBe(404);
+  });
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: async (encoding) => {
+      const { id } = await open();
+      const name = `enc ${encoding.replace(/\W/g, '')}`;
+      const viewer = aViewer({ userId: bob.id, username: 'bob' });
+      return {
+        viewer,
+        method: 'POST',
+        path: `/projects/${id}/fork`,
+        params: { name, path: unique('enc'), visibility: 'private', namespace_id: bob.namespaceId },
+      };
+    },
+    seen: (body) => [body['visibility'], (body['namespace'] as { id: number }).id === bob.namespaceId],
+    expected: ['private', true],
+  });
+
+  refusalOrder(
+    () => identity.app,
+    async () => ({
+      method: 'POST',
+      path: `/projects/${(await project(ada)).id}/fork`,
+      good: {},
+      bad: { visibility: 'secret' },
+      anonymous: anonymousViewer(),
+      outsider: aViewer({ userId: (await person()).id }),
+      allowed: aViewer({ userId: 1, isAdmin: true, username: 'root' }),
+    }),
+  );
+});
