@@ -39,6 +39,7 @@ it.each([
   ],
   [new Forbidden(), 403, { message: '403 Forbidden' }],
   [new Forbidden('why'), 403, { message: '403 Forbidden - why' }],
+  [new Forbidden('why', { inError: true }), 403, { error: 'why' }],
   [new MethodNotAllowed(), 405, { message: '405 Method Not Allowed' }],
   [new MethodNotAllowed('Keyset …'), 405, { error: 'Keyset …' }],
   [new Conflict(), 409, { message: '409 Conflict' }],

@@ -111,6 +111,7 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
     return error.options.verbatim ? message(400, error.message) : reasoned(400, error.reason);
   }
   if (error instanceof Forbidden) {
+    if (error.options.inError) return failure(403, error.message);
     return error.options.verbatim ? message(403, error.message) : reasoned(403, error.reason);
   }
   if (error instanceof Unauthorized) return reasoned(401, error.reason);

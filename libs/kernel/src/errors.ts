@@ -61,12 +61,15 @@ export class InsufficientScope extends RookeryError {
   }
 }
 
-/** Readable, but not allowed. `verbatim` leaves out the "403 Forbidden - " in front of the reason. */
+/**
+ * Readable, but not allowed. `verbatim` leaves out the "403 Forbidden - " in front of the reason; `inError` does too,
+ * for the few refusals that clients find under the key `error` (badges).
+ */
 export class Forbidden extends RookeryError {
   readonly code = 'forbidden';
   constructor(
     readonly reason?: string,
-    readonly options: { readonly verbatim?: boolean } = {},
+    readonly options: { readonly verbatim?: boolean; readonly inError?: boolean } = {},
   ) {
     super(reason ?? 'Forbidden');
   }
