@@ -35,6 +35,8 @@ import { RaiseTodos } from './todos/raise-todos';
 import { TodosConsumer } from './todos/todos.consumer';
 import { TodosController } from './todos/todos.controller';
 import { TodosService } from './todos/todos.service';
+import { UserCountsController } from './user-counts/user-counts.controller';
+import { UserCountsQueries } from './user-counts/user-counts.queries';
 
 const service = 'collaboration';
 
@@ -51,6 +53,7 @@ const service = 'collaboration';
     UnassignmentConsumer,
     TodosController,
     TodosConsumer,
+    UserCountsController,
   ],
   providers: [
     ActivityQueries,
@@ -71,6 +74,7 @@ const service = 'collaboration';
     QueueMails,
     RaiseTodos,
     TodosService,
+    UserCountsQueries,
   ],
 })
 export class CollaborationModule {

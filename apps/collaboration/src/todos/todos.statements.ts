@@ -85,16 +85,10 @@ export class TodoStatements {
         order by ${NEWEST} limit ${page.perPage}${offset > 0 ? ` offset ${offset}` : ''}) t`;
     const more = `exists (select 1 from ${SEEN} where ${wanted} and ${VISIBLE}
         order by ${NEWEST} limit 1 offset ${offset + page.perPage})`;
-    const counted = `(select coalesce(sum(case when a.reads_issues and a.reads_internal then mine.count else (
-          select count(*) from (select 1 from todos t join issues i on i.id = t.target_id left join notes n on n.id = t.note_id
-            where ${wanted} and t.project_id = mine.project_id and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen) end), 0)::integer
-        from (select t.project_id, count(*) as count from (select t.project_id from todos t where ${wanted}
-          limit ${COUNT_LIMIT + 1}) t group by t.project_id) mine
-        join lateral ${projectAccessSql('mine.project_id', person)} a on true)`;
     const hasMore = offset + page.perPage < COUNT_LIMIT ? 'null' : more;
     return `select state.version, state.epoch,
         (select u.state from directory_users u where u.id = ${VIEWER}) as viewer_state,
-        ${counted} as counted, ${hasMore}::boolean as has_more,
+        ${countedTodosSql(wanted)} as counted, ${hasMore}::boolean as has_more,
         ${arraySql(this.listed, `from ${cut} ${JOINED}`, NEWEST)} as json
       from directory_state state`;
   }
@@ -106,6 +100,19 @@ export class TodoStatements {
 
 const JOINED = `join issues i on i.id = t.target_id left join notes n on n.id = t.note_id
         left join directory_users author on author.id = t.author_id`;
+
+/**
+ * How many items of the viewer may be seen; stops past COUNT_LIMIT. Shape: an SQL expression for a statement whose first
+ * values are those of a list; `wanted` is a condition on `t`.
+ */
+export function countedTodosSql(wanted: string): string {
+  return `(select coalesce(sum(case when a.reads_issues and a.reads_internal then mine.count else (
+          select count(*) from (select 1 from todos t join issues i on i.id = t.target_id left join notes n on n.id = t.note_id
+            where ${wanted} and t.project_id = mine.project_id and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen) end), 0)::integer
+        from (select t.project_id, count(*) as count from (select t.project_id from todos t where ${wanted}
+          limit ${COUNT_LIMIT + 1}) t group by t.project_id) mine
+        join lateral ${projectAccessSql('mine.project_id', person)} a on true)`;
+}
 
 /** What the list is narrowed by, before anything is judged. Things that nobody knows narrow it to nothing. */
 function conditions(filter: TodoFilter, values: unknown[]): string {
