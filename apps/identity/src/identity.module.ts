@@ -31,6 +31,10 @@ import { EmailsQueries } from './emails/emails.queries';
 import { EmailsService } from './emails/emails.service';
 import { PrimaryEmails } from './emails/primary-emails';
 import { UserEmailsController } from './emails/user-emails.controller';
+import { GroupStatesController } from './group-states/group-states.controller';
+import { GroupStates } from './group-states/group-states.service';
+import { GroupTokensController } from './group-tokens/group-tokens.controller';
+import { LeakedTokens } from './group-tokens/leaked-tokens.queries';
 import { GroupMovesController } from './group-moves/group-moves.controller';
 import { GroupMoves } from './group-moves/group-moves.service';
 import { MovedTrees } from './group-moves/moved-trees.repository';
@@ -142,7 +146,7 @@ const projectActs = [ProjectForks, ProjectMoves, ProjectStars, StarrersQueries, 
 const topics = [ProjectTopics, TopicMerge, TopicsQueries, TopicsService];
 const members = [MembersQueries, MembersService, AccessRequests];
 const shares = [SharesService, Expiry];
-const groupMoves = [NamespaceTrees, MovedTrees, GroupMoves, TransferLocations];
+const groupMoves = [NamespaceTrees, MovedTrees, GroupMoves, TransferLocations, GroupStates, LeakedTokens];
 const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver }];
 
 /** The rooms of the identity service. */
@@ -176,6 +180,8 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     ProjectMovesController,
     ProjectStarsController,
     GroupMovesController,
+    GroupStatesController,
+    GroupTokensController,
     GroupSharesController,
     ProjectSharesController,
     GroupMembersController,

@@ -3,12 +3,19 @@ import { memberAdded } from '@rookery/contracts';
 import type { Visibility } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
+import type { GroupSettings } from '../groups/group-settings';
 import { NamespaceTrees } from '../paths/namespace-trees.repository';
 import type { Place } from '../paths/namespace-trees.repository';
 import { SiblingPaths } from '../paths/sibling-paths.repository';
 
 const rank = (visibility: string): string =>
   `case ${visibility} when 'public' then 20 when 'internal' then 10 else 0 end`;
+
+const ROOT_SETTINGS: readonly (keyof GroupSettings)[] = [
+  'prevent_sharing_groups_outside_hierarchy',
+  'resource_access_token_creation_allowed',
+  'ip_restriction_ranges',
+];
 
 /** What a move changes in the rows of a tree of groups, besides their place. Source: reference identity-and-import 2.6. */
 @Injectable()
@@ -66,10 +73,7 @@ export class MovedTrees {
 
   /** What only top-level groups decide ends with being one. */
   async dropRootSettings(tx: Tx, id: number): Promise<void> {
-    await tx.query(
-      `update namespaces set settings = settings - 'prevent_sharing_groups_outside_hierarchy' where id = $1`,
-      [id],
-    );
+    await tx.query(`update namespaces set settings = settings - $2::text[] where id = $1`, [id, ROOT_SETTINGS]);
   }
 
   /** Bots go with their tokens, so they do not keep a group. */

@@ -3,20 +3,20 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Invalid, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
+import { Avatars } from '../avatars/avatars.service';
 import { ChangeLog } from '../directory/change-log';
 import { problemsByField, TAKEN } from '../paths/path-rules';
 import { NamespaceTrees } from '../paths/namespace-trees.repository';
 import { SiblingPaths } from '../paths/sibling-paths.repository';
-import { RemovalService } from '../removal/removal.service';
-import type { RemovalRequest } from '../removal/removal.service';
 import { problemsOfGroup, problemsOfLowering } from './group-rules';
+import { rangeProblems } from './ip-ranges';
 import type { GroupChange } from './group-input';
 import { columnsOf, takenFields } from './groups.service';
 import { Namespace } from './namespace.entity';
 
 const VISIBILITY_RANK = `case visibility when 'public' then 20 when 'internal' then 10 else 0 end`;
 
-/** Changing and deleting groups. Source: reference identity-and-import 2.6. */
+/** Changing groups. Source: reference identity-and-import 2.6. */
 @Injectable()
 export class GroupChangesService {
   constructor(
@@ -24,7 +24,7 @@ export class GroupChangesService {
     private readonly log: ChangeLog,
     private readonly paths: SiblingPaths,
     private readonly trees: NamespaceTrees,
-    private readonly removal: RemovalService,
+    private readonly avatars: Avatars,
   ) {}
 
   /** Errors: Invalid by field. A rename reaches everything below in the same version of the directory. */
@@ -35,20 +35,6 @@ export class GroupChangesService {
       const fields = takenFields(error);
       throw fields ? new Invalid(fields) : error;
     }
-  }
-
-  /** Shape: `unchanged` is asked with the time of the last change before anything happens. */
-  async remove(
-    viewer: SignedInViewer,
-    id: number,
-    asked: RemovalRequest,
-    unchanged: (updatedAt: Date) => void,
-  ): Promise<void> {
-    await this.work.run(async (tx) => {
-      const group = await this.locked(tx, id);
-      unchanged(group.updated_at);
-      await this.removal.request(tx, 'group', group, asked, viewer.userId);
-    });
   }
 
   private async change(tx: Tx, viewer: SignedInViewer, id: number, params: GroupChange): Promise<void> {
@@ -66,13 +52,25 @@ export class GroupChangesService {
     const lowered = visibility === old.visibility ? [] : problemsOfLowering(visibility, await this.holds(tx, id));
     const problems = {
       ...shape,
-      ...problemsByField({ visibility_level: [...(shape['visibility_level'] ?? []), ...lowered] }),
+      ...problemsByField({
+        visibility_level: [...(shape['visibility_level'] ?? []), ...lowered],
+        avatar: this.avatars.problemsOf(params.avatar),
+        ip_restriction_ranges: rangeProblems(params.ip_restriction_ranges, parent === null),
+      }),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
 
     const { settings, ...columns } = columnsOf(params, viewer);
     if (old.parent_id !== null) delete settings?.prevent_sharing_groups_outside_hierarchy;
-    const changes = { ...columns, visibility, settings: { ...old.settings, ...settings }, updated_at: new Date() };
+    const avatar_url = await this.avatars.change(tx, 'group', id, params.avatar);
+    const looks = avatar_url === undefined ? {} : { avatar_url };
+    const changes = {
+      ...columns,
+      ...looks,
+      visibility,
+      settings: { ...old.settings, ...settings },
+      updated_at: new Date(),
+    };
     await tx.manager.update(Namespace, id, changes);
     if (name !== old.name || path !== old.path) await this.rename(tx, old, parent, { name, path });
     await this.log.recordSubtree(tx, id);

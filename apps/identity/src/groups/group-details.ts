@@ -17,10 +17,10 @@ export class GroupDetails {
   async of(
     group: { readonly id: number; readonly level: number },
     viewer: Viewer,
-    shows: { readonly secrets: boolean; readonly projects: boolean },
+    shows: { readonly secrets: boolean; readonly projects: boolean; readonly attributes?: boolean },
   ): Promise<GroupDetailRow> {
     const [row, own, invited] = await Promise.all([
-      this.groups.one(viewer, group.id),
+      this.groups.one(viewer, group.id, { attributes: viewer.isAdmin && shows.attributes === true }),
       shows.projects ? this.projects.ofGroup(viewer, group.id) : undefined,
       shows.projects ? this.projects.sharedInto(viewer, group.id) : undefined,
     ]);

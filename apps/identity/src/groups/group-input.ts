@@ -1,4 +1,5 @@
 import type { Visibility } from '@rookery/kernel';
+import type { AvatarChange } from '../avatars/avatars.service';
 
 /** What a list of groups can be narrowed by. Source: reference identity-and-import 2.2. */
 export interface GroupFilters {
@@ -21,6 +22,8 @@ export interface GroupChange {
   readonly path?: string;
   readonly visibility?: Visibility;
   readonly description?: string | null;
+  readonly avatar?: AvatarChange;
+  readonly ip_restriction_ranges?: string | null;
 }
 export interface NewGroup extends GroupChange {
   readonly name: string;

@@ -2,7 +2,11 @@ import type { ProjectRow } from '../projects/project-row';
 import type { Namespace } from './namespace.entity';
 
 /** A group as the statements of this room read it. */
-export type GroupRow = Omit<Namespace, 'marked_for_deletion_at'>;
+export interface GroupRow extends Omit<Namespace, 'marked_for_deletion_at'> {
+  /** Read on demand, for administrators. */
+  readonly custom_attributes?: readonly CustomAttribute[];
+}
+type CustomAttribute = { readonly key: string; readonly value: string };
 
 // A type and not an interface: only types have the index signature that `object()` asks for.
 export type SharedWithGroup = {

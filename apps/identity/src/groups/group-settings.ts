@@ -39,6 +39,11 @@ export interface GroupSettings {
   experiment_features_enabled: boolean;
   shared_runners_minutes_limit: number | null;
   extra_shared_runners_minutes_limit: number | null;
+  unique_project_download_limit: number | null;
+  unique_project_download_limit_interval_in_seconds: number | null;
+  unique_project_download_limit_allowlist: string[];
+  unique_project_download_limit_alertlist: number[];
+  auto_ban_user_on_excessive_projects_download: boolean;
 }
 
 export const GROUP_DEFAULTS: GroupSettings = {
@@ -70,6 +75,11 @@ export const GROUP_DEFAULTS: GroupSettings = {
   experiment_features_enabled: false,
   shared_runners_minutes_limit: null,
   extra_shared_runners_minutes_limit: null,
+  unique_project_download_limit: 0,
+  unique_project_download_limit_interval_in_seconds: 0,
+  unique_project_download_limit_allowlist: [],
+  unique_project_download_limit_alertlist: [],
+  auto_ban_user_on_excessive_projects_download: false,
 };
 
 /** What the old numbers 0..4 mean. Source: reference identity-and-import 2.4. */

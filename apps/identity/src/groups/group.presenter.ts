@@ -48,6 +48,11 @@ export const group = presenter<GroupRow>('Group').fields({
   organization_id: [int, () => 1],
   shared_runners_setting: [text, setting('shared_runners_setting')],
   max_artifacts_size: [nullable(int), setting('max_artifacts_size')],
+  custom_attributes: [
+    list(object({ key: text, value: text })),
+    (one) => one.custom_attributes ?? [],
+    { when: (one) => one.custom_attributes !== undefined },
+  ],
   ldap_cn: [nullable(text), () => null],
   ldap_access: [nullable(int), () => null],
   file_template_project_id: [nullable(int), setting('file_template_project_id')],
@@ -92,6 +97,31 @@ export const groupDetail = group.extend<GroupDetailRow>('GroupDetail').fields({
   allowed_email_domains_list: [nullable(text), setting('allowed_email_domains_list')],
   shared_runners_minutes_limit: [nullable(int), setting('shared_runners_minutes_limit')],
   extra_shared_runners_minutes_limit: [nullable(int), setting('extra_shared_runners_minutes_limit')],
+  unique_project_download_limit: [
+    nullable(int),
+    setting('unique_project_download_limit'),
+    { when: (one) => one.shows_secrets },
+  ],
+  unique_project_download_limit_interval_in_seconds: [
+    nullable(int),
+    setting('unique_project_download_limit_interval_in_seconds'),
+    { when: (one) => one.shows_secrets },
+  ],
+  unique_project_download_limit_allowlist: [
+    list(text),
+    setting('unique_project_download_limit_allowlist'),
+    { when: (one) => one.shows_secrets },
+  ],
+  unique_project_download_limit_alertlist: [
+    list(int),
+    setting('unique_project_download_limit_alertlist'),
+    { when: (one) => one.shows_secrets },
+  ],
+  auto_ban_user_on_excessive_projects_download: [
+    bool,
+    setting('auto_ban_user_on_excessive_projects_download'),
+    { when: (one) => one.shows_secrets },
+  ],
   projects: [list(nested(project)), (one) => one.projects ?? [], { when: (one) => one.projects !== undefined }],
   shared_projects: [
     list(nested(project)),

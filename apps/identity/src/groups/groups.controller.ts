@@ -1,10 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Call, GroupScope, KeysetPage, ScopeResolver } from '@rookery/api-v4';
 import {
-  accepted,
   ability,
   anyone,
-  checkUnmodifiedSince,
   created,
   Endpoint,
   group as inGroup,
@@ -21,14 +19,7 @@ import type { GroupDetailRow, GroupRow } from './group-row';
 import { mayAdministerGroup } from './group.policy';
 import { GroupChangesService } from './group-changes.service';
 import { GroupDetails } from './group-details';
-import {
-  CreateGroupParams,
-  DeleteGroupParams,
-  GroupParams,
-  ListGroupsParams,
-  SubgroupsParams,
-  UpdateGroupParams,
-} from './groups.dto';
+import { CreateGroupParams, GroupParams, ListGroupsParams, SubgroupsParams, UpdateGroupParams } from './groups.dto';
 import { GroupsQueries } from './groups.queries';
 import { GroupsService } from './groups.service';
 
@@ -69,7 +60,9 @@ export class GroupsController {
     answers: one(groupDetail),
   })
   show(call: Call<GroupParams, GroupScope>): Promise<GroupDetailRow> {
-    return this.details.of(call.within, call.viewer, { secrets: true, projects: call.params.with_projects });
+    const { with_projects, with_custom_attributes } = call.params;
+    const shows = { secrets: true, projects: with_projects, attributes: with_custom_attributes };
+    return this.details.of(call.within, call.viewer, shows);
   }
 
   @Endpoint('GET', '/groups/:id/subgroups', {
@@ -110,18 +103,5 @@ export class GroupsController {
   async update(call: Call<UpdateGroupParams, GroupScope, SignedInViewer>): Promise<GroupDetailRow> {
     await this.changes.update(call.viewer, call.within.id, call.params);
     return this.details.of(call.within, call.viewer, { secrets: true, projects: true });
-  }
-
-  @Endpoint('DELETE', '/groups/:id', {
-    about: 'Marks a group for deletion, or removes a marked one at once.',
-    source: 'reference identity-and-import 2.6',
-    within: inGroup('id'),
-    may: administers<DeleteGroupParams>(),
-    params: DeleteGroupParams,
-    fails: [400, 412],
-    answers: accepted(),
-  })
-  async remove(call: Call<DeleteGroupParams, GroupScope, SignedInViewer>): Promise<void> {
-    await this.changes.remove(call.viewer, call.within.id, call.params, (at) => checkUnmodifiedSince(call, at));
   }
 }

@@ -1,4 +1,5 @@
-import { Day, Flag, HashOf, IdOrPath, Int, ListOf, ListOfHashes, OneOf, Text } from '@rookery/api-v4';
+import type { UploadedFile } from '@rookery/api-v4';
+import { Day, Flag, HashOf, IdOrPath, Int, ListOf, ListOfHashes, OneOf, Text, Upload } from '@rookery/api-v4';
 import type { Visibility } from '@rookery/kernel';
 import { GRANTABLE_LEVELS, VISIBILITIES } from '@rookery/kernel';
 import type { GroupFilters } from './group-input';
@@ -25,6 +26,7 @@ export class SubgroupsParams extends ListGroupsParams {
 export class GroupParams {
   @IdOrPath({ in: 'path' }) id: number | string;
   @Flag({ default: true, deprecated: 'GET /groups/:id/projects' }) with_projects: boolean;
+  @Flag({ default: false, about: 'Administrators.' }) with_custom_attributes: boolean;
 }
 
 class AccessLevelEntry {
@@ -41,6 +43,7 @@ class BranchProtectionParams {
 
 /** What create and update have in common. Source: reference identity-and-import 2.4-2.6. */
 export class GroupFields {
+  @Upload({ optional: true, nullable: true, about: 'A picture; blank takes it away.' }) avatar?: UploadedFile | null;
   @Text({ optional: true, nullable: true }) description?: string | null;
   @OneOf(VISIBILITIES, { optional: true }) visibility?: Visibility;
   @Flag({ optional: true, nullable: true }) auto_devops_enabled?: boolean | null;
@@ -61,8 +64,10 @@ export class GroupFields {
   @OneOf(['owner', 'maintainer'], { optional: true }) subgroup_creation_level?: string;
   @Int({ optional: true, min: 0 }) two_factor_grace_period?: number;
   @Flag({ optional: true }) membership_lock?: boolean;
-  @Int({ optional: true, nullable: true, about: 'Administrators.' }) shared_runners_minutes_limit?: number | null;
-  @Int({ optional: true, nullable: true, about: 'Administrators.' }) extra_shared_runners_minutes_limit?: number | null;
+  @Int({ optional: true, nullable: true, min: 0, about: 'Administrators.' }) shared_runners_minutes_limit?:
+    number | null;
+  @Int({ optional: true, nullable: true, min: 0, about: 'Administrators.' })
+  extra_shared_runners_minutes_limit?: number | null;
   @OneOf(['disabled', 'private', 'enabled'], { optional: true }) wiki_access_level?: string;
   @Flag({ optional: true, alias: 'duo_features_enabled' }) assistant_features_enabled?: boolean;
   @Flag({ optional: true, alias: 'lock_duo_features_enabled' }) lock_assistant_features_enabled?: boolean;
@@ -95,11 +100,11 @@ export class UpdateGroupParams extends GroupFields {
   resource_access_token_creation_allowed?: boolean;
   @Text({ optional: true, nullable: true }) ip_restriction_ranges?: string | null;
   @Text({ optional: true, nullable: true }) allowed_email_domains_list?: string | null;
-  @Int({ optional: true, nullable: true }) max_artifacts_size?: number | null;
-}
-
-export class DeleteGroupParams {
-  @IdOrPath({ in: 'path' }) id: number | string;
-  @Flag({ optional: true }) permanently_remove?: boolean;
-  @Text({ optional: true }) full_path?: string;
+  @Int({ optional: true, nullable: true, min: 0 }) max_artifacts_size?: number | null;
+  @Int({ optional: true, nullable: true, min: 0, max: 10_000 }) unique_project_download_limit?: number | null;
+  @Int({ optional: true, nullable: true, min: 0, max: 864_000, about: 'Seconds.' })
+  unique_project_download_limit_interval_in_seconds?: number | null;
+  @ListOf('text', { optional: true, max: 100 }) unique_project_download_limit_allowlist?: string[];
+  @ListOf('int', { optional: true, max: 100 }) unique_project_download_limit_alertlist?: number[];
+  @Flag({ optional: true }) auto_ban_user_on_excessive_projects_download?: boolean;
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
+import { customAttributesSql } from '../custom-attributes/custom-attributes-sql';
 import { containing, ListStatement } from '../listing/list-statement';
 import { reachedTreeSql } from '../scope/reach-sql';
 import { sharedWithGroupsSql } from '../shares/shared-with-groups-sql';
@@ -36,11 +37,12 @@ export class GroupsQueries {
     return statement.rows<GroupRow>(this.db, list('n.name asc, n.id asc'), perPage);
   }
 
-  /** One group, with the groups invited to it as far as the viewer may know of them. */
-  async one(viewer: Viewer, id: number): Promise<SharedGroupRow | null> {
+  /** One group, with the groups invited to it as far as the viewer may know of them; attributes on demand. */
+  async one(viewer: Viewer, id: number, shows: { readonly attributes: boolean }): Promise<SharedGroupRow | null> {
     const shared = sharedWithGroupsSql(viewer, { source: 'namespace', id: 'n.id', user: '$2::bigint' });
+    const attributes = shows.attributes ? `, ${customAttributesSql('group', 'n.id')} as custom_attributes` : '';
     const rows = await this.db.query<SharedGroupRow>(
-      `select ${SHOWN}, ${shared} as shared_with_groups from namespaces n, (select $2::bigint) viewer
+      `select ${SHOWN}, ${shared} as shared_with_groups${attributes} from namespaces n, (select $2::bigint) viewer
        where n.id = $1 and n.kind = 'group'`,
       [id, viewer.userId],
     );

@@ -6,9 +6,10 @@ import { ACCESS_LEVELS, Forbidden, Invalid, NotFound, Refused } from '@rookery/k
 import type { Tx } from '@rookery/persistence';
 import { violates, Work } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
+import { Avatars } from '../avatars/avatars.service';
 import { ChangeLog } from '../directory/change-log';
 import { identitySettings } from '../identity.config';
-import { TAKEN } from '../paths/path-rules';
+import { problemsByField, TAKEN } from '../paths/path-rules';
 import { SiblingPaths } from '../paths/sibling-paths.repository';
 import { mayCreateSubgroup, mayCreateTopLevelGroup } from './group.policy';
 import { inspected, problemsOfGroup } from './group-rules';
@@ -28,6 +29,7 @@ export class GroupsService {
     private readonly work: Work,
     private readonly log: ChangeLog,
     private readonly paths: SiblingPaths,
+    private readonly avatars: Avatars,
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
   ) {}
 
@@ -46,13 +48,17 @@ export class GroupsService {
     const parent = scope === null ? null : await this.lockedParent(tx, scope.id);
     await this.mayCreate(tx, viewer, scope, parent);
     const visibility = params.visibility ?? this.defaultVisibility(parent);
-    const problems = problemsOfGroup({ ...params, visibility }, parent);
+    const problems = {
+      ...problemsOfGroup({ ...params, visibility }, parent),
+      ...problemsByField({ avatar: this.avatars.problemsOf(params.avatar) }),
+    };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const [{ id }] = (await tx.query(`select nextval(pg_get_serial_sequence('namespaces', 'id')) as id`)) as [
       { id: number },
     ];
     await tx.manager.insert(Namespace, {
       ...columnsOf(params, viewer),
+      avatar_url: (await this.avatars.change(tx, 'group', id, params.avatar)) ?? null,
       id,
       kind: 'group',
       parent_id: parent?.id ?? null,
