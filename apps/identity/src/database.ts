@@ -15,6 +15,7 @@ import { CreateCustomAttributes1767225600007 } from './migrations/1767225600007-
 import { CreateBadges1767225600008 } from './migrations/1767225600008-create-badges';
 import { IndexEndsOfShares1767225600009 } from './migrations/1767225600009-index-ends-of-shares';
 import { CreateProjectStatistics1767225600011 } from './migrations/1767225600011-create-project-statistics';
+import { OrderReachedGroups1767225600012 } from './migrations/1767225600012-order-reached-groups';
 import { CreateProjectStars1767225600014 } from './migrations/1767225600014-create-project-stars';
 import { AddForksToProjects1767225600015 } from './migrations/1767225600015-add-forks-to-projects';
 import { CreateTopics1767225600016 } from './migrations/1767225600016-create-topics';
@@ -41,6 +42,7 @@ export const migrations: readonly MigrationClass[] = [
   CreateBadges1767225600008,
   IndexEndsOfShares1767225600009,
   CreateProjectStatistics1767225600011,
+  OrderReachedGroups1767225600012,
   CreateProjectStars1767225600014,
   AddForksToProjects1767225600015,
   CreateTopics1767225600016,

@@ -3,7 +3,8 @@ import type { LevelTables } from '@rookery/directory';
 /** Identity decides over its own tables, with the very expressions that the copies use. */
 export const OWN_TABLES: LevelTables = { memberships: 'members', shares: 'shares', namespaces: 'namespaces' };
 
-const live = (alias: string): string =>
+/** Boolean SQL: does the membership or share still count? */
+export const live = (alias: string): string =>
   `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 
 /**
