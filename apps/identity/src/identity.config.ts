@@ -66,4 +66,13 @@ export const identitySettings = defineSettings('identity', {
     default: true,
     about: 'Whether owners of top-level groups manage service accounts there; off leaves that to administrators.',
   }),
+  collaborationUrl: setting.url('COLLABORATION_URL', {
+    default: 'http://collaboration:8080',
+    protocols: ['http', 'https'],
+    about: 'Where the collaboration service is reached from inside; badges ask it about repositories.',
+  }),
+  pagesDomain: setting.text('PAGES_DOMAIN', {
+    default: null,
+    about: 'Host of published pages, for badges; without it `pages.` and the host of ROOKERY_EXTERNAL_URL.',
+  }),
 });

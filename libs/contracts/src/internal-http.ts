@@ -9,6 +9,7 @@ export const INTERNAL_PATHS = {
   directoryChanges: '/internal/directory/changes',
   decide: '/internal/directory/decide',
   resolveSudo: '/internal/users/resolve-sudo',
+  repositoryFacts: '/internal/repositories/facts',
   accountMails: '/internal/account-mails',
 } as const;
 
@@ -103,4 +104,24 @@ export interface AccountMailFacts {
 /** Shape: one answer for each question, in order; null = there is nothing to tell him any more. */
 export interface AccountMailsAnswer {
   readonly mails: readonly (AccountMailFacts | null)[];
+}
+
+/** POST repositoryFacts, of collaboration. Bounds: at most 100 projects. */
+export interface RepositoryFactsRequest {
+  readonly project_ids: readonly number[];
+}
+
+/** What is known of a project's repository; null where there is nothing to know. */
+export interface RepositoryFacts {
+  readonly project_id: number;
+  readonly default_branch: string | null;
+  /** Last commit of the default branch. */
+  readonly commit_sha: string | null;
+  /** The tag that was updated last. */
+  readonly latest_tag: string | null;
+}
+
+/** Projects that collaboration does not know are left out. */
+export interface RepositoryFactsAnswer {
+  readonly projects: readonly RepositoryFacts[];
 }
