@@ -19,6 +19,7 @@ import { OrderReachedGroups1767225600012 } from './migrations/1767225600012-orde
 import { CreateProjectStars1767225600014 } from './migrations/1767225600014-create-project-stars';
 import { AddForksToProjects1767225600015 } from './migrations/1767225600015-add-forks-to-projects';
 import { CreateTopics1767225600016 } from './migrations/1767225600016-create-topics';
+import { IndexSizesOfProjects1767225600017 } from './migrations/1767225600017-index-sizes-of-projects';
 import { AddResourcesToAccessTokens1767225600019 } from './migrations/1767225600019-add-resources-to-access-tokens';
 import { AddConfirmationsToEmails1767225600021 } from './migrations/1767225600021-add-confirmations-to-emails';
 import { CreateServiceAccounts1767225600022 } from './migrations/1767225600022-create-service-accounts';
@@ -46,6 +47,7 @@ export const migrations: readonly MigrationClass[] = [
   CreateProjectStars1767225600014,
   AddForksToProjects1767225600015,
   CreateTopics1767225600016,
+  IndexSizesOfProjects1767225600017,
   AddResourcesToAccessTokens1767225600019,
   AddConfirmationsToEmails1767225600021,
   CreateServiceAccounts1767225600022,

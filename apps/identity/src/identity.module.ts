@@ -69,6 +69,11 @@ import { StarrersQueries } from './project-stars/starrers.queries';
 import { ProjectStatesController } from './project-states/project-states.controller';
 import { ProjectStates } from './project-states/project-states.service';
 import { ProjectUsersController } from './project-users/project-users.controller';
+import { GroupProjectsController } from './group-projects/group-projects.controller';
+import { ProjectGroupsController } from './project-groups/project-groups.controller';
+import { ProjectGroupsQueries } from './project-groups/project-groups.queries';
+import { ProjectListsController } from './project-lists/project-lists.controller';
+import { ProjectLists } from './project-lists/project-lists.queries';
 import { ProjectsController } from './projects/projects.controller';
 import { ProjectsQueries } from './projects/projects.queries';
 import { RemovalService } from './removal/removal.service';
@@ -106,6 +111,8 @@ import { TokenTerms } from './tokens/token-terms';
 import { PersonalNamespace } from './user-changes/personal-namespace';
 import { UserChangesController } from './user-changes/user-changes.controller';
 import { UserChanges } from './user-changes/user-changes.service';
+import { UserMembershipsController } from './user-memberships/user-memberships.controller';
+import { UserMembershipsQueries } from './user-memberships/user-memberships.queries';
 import { GhostUser } from './user-removal/ghost-user';
 import { RemovalSteps } from './user-removal/removal-steps';
 import { SoleOwnership } from './user-removal/sole-ownership';
@@ -121,13 +128,23 @@ import { TopicMerge } from './topics/topic-merge.service';
 import { TopicsController } from './topics/topics.controller';
 import { TopicsQueries } from './topics/topics.queries';
 import { TopicsService } from './topics/topics.service';
+import { UserProjectsController } from './user-projects/user-projects.controller';
 import { UsersController } from './users/users.controller';
 import { UsersQueries } from './users/users.queries';
 import { UsersService } from './users/users.service';
 
 const avatars = [Avatars, AvatarsQueries];
 const attributes = [CustomAttributes];
-const users = [UsersQueries, UsersService, UserChanges, PersonalNamespace, UserStates, Administrators, HolderLog];
+const users = [
+  UsersQueries,
+  UsersService,
+  UserChanges,
+  PersonalNamespace,
+  UserStates,
+  Administrators,
+  HolderLog,
+  UserMembershipsQueries,
+];
 const userRemoval = [UserRemoval, RemovalSteps, SoleOwnership, GhostUser, UserRemovalJob];
 const emails = [EmailsQueries, EmailsService, EmailConfirmations, PrimaryEmails, AccountMails];
 const serviceAccounts = [
@@ -140,7 +157,7 @@ const tokens = [AccessTokensQueries, AccessTokensService, TokenTerms, TokenResol
 const resourceTokens = [ResourceTokensQueries, ResourceTokensService, BotUsers, EndedBots];
 const tokenNotices = [TokenRecipients, ExpiryNotices, TokenUpkeepJob];
 const groups = [GroupsQueries, GroupsService, GroupChangesService, GroupDetails];
-const projects = [ProjectStatistics, ProjectsQueries, FormerPaths];
+const projects = [ProjectStatistics, ProjectLists, ProjectGroupsQueries, ProjectsQueries, FormerPaths];
 const projectWrites = [ProjectCreation, ProjectChanges, ProjectLooks, ProjectPlaces, ProjectRows, ProjectStates];
 const projectActs = [ProjectForks, ProjectMoves, ProjectStars, StarrersQueries, NamedNamespaces];
 const topics = [ProjectTopics, TopicMerge, TopicsQueries, TopicsService];
@@ -161,6 +178,7 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     InstanceServiceAccountsController,
     ServiceAccountTokensController,
     UserChangesController,
+    UserMembershipsController,
     UserRemovalController,
     UserStatesController,
     PersonalAccessTokensController,
@@ -174,6 +192,10 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     GroupCustomAttributesController,
     ProjectCustomAttributesController,
     ProjectsController,
+    ProjectListsController,
+    ProjectGroupsController,
+    GroupProjectsController,
+    UserProjectsController,
     ProjectChangesController,
     ProjectStatesController,
     ProjectForksController,

@@ -67,7 +67,8 @@ export class ListStatement {
     const cut = `select ${list.key} as id, row_number() over (order by ${list.order}) as position
       from ${list.from} ${this.conditionSql} order by ${list.order} limit ${perPage + 1} offset $${this.values.length + 1}`;
     const isUsual = this.isUsual && USUAL_SIZES.includes(perPage);
-    return this.read<R>(db, list.name, list.show(cut), [...this.values, offset], isUsual);
+    const used = onlyUsed(list.show(cut), [...this.values, offset]);
+    return this.read<R>(db, list.name, used.text, used.values, isUsual);
   }
 
   private read<R>(
@@ -83,7 +84,7 @@ export class ListStatement {
   }
 }
 
-/** A count does without what only shows the rows, and PostgreSQL refuses values that have no place in the text. */
+/** A count does without what only shows the rows, a short shape without the viewer; PostgreSQL refuses values without a place in the text. */
 function onlyUsed(text: string, values: readonly unknown[]): { text: string; values: unknown[] } {
   const places = [...new Set([...text.matchAll(/\$(\d+)/g)].map((match) => Number(match[1])))];
   return {

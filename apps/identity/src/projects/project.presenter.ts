@@ -1,15 +1,18 @@
 import type { PresentContext } from '@rookery/api-v4';
-import { any, bool, day, instant, int, list, nullable, object, presenter, text } from '@rookery/api-v4';
+import { any, bool, day, instant, int, list, nested, nullable, object, presenter, text } from '@rookery/api-v4';
 import { absoluteUrl } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
+import type { SharedWithGroup } from '../groups/group-row';
 import { userSummary } from '../users/user.presenter';
 import { descriptionHtml } from './description-html';
 import { fieldsOf, onlyWhen } from '../presenting/field-sets';
 import type { Feature, ProjectSettings } from './project-settings';
 import { FEATURES, PROJECT_DEFAULTS } from './project-settings';
-import type { ProjectRow } from './project-row';
+import type { FeatureAccess } from './project.entity';
+import type { BasicProjectRow, ProjectRow } from './project-row';
 
-const fullPath = (project: ProjectRow): string => `${project.namespace.full_path}/${project.path}`;
+const fullPath = (project: BasicProjectRow): string => `${project.namespace.full_path}/${project.path}`;
 const host = (ctx: PresentContext): string => new URL(ctx.links.web('')).host;
 const api = (project: ProjectRow, ctx: PresentContext, rest = ''): string =>
   ctx.links.api(`projects/${project.id}${rest}`);
@@ -21,14 +24,14 @@ const isOn = (feature: Feature) => (project: ProjectRow) => setting(`${feature}_
 const administers = (project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean =>
   viewer.isAdmin || project.level >= ACCESS_LEVELS.maintainer;
 
-function namespaceShape(project: ProjectRow, ctx: PresentContext) {
+function namespaceShape(project: BasicProjectRow, ctx: PresentContext) {
   const { id, name, path, kind, full_path, parent_id, avatar_url } = project.namespace;
   const web_url = ctx.links.web(kind === 'group' ? `groups/${full_path}` : full_path);
   return { id, name, path, kind, full_path, parent_id, avatar_url: absoluteUrl(avatar_url, ctx.links), web_url };
 }
 
 /** Source: reference identity-and-import 10.2, basic shape. */
-const basic = fieldsOf<ProjectRow>()({
+const basic = fieldsOf<BasicProjectRow>()({
   id: [int, (project) => project.id],
   description: [nullable(text), (project) => project.description],
   name: [text, (project) => project.name],
@@ -37,9 +40,8 @@ const basic = fieldsOf<ProjectRow>()({
   path_with_namespace: [text, fullPath],
   created_at: [instant, (project) => project.created_at],
   default_branch: [nullable(text), (project) => project.default_branch],
-  // Topics come with their own room.
-  tag_list: [list(text), () => [], { deprecated: 'topics' }],
-  topics: [list(text), () => []],
+  tag_list: [list(text), (project) => project.topics, { deprecated: 'topics' }],
+  topics: [list(text), (project) => project.topics],
   ssh_url_to_repo: [text, (project, _, ctx) => `git@${host(ctx).replace(/:\d+$/, '')}:${fullPath(project)}.git`],
   http_url_to_repo: [text, (project, _, { links }) => links.web(`${fullPath(project)}.git`)],
   web_url: [text, (project, _, { links }) => links.web(fullPath(project))],
@@ -62,15 +64,28 @@ const basic = fieldsOf<ProjectRow>()({
     }),
     (project, _, ctx) => namespaceShape(project, ctx),
   ],
+  custom_attributes: [
+    list(object({ key: text, value: text })),
+    (project) => project.custom_attributes ?? [],
+    { when: (project) => project.custom_attributes !== null && project.custom_attributes !== undefined },
+  ],
 });
+
+/** Another project, shown within one. */
+const basicProject = presenter<BasicProjectRow>('BasicProject').fields(basic);
+
+/** Private features are there for members. Source: reference identity-and-import 10.2. */
+function isOpenTo(viewer: Viewer, project: ProjectRow, access: FeatureAccess): boolean {
+  return access === 'enabled' || (access === 'private' && (viewer.isAdmin || project.level >= ACCESS_LEVELS.guest));
+}
 
 function links(project: ProjectRow, ctx: PresentContext): Record<string, string> {
   return {
     self: api(project, ctx),
-    ...(project.issues_access_level === 'disabled' ? {} : { issues: api(project, ctx, '/issues') }),
-    ...(project.merge_requests_access_level === 'disabled'
-      ? {}
-      : { merge_requests: api(project, ctx, '/merge_requests') }),
+    ...(isOpenTo(ctx.viewer, project, project.issues_access_level) ? { issues: api(project, ctx, '/issues') } : {}),
+    ...(isOpenTo(ctx.viewer, project, project.merge_requests_access_level)
+      ? { merge_requests: api(project, ctx, '/merge_requests') }
+      : {}),
     repo_branches: api(project, ctx, '/repository/branches'),
     labels: api(project, ctx, '/labels'),
     events: api(project, ctx, '/events'),
@@ -121,12 +136,37 @@ const full = fieldsOf<ProjectRow>()({
   import_url: [nullable(text), (project) => project.import_url, { when: administers }],
   import_type: [nullable(text), (project) => project.import_type, { when: administers }],
   import_status: [text, (project) => project.import_status],
-  import_error: [nullable(text), (project) => project.import_error, { when: administers }],
+  import_error: [
+    nullable(text),
+    (project) => project.import_error,
+    { when: (project, _, ctx) => project.is_single && administers(project, _, ctx) },
+  ],
+  forked_from_project: [
+    nullable(nested(basicProject)),
+    (project) => project.forked_from_project,
+    { when: (project) => project.forked_from_project !== null },
+  ],
+  open_issues_count: [
+    int,
+    (project) => project.open_issues_count ?? 0,
+    { when: (project, _, { viewer }) => isOpenTo(viewer, project, project.issues_access_level) },
+  ],
   description_html: [text, (project) => descriptionHtml(project.description)],
   updated_at: [instant, (project) => project.updated_at],
   request_access_enabled: [bool, setting('request_access_enabled')],
   public_jobs: [bool, setting('public_jobs')],
-  shared_with_groups: [list(any), (project) => project.shared_with_groups],
+  shared_with_groups: [
+    list(
+      object<SharedWithGroup>({
+        group_id: int,
+        group_name: text,
+        group_full_path: text,
+        group_access_level: int,
+        expires_at: nullable(day),
+      }),
+    ),
+    (project) => project.shared_with_groups,
+  ],
   only_allow_merge_if_pipeline_succeeds: [bool, setting('only_allow_merge_if_pipeline_succeeds')],
   allow_merge_on_skipped_pipeline: [nullable(bool), setting('allow_merge_on_skipped_pipeline')],
   only_allow_merge_if_all_discussions_are_resolved: [bool, setting('only_allow_merge_if_all_discussions_are_resolved')],
@@ -156,12 +196,21 @@ const full = fieldsOf<ProjectRow>()({
   runners_token: [nullable(text), (project) => project.runners_token, { when: administers }],
   marked_for_deletion_at: [nullable(day), (project) => project.marked_for_deletion_on],
   marked_for_deletion_on: [nullable(day), (project) => project.marked_for_deletion_on],
+  // No repository, no licence.
+  license_url: [nullable(text), () => null, { when: (project) => project.with_license }],
+  license: [any, () => null, { when: (project) => project.with_license }],
+  statistics: [any, (project) => project.statistics, { when: showsStatistics }],
   permissions: [
     object({ project_access: any, group_access: any }),
     (project) => ({ project_access: access(project.project_level), group_access: access(project.group_level) }),
     { when: (_, __, { viewer }) => viewer.userId !== null },
   ],
 });
+
+/** Sizes are for people who work there. Source: ADR 0121. */
+function showsStatistics(project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean {
+  return project.statistics !== null && (viewer.isAdmin || project.level >= ACCESS_LEVELS.reporter);
+}
 
 function mayOpenMergeRequests(project: ProjectRow, isAdmin: boolean): boolean {
   if (project.merge_requests_access_level === 'disabled') return false;

@@ -1,0 +1,54 @@
+import type { ListStatement } from '../listing/list-statement';
+import type { ProjectSet } from '../project-lists/project-lists.queries';
+import { liveShareSql } from '../shares/shared-with-groups-sql';
+
+/** How far beyond a group's own projects a list reaches. */
+export interface GroupProjectsRange {
+  readonly with_shared: boolean;
+  readonly include_subgroups: boolean;
+  readonly include_ancestor_groups: boolean;
+}
+
+interface Group {
+  readonly id: number;
+  readonly traversalIds: readonly number[];
+}
+
+/**
+ * A group's projects. What lies at or below the group is known to whoever belongs to the group (`isInside`), so that the
+ * rule of visibility is asked of the rest only; each part is read by an index of its own, in the order of the list.
+ * Source: reference identity-and-import 2.7; ADR 0121.
+ */
+export function projectsOfGroup(group: Group, isInside: boolean, range: GroupProjectsRange): ProjectSet {
+  return {
+    from: (statement) => `(${parts(statement, group, isInside, range).join(' union all ')}) p`,
+    seen: (general) => (general === 'true' ? general : `(p.is_known or ${general})`),
+  };
+}
+
+function parts(statement: ListStatement, group: Group, isInside: boolean, range: GroupProjectsRange): string[] {
+  const id = `${statement.bind(group.id)}::bigint`;
+  const ancestors = group.traversalIds.filter((ancestor) => ancestor !== group.id);
+  const tree = `in (select below.namespace_id from namespace_ancestors below where below.ancestor_id = ${id})`;
+  const own = range.include_subgroups ? tree : `= ${id}`;
+  const above =
+    range.include_ancestor_groups && ancestors.length > 0 ? `= any(${statement.bind(ancestors)}::bigint[])` : null;
+  const listed = [part(isInside, `q.namespace_id ${own}`), ...(above ? [part(false, `q.namespace_id ${above}`)] : [])];
+  if (!range.with_shared) return listed;
+  // What lies there anyway is not listed twice.
+  const elsewhere = [own, above].flatMap((home) => (home ? [`not q.namespace_id ${home}`] : [])).join(' and ');
+  return [...listed, part(false, `q.id in ${sharedWith(id)} and ${elsewhere}`)];
+}
+
+const part = (isKnown: boolean, condition: string): string =>
+  `select q.*, ${isKnown} as is_known from projects q where ${condition}`;
+
+/** Projects that were shared with the group itself, and still are. */
+export function projectsSharedWith(groupId: number): ProjectSet {
+  return { where: (statement) => `p.id in ${sharedWith(`${statement.bind(groupId)}::bigint`)}` };
+}
+
+function sharedWith(groupId: string): string {
+  return `(select given.source_id from shares given where given.source_type = 'project' and given.group_id = ${groupId}
+    and ${liveShareSql('given')})`;
+}

@@ -1,0 +1,23 @@
+import type { Viewer } from '@rookery/kernel';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import { reachedProjectsSql, reachedTreeSql } from '../scope/reach-sql';
+
+/**
+ * What the viewer may know of, as a condition on rows `p` of projects; the two sub-selects are evaluated once for the
+ * whole list. Shape: `user` is an SQL expression, in the text only for people who are not administrators.
+ * Source: ADR 0063.
+ */
+export function seenProjects(viewer: Viewer, user: string): string {
+  if (viewer.isAdmin) return 'true';
+  if (viewer.userId === null) return `p.visibility = 'public'`;
+  const open = viewer.isExternal ? `p.visibility = 'public'` : `p.visibility <> 'private'`;
+  const guest = String(ACCESS_LEVELS.guest);
+  return `(${open} or p.namespace_id in (${reachedTreeSql(user, guest)}) or p.id in (${reachedProjectsSql(user, guest)}))`;
+}
+
+/** Where the user holds at least `level`: driven by what he reaches, not by the table. */
+export function reachedProjects(user: string, level: number): string {
+  const at = String(level);
+  return `p.id in (select inside.id from projects inside where inside.namespace_id in (${reachedTreeSql(user, at)})
+    union ${reachedProjectsSql(user, at)})`;
+}

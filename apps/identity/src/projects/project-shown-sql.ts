@@ -1,0 +1,72 @@
+import { groupLevelSql, projectLevelSql } from '@rookery/directory';
+import type { Viewer } from '@rookery/kernel';
+import { instantSql } from '@rookery/persistence';
+import { customAttributesSql } from '../custom-attributes/custom-attributes-sql';
+import { OWN_TABLES } from '../scope/reach-sql';
+import { seenProjectSql } from '../scope/seen-project-sql';
+import { liveShareSql, sharedWithGroupsSql } from '../shares/shared-with-groups-sql';
+import { openIssuesCountSql, projectStatisticsSql } from '../statistics/statistics-sql';
+import { userFaceSql } from '../users/users.queries';
+
+/** How projects are shown. Shape: `user` is an SQL expression of the viewer's id. */
+export interface Showing {
+  readonly viewer: Viewer;
+  readonly user: string;
+  readonly shape: 'basic' | 'full';
+  readonly isSingle?: boolean;
+  readonly statistics?: boolean;
+  readonly with_custom_attributes?: boolean;
+  readonly license?: boolean;
+}
+
+const LIVE = `(m.expires_on is null or m.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
+
+const namespaceSql = (n: string): string => `json_build_object('id', ${n}.id, 'name', ${n}.name, 'path', ${n}.path,
+  'kind', ${n}.kind, 'full_path', ${n}.full_path, 'full_name', ${n}.full_name, 'parent_id', ${n}.parent_id,
+  'avatar_url', ${n}.avatar_url)`;
+
+const topicsSql = (id: string): string => `coalesce((select json_agg(t.name order by a.position, a.topic_id)
+  from project_topics a join topics t on t.id = a.topic_id where a.project_id = ${id}), '[]')`;
+
+/** Projects as `ProjectRow`s. Shape: `ids` is a sub-select of `id` and `position`, few by now. */
+export function shownProjectsSql(ids: string, showing: Showing): string {
+  const attributes = showing.with_custom_attributes === true && showing.viewer.isAdmin;
+  return `select p.*, ${namespaceSql('n')} as namespace, ${topicsSql('p.id')} as topics, '${showing.shape}' as shape,
+    ${showing.isSingle === true} as is_single, ${showing.license === true} as with_license,
+    ${attributes ? customAttributesSql('project', 'p.id') : 'null'} as custom_attributes,
+    ${showing.shape === 'full' ? fullSql(showing) : BASIC_ONLY}
+    from (${ids}) cut join projects p on p.id = cut.id join namespaces n on n.id = p.namespace_id order by cut.position`;
+}
+
+const BASIC_ONLY = `null as owner, 0 as level, null as project_level, null as group_level, null as open_issues_count,
+    '[]'::json as shared_with_groups, null as forked_from_project, null as statistics`;
+
+function fullSql({ viewer, user, statistics }: Showing): string {
+  return `(select ${userFaceSql('o')} from users o where o.id = n.owner_id) as owner,
+    ${projectLevelSql({ user, project: 'p.id', namespace: 'n', tables: OWN_TABLES })} as level,
+    (select m.access_level from members m
+      where m.user_id = ${user} and m.source_type = 'project' and m.source_id = p.id and ${LIVE}) as project_level,
+    nullif(greatest(case when n.kind = 'group' then ${groupLevelSql({ user, namespace: 'n', tables: OWN_TABLES })} end,
+      ${invitedLevelSql(user)}), 0) as group_level,
+    ${openIssuesCountSql('p.id')} as open_issues_count,
+    ${sharedWithGroupsSql(viewer, { source: 'project', id: 'p.id', user })} as shared_with_groups,
+    ${forkedFromSql(viewer, user)} as forked_from_project,
+    ${statistics === true ? projectStatisticsSql('p.id') : 'null'} as statistics`;
+}
+
+/** The level that the viewer has by groups that were invited to the project itself. Source: ADR 0040. */
+function invitedLevelSql(user: string): string {
+  return `(select max(least(s.access_level, m.access_level)) from shares s
+      join namespaces invited on invited.id = s.group_id
+      join members m on m.user_id = ${user} and m.source_type = 'namespace' and m.source_id = any(invited.traversal_ids)
+      where s.source_type = 'project' and s.source_id = p.id and ${liveShareSql('s')} and ${LIVE})`;
+}
+
+function forkedFromSql(viewer: Viewer, user: string): string {
+  const plain = ['id', 'description', 'name', 'path', 'default_branch', 'avatar_url', 'star_count', 'forks_count'];
+  const pairs = [...plain, 'visibility'].map((column) => `'${column}', f.${column}`).join(', ');
+  return `(select json_build_object(${pairs}, 'created_at', ${instantSql('f.created_at')},
+        'last_activity_at', ${instantSql('f.last_activity_at')}, 'namespace', ${namespaceSql('fn')}, 'topics', ${topicsSql('f.id')})
+      from projects f join namespaces fn on fn.id = f.namespace_id
+      where f.id = p.forked_from_project_id and ${seenProjectSql(viewer, { project: 'f', namespace: 'fn', user })})`;
+}
