@@ -1,0 +1,274 @@
+import { anonymousViewer, aViewer, parameterEncodings, refusalOrder } from '@rookery/testing';
+import { maker } from '../support/groups-and-projects';
+import type { MadeProject } from '../support/groups-and-projects';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+let bob: Person;
+const { person, group, project, join, unique } = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+  bob = await identity.person('bob');
+});
+afterAll(() => identity.close());
+
+const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+const picture = (filename = 'avatar.png', bytes: Uint8Array = PNG) => ({ avatar: { filename, bytes } });
+const create = (body: object, by: Person = ada) =>
+  by.client
+    .post('/projects')
+    .body({ name: unique('p'), ...body })
+    .send();
+const update = (id: number, body: object, by: Person = ada) => by.client.put(`/projects/${id}`).body(body).send();
+const encoded = ({ path_with_namespace }: MadeProject) => encodeURIComponent(path_with_namespace);
+const eventsOf = (id: number) =>
+  identity.db.query<{ payload: Record<string, unknown>; actor_id: number }>(
+    `select payload, actor_id from outbox where subject = 'identity.project.created.v1' and aggregate_id = $1`,
+    [id],
+  );
+
+describe('POST /projects', () => {
+  it.each([
+    [{ topics: ['Birds', 'sea'] }, ['Birds', 'sea']],
+    [{ topics: 'Birds, sea' }, ['Birds', 'sea']],
+    [{ tag_list: ['birds', 'BIRDS'] }, ['birds']],
+    [{ topics: [] }, []],
+  ])('takes topics as %j', async (sent, expected) => {
+    const { status, body } = await create(sent);
+    expect([status, body.topics.map((one: string) => one.toLowerCase())]).toEqual([
+      201,
+      expected.map((one) => one.toLowerCase()),
+    ]);
+    expect(body.tag_list).toEqual(body.topics);
+  });
+
+  it('takes a picture by multipart, with everything else as text and an empty part beside it', async () => {
+    const { status, body } = await ada.client
+      .post('/projects')
+      .multipart(
+        { name: unique('p'), file: '', issues_enabled: '0', lfs_enabled: '1', build_timeout: '700', topics: 'one,two' },
+        picture(),
+      );
+    expect([status, body.issues_enabled, body.lfs_enabled, body.build_timeout]).toEqual([201, false, true, 700]);
+    expect(body.topics).toEqual(['one', 'two']);
+    expect(body.avatar_url).toBe(`http://localhost:8080/uploads/-/system/project/avatar/${body.id}/avatar.png`);
+  });
+
+  it('sends the wish for a first commit along with the event', async () => {
+    const [plain, wished] = [await create({}), await create({ initialize_with_readme: 'true' })];
+    expect(wished.body).toMatchObject({ empty_repo: true, default_branch: null, readme_url: null });
+    expect((await eventsOf(plain.body.id))[0]!.payload).not.toHaveProperty('initialize_with_readme');
+    expect((await eventsOf(wished.body.id))[0]!.payload).toMatchObject({ initialize_with_readme: true });
+  });
+
+  it('takes a blank name or path for none, and null for not sent', async () => {
+    const path = unique('only');
+    expect((await create({ name: '', path })).body).toMatchObject({ name: path, path });
+    const name = unique('only');
+    const made = await create({ name, path: '', namespace_id: null, import_url: '', template_name: null, avatar: '' });
+    expect([made.status, made.body.path, made.body.avatar_url]).toEqual([201, name, null]);
+  });
+
+  it.each<[object, object]>([
+    [{ import_url: 'https://example.com/a.git' }, { import_url: ['git import source is disabled'] }],
+    [{ template_name: 'rails' }, { template_name: ["'rails' is unknown or invalid"] }],
+    [{ description: 'x'.repeat(2001) }, { description: ['is too long (maximum is 2000 characters)'] }],
+    [{ ci_config_path: 'x'.repeat(256) }, { ci_config_path: ['is too long (maximum is 255 characters)'] }],
+    [{ topics: ['x'.repeat(256)] }, { topics: ['is too long (maximum is 255 characters)'] }],
+    [
+      { name: '', path: '' },
+      { name: ["can't be blank"], path: ["can't be blank"] },
+    ],
+  ])('refuses %j', async (sent, message) => {
+    const { status, body } = await create(sent);
+    expect([status, body]).toEqual([400, { message }]);
+  });
+
+  it('refuses a picture that is none, and another organization', async () => {
+    const text = picture('avatar.png', Buffer.from('no picture'));
+    const { status, body } = await ada.client.post('/projects').multipart({ name: unique('p') }, text);
+    expect([status, Object.keys(body.message)]).toEqual([400, ['avatar']]);
+    expect((await create({ organization_id: 1 })).status).toBe(201);
+    expect(await create({ organization_id: 2 })).toMatchObject({
+      status: 404,
+      body: { message: '404 Organization Not Found' },
+    });
+  });
+
+  it('makes nothing when one of its parts is refused', async () => {
+    const name = unique('whole');
+    expect((await create({ name, topics: ['a\u0007b'] })).status).toBe(400);
+    expect((await create({ name })).status).toBe(201);
+  });
+
+  it.each([
+    ['pages_access_level', 'public', 201],
+    ['wiki_access_level', 'public', 400],
+    ['forking_access_level', 'private', 201],
+    ['merge_method', 'rebase_merge', 201],
+    ['merge_method', 'octopus', 400],
+    ['squash_option', 'default_on', 201],
+    ['squash_option', 'perhaps', 400],
+    ['build_timeout', 599, 400],
+    ['lfs_enabled', 'perhaps', 400],
+    ['namespace_id', 'x', 400],
+    ['name', ['x'], 400],
+    ['description', { a: 1 }, 400],
+    ['name', 'a\0b', 400],
+    ['namespace_id', 9_007_199_254_740_991, 400],
+  ])('with %s %j is %i', async (field, value, expected) => {
+    const { status, body } = await create({ [field]: value });
+    expect(status).toBe(expected);
+    if (expected === 201) expect(body[field]).toBe(value);
+  });
+
+  it('keeps to the limit when many come at once', async () => {
+    const small = await person({ projects_limit: 3 });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => create({}, small)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 400, 400, 400, 400, 400]);
+    expect(answers.find(({ status }) => status === 400)!.body).toEqual({
+      message: {
+        limit_reached: ['Your project limit is 3 projects! Please contact your administrator to increase it'],
+      },
+    });
+  });
+});
+
+describe('POST /projects/user/:user_id', () => {
+  const make = (id: number | string, body: object, client = identity.root) =>
+    client.post(`/projects/user/${id}`).body(body).send();
+
+  it('makes a project of that person in his own namespace', async () => {
+    const { status, body } = await make(bob.id, { name: unique('his'), description: 'given' });
+    expect([status, body.creator_id, body.namespace.full_path, body.owner.id]).toEqual([201, bob.id, 'bob', bob.id]);
+    expect(body).toEqual((await identity.root.get(`/projects/${body.id}`)).body);
+    expect((await bob.client.get(`/projects/${body.id}`)).body.permissions.project_access.access_level).toBe(50);
+    expect((await eventsOf(body.id))[0]).toMatchObject({ actor_id: 1, payload: { creator_id: bob.id } });
+  });
+
+  it('asks for his rights and his limit', async () => {
+    const [home, full] = [await group(ada), await person({ projects_limit: 0 })];
+    const notValid = { status: 400, body: { message: { namespace: ['is not valid'] } } };
+    expect(await make(bob.id, { name: 'x', namespace_id: home.id })).toMatchObject(notValid);
+    expect((await make(ada.id, { name: 'x', namespace_id: home.id })).status).toBe(201);
+    expect(Object.keys((await make(full.id, { name: 'x' })).body.message)).toEqual(['limit_reached']);
+  });
+
+  it('refuses in the usual order', async () => {
+    expect((await make(bob.id, {}, identity.nobody)).body).toEqual({ message: '401 Unauthorized' });
+    expect(await make(bob.id, {}, bob.client)).toMatchObject({ status: 403, body: { message: '403 Forbidden' } });
+    expect((await make('x', { name: 'x' })).body).toEqual({ error: 'user_id is invalid' });
+    expect((await make(bob.id, {})).body).toEqual({
+      error: 'name, path are missing, at least one parameter must be provided',
+    });
+    expect(await make(999_999, { name: 'x' })).toMatchObject({ status: 404, body: { message: '404 User Not Found' } });
+  });
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: () => ({
+      viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
+      method: 'POST',
+      path: `/projects/user/${bob.id}`,
+      params: { name: unique('enc'), wiki_enabled: false, topics: ['one', 'two'] },
+    }),
+    seen: (body) => [body['wiki_access_level'], body['topics'], body['creator_id'] === bob.id],
+    expected: ['disabled', ['one', 'two'], true],
+  });
+});
+
+describe('PUT /projects/:id', () => {
+  it('replaces topics, sets and takes away the picture, and leaves what is not sent', async () => {
+    const made = await project(ada, { topics: ['old'], description: 'kept' });
+    const set = await ada.client.put(`/projects/${encoded(made)}`).multipart({ topics: 'new,newer' }, picture('b.png'));
+    expect([set.status, set.body.topics, set.body.description]).toEqual([200, ['new', 'newer'], 'kept']);
+    expect(set.body.avatar_url).toMatch(/\/b\.png$/);
+    expect((await update(made.id, { name: unique('q') })).body).toMatchObject({ avatar_url: set.body.avatar_url });
+    expect((await update(made.id, { avatar: '', topics: '' })).body).toMatchObject({ avatar_url: null, topics: [] });
+    const states = await identity.db.query<{ url: string | null }>(
+      `select state ->> 'avatar_url' as url from directory_changes where kind = 'project' and entity_id = $1 order by version`,
+      [made.id],
+    );
+    expect(states.map(({ url }) => url !== null)).toEqual([false, true, true, false]);
+  });
+
+  it('refuses by field, and changes nothing then', async () => {
+    const home = await group(ada, { visibility: 'internal' });
+    const made = await project(ada, { namespace_id: home.id });
+    const cases: [object, object][] = [
+      [{ name: '' }, { name: ["can't be blank"] }],
+      [{ path: 'tree' }, { path: ['tree is a reserved name'] }],
+      [{ visibility: 'public' }, { visibility_level: ['public is not allowed in a internal group.'] }],
+      [
+        { merge_commit_template: 'x'.repeat(501) },
+        { merge_commit_template: ['is too long (maximum is 500 characters)'] },
+      ],
+      [{ import_url: 'https://example.com/a.git' }, { import_url: ['git import source is disabled'] }],
+      [{ topics: ['x'.repeat(256)], description: 'x' }, { topics: ['is too long (maximum is 255 characters)'] }],
+    ];
+    const before = (await ada.client.get(`/projects/${made.id}`)).body;
+    for (const [sent, message] of cases) {
+      const { status, body } = await update(made.id, sent);
+      expect([sent, status, body]).toEqual([sent, 400, { message }]);
+    }
+    expect((await ada.client.get(`/projects/${made.id}`)).body).toEqual(before);
+  });
+
+  it('leaves alone a name that would not be allowed any more', async () => {
+    const made = await project(ada);
+    await identity.db.query(`update projects set name = '(old)' where id = $1`, [made.id]);
+    expect((await update(made.id, { name: '(old)', description: 'x' })).status).toBe(200);
+    expect((await update(made.id, { name: '(new)' })).status).toBe(400);
+  });
+
+  it('changes only letters of a name and path in place', async () => {
+    const made = await project(ada);
+    const path = made.path_with_namespace.split('/')[1]!.toUpperCase();
+    expect((await update(made.id, { name: path, path })).body).toMatchObject({ name: path, path });
+    expect((await ada.client.get(`/projects/${encoded(made)}`)).body.id).toBe(made.id);
+  });
+
+  it('is for maintainers and leaves visibility to owners', async () => {
+    const made = await project(ada);
+    const one = await person();
+    await join(`/projects/${made.id}`, one, 40);
+    expect((await update(made.id, { visibility: 'private', description: 'x' }, one)).status).toBe(200);
+    expect(await update(made.id, { visibility: 'public' }, one)).toMatchObject({
+      status: 403,
+      body: { message: '403 Forbidden' },
+    });
+  });
+
+  refusalOrder(
+    () => identity.app,
+    async () => {
+      const [made, reader] = [await project(ada), await person()];
+      await join(`/projects/${made.id}`, reader, 30);
+      return {
+        method: 'PUT',
+        path: `/projects/${made.id}`,
+        good: { description: 'x' },
+        bad: { visibility: 'secret' },
+        anonymous: anonymousViewer(),
+        outsider: aViewer({ userId: (await person()).id }),
+        reader: aViewer({ userId: reader.id }),
+        allowed: aViewer({ userId: ada.id, username: 'ada' }),
+      };
+    },
+  );
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: async () => ({
+      viewer: aViewer({ userId: ada.id, username: 'ada' }),
+      method: 'PUT',
+      path: `/projects/${encoded(await project(ada))}`,
+      params: { jobs_enabled: false, build_timeout: 900, topics: ['one', 'two'], squash_option: 'always' },
+    }),
+    seen: (body) => [body['jobs_enabled'], body['build_timeout'], body['topics'], body['squash_option']],
+    expected: [false, 900, ['one', 'two'], 'always'],
+  });
+});
