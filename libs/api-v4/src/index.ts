@@ -15,6 +15,7 @@ export type { RenderedError } from './errors';
 export { WRITE_HEADERS } from './runtime';
 export type { WriteHeaders } from './runtime';
 export { EndpointRoutes } from './endpoint-routes';
+export { templatesOf } from './route-template';
 export { statusesOf } from './statuses';
 export { openApiDocument, writeOpenApi } from './openapi';
 export type { OpenApiOptions } from './openapi';

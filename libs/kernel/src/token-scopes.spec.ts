@@ -20,6 +20,8 @@ describe('what a scope opens', () => {
     ['POST', '/projects/:id/repository/files/:file_path', ['api']],
     ['GET', '/personal_access_tokens/self', null],
     ['DELETE', '/personal_access_tokens/self', null],
+    ['GET', '//users/confirmation', null],
+    ['GET', '//uploads/-/system/group/avatar/:id/:filename', ['api', 'read_api']],
     ['GET', '/personal_access_tokens/self/associations', ['api', 'read_api']],
   ])('%s %s is opened by %j', (method, path, scopes) => expect(scopesOpening(method, path)).toEqual(scopes));
 

@@ -7,7 +7,7 @@ export interface TokenScope {
   /** Whose tokens may carry it: bots of groups and projects, people and service accounts, or administrators only. */
   readonly holders: 'everybody' | 'people' | 'administrators';
   /**
-   * Shape: `<VERB> <path below /api/v4>`, with `*` for one segment and `**` for any that follow, none included; GET
+   * Shape: `<VERB> <path below /api/v4, or with // at the root>`, with `*` for one segment and `**` for any that follow, none included; GET
    * counts for HEAD too. Empty: nothing of the API, but Git, registries, clusters or runners.
    */
   readonly opens: 'everything' | 'reads' | readonly string[];
@@ -53,8 +53,14 @@ export const TOKEN_SCOPES = {
 } as const satisfies Record<string, TokenScope>;
 export type ScopeName = keyof typeof TOKEN_SCOPES;
 
-/** Routes for which every token will do, whatever its scopes. */
-const OPEN_TO_ALL: readonly string[] = ['GET /personal_access_tokens/self', 'DELETE /personal_access_tokens/self'];
+/** Routes for which every token will do, whatever its scopes: about the token itself, or the same without any. */
+const OPEN_TO_ALL: readonly string[] = [
+  'GET /personal_access_tokens/self',
+  'DELETE /personal_access_tokens/self',
+  'GET //uploads/-/system/user/avatar/**',
+  'GET //uploads/-/system/topics/topic/avatar/**',
+  'GET //users/confirmation/**',
+];
 
 const NAMES = Object.keys(TOKEN_SCOPES) as ScopeName[];
 
@@ -68,7 +74,7 @@ export function scopesOf(holder: 'bot' | 'person' | 'administrator'): readonly S
   return NAMES.filter((name) => fits[holder].includes(TOKEN_SCOPES[name].holders));
 }
 
-/** The scopes that open a route, most general first; null when every token will do. Shape: `path` below `/api/v4`. */
+/** The scopes that open a route, most general first; null when every token will do. Shape: `path` below `/api/v4`, or with `//` at the root. */
 export function scopesOpening(method: string, path: string): readonly ScopeName[] | null {
   const verb = method === 'HEAD' ? 'GET' : method;
   const isMeant = (pattern: string): boolean => matches(pattern, `${verb} ${path}`);

@@ -63,6 +63,7 @@ export class TestRequest implements PromiseLike<TestResponse> {
   private content: string | FormData | undefined;
   private readonly headers = new Headers();
   private sent: Promise<TestResponse> | undefined;
+  private isSeen = true;
 
   constructor(
     private readonly target: Target,
@@ -107,6 +108,12 @@ export class TestRequest implements PromiseLike<TestResponse> {
     return this;
   }
 
+  /** The answer is neither judged by what the endpoint lists, nor counted as a test of it. */
+  unseen(): this {
+    this.isSeen = false;
+    return this;
+  }
+
   /** Sends, and gives the body of a success. Errors: a plain Error with status and body of a refusal. */
   async json<T = unknown>(): Promise<T> {
     const response = await this.send();
@@ -137,7 +144,7 @@ export class TestRequest implements PromiseLike<TestResponse> {
     const { status, headers } = response;
     const body: unknown = isJson && text !== '' ? JSON.parse(text) : null;
     const answer: TestResponse = { status, headers, text, bytes, body };
-    this.target.seen(this.method, url, answer);
+    if (this.isSeen) this.target.seen(this.method, url, answer);
     return answer;
   }
 

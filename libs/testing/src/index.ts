@@ -9,4 +9,5 @@ export { foreignId } from './suites/foreign-id';
 export { paging } from './suites/paging';
 export { parameterEncodings } from './suites/parameter-encodings';
 export { refusalOrder } from './suites/refusal-order';
+export { tokenScopes } from './suites/token-scopes';
 export { visibility, type Standing } from './suites/visibility';

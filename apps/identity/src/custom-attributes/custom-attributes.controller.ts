@@ -25,6 +25,7 @@ function customAttributesOf(kind: AttributedKind) {
   const base = `/${kind}s/:id/custom_attributes`;
   const isUser = kind === 'user';
   const common = { source: SOURCE, may: administrator(), ...(isUser ? {} : { within: source(kind) }) } as const;
+  const readable = isUser ? { tokenScopes: ['read_user'] } : {};
   const named = { ...common, params: isUser ? UserAttributeParams : AttributeParams, fails: [404] };
 
   @Controller()
@@ -33,6 +34,7 @@ function customAttributesOf(kind: AttributedKind) {
 
     @Endpoint('GET', base, {
       ...common,
+      ...readable,
       about: `All custom attributes of a ${kind}.`,
       ...(isUser ? { params: OfUserParams, fails: [404] } : {}),
       answers: all(customAttribute),
@@ -43,6 +45,7 @@ function customAttributesOf(kind: AttributedKind) {
 
     @Endpoint('GET', `${base}/:key`, {
       ...named,
+      ...readable,
       about: `One custom attribute of a ${kind}.`,
       answers: one(customAttribute),
     })

@@ -26,6 +26,7 @@ export class ImpersonationTokensController {
     about: 'Impersonation tokens of a user.',
     source: SOURCE,
     may: administrator(),
+    tokenScopes: ['read_user'],
     params: ListImpersonationTokensParams,
     answers: page(impersonationToken),
   })
@@ -56,6 +57,7 @@ export class ImpersonationTokensController {
     about: 'One impersonation token.',
     source: SOURCE,
     may: administrator(),
+    tokenScopes: ['read_user'],
     params: ImpersonationTokenParams,
     answers: one(impersonationToken),
   })

@@ -1,0 +1,20 @@
+import { aViewer, tokenScopes } from '@rookery/testing';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let reader: Person;
+beforeAll(async () => {
+  identity = await startIdentity();
+  reader = await identity.person('reader');
+});
+afterAll(() => identity.close());
+
+tokenScopes({
+  app: () => identity.app,
+  viewer: () => aViewer({ userId: reader.id, username: reader.username }),
+  params: {
+    'POST /api/v4/topics': { name: 'topic', title: 'Topic' },
+    'POST /api/v4/topics/merge': { source_topic_id: 1, target_topic_id: 2 },
+  },
+});

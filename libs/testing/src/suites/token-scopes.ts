@@ -1,0 +1,66 @@
+import { registeredEndpoints, templatesOf } from '@rookery/api-v4';
+import type { EndpointRecord } from '@rookery/api-v4';
+import { scopesOpening, TOKEN_SCOPES } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
+import type { TestApp } from '../app';
+import type { Method, Params, TestResponse } from '../client';
+
+/**
+ * Every route of a service with every scope there is, against the table of scopes: whoever has none of those that open
+ * the route is told so, with the scopes that would do; whoever has one is not. What the endpoint says otherwise is not
+ * looked at, and the calls do not count as tests of the route.
+ * Shape: `viewer` is an ordinary person without a token id; `params` passes the parameters of endpoints that judge them
+ * first, by method and template. Source: reference identity-and-import 4.3, 4.4; ADR 0127.
+ */
+export function tokenScopes(o: {
+  readonly app: () => TestApp;
+  readonly viewer: () => Viewer;
+  readonly params?: Readonly<Record<string, Params>>;
+}): void {
+  const ask = (method: Method, template: string, scopes: readonly string[]): Promise<TestResponse> => {
+    const path = `//${template.slice(1).replace(/[:*][A-Za-z_]\w*/g, '1')}`;
+    const request = o
+      .app()
+      .as({ ...o.viewer(), tokenId: null, scopes })
+      .request(method, path)
+      .unseen();
+    const params = o.params?.[`${method} ${template}`];
+    return params === undefined ? request.send() : request.send(params);
+  };
+
+  it.each(routesOf(registeredEndpoints()))('%s %s wants the scopes of the table', async (method, template) => {
+    const opening = scopesOpening(method, template.startsWith('/api/v4/') ? template.slice(7) : `/${template}`);
+    const answers = await Promise.all(
+      Object.keys(TOKEN_SCOPES).map(async (scope) => [scope, await ask(method, template, [scope])] as const),
+    );
+    const told = Object.fromEntries(answers.map(([scope, answer]) => [scope, refusalOf(answer)]));
+    const wanted = Object.keys(TOKEN_SCOPES).map((scope) => [scope, wantedOf(scope, opening)]);
+    expect(told).toEqual(Object.fromEntries(wanted));
+    if (method !== 'GET' || opening === null) return;
+    const heads = await Promise.all(['read_api', 'write_repository'].map((scope) => ask('HEAD', template, [scope])));
+    const read = answers.find(([scope]) => scope === 'read_api')![1];
+    expect(heads.map(({ status }) => status)).toEqual([read.status, 403]);
+  });
+}
+
+function routesOf(endpoints: readonly EndpointRecord[]): [Method, string][] {
+  return endpoints.flatMap((endpoint) =>
+    templatesOf(endpoint).map((template): [Method, string] => [endpoint.method, template]),
+  );
+}
+
+/** The body of a refusal for want of a scope; null for every other answer. */
+function refusalOf({ status, headers, body }: TestResponse): unknown {
+  if (status !== 403 || (body as Params | null)?.['error'] !== 'insufficient_scope') return null;
+  return { ...(body as Params), challenge: headers.get('www-authenticate') };
+}
+
+function wantedOf(scope: string, opening: readonly string[] | null): unknown {
+  if (opening === null || opening.includes(scope)) return null;
+  return {
+    error: 'insufficient_scope',
+    error_description: 'The request requires higher privileges than provided by the access token.',
+    scope: opening.join(' '),
+    challenge: null,
+  };
+}
