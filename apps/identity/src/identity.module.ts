@@ -39,6 +39,8 @@ import { GroupMovesController } from './group-moves/group-moves.controller';
 import { GroupMoves } from './group-moves/group-moves.service';
 import { MovedTrees } from './group-moves/moved-trees.repository';
 import { TransferLocations } from './group-moves/transfer-locations.queries';
+import { GroupListsController } from './group-lists/group-lists.controller';
+import { GroupListsQueries } from './group-lists/group-lists.queries';
 import { GroupChangesService } from './groups/group-changes.service';
 import { GroupDetails } from './groups/group-details';
 import { GroupsController } from './groups/groups.controller';
@@ -47,6 +49,8 @@ import { GroupsService } from './groups/groups.service';
 import { Expiry } from './housekeeping/expiry';
 import { HousekeepingJob } from './housekeeping/housekeeping.job';
 import { TokenUpkeepJob } from './housekeeping/token-upkeep.job';
+import { LinkedGroupsController } from './linked-groups/linked-groups.controller';
+import { LinkedGroupsQueries } from './linked-groups/linked-groups.queries';
 import { GroupMembersController, ProjectMembersController } from './members/members.controller';
 import { MembersQueries } from './members/members.queries';
 import { MembersService } from './members/members.service';
@@ -156,7 +160,14 @@ const serviceAccounts = [
 const tokens = [AccessTokensQueries, AccessTokensService, TokenTerms, TokenResolution, Bootstrap];
 const resourceTokens = [ResourceTokensQueries, ResourceTokensService, BotUsers, EndedBots];
 const tokenNotices = [TokenRecipients, ExpiryNotices, TokenUpkeepJob];
-const groups = [GroupsQueries, GroupsService, GroupChangesService, GroupDetails];
+const groups = [
+  GroupListsQueries,
+  LinkedGroupsQueries,
+  GroupsQueries,
+  GroupsService,
+  GroupChangesService,
+  GroupDetails,
+];
 const projects = [ProjectStatistics, ProjectLists, ProjectGroupsQueries, ProjectsQueries, FormerPaths];
 const projectWrites = [ProjectCreation, ProjectChanges, ProjectLooks, ProjectPlaces, ProjectRows, ProjectStates];
 const projectActs = [ProjectForks, ProjectMoves, ProjectStars, StarrersQueries, NamedNamespaces];
@@ -212,6 +223,8 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     ProjectAccessRequestsController,
     ProjectUsersController,
     TopicsController,
+    GroupListsController,
+    LinkedGroupsController,
     StatisticsConsumer,
   ],
   providers: [
