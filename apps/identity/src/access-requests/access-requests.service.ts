@@ -13,7 +13,8 @@ import type { AccessRequestRow } from './access-request-row';
 const SHOWN = `u.id, u.username, u.name, u.state, u.avatar_url, u.public_email, r.id as request_id, r.requested_at`;
 const IS_OPEN = {
   namespace: `select request_access_enabled as is_open from namespaces where id = $1 for share`,
-  project: `select coalesce((settings->>'request_access_enabled')::boolean, ${PROJECT_DEFAULTS.request_access_enabled})
+  // An archived project lets nobody in who is not there. Source: ADR 0117.
+  project: `select not archived and coalesce((settings->>'request_access_enabled')::boolean, ${PROJECT_DEFAULTS.request_access_enabled})
     as is_open from projects where id = $1 for share`,
 } as const;
 

@@ -88,7 +88,6 @@ export class CreateProjectParams extends ProjectFields {
   @Flag({ optional: true, about: 'Told to the service of repositories.' }) initialize_with_readme?: boolean;
 }
 
-@AtLeastOneOf('name', 'path')
 export class CreateUserProjectParams extends CreateProjectParams {
   @Int({ in: 'path' }) user_id: number;
 }

@@ -128,7 +128,7 @@ describe('POST /projects/:id/fork', () => {
     const cases: [object, object][] = [
       [{}, { 'project_namespace.name': [TAKEN], name: [TAKEN], path: [TAKEN] }],
       [{ name: 'New' }, { path: [TAKEN] }],
-      [{ path: 'new' }, { 'project_namespace.name': [TAKEN], name: [TAKEN] }],
+      [{ path: 'newer' }, { 'project_namespace.name': [TAKEN], name: [TAKEN] }],
       [{ name: 'New', path: 'tree' }, { path: ['tree is a reserved name'] }],
     ];
     for (const [body, message] of cases) {
