@@ -31,6 +31,7 @@ import { NotificationsConsumer } from './notifications/notifications.consumer';
 import { Participants } from './notifications/participants';
 import { QueueMails } from './notifications/queue-mails';
 import { Pruning } from './pruning/pruning';
+import { RepositoryFactsController } from './repositories/repository-facts.controller';
 import { RaiseTodos } from './todos/raise-todos';
 import { TodosConsumer } from './todos/todos.consumer';
 import { TodosController } from './todos/todos.controller';
@@ -50,6 +51,7 @@ const service = 'collaboration';
     IssueNotesController,
     NotificationsConsumer,
     ProjectDeletionConsumer,
+    RepositoryFactsController,
     UnassignmentConsumer,
     TodosController,
     TodosConsumer,

@@ -15,6 +15,11 @@ import {
 import { AccountMailsController } from './account-mails/account-mails.controller';
 import { AccountMails } from './account-mails/account-mails.service';
 import { AccessRequests } from './access-requests/access-requests.service';
+import { BadgeRendering } from './badges/badge-rendering';
+import { GroupBadgesController, ProjectBadgesController } from './badges/badges.controller';
+import { BadgesQueries } from './badges/badges.queries';
+import { BadgesService } from './badges/badges.service';
+import { CollaborationClient } from './badges/collaboration-client';
 import { Bootstrap } from './bootstrap/bootstrap.command';
 import {
   GroupCustomAttributesController,
@@ -139,6 +144,7 @@ import { UsersService } from './users/users.service';
 
 const avatars = [Avatars, AvatarsQueries];
 const attributes = [CustomAttributes];
+const badges = [BadgesQueries, BadgesService, BadgeRendering, CollaborationClient];
 const users = [
   UsersQueries,
   UsersService,
@@ -199,6 +205,8 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     ProjectAccessTokensController,
     GroupsController,
     AvatarsController,
+    ProjectBadgesController,
+    GroupBadgesController,
     UserCustomAttributesController,
     GroupCustomAttributesController,
     ProjectCustomAttributesController,
@@ -230,6 +238,7 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
   providers: [
     ...avatars,
     ...attributes,
+    ...badges,
     ...users,
     ...userRemoval,
     ...resourceTokens,

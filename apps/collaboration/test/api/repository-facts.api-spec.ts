@@ -1,0 +1,44 @@
+import { TEST_INTERNAL_SECRET } from '@rookery/testing';
+import type { TestResponse } from '@rookery/testing';
+import { startCollaboration } from '../support/collaboration';
+import type { Collaboration } from '../support/collaboration';
+
+let collaboration: Collaboration;
+beforeAll(async () => {
+  collaboration = await startCollaboration();
+});
+afterAll(() => collaboration.close());
+
+const ask = (body: unknown, authorization = `Bearer ${TEST_INTERNAL_SECRET}`): Promise<TestResponse> =>
+  collaboration.app
+    .bare()
+    .post('//internal/repositories/facts')
+    .body(body)
+    .header('authorization', authorization)
+    .send();
+
+it('tells the default branch that the directory names, and nothing of commits and tags', async () => {
+  const group = await collaboration.seed.group();
+  const [named, nameless] = [
+    await collaboration.seed.project({ namespace_id: group.id, default_branch: 'trunk' }),
+    await collaboration.seed.project({ namespace_id: group.id, default_branch: null }),
+  ];
+  const { status, body } = await ask({ project_ids: [named.id, nameless.id, 987654321] });
+  expect(status).toBe(200);
+  expect(body.projects).toHaveLength(2);
+  expect(body.projects).toEqual(
+    expect.arrayContaining([
+      { project_id: named.id, default_branch: 'trunk', commit_sha: null, latest_tag: null },
+      { project_id: nameless.id, default_branch: null, commit_sha: null, latest_tag: null },
+    ]),
+  );
+  expect((await ask({ project_ids: [] })).body).toEqual({ projects: [] });
+});
+
+it('answers our own processes only, about at most 100 projects', async () => {
+  expect((await ask({ project_ids: [] }, 'Bearer wrong')).status).toBe(401);
+  for (const project_ids of [undefined, 'x', [1.5], ['1'], [1e300], Array.from({ length: 101 }, (_, id) => id)]) {
+    const refused = await ask({ project_ids });
+    expect([refused.status, refused.body]).toEqual([400, { error: 'project_ids is invalid' }]);
+  }
+});

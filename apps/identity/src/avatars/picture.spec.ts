@@ -1,0 +1,66 @@
+import { MAX_AVATAR_BYTES, mediaTypeOf, problemsOfPicture, safeNameOf } from './picture';
+
+const bytes = (head: readonly number[] | string, length = 64): Buffer => {
+  const content = Buffer.alloc(length);
+  (typeof head === 'string' ? Buffer.from(head, 'latin1') : Buffer.from(head)).copy(content);
+  return content;
+};
+const bitmap = bytes('BM');
+bitmap.writeUInt32LE(40, 14);
+const PNG = bytes([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const UNSUPPORTED = expect.stringMatching(
+  /^file format is not supported\. .* image\/png, .* image\/vnd\.microsoft\.icon$/,
+);
+
+it.each<[string, Buffer]>([
+  ['image/png', PNG],
+  ['image/jpeg', bytes([0xff, 0xd8, 0xff, 0xe0])],
+  ['image/gif', bytes('GIF87a')],
+  ['image/gif', bytes('GIF89a')],
+  ['image/bmp', bitmap],
+  ['image/tiff', bytes([0x49, 0x49, 0x2a, 0x00])],
+  ['image/tiff', bytes([0x4d, 0x4d, 0x00, 0x2a])],
+  ['image/vnd.microsoft.icon', bytes([0, 0, 1, 0, 1, 0])],
+  ['image/webp', bytes('RIFF\0\0\0\0WEBPVP8 ')],
+])('knows %s by its content, whatever it is called', (mediaType, content) => {
+  const picture = { filename: 'x.txt', bytes: content };
+  expect(problemsOfPicture(picture)).toEqual([]);
+  expect(mediaTypeOf(picture)).toBe(mediaType);
+});
+
+it.each<[string, Buffer]>([
+  ['nothing', Buffer.alloc(0)],
+  ['a text', bytes('BMW is a text', 32)],
+  ['a vector image', bytes('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>')],
+  ['a page', bytes('<!DOCTYPE html>')],
+  ['a cut header', PNG.subarray(0, 7)],
+  ['an icon file without icons', bytes([0, 0, 1, 0, 0, 0])],
+  ['a sound', bytes('RIFF\0\0\0\0WAVEfmt ')],
+])('refuses %s, even when it is called a picture', (_, content) => {
+  expect(problemsOfPicture({ filename: 'avatar.png', bytes: content })).toEqual([UNSUPPORTED]);
+  expect(() => mediaTypeOf({ filename: 'avatar.png', bytes: content })).toThrow('not checked');
+});
+
+it('takes 200 KiB and no byte more', () => {
+  const full = bytes([...PNG], MAX_AVATAR_BYTES);
+  expect(problemsOfPicture({ filename: 'a.png', bytes: full })).toEqual([]);
+  const more = bytes([...PNG], MAX_AVATAR_BYTES + 1);
+  expect(problemsOfPicture({ filename: 'a.png', bytes: more })).toEqual(['is too big (should be at most 200 KiB)']);
+});
+
+it.each([
+  ['avatar.png', 'avatar.png'],
+  ['Photo 2.PNG', 'Photo_2.png'],
+  ['/etc/../x.png', 'x.png'],
+  ['C:\\me\\y.png', 'y.png'],
+  ['ä"\r\n<b>.png', '_b_.png'],
+  ['a%2Fb?c#d.png', 'a_2Fb_c_d.png'],
+  ['page.html', 'page.html.png'],
+  ['photo.jpg', 'photo.jpg.png'],
+  ['..', 'avatar.png'],
+  ['.png', 'avatar.png'],
+  ['', 'avatar.png'],
+  [`${'x'.repeat(300)}.png`, `${'x'.repeat(100)}.png`],
+])('turns the name %j into %s', (filename, name) => {
+  expect(safeNameOf({ filename, bytes: PNG })).toBe(name);
+});

@@ -1,0 +1,80 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ProjectScope, ScopeResolver } from '@rookery/api-v4';
+import { SCOPE_RESOLVER } from '@rookery/api-v4';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
+import { Database } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { identitySettings } from '../identity.config';
+import { seenProjectSql } from '../scope/seen-project-sql';
+import type { BadgeSource, BadgeUrls, Rendered } from './badge-row';
+import { placeholdersIn, resolved } from './badge-url';
+import type { BadgeFacts, Placeholder } from './badge-url';
+import { CollaborationClient } from './collaboration-client';
+
+/** Replaces placeholders, for all badges of an answer at once. Source: reference identity-and-import 8; ADR 0102. */
+@Injectable()
+export class BadgeRendering {
+  constructor(
+    private readonly db: Database,
+    private readonly collaboration: CollaborationClient,
+    @Inject(SCOPE_RESOLVER) private readonly scopes: ScopeResolver,
+    @Inject(platformSettings.token) private readonly platform: SettingsOf<typeof platformSettings>,
+    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+  ) {}
+
+  /** Badges of a group are shown as in its first project that the viewer may see; without one they stay as they are. */
+  async of<B extends BadgeUrls>(source: BadgeSource, viewer: Viewer, badges: readonly B[]): Promise<Rendered<B>[]> {
+    const wanted = placeholdersIn(badges.flatMap((badge) => [badge.link_url, badge.image_url]));
+    const facts = wanted.size === 0 ? {} : await this.facts(source, viewer, wanted);
+    return badges.map((badge) => ({
+      ...badge,
+      rendered_link_url: resolved(badge.link_url, facts),
+      rendered_image_url: resolved(badge.image_url, facts),
+    }));
+  }
+
+  private async facts(source: BadgeSource, viewer: Viewer, wanted: ReadonlySet<Placeholder>): Promise<BadgeFacts> {
+    const project = source.kind === 'project' ? source : await this.firstProject(source, viewer);
+    if (project === null) return {};
+    const host = new URL(this.platform.externalUrl).hostname;
+    const { namespace } = project;
+    return {
+      project_path: project.fullPath,
+      project_title: project.name,
+      project_name: project.path,
+      project_id: String(project.id),
+      project_namespace: namespace.fullPath,
+      // Names of groups hold no slash.
+      group_name: namespace.kind === 'group' ? namespace.fullName.split(' / ', 1)[0]! : null,
+      host_server: host,
+      pages_domain: this.settings.pagesDomain ?? `pages.${host}`,
+      ...(await this.repositoryFacts(project, wanted)),
+    };
+  }
+
+  /** Asked only for what no table of ours holds. */
+  private async repositoryFacts(project: ProjectScope, wanted: ReadonlySet<Placeholder>): Promise<BadgeFacts> {
+    const { defaultBranch } = project;
+    const isNeeded =
+      wanted.has('commit_sha') || wanted.has('latest_tag') || (wanted.has('default_branch') && defaultBranch === null);
+    const known = isNeeded ? await this.collaboration.repositoryOf(project.id) : null;
+    return {
+      default_branch: defaultBranch ?? known?.default_branch ?? null,
+      commit_sha: known?.commit_sha ?? null,
+      latest_tag: known?.latest_tag ?? null,
+    };
+  }
+
+  private async firstProject(group: BadgeSource, viewer: Viewer): Promise<ProjectScope | null> {
+    const seesAll = group.level >= ACCESS_LEVELS.guest || viewer.isAdmin;
+    const seen = seesAll ? 'true' : seenProjectSql(viewer, { project: 'p', namespace: 'n', user: '$2::bigint' });
+    const [first] = await this.db.query<{ id: number }>(
+      `select p.id from projects p join namespaces n on n.id = p.namespace_id
+       where p.namespace_id = $1 and ${seen} order by p.id limit 1`,
+      seen.includes('$2') ? [group.id, viewer.userId] : [group.id],
+    );
+    return first ? this.scopes.project(first.id, viewer) : null;
+  }
+}

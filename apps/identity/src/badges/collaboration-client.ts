@@ -1,0 +1,67 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { OnModuleDestroy } from '@nestjs/common';
+import type { RepositoryFacts, RepositoryFactsAnswer } from '@rookery/contracts';
+import { INTERNAL_PATHS } from '@rookery/contracts';
+import { LOGGER, platformSettings } from '@rookery/platform';
+import type { Logger, SettingsOf } from '@rookery/platform';
+import { Pool } from 'undici';
+import { identitySettings } from '../identity.config';
+
+/** Longest wait for an answer, connection included. Units: ms. */
+const ANSWER_MS = 1000;
+/** So long after a failure nobody waits again. Units: ms. */
+const REST_MS = 5000;
+
+/** The one question of identity to collaboration. Source: ADR 0102. */
+@Injectable()
+export class CollaborationClient implements OnModuleDestroy {
+  private readonly pool: Pool;
+  private readonly path: string;
+  private readonly authorization: string;
+  private restsUntil = 0;
+
+  constructor(
+    @Inject(identitySettings.token) settings: SettingsOf<typeof identitySettings>,
+    @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    const url = new URL(settings.collaborationUrl);
+    this.path = url.pathname.replace(/\/+$/, '') + INTERNAL_PATHS.repositoryFacts;
+    this.pool = new Pool(url.origin, { connections: 4, pipelining: 1, connectTimeout: ANSWER_MS });
+    this.authorization = `Bearer ${platform.internalSecret}`;
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.pool.destroy();
+  }
+
+  /** What is known of a project's repository; null when nothing is, or collaboration does not answer in time. */
+  async repositoryOf(projectId: number): Promise<RepositoryFacts | null> {
+    if (performance.now() < this.restsUntil) return null;
+    try {
+      const { projects } = await this.ask(projectId);
+      return projects.find((facts) => facts.project_id === projectId) ?? null;
+    } catch (error) {
+      this.restsUntil = performance.now() + REST_MS;
+      this.logger.warn({ err: error }, 'collaboration does not say what it knows of repositories');
+      return null;
+    }
+  }
+
+  private async ask(projectId: number): Promise<RepositoryFactsAnswer> {
+    const { statusCode, body } = await this.pool.request({
+      method: 'POST',
+      path: this.path,
+      headers: {
+        authorization: this.authorization,
+        'content-type': 'application/json',
+        'user-agent': 'rookery-identity',
+      },
+      body: JSON.stringify({ project_ids: [projectId] }),
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+    if (statusCode === 200) return (await body.json()) as RepositoryFactsAnswer;
+    await body.dump();
+    throw new Error(`collaboration answered ${statusCode}`);
+  }
+}

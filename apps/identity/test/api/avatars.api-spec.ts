@@ -1,0 +1,261 @@
+import { aViewer } from '@rookery/testing';
+import type { TestClient } from '@rookery/testing';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+import { asAvatar, GIF, pictureOf, PNG } from '../support/pictures';
+
+const SITE = 'http://localhost:8080';
+type Kind = 'user' | 'group' | 'project' | 'topic';
+const KINDS: readonly Kind[] = ['user', 'group', 'project', 'topic'];
+const TABLES = { user: 'users', group: 'namespaces', project: 'projects', topic: 'topics' } as const;
+const COLUMNS = { user: 'user_id', group: 'namespace_id', project: 'project_id', topic: 'topic_id' } as const;
+const ROOMS = { user: 'user', group: 'group', project: 'project', topic: 'topics/topic' } as const;
+
+let identity: IdentityApp;
+let ada: Person;
+let bob: Person;
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+  bob = await identity.person('bob');
+});
+afterAll(() => identity.close());
+
+let serial = 0;
+interface Thing {
+  readonly id: number;
+  readonly path: string;
+}
+/** A thing of this kind, and where it is changed. */
+async function make(kind: Kind, over: Readonly<Record<string, unknown>> = {}): Promise<Thing> {
+  const path = `thing-${++serial}`;
+  if (kind === 'user') return { id: (await identity.person(path)).id, path: `/users/${await idOf(path)}` };
+  const client = kind === 'topic' ? identity.root : ada.client;
+  const named = kind === 'topic' ? { name: path, title: path } : { name: path, path };
+  const { id } = await client
+    .post(`/${kind}s`)
+    .body({ ...named, ...over })
+    .json<{ id: number }>();
+  return { id, path: `/${kind}s/${id}` };
+}
+async function idOf(username: string): Promise<number> {
+  const [row] = await identity.db.query<{ id: number }>('select id from users where username = $1', [username]);
+  return row!.id;
+}
+const upload = (thing: Thing, bytes: Uint8Array = PNG, filename = 'avatar.png', more: Record<string, unknown> = {}) =>
+  identity.root.put(thing.path).multipart(more, asAvatar(bytes, filename)).send();
+/** Path of a file from its absolute address, for a client. */
+const fileAt = (url: unknown): string => {
+  expect(url).toEqual(expect.stringContaining(`${SITE}/uploads/-/system/`));
+  return `/${String(url).slice(SITE.length)}`;
+};
+const bytesOf = async (client: TestClient, path: string): Promise<Buffer> => (await client.get(path)).bytes;
+const stored = async (kind: Kind, id: number): Promise<number> =>
+  (await identity.db.query(`select 1 from avatars where ${COLUMNS[kind]} = $1`, [id])).length;
+
+describe.each(KINDS)('the picture of a %s', (kind) => {
+  it('is stored, shown, served unchanged to everybody, and taken away', async () => {
+    const thing = await make(kind, kind === 'topic' ? {} : { visibility: 'public' });
+    const { status, body } = await upload(thing, PNG, 'My face.png', { file: '' });
+    expect([status, body.avatar_url]).toEqual([
+      200,
+      `${SITE}/uploads/-/system/${ROOMS[kind]}/avatar/${thing.id}/My_face.png`,
+    ]);
+    const path = fileAt(body.avatar_url);
+    const response = await identity.nobody.get(path);
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'image/png',
+      'content-length': String(PNG.length),
+      'content-disposition': `inline; filename="My_face.png"; filename*=UTF-8''My_face.png`,
+      'content-security-policy': "default-src 'none'",
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'max-age=0, public, must-revalidate',
+      etag: expect.stringMatching(/^"[0-9a-f]{64}"$/),
+    });
+    expect(await bytesOf(identity.nobody, path)).toEqual(PNG);
+    const head = await identity.nobody.request('HEAD', path).send();
+    expect([head.status, head.text, head.headers.get('content-length')]).toEqual([200, '', String(PNG.length)]);
+
+    const removed = await identity.root.put(thing.path).body({ avatar: '' }).send();
+    expect([removed.status, removed.body.avatar_url]).toEqual([200, null]);
+    const gone = await identity.nobody.get(path);
+    expect([gone.status, gone.body]).toEqual([404, { message: '404 Avatar Not Found' }]);
+    expect(await stored(kind, thing.id)).toBe(0);
+  });
+
+  it('is replaced, and its old name leads nowhere', async () => {
+    const thing = await make(kind, kind === 'topic' ? {} : { visibility: 'public' });
+    const old = fileAt((await upload(thing)).body.avatar_url);
+    const known = (await identity.nobody.get(old)).headers.get('etag')!;
+    expect((await identity.nobody.get(old).header('if-none-match', known).send()).status).toBe(304);
+    // Under the same name: whoever has the old one is told that there is another.
+    await upload(thing, pictureOf(100));
+    const again = await identity.nobody.get(old).header('if-none-match', known).send();
+    expect([again.status, again.headers.get('content-length')]).toEqual([200, '100']);
+    const next = fileAt((await upload(thing, GIF, 'other.gif')).body.avatar_url);
+    expect((await identity.nobody.get(next)).headers.get('content-type')).toBe('image/gif');
+    expect((await identity.nobody.get(old)).status).toBe(404);
+    expect(await stored(kind, thing.id)).toBe(1);
+  });
+
+  it('must be a picture of at most 200 KiB', async () => {
+    const thing = await make(kind);
+    const before = await identity.db.query(`select avatar_url from ${TABLES[kind]} where id = $1`, [thing.id]);
+    const svg = await upload(thing, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'avatar.png');
+    expect([svg.status, svg.body]).toEqual([
+      400,
+      {
+        message: {
+          avatar: [
+            'file format is not supported. Please try one of the following supported formats: image/png, image/jpeg, image/gif, image/bmp, image/tiff, image/vnd.microsoft.icon',
+          ],
+        },
+      },
+    ]);
+    const large = await upload(thing, pictureOf(201 * 1024));
+    expect([large.status, large.body]).toEqual([
+      400,
+      { message: { avatar: ['is too big (should be at most 200 KiB)'] } },
+    ]);
+    const huge = await upload(thing, pictureOf(10 * 1024 * 1024));
+    expect([huge.status, huge.body]).toEqual([413, { message: '413 Request Entity Too Large' }]);
+    expect((await upload(thing, pictureOf(200 * 1024))).status).toBe(200);
+    await identity.root.put(thing.path).body({ avatar: null }).json();
+    expect(await identity.db.query(`select avatar_url from ${TABLES[kind]} where id = $1`, [thing.id])).toEqual(before);
+  });
+
+  it('stays when other things change, and when a text is sent in its place', async () => {
+    const thing = await make(kind);
+    const url = (await upload(thing)).body.avatar_url as string;
+    for (const body of [{ avatar: 'avatar.png' }, kind === 'user' ? { bio: 'b' } : { description: 'd' }]) {
+      expect((await identity.root.put(thing.path).body(body)).body.avatar_url).toBe(url);
+    }
+    expect(await stored(kind, thing.id)).toBe(1);
+  });
+
+  it('goes with it', async () => {
+    const thing = await make(kind);
+    await upload(thing);
+    expect(await stored(kind, thing.id)).toBe(1);
+    await identity.db.query(`delete from ${TABLES[kind]} where id = $1`, [thing.id]);
+    expect(await stored(kind, thing.id)).toBe(0);
+  });
+});
+
+describe.each(['group', 'project'] as const)('the picture of a private %s', (kind) => {
+  it('is for those who may see it', async () => {
+    const thing = await make(kind, { visibility: 'private' });
+    const path = fileAt((await upload(thing)).body.avatar_url);
+    const missing = { message: `404 ${kind === 'group' ? 'Group' : 'Project'} Not Found` };
+    for (const address of [path, `${thing.path}/avatar`]) {
+      for (const client of [identity.nobody, bob.client]) {
+        const refused = await client.get(address);
+        expect([refused.status, refused.body]).toEqual([404, missing]);
+      }
+      const seen = await ada.client.get(address);
+      expect([seen.status, seen.headers.get('cache-control')]).toEqual([200, 'max-age=0, private, must-revalidate']);
+      const narrow = identity.app.as(aViewer({ userId: ada.id, username: 'ada', scopes: ['read_registry'] }));
+      expect((await narrow.get(address)).body).toMatchObject({ error: 'insufficient_scope' });
+      const reading = identity.app.as(aViewer({ userId: ada.id, username: 'ada', scopes: ['read_api'] }));
+      expect((await reading.get(address)).status).toBe(200);
+    }
+  });
+});
+
+describe.each(['group', 'project'] as const)('GET /%ss/:id/avatar', (kind) => {
+  it('answers the bytes by id and by encoded path', async () => {
+    const thing = await make(kind, { visibility: 'public' });
+    const none = await identity.nobody.get(`${thing.path}/avatar`);
+    expect([none.status, none.body]).toEqual([404, { message: '404 Avatar Not Found' }]);
+    const { body } = await upload(thing);
+    const ref = encodeURIComponent((body.full_path ?? body.path_with_namespace) as string);
+    for (const path of [`${thing.path}/avatar`, `/${kind}s/${ref}/avatar`]) {
+      expect(await bytesOf(identity.nobody, path)).toEqual(PNG);
+      expect((await identity.nobody.request('HEAD', path).send()).status).toBe(200);
+    }
+    expect((await identity.nobody.get(`/${kind}s/987654321/avatar`)).status).toBe(404);
+  });
+});
+
+it('is not found below another thing, another kind, or another name', async () => {
+  const thing = await make('project', { visibility: 'public' });
+  const other = await make('project', { visibility: 'public' });
+  const path = fileAt((await upload(thing)).body.avatar_url);
+  for (const wrong of [
+    path.replace(`/${thing.id}/`, `/${other.id}/`),
+    path.replace('/project/', '/user/'),
+    path.replace('avatar.png', 'avatar.gif'),
+    path.replace('avatar.png', 'avatar.png%2F..'),
+    path.replace(`/${thing.id}/`, `/987654321/`),
+  ]) {
+    expect([wrong, (await identity.nobody.get(wrong)).status]).toEqual([wrong, 404]);
+  }
+  for (const id of ['x', '99999999999999999999', '%00']) {
+    const odd = await identity.nobody.get(`//uploads/-/system/user/avatar/${id}/avatar.png`);
+    expect([id, odd.status]).toEqual([id, 400]);
+  }
+});
+
+describe('PUT /user/avatar', () => {
+  it('changes and removes one’s own, which the own namespace shows too', async () => {
+    const eve = await identity.person(`eve-${++serial}`);
+    const url = `${SITE}/uploads/-/system/user/avatar/${eve.id}/avatar.png`;
+    const { status, body } = await eve.client.put('/user/avatar').multipart({}, asAvatar()).send();
+    expect([status, body]).toEqual([200, { avatar_url: url }]);
+    expect((await eve.client.get('/user')).body.avatar_url).toBe(url);
+    const own = async () =>
+      (
+        await identity.db.query(
+          `select n.avatar_url as namespace, u.avatar_url as "user" from users u join namespaces n on n.owner_id = u.id
+           where u.id = $1`,
+          [eve.id],
+        )
+      )[0];
+    expect(await own()).toEqual({ namespace: url.slice(SITE.length), user: url.slice(SITE.length) });
+    const recorded = await identity.db.query(
+      `select kind, state->>'avatar_url' as url from directory_changes
+       where (kind = 'user' and entity_id = $1) or (kind = 'namespace' and entity_id = $2) order by kind`,
+      [eve.id, eve.namespaceId],
+    );
+    expect(recorded).toEqual([
+      { kind: 'namespace', url: url.slice(SITE.length) },
+      { kind: 'user', url: url.slice(SITE.length) },
+    ]);
+    const removed = await eve.client.put('/user/avatar').form({ avatar: '' }).send();
+    expect([removed.status, removed.body]).toEqual([200, { avatar_url: null }]);
+    expect(await own()).toEqual({ namespace: null, user: null });
+  });
+
+  it('refuses in order', async () => {
+    expect((await identity.nobody.put('/user/avatar').body({})).body).toEqual({ message: '401 Unauthorized' });
+    const narrow = identity.app.as(aViewer({ userId: bob.id, username: 'bob', scopes: ['read_user'] }));
+    expect((await narrow.put('/user/avatar').body({})).status).toBe(403);
+    for (const body of [{}, { avatar: 'text' }]) {
+      const missing = await bob.client.put('/user/avatar').body(body);
+      expect([missing.status, missing.body]).toEqual([400, { error: 'avatar is missing' }]);
+    }
+    const bad = await bob.client
+      .put('/user/avatar')
+      .multipart({}, asAvatar(Buffer.from('text')))
+      .send();
+    expect([bad.status, bad.body]).toEqual([400, { message: { avatar: [expect.stringContaining('not supported')] } }]);
+  });
+
+  it('of many at once keeps one', async () => {
+    const eve = await identity.person(`eve-${++serial}`);
+    const names = ['a', 'b', 'c', 'd'];
+    const answers = await Promise.all(
+      names.map((name) =>
+        eve.client
+          .put('/user/avatar')
+          .multipart({}, asAvatar(PNG, `${name}.png`))
+          .send(),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const url = (await eve.client.get('/user')).body.avatar_url as string;
+    expect((await identity.nobody.get(fileAt(url))).status).toBe(200);
+    expect(await stored('user', eve.id)).toBe(1);
+  });
+});

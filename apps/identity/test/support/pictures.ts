@@ -1,0 +1,16 @@
+/** The smallest whole PNG: one pixel. */
+export const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+export const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw==', 'base64');
+
+/** A PNG that is followed by zeros up to this size. Units: bytes. */
+export function pictureOf(size: number): Buffer {
+  return Buffer.concat([PNG, Buffer.alloc(size - PNG.length)]);
+}
+
+/** As the part `avatar` of a multipart body. */
+export function asAvatar(bytes: Uint8Array = PNG, filename = 'avatar.png') {
+  return { avatar: { filename, bytes } };
+}
