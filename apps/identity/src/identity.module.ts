@@ -60,6 +60,11 @@ import { GroupMembersController, ProjectMembersController } from './members/memb
 import { MembersQueries } from './members/members.queries';
 import { MembersService } from './members/members.service';
 import { NamespaceTrees } from './paths/namespace-trees.repository';
+import { NamespacePlans } from './namespaces/namespace-plans.service';
+import { NamespacesController } from './namespaces/namespaces.controller';
+import { NamespacesQueries } from './namespaces/namespaces.queries';
+import { PathChecks } from './namespaces/path-checks.service';
+import { SeatCountsJob } from './seats/seat-counts.job';
 import { SiblingPaths } from './paths/sibling-paths.repository';
 import { FormerPaths } from './projects/former-paths';
 import { ProjectChangesController } from './project-changes/project-changes.controller';
@@ -180,6 +185,7 @@ const projectActs = [ProjectForks, ProjectMoves, ProjectStars, StarrersQueries, 
 const topics = [ProjectTopics, TopicMerge, TopicsQueries, TopicsService];
 const members = [MembersQueries, MembersService, AccessRequests];
 const shares = [SharesService, Expiry];
+const namespaces = [NamespacesQueries, NamespacePlans, PathChecks, SeatCountsJob];
 const groupMoves = [NamespaceTrees, MovedTrees, GroupMoves, TransferLocations, GroupStates, LeakedTokens];
 const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver }];
 
@@ -220,6 +226,7 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     ProjectForksController,
     ProjectMovesController,
     ProjectStarsController,
+    NamespacesController,
     GroupMovesController,
     GroupStatesController,
     GroupTokensController,
@@ -254,6 +261,7 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     ...members,
     ...shares,
     ...groupMoves,
+    ...namespaces,
     ...scope,
     HousekeepingJob,
   ],

@@ -1,21 +1,6 @@
 import type { Visibility } from '@rookery/kernel';
 import type { AvatarChange } from '../avatars/avatars.service';
 
-/** What a list of groups can be narrowed by. Source: reference identity-and-import 2.2. */
-export interface GroupFilters {
-  readonly skip_groups?: readonly number[];
-  readonly all_available?: boolean;
-  readonly visibility?: Visibility;
-  readonly search?: string;
-  readonly owned: boolean;
-  readonly order_by: 'name' | 'path' | 'id' | 'similarity';
-  readonly sort: 'asc' | 'desc';
-  readonly min_access_level?: number;
-  readonly top_level_only: boolean;
-  readonly repository_storage?: string;
-  readonly marked_for_deletion_on?: string;
-}
-
 /** What is asked of a group's shape; plain settings may be sent along. Source: reference identity-and-import 2.5, 2.6. */
 export interface GroupChange {
   readonly name?: string;

@@ -1,26 +1,14 @@
 import { Controller, Inject } from '@nestjs/common';
-import type { Call, GroupScope, KeysetPage, ScopeResolver } from '@rookery/api-v4';
-import {
-  ability,
-  anyone,
-  created,
-  Endpoint,
-  group as inGroup,
-  keysetPage,
-  one,
-  page,
-  SCOPE_RESOLVER,
-  signedIn,
-} from '@rookery/api-v4';
-import type { Page, SignedInViewer } from '@rookery/kernel';
+import type { Call, GroupScope, ScopeResolver } from '@rookery/api-v4';
+import { ability, anyone, created, Endpoint, group as inGroup, one, SCOPE_RESOLVER, signedIn } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
-import { group, groupDetail } from './group.presenter';
-import type { GroupDetailRow, GroupRow } from './group-row';
+import { groupDetail } from './group.presenter';
+import type { GroupDetailRow } from './group-row';
 import { mayAdministerGroup } from './group.policy';
 import { GroupChangesService } from './group-changes.service';
 import { GroupDetails } from './group-details';
-import { CreateGroupParams, GroupParams, ListGroupsParams, SubgroupsParams, UpdateGroupParams } from './groups.dto';
-import { GroupsQueries } from './groups.queries';
+import { CreateGroupParams, GroupParams, UpdateGroupParams } from './groups.dto';
 import { GroupsService } from './groups.service';
 
 const administers = <P extends object>() =>
@@ -33,23 +21,9 @@ export class GroupsController {
   constructor(
     private readonly groups: GroupsService,
     private readonly changes: GroupChangesService,
-    private readonly queries: GroupsQueries,
     private readonly details: GroupDetails,
     @Inject(SCOPE_RESOLVER) private readonly scopes: ScopeResolver,
   ) {}
-
-  @Endpoint('GET', '/groups', {
-    about: 'Groups: the public ones for anonymous callers, their own for people, all for administrators.',
-    source: 'requirements 2 §4 Groups',
-    may: anyone(),
-    params: ListGroupsParams,
-    answers: page(group, { keyset: { orderBy: ['name'], sort: ['asc'], offsetCapFor: 'Group', anonymousOnly: true } }),
-  })
-  async list({ viewer, params, page, keyset }: Call<ListGroupsParams>): Promise<Page<GroupRow> | KeysetPage<GroupRow>> {
-    if (!keyset) return this.queries.page(viewer, params, null, page);
-    const rows = await this.queries.after(viewer, params, keyset.perPage, keyset.cursor);
-    return keysetPage(keyset.perPage, rows, ({ name, id }) => ({ cursor: { name, id } }));
-  }
 
   @Endpoint('GET', '/groups/:id', {
     about: 'One group, with its projects unless they are not wanted.',
@@ -63,18 +37,6 @@ export class GroupsController {
     const { with_projects, with_custom_attributes } = call.params;
     const shows = { secrets: true, projects: with_projects, attributes: with_custom_attributes };
     return this.details.of(call.within, call.viewer, shows);
-  }
-
-  @Endpoint('GET', '/groups/:id/subgroups', {
-    about: 'The groups directly below.',
-    source: 'reference identity-and-import 2.1',
-    within: inGroup('id'),
-    may: anyone(),
-    params: SubgroupsParams,
-    answers: page(group),
-  })
-  subgroups(call: Call<SubgroupsParams, GroupScope>): Promise<Page<GroupRow>> {
-    return this.queries.page(call.viewer, call.params, call.within.id, call.page);
   }
 
   @Endpoint('POST', '/groups', {

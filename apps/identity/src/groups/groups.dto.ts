@@ -1,27 +1,7 @@
 import type { UploadedFile } from '@rookery/api-v4';
-import { Day, Flag, HashOf, IdOrPath, Int, ListOf, ListOfHashes, OneOf, Text, Upload } from '@rookery/api-v4';
+import { Flag, HashOf, IdOrPath, Int, ListOf, ListOfHashes, OneOf, Text, Upload } from '@rookery/api-v4';
 import type { Visibility } from '@rookery/kernel';
-import { GRANTABLE_LEVELS, VISIBILITIES } from '@rookery/kernel';
-import type { GroupFilters } from './group-input';
-
-/** Source: reference identity-and-import 2.2. */
-export class ListGroupsParams implements GroupFilters {
-  @ListOf('int', { optional: true }) skip_groups?: number[];
-  @Flag({ optional: true, about: 'Default: true for administrators, false for others.' }) all_available?: boolean;
-  @OneOf(VISIBILITIES, { optional: true }) visibility?: Visibility;
-  @Text({ optional: true, about: 'Part of the name or path.' }) search?: string;
-  @Flag({ default: false }) owned: boolean;
-  @OneOf(['name', 'path', 'id', 'similarity'], { default: 'name' }) order_by: 'name' | 'path' | 'id' | 'similarity';
-  @OneOf(['asc', 'desc'], { default: 'asc' }) sort: 'asc' | 'desc';
-  @OneOf([5, ...GRANTABLE_LEVELS], { optional: true }) min_access_level?: number;
-  @Flag({ default: false }) top_level_only: boolean;
-  @Text({ optional: true, about: 'Administrators.' }) repository_storage?: string;
-  @Day({ optional: true }) marked_for_deletion_on?: string;
-}
-
-export class SubgroupsParams extends ListGroupsParams {
-  @IdOrPath({ in: 'path' }) id: number | string;
-}
+import { VISIBILITIES } from '@rookery/kernel';
 
 export class GroupParams {
   @IdOrPath({ in: 'path' }) id: number | string;
