@@ -170,7 +170,7 @@ describe('POST /projects/:id/fork', () => {
     expect((await bob.client.get(`/projects/${body.id}`)).body.permissions.project_access.access_level).toBe(50);
   });
 
-  it.each<[object, number, number]>([
+  it.each<[Readonly<Record<string, unknown>>, number, number]>([
     [{ visibility: 'public' }, 0, 201],
     [{ visibility: 'internal' }, 0, 201],
     [{ visibility: 'private' }, 10, 404],
