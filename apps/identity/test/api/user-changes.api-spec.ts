@@ -1,0 +1,334 @@
+import { aViewer, parameterEncodings } from '@rookery/testing';
+import { isPassword } from '../../src/users/passwords';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada', { bio: 'Counts', note: 'first' });
+});
+afterAll(() => identity.close());
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const put = (id: number, body: Record<string, unknown>) => identity.root.put(`/users/${id}`).body(body);
+const inLog = async (kind: string, id: number): Promise<{ version: number; state: Record<string, unknown> | null }> => {
+  const [row] = await identity.db.query<{ version: number; state: Record<string, unknown> | null }>(
+    `select version, state from directory_changes where kind = $1 and entity_id = $2 order by version desc limit 1`,
+    [kind, id],
+  );
+  return row!;
+};
+
+describe('PUT /users/:id', () => {
+  it('changes one field and leaves the others', async () => {
+    const { status, body } = await put(ada.id, { location: 'London' });
+    expect(status).toBe(200);
+    const { created_at, confirmed_at, last_sign_in_at, current_sign_in_at, created_by, ...rest } = body;
+    expect([created_at, confirmed_at]).toEqual([expect.any(String), expect.any(String)]);
+    expect([last_sign_in_at, current_sign_in_at, created_by.username]).toEqual([null, null, 'root']);
+    expect(rest).toEqual({
+      id: ada.id,
+      username: 'ada',
+      public_email: null,
+      name: 'Name of ada',
+      state: 'active',
+      locked: false,
+      avatar_url: null,
+      web_url: 'http://localhost:8080/ada',
+      bio: 'Counts',
+      bot: false,
+      location: 'London',
+      linkedin: '',
+      twitter: '',
+      discord: '',
+      website_url: '',
+      github: '',
+      organization: '',
+      job_title: '',
+      pronouns: null,
+      work_information: null,
+      followers: 0,
+      following: 0,
+      is_followed: false,
+      local_time: null,
+      last_activity_on: null,
+      email: 'ada@example.com',
+      theme_id: 1,
+      color_scheme_id: 1,
+      projects_limit: 100000,
+      identities: [],
+      can_create_group: true,
+      can_create_project: true,
+      two_factor_enabled: false,
+      external: false,
+      private_profile: false,
+      commit_email: 'ada@example.com',
+      shared_runners_minutes_limit: null,
+      extra_shared_runners_minutes_limit: null,
+      is_admin: false,
+      note: 'first',
+      namespace_id: ada.namespaceId,
+      email_reset_offered_at: null,
+      using_license_seat: true,
+      is_auditor: false,
+      current_sign_in_ip: null,
+      last_sign_in_ip: null,
+      sign_in_count: 0,
+    });
+  });
+
+  it('changes what clients send', async () => {
+    const sent = {
+      name: 'Ada L.',
+      bio: '',
+      linkedin: 'ada',
+      twitter: '@ada',
+      discord: '1',
+      website_url: 'https://ada.example',
+      organization: 'Engine',
+      job_title: 'Countess',
+      pronouns: 'she',
+      github: 'ada',
+      external: true,
+      private_profile: true,
+      can_create_group: false,
+      projects_limit: 0,
+      note: 'second',
+      theme_id: 2,
+      color_scheme_id: 3,
+    };
+    expect((await put(ada.id, { ...sent, view_diffs_file_by_file: true })).body).toMatchObject({
+      ...sent,
+      work_information: 'Countess at Engine',
+      can_create_project: false,
+      email: 'ada@example.com',
+    });
+    expect((await identity.root.get(`/namespaces/${ada.namespaceId}`)).body ?? {}).toBeDefined();
+    expect(await inLog('user', ada.id)).toMatchObject({ state: { name: 'Ada L.', external: true } });
+    expect(await inLog('namespace', ada.namespaceId)).toMatchObject({ state: { name: 'Ada L.', full_name: 'Ada L.' } });
+  });
+
+  it('changes the password, which nobody reads', async () => {
+    const response = await put(ada.id, { password: 'battery staple' });
+    expect(response.status).toBe(200);
+    expect(response.text).not.toContain('battery');
+    const [row] = await identity.db.query<{ password_digest: string }>(
+      `select password_digest from users where id = $1`,
+      [ada.id],
+    );
+    expect(await isPassword('battery staple', row!.password_digest)).toBe(true);
+    expect((await put(ada.id, { password: 'short' })).body).toEqual({
+      message: { password: ['is too short (minimum is 8 characters)'] },
+    });
+  });
+
+  it('gives and takes a name at a provider', async () => {
+    const zoe = await identity.person('zoe', { provider: 'ldap', extern_uid: 'z1' });
+    await put(ada.id, { provider: 'ldap', extern_uid: 'a1' });
+    expect((await put(ada.id, { provider: 'ldap', extern_uid: 'a2' })).body.identities).toEqual([
+      { provider: 'ldap', extern_uid: 'a2', saml_provider_id: null },
+    ]);
+    const taken = { message: { 'identities.extern_uid': ['has already been taken'] } };
+    const refused = await put(ada.id, { provider: 'ldap', extern_uid: 'z1' });
+    expect([refused.status, refused.body]).toEqual([400, taken]);
+    const body = {
+      username: 'zed',
+      name: 'Z',
+      email: 'zed@example.com',
+      password: 'correct horse',
+      provider: 'ldap',
+      extern_uid: 'z1',
+    };
+    const made = await identity.root.post('/users').body(body);
+    expect([made.status, made.body]).toEqual([400, taken]);
+    expect((await identity.root.get('/users').query({ provider: 'ldap', extern_uid: 'z1' })).body).toMatchObject([
+      { id: zoe.id },
+    ]);
+  });
+
+  it('takes a picture by multipart with the rest as texts, and takes it away again', async () => {
+    const pia = await identity.person('pia');
+    const files = { avatar: { filename: 'pia.png', bytes: PNG, mediaType: 'image/png' } };
+    const { status, body } = await identity.root
+      .put(`/users/${pia.id}`)
+      .multipart({ external: '1', projects_limit: '7' }, files);
+    expect([status, body.external, body.projects_limit]).toEqual([200, true, 7]);
+    expect(body.avatar_url).toMatch(/^http:\/\/localhost:8080\/uploads\/.*pia\.png$/);
+    expect(await inLog('namespace', pia.namespaceId)).toMatchObject({
+      state: { avatar_url: expect.stringContaining('pia.png') },
+    });
+    const wrong = { avatar: { filename: 'x.svg', bytes: Buffer.from('<svg/>'), mediaType: 'image/svg+xml' } };
+    const refused = await identity.root.put(`/users/${pia.id}`).multipart({}, wrong);
+    expect([refused.status, Object.keys(refused.body.message)]).toEqual([400, ['avatar']]);
+    expect((await identity.root.put(`/users/${pia.id}`).multipart({ avatar: '' })).body.avatar_url).toBeNull();
+
+    const made = await identity.root
+      .post('/users')
+      .multipart(
+        { username: 'pic', name: 'Pic', email: 'pic@example.com', password: 'correct horse', admin: '0' },
+        files,
+      );
+    expect([made.status, made.body.avatar_url]).toEqual([201, expect.stringMatching(/pia\.png$/)]);
+    expect((await identity.root.get('/users').query({ username: 'pic' })).body[0].avatar_url).toBe(
+      made.body.avatar_url,
+    );
+  });
+});
+
+describe('a new username', () => {
+  it('moves the personal namespace, and projects are still found', async () => {
+    const eve = await identity.person('eve');
+    const { id } = await eve.client.post('/projects').body({ name: 'tool' }).json<{ id: number }>();
+    const token = await identity.root
+      .post(`/users/${eve.id}/personal_access_tokens`)
+      .body({ name: 't', scopes: ['api'] })
+      .json<{ id: number }>();
+    const { status, body } = await put(eve.id, { username: 'Evelyn' });
+    expect([status, body.username, body.web_url]).toEqual([200, 'Evelyn', 'http://localhost:8080/Evelyn']);
+    expect((await identity.root.get(`/projects/${id}`)).body.path_with_namespace).toBe('Evelyn/tool');
+    expect((await identity.root.get('/projects/evelyn%2Ftool')).status).toBe(200);
+    const former = await identity.root.get('/projects/eve%2Ftool');
+    expect([former.status, former.headers.get('location')]).toEqual([
+      301,
+      `http://localhost:8080/api/v4/projects/${id}`,
+    ]);
+    const [user, namespace] = [await inLog('user', eve.id), await inLog('namespace', eve.namespaceId)];
+    expect(user.state).toMatchObject({ username: 'Evelyn' });
+    expect(namespace.state).toMatchObject({ path: 'Evelyn', full_path: 'Evelyn' });
+    expect([namespace.version, (await inLog('token', token.id)).version]).toEqual([user.version, user.version]);
+
+    // The name is free again, and what is called so then is meant by it.
+    const other = await identity.person('eve', { email: 'other@example.com' });
+    expect((await put(eve.id, { username: 'eve' })).body).toEqual({ message: 'Username has already been taken' });
+    const made = await other.client.post('/projects').body({ name: 'tool' }).json<{ id: number }>();
+    expect((await identity.root.get('/projects/eve%2Ftool')).body.id).toBe(made.id);
+  });
+
+  it('may differ in case alone', async () => {
+    const kit = await identity.person('kit');
+    const { id } = await kit.client.post('/projects').body({ name: 'p' }).json<{ id: number }>();
+    expect((await put(kit.id, { username: 'KIT' })).body.username).toBe('KIT');
+    expect((await identity.root.get('/projects/kit%2Fp')).body.id).toBe(id);
+    const redirects = await identity.db.query(`select path from redirect_routes where path like 'kit%'`);
+    expect(redirects).toEqual([]);
+  });
+
+  it.each([
+    ['somebody else', 'ADA'],
+    ['a group', 'taken-group'],
+  ])('is not that of %s', async (_, username) => {
+    await identity.root.post('/groups').body({ name: 'Taken', path: 'taken-group' });
+    const lou = await identity.person(`lou-${username.toLowerCase()}`);
+    const refused = await put(lou.id, { username, name: 'never' });
+    expect([refused.status, refused.body]).toEqual([409, { message: 'Username has already been taken' }]);
+    expect((await identity.root.get(`/users/${lou.id}`)).body.name).not.toBe('never');
+  });
+
+  it('goes to one of two who want it at the same time', async () => {
+    const [one, two] = [await identity.person('one'), await identity.person('two')];
+    const answers = await Promise.all([put(one.id, { username: 'wanted' }), put(two.id, { username: 'wanted' })]);
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409]);
+  });
+});
+
+describe('a new address', () => {
+  let una: Person;
+  beforeAll(async () => void (una = await identity.person('una')));
+
+  it('takes the place of the former one, which is free then', async () => {
+    const max = await identity.person('max', { public_email: 'max@example.com', commit_email: 'max@example.com' });
+    const { status, body } = await put(max.id, { email: 'MAX@mail.10' });
+    expect([status, body.email, body.public_email, body.commit_email]).toEqual([
+      200,
+      'MAX@mail.10',
+      null,
+      'MAX@mail.10',
+    ]);
+    expect(body.confirmed_at).toEqual(expect.any(String));
+    expect((await identity.root.get('/users').query({ search: 'max@mail.10' })).body).toMatchObject([{ id: max.id }]);
+    expect((await identity.root.get('/users').query({ search: 'max@example.com' })).body).toEqual([]);
+    expect(await inLog('user', max.id)).toMatchObject({ state: { notification_email: 'MAX@mail.10' } });
+    expect((await identity.person('maxim', { email: 'max@example.com' })).id).toEqual(expect.any(Number));
+  });
+
+  it('changes places with one of his others', async () => {
+    const ned = await identity.person('ned');
+    await identity.root.post(`/users/${ned.id}/emails`).body({ email: 'ned@other.example' });
+    await put(ned.id, { email: 'ned@other.example' });
+    const rows = await identity.db.query(
+      `select email, is_primary, confirmed_at is not null as confirmed from emails where user_id = $1 order by email`,
+      [ned.id],
+    );
+    expect(rows).toEqual([
+      { email: 'ned@example.com', is_primary: false, confirmed: true },
+      { email: 'ned@other.example', is_primary: true, confirmed: true },
+    ]);
+    expect((await put(ned.id, { public_email: 'ned@example.com' })).body.public_email).toBe('ned@example.com');
+    expect((await put(ned.id, { public_email: '' })).body.public_email).toBeNull();
+  });
+
+  it.each([
+    [{ email: 'ADA@example.com' }, 409, { message: 'Email has already been taken' }],
+    [{ email: 'no address' }, 400, { message: { email: ['is invalid'] } }],
+    [{ email: '' }, 400, { message: { email: ["can't be blank"] } }],
+    [{ public_email: 'ada@example.com' }, 400, { message: { public_email: ['is not an email you own'] } }],
+    [{ commit_email: 'x@y.z' }, 400, { message: { commit_email: ['is not an email you own'] } }],
+    [{ username: 'api' }, 400, { message: { username: ['api is a reserved name'] } }],
+    [{ username: '' }, 400, { message: { username: ["can't be blank"] } }],
+    [{ name: ' ' }, 400, { message: { name: ["can't be blank"] } }],
+    [{ bio: 'x'.repeat(256) }, 400, { message: { bio: ['is too long (maximum is 255 characters)'] } }],
+    [{ projects_limit: 2 ** 31 }, 400, { error: 'projects_limit does not have a valid value' }],
+    [{ admin: 'maybe' }, 400, { error: 'admin is invalid' }],
+    [{ name: ['x'] }, 400, { error: 'name is invalid' }],
+    [{ bio: 'a\0b' }, 400, { error: 'bio is invalid' }],
+  ])('is refused with %j', async (sent, status, expected) => {
+    const refused = await put(una.id, sent);
+    expect([refused.status, refused.body]).toEqual([status, expected]);
+  });
+});
+
+describe('who may change whom', () => {
+  it('is for administrators', async () => {
+    expect((await ada.client.put(`/users/${ada.id}`).body({ name: 'x' })).body).toEqual({ message: '403 Forbidden' });
+    expect((await identity.nobody.put(`/users/${ada.id}`).body({ name: 'x' })).body).toEqual({
+      message: '401 Unauthorized',
+    });
+    expect((await put(987654321, { name: 'x' })).body).toEqual({ message: '404 User Not Found' });
+    expect((await identity.root.put('/users/9007199254740993').body({ name: 'x' })).status).toBeLessThan(500);
+  });
+
+  it('leaves an administrator', async () => {
+    const last = { message: '403 Forbidden - The last administrator cannot be removed, demoted or refused entry' };
+    expect((await put(1, { admin: false })).body).toEqual(last);
+    expect((await put(1, { name: 'Administrator' })).status).toBe(200);
+    const ann = await identity.person('ann', { admin: true });
+    const answers = await Promise.all([
+      put(ann.id, { admin: false }),
+      ann.client.put('/users/1').body({ admin: false }),
+    ]);
+    expect(answers.map((one) => one.status).sort()).toEqual([200, 403]);
+    await identity.db.query(`update users set admin = (id = 1) where id in (1, $1)`, [ann.id]);
+  });
+});
+
+describe('parameters', () => {
+  parameterEncodings({
+    app: () => identity.app,
+    to: async (encoding) => {
+      const who = await identity.person(`enc-${encoding.replace(/\W/g, '')}`);
+      return {
+        viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
+        method: 'PUT',
+        path: `/users/${who.id}`,
+        params: { name: 'New', external: true, projects_limit: 5, bio: 'a, b' },
+      };
+    },
+    seen: ({ name, external, projects_limit, bio }) => [name, external, projects_limit, bio],
+    expected: ['New', true, 5, 'a, b'],
+  });
+});

@@ -1,0 +1,85 @@
+import { aViewer, paging } from '@rookery/testing';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+let bob: Person;
+let groups: number[];
+let project: number;
+beforeAll(async () => {
+  identity = await startIdentity();
+  [ada, bob] = [await identity.person('ada'), await identity.person('bob')];
+  groups = [];
+  for (const name of ['one', 'two', 'three', 'four', 'five']) {
+    const { id } = await ada.client
+      .post('/groups')
+      .body({ name, path: `g-${name}` })
+      .json<{ id: number }>();
+    await ada.client.post(`/groups/${id}/members`).body({ user_id: bob.id, access_level: 30 }).json();
+    groups.push(id);
+  }
+  // Below the first: inherited, so not told of.
+  project = (await ada.client.post('/projects').body({ name: 'tool', namespace_id: groups[0] }).json<{ id: number }>())
+    .id;
+  const own = (await ada.client.post('/projects').body({ name: 'own' }).json<{ id: number }>()).id;
+  await ada.client.post(`/projects/${own}/members`).body({ user_id: bob.id, access_level: 40 }).json();
+});
+afterAll(() => identity.close());
+
+const list = (query: Record<string, unknown> = {}, id = bob.id) =>
+  identity.root.get(`/users/${id}/memberships`).query(query);
+
+describe('GET /users/:id/memberships', () => {
+  it('tells of direct memberships in groups and projects', async () => {
+    const { status, body } = await list();
+    expect(status).toBe(200);
+    expect(body).toHaveLength(6);
+    expect(body[0]).toEqual({ source_id: groups[0], source_name: 'one', source_type: 'Namespace', access_level: 30 });
+    expect(body[5]).toEqual({
+      source_id: expect.any(Number),
+      source_name: 'own',
+      source_type: 'Project',
+      access_level: 40,
+    });
+    expect(
+      body.map((one: { source_id: number; source_type: string }) => [one.source_type, one.source_id]),
+    ).not.toContainEqual(['Project', project]);
+  });
+
+  it('is narrowed by type', async () => {
+    expect((await list({ type: 'Project' })).body.map((one: { source_name: string }) => one.source_name)).toEqual([
+      'own',
+    ]);
+    expect((await list({ type: 'Namespace' })).body).toHaveLength(5);
+    const refused = await list({ type: 'group' });
+    expect([refused.status, refused.body]).toEqual([400, { error: 'type does not have a valid value' }]);
+  });
+
+  it('leaves out shares and what ran out', async () => {
+    const cleo = await identity.person('cleo');
+    const { id } = await ada.client.post('/groups').body({ name: 'six', path: 'g-six' }).json<{ id: number }>();
+    await ada.client.post(`/groups/${id}/members`).body({ user_id: cleo.id, access_level: 30 }).json();
+    await identity.db.query(
+      `insert into shares (source_type, source_id, group_id, access_level) values ('namespace', $1, $2, 30)`,
+      [groups[1], id],
+    );
+    expect((await list({}, cleo.id)).body).toHaveLength(1);
+    await identity.db.query(`update members set expires_on = current_date where user_id = $1`, [cleo.id]);
+    expect((await list({}, cleo.id)).body).toEqual([]);
+  });
+
+  it('is for administrators, of who is there', async () => {
+    expect((await bob.client.get(`/users/${bob.id}/memberships`)).body).toEqual({ message: '403 Forbidden' });
+    expect((await identity.nobody.get(`/users/${bob.id}/memberships`)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await list({}, 987654321)).body).toEqual({ message: '404 User Not Found' });
+  });
+
+  paging(() => ({
+    app: identity.app,
+    viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
+    path: `/users/${bob.id}/memberships`,
+    rows: 6,
+    key: (row) => `${row['source_type'] as string} ${row['source_id'] as number}`,
+  }));
+});
