@@ -14,6 +14,7 @@ import { CreateAvatars1767225600006 } from './migrations/1767225600006-create-av
 import { CreateCustomAttributes1767225600007 } from './migrations/1767225600007-create-custom-attributes';
 import { CreateBadges1767225600008 } from './migrations/1767225600008-create-badges';
 import { IndexEndsOfShares1767225600009 } from './migrations/1767225600009-index-ends-of-shares';
+import { CreateNamespaceChecksAndSeats1767225600010 } from './migrations/1767225600010-create-namespace-checks-and-seats';
 import { CreateProjectStatistics1767225600011 } from './migrations/1767225600011-create-project-statistics';
 import { OrderReachedGroups1767225600012 } from './migrations/1767225600012-order-reached-groups';
 import { CreateProjectStars1767225600014 } from './migrations/1767225600014-create-project-stars';
@@ -42,6 +43,7 @@ export const migrations: readonly MigrationClass[] = [
   CreateCustomAttributes1767225600007,
   CreateBadges1767225600008,
   IndexEndsOfShares1767225600009,
+  CreateNamespaceChecksAndSeats1767225600010,
   CreateProjectStatistics1767225600011,
   OrderReachedGroups1767225600012,
   CreateProjectStars1767225600014,

@@ -24,6 +24,14 @@ export const identitySettings = defineSettings('identity', {
     default: true,
     about: 'Whether impersonation tokens may be used.',
   }),
+  rateLimits: setting.flag('RATE_LIMITS', { default: true, about: 'Whether rate limits hold at all.' }),
+  namespaceChecksPerMinute: setting.int('NAMESPACE_CHECKS_PER_MINUTE_COUNT', {
+    default: 20,
+    min: 0,
+    max: 1_000_000,
+    about:
+      'How often one person may ask in a minute whether a path is free, counted over all replicas; 0 = as often as he likes.',
+  }),
   deletionDelayDays: setting.int('DELETION_DELAY_DAYS', {
     default: 7,
     min: 0,

@@ -1,0 +1,45 @@
+import { bool, day, instant, int, nullable, presenter, text } from '@rookery/api-v4';
+import { absoluteUrl } from '@rookery/directory';
+import type { NamespaceRow } from './namespace-row';
+
+type Condition = { readonly when: (namespace: NamespaceRow) => boolean };
+const administered: Condition = { when: (one) => one.is_administered };
+const ofGroup: Condition = { when: (one) => one.is_administered && one.kind === 'group' };
+const ofRoot: Condition = { when: (one) => one.is_administered && one.parent_id === null };
+const ofRootGroup: Condition = { when: (one) => ofGroup.when(one) && ofRoot.when(one) };
+
+/** Source: requirements 2 §2 Namespace; reference identity-and-import 3; ADR 0108. */
+export const namespace = presenter<NamespaceRow>('Namespace').fields({
+  id: [int, (one) => one.id],
+  name: [text, (one) => one.name],
+  path: [text, (one) => one.path],
+  kind: [text, (one) => one.kind],
+  full_path: [text, (one) => one.full_path],
+  parent_id: [nullable(int), (one) => one.parent_id],
+  avatar_url: [nullable(text), (one, _, { links }) => absoluteUrl(one.avatar_url, links)],
+  web_url: [text, (one, _, { links }) => links.web(one.kind === 'group' ? `groups/${one.full_path}` : one.full_path)],
+  members_count_with_descendants: [nullable(int), (one) => one.members_count_with_descendants, ofGroup],
+  root_repository_size: [nullable(int), (one) => one.root_repository_size, administered],
+  projects_count: [nullable(int), (one) => one.projects_count, administered],
+  shared_runners_minutes_limit: [
+    nullable(int),
+    (one) => one.settings.shared_runners_minutes_limit ?? null,
+    administered,
+  ],
+  extra_shared_runners_minutes_limit: [
+    nullable(int),
+    (one) => one.settings.extra_shared_runners_minutes_limit ?? null,
+    administered,
+  ],
+  // Nothing is sold here: no storage, no trial, no end.
+  additional_purchased_storage_size: [int, () => 0, administered],
+  additional_purchased_storage_ends_on: [nullable(day), () => null, administered],
+  billable_members_count: [nullable(int), (one) => one.seats, administered],
+  seats_in_use: [nullable(int), (one) => one.seats, ofRootGroup],
+  max_seats_used: [nullable(int), (one) => one.max_seats_used, ofRootGroup],
+  max_seats_used_changed_at: [nullable(instant), (one) => one.max_seats_used_changed_at, ofRootGroup],
+  plan: [text, (one) => one.plan, ofRoot],
+  end_date: [nullable(day), () => null, ofRoot],
+  trial: [bool, () => false, ofRoot],
+  trial_ends_on: [nullable(day), () => null, ofRoot],
+});

@@ -1,0 +1,89 @@
+import { Controller, Inject } from '@nestjs/common';
+import type { Call, ScopeResolver } from '@rookery/api-v4';
+import { administrator, Endpoint, json, one, page, SCOPE_RESOLVER, signedIn } from '@rookery/api-v4';
+import type { Page, SignedInViewer } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
+import { NamespacePlans } from './namespace-plans.service';
+import { namespace } from './namespace.presenter';
+import type { NamespaceRow } from './namespace-row';
+import { ListNamespacesParams, NamespaceExistsParams, NamespaceParams, UpdateNamespaceParams } from './namespaces.dto';
+import { NamespacesQueries } from './namespaces.queries';
+import { PathChecks } from './path-checks.service';
+import type { PathCheck } from './path-checks.service';
+
+const SOURCE = 'requirements 2 §4 Namespaces';
+const EXISTENCE = {
+  type: 'object',
+  properties: { exists: { type: 'boolean' }, suggests: { type: 'array', items: { type: 'string' } } },
+  required: ['exists', 'suggests'],
+};
+type SignedInCall<P> = Call<P, undefined, SignedInViewer>;
+
+@Controller()
+export class NamespacesController {
+  constructor(
+    private readonly queries: NamespacesQueries,
+    private readonly checks: PathChecks,
+    private readonly plans: NamespacePlans,
+    @Inject(SCOPE_RESOLVER) private readonly scopes: ScopeResolver,
+  ) {}
+
+  @Endpoint('GET', '/namespaces', {
+    about: "The caller's own namespace and groups; everything for administrators.",
+    source: SOURCE,
+    may: signedIn(),
+    params: ListNamespacesParams,
+    answers: page(namespace),
+  })
+  list({ viewer, params, page }: SignedInCall<ListNamespacesParams>): Promise<Page<NamespaceRow>> {
+    return this.queries.page(viewer, params, page);
+  }
+
+  @Endpoint('GET', '/namespaces/:id', {
+    about: 'A group or personal namespace.',
+    source: SOURCE,
+    may: signedIn(),
+    params: NamespaceParams,
+    fails: [404],
+    answers: one(namespace),
+  })
+  show({ viewer, params }: SignedInCall<NamespaceParams>): Promise<NamespaceRow> {
+    return this.found(viewer, params.id);
+  }
+
+  @Endpoint('GET', '/namespaces/:namespace/exists', {
+    about: 'Whether a path is taken, and one that is free instead.',
+    source: SOURCE,
+    may: signedIn(),
+    params: NamespaceExistsParams,
+    fails: [429],
+    answers: json<PathCheck>(EXISTENCE),
+  })
+  async exists({ viewer, params }: SignedInCall<NamespaceExistsParams>): Promise<PathCheck> {
+    const { namespace, parent_id } = params;
+    const parent = parent_id === undefined ? null : await this.scopes.group(parent_id, viewer);
+    // Of what lies in groups that the caller does not see he learns nothing.
+    const isHidden = parent_id !== undefined && parent === null;
+    return this.checks.check(viewer.userId, namespace, isHidden ? 'nowhere' : (parent?.id ?? null));
+  }
+
+  @Endpoint('PUT', '/namespaces/:id', {
+    about: 'Sets the plan of a top-level namespace.',
+    source: 'decisions 4',
+    may: administrator(),
+    params: UpdateNamespaceParams,
+    fails: [400, 404],
+    answers: one(namespace),
+  })
+  async update({ viewer, params }: SignedInCall<UpdateNamespaceParams>): Promise<NamespaceRow> {
+    const { id } = await this.found(viewer, params.id);
+    await this.plans.change(id, params.plan);
+    return this.found(viewer, id);
+  }
+
+  private async found(viewer: SignedInViewer, ref: number | string): Promise<NamespaceRow> {
+    const row = await this.queries.one(viewer, ref);
+    if (!row) throw new NotFound('Namespace');
+    return row;
+  }
+}

@@ -1,0 +1,49 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
+import { Database } from '@rookery/persistence';
+import type { Logger, SettingsOf } from '@rookery/platform';
+import { LOGGER } from '@rookery/platform';
+import { identitySettings } from '../identity.config';
+import { seatsSql } from './seats-sql';
+
+/** Groups in one round: those that were looked at longest ago. */
+const ROUND = 200;
+
+const COUNT = `
+  insert into namespace_seats as known (namespace_id, max_seats_used, max_seats_used_changed_at, counted_at)
+  select root.id, ${seatsSql('root')}, now(), now() from (
+    select n.id, n.kind, n.plan from namespaces n left join namespace_seats s on s.namespace_id = n.id
+    where n.kind = 'group' and n.parent_id is null order by s.counted_at nulls first, n.id limit ${ROUND}) root
+  order by root.id
+  on conflict (namespace_id) do update set counted_at = excluded.counted_at,
+    max_seats_used = greatest(known.max_seats_used, excluded.max_seats_used),
+    max_seats_used_changed_at = case when excluded.max_seats_used > known.max_seats_used
+      then excluded.max_seats_used_changed_at else known.max_seats_used_changed_at end`;
+
+/** Remembers the most seats that top-level groups were seen to use. Source: reference identity-and-import 3; ADR 0108. */
+@Injectable()
+export class SeatCountsJob implements OnApplicationBootstrap, OnApplicationShutdown {
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly db: Database,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => {
+      this.run().catch((error: unknown) => this.logger.warn({ err: error }, 'seats were not counted'));
+    }, this.settings.housekeepingMs);
+    this.timer.unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Two replicas at once count twice; that does no harm. */
+  async run(): Promise<void> {
+    await this.db.query(COUNT);
+  }
+}
