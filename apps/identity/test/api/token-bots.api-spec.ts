@@ -70,11 +70,12 @@ describe('the bot of a token', () => {
     const member = await owner.client.get(`/${kind}s/${id}/members/${token.user_id}`);
     expect(member.body).toMatchObject({ id: token.user_id, access_level: 30, expires_at: null });
     expect(member.body.created_by).toMatchObject({ id: owner.id });
-    const [event] = await identity.db.query<{ count: number }>(
-      `select count(*)::int as count from outbox where payload::text like $1 and payload::text like '%member%added%'`,
-      [`%"user_id": ${token.user_id}%`],
+    const events = await identity.db.query(
+      `select payload ->> 'source_type' as kind, (payload ->> 'access_level')::int as level from outbox
+       where subject = 'identity.member.added.v1' and (payload ->> 'user_id')::bigint = $1`,
+      [token.user_id],
     );
-    expect(event).toBeDefined();
+    expect(events).toEqual([{ kind, level: 30 }]);
   });
 
   it('is external as its maker is', async () => {

@@ -1,0 +1,167 @@
+import { TokenUpkeepJob } from '../../src/housekeeping/token-upkeep.job';
+import { ExpiryNotices } from '../../src/token-notices/expiry-notices';
+import { maker } from '../support/groups-and-projects';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+interface Token {
+  readonly id: number;
+  readonly user_id: number;
+}
+
+let identity: IdentityApp;
+const make = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity();
+});
+afterAll(() => identity.close());
+
+const give = (userId: number, over: object = {}, kind = 'personal_access') =>
+  identity.root
+    .post(`/users/${userId}/${kind}_tokens`)
+    .body({ name: 'x', scopes: ['api'], ...over })
+    .json<Token>();
+/** As if the token had been made so that it ends in so many days; the day turns at one o'clock. */
+const endsIn = (id: number, days: number) =>
+  identity.db.query(
+    `update access_tokens set expires_on = ((now() at time zone 'UTC') - interval '1 hour')::date + $2::int where id = $1`,
+    [id, days],
+  );
+const tell = () => identity.app.get(ExpiryNotices).tell();
+const toldOf = async (id: number) =>
+  (
+    await identity.db.query<{ payload: { days_left: number; recipient_ids: number[] } }>(
+      `select payload from outbox where subject = 'identity.access_token.expiry_approached.v1' and aggregate_id = $1
+       order by id`,
+      [id],
+    )
+  ).map((row) => row.payload);
+const daysTold = async (id: number) => (await toldOf(id)).map((payload) => payload.days_left);
+
+describe('notices of the end of a token', () => {
+  it('come once each, 60, 30 and 7 days before the end and at the end', async () => {
+    const ada = await make.person();
+    const { id } = await give(ada.id);
+    for (const days of [365, 61, 60, 60, 59, 31, 30, 29, 8, 7, 6, 1, 0, 0, -1]) {
+      await endsIn(id, days);
+      await tell();
+    }
+    expect(await daysTold(id)).toEqual([60, 30, 7, 0]);
+    const [first] = await toldOf(id);
+    expect(first).toEqual({
+      token_id: id,
+      user_id: ada.id,
+      days_left: 60,
+      expires_on: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      recipient_ids: [ada.id],
+    });
+  });
+
+  it('that were missed are one', async () => {
+    const { id } = await give((await make.person()).id);
+    await endsIn(id, 5);
+    await tell();
+    expect(await daysTold(id)).toEqual([5]);
+    const late = await give((await make.person()).id);
+    await endsIn(late.id, -3);
+    await tell();
+    await tell();
+    expect(await daysTold(late.id)).toEqual([]);
+  });
+
+  it('are told once by many processes at once', async () => {
+    const { id: holder } = await make.person();
+    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await give(holder)).id));
+    for (const id of ids) await endsIn(id, 30);
+    await Promise.all([tell(), tell(), tell(), identity.app.get(TokenUpkeepJob).run()]);
+    await tell();
+    for (const id of ids) expect(await daysTold(id)).toEqual([30]);
+  });
+
+  it('are not given of what a new token never had before it', async () => {
+    const ada = await make.person();
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+    const short = await give(ada.id, { expires_at: inDays(7) });
+    const longer = await give(ada.id, { expires_at: inDays(45) });
+    await tell();
+    expect([await daysTold(short.id), await daysTold(longer.id)]).toEqual([[], []]);
+    await endsIn(longer.id, 30);
+    await endsIn(short.id, 0);
+    await tell();
+    expect([await daysTold(short.id), await daysTold(longer.id)]).toEqual([[0], [30]]);
+  });
+
+  it('are not given of revoked tokens, of impersonation tokens and to people who are blocked', async () => {
+    const [ada, bob] = [await make.person(), await make.person()];
+    const revoked = await give(ada.id);
+    await identity.root.delete(`/personal_access_tokens/${revoked.id}`);
+    const impersonation = await give(ada.id, {}, 'impersonation');
+    const blocked = await give(bob.id);
+    await identity.root.post(`/users/${bob.id}/block`);
+    for (const { id } of [revoked, impersonation, blocked]) await endsIn(id, 7);
+    await tell();
+    for (const { id } of [revoked, impersonation, blocked]) expect(await toldOf(id)).toEqual([]);
+  });
+});
+
+describe('who is told', () => {
+  const told = async (id: number) => {
+    await endsIn(id, 7);
+    await tell();
+    return (await toldOf(id)).flatMap((payload) => payload.recipient_ids);
+  };
+  const bot = (by: Person, where: string, over: object = {}) =>
+    by.client
+      .post(`${where}/access_tokens`)
+      .body({ name: 'x', scopes: ['api'], ...over })
+      .json<Token>();
+
+  it('of a group token are its owners, or else those above; never bots', async () => {
+    const [owner, second, maintainer] = [await make.person(), await make.person(), await make.person()];
+    const group = await make.group(owner);
+    const below = await make.group(owner, { parent_id: group.id });
+    await make.join(`/groups/${group.id}`, second, 50);
+    await make.join(`/groups/${group.id}`, maintainer, 40);
+    const [one, two] = [
+      await bot(owner, `/groups/${group.id}`, { access_level: 50 }),
+      await bot(owner, `/groups/${below.id}`),
+    ];
+    expect(await told(one.id)).toEqual([owner.id, second.id]);
+    expect(await told(two.id)).toEqual([owner.id, second.id]);
+    const third = await make.person();
+    await make.join(`/groups/${below.id}`, third, 50);
+    expect(await told((await bot(owner, `/groups/${below.id}`)).id)).toEqual([third.id]);
+  });
+
+  it('of a project token are its maintainers and owners, or else those above', async () => {
+    const [owner, maintainer, developer] = [await make.person(), await make.person(), await make.person()];
+    const group = await make.group(owner);
+    const project = await make.project(owner, { namespace_id: group.id });
+    expect(await told((await bot(owner, `/projects/${project.id}`)).id)).toEqual([owner.id]);
+    await make.join(`/projects/${project.id}`, maintainer, 40);
+    await make.join(`/projects/${project.id}`, developer, 30);
+    expect(await told((await bot(owner, `/projects/${project.id}`)).id)).toEqual([maintainer.id]);
+    const own = await make.project(owner);
+    expect(await told((await bot(owner, `/projects/${own.id}`)).id)).toEqual([owner.id]);
+  });
+
+  it('of the token of a service account are the owners of its group', async () => {
+    const owner = await make.person();
+    const group = await make.group(owner);
+    const account = await owner.client.post(`/groups/${group.id}/service_accounts`).body({}).json<{ id: number }>();
+    expect(await told((await give(account.id)).id)).toEqual([owner.id]);
+  });
+
+  it('of a rotation are the same', async () => {
+    const [owner, maintainer] = [await make.person(), await make.person()];
+    const project = await make.project(owner);
+    await make.join(`/projects/${project.id}`, maintainer, 40);
+    const old = await bot(owner, `/projects/${project.id}`);
+    const fresh = await owner.client.post(`/projects/${project.id}/access_tokens/${old.id}/rotate`).json<Token>();
+    const [row] = await identity.db.query<{ payload: { recipient_ids: number[] } }>(
+      `select payload from outbox where subject = 'identity.access_token.rotated.v1' and aggregate_id = $1`,
+      [fresh.id],
+    );
+    expect(row!.payload.recipient_ids).toEqual([owner.id, maintainer.id]);
+  });
+});

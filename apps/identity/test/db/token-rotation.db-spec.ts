@@ -1,0 +1,106 @@
+import { Refused } from '@rookery/kernel';
+import { Work } from '@rookery/persistence';
+import { AccessTokensService } from '../../src/tokens/access-tokens.service';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+const ROUNDS = 40;
+const AT_ONCE = 50;
+
+let identity: IdentityApp;
+let tokens: AccessTokensService;
+let ada: Person;
+beforeAll(async () => {
+  identity = await startIdentity({ DATABASE_POOL_WAIT_MS: '10000' });
+  tokens = identity.app.get(AccessTokensService);
+  ada = await identity.person('ada');
+});
+afterAll(() => identity.close());
+
+const give = () =>
+  tokens.create({ userId: ada.id, name: 'spun', scopes: ['api'], impersonation: false, createdBy: ada.id });
+const working = async (familyId: number) =>
+  (
+    await identity.db.query<{ id: number }>(`select id from access_tokens where family_id = $1 and not revoked`, [
+      familyId,
+    ])
+  ).map((row) => row.id);
+const rotate = (id: number) => tokens.rotate(id, undefined, ada.id);
+/** Keeps everybody else from the row until it is released. */
+async function holdRow(id: number): Promise<{ release: () => Promise<void> }> {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let held = (): void => undefined;
+  const isHeld = new Promise<void>((resolve) => (held = resolve));
+  const transaction = identity.app.get(Work).run(async (tx) => {
+    await tx.query(`select id from access_tokens where id = $1 for update`, [id]);
+    held();
+    await released;
+  });
+  await isHeld;
+  return {
+    release: () => {
+      release();
+      return transaction;
+    },
+  };
+}
+/** Until so many transactions wait for a lock. */
+async function waiting(count: number): Promise<void> {
+  const end = Date.now() + 5000;
+  for (;;) {
+    const [row] = await identity.db.query<{ count: number }>(
+      `select count(*)::int as count from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (row!.count >= count) return;
+    if (Date.now() > end) throw new Error(`${row!.count} of ${count} wait`);
+  }
+}
+const fulfilled = <T>(results: PromiseSettledResult<T>[]) => results.filter((one) => one.status === 'fulfilled');
+
+describe('rotations of one token at once', () => {
+  it(`leave at most one working token, in ${ROUNDS} rounds of ${AT_ONCE}`, async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { id } = await give();
+      const results = await Promise.allSettled(Array.from({ length: AT_ONCE }, () => rotate(id)));
+      expect(fulfilled(results)).toHaveLength(1);
+      const refusals = results.filter((one) => one.status === 'rejected').map((one) => one.reason as unknown);
+      expect(refusals.filter((reason) => !(reason instanceof Refused))).toEqual([]);
+      expect(await working(id)).toEqual([]);
+    }
+  }, 60_000);
+
+  it('know of each other when one renews the family and another ends it', async () => {
+    const first = await give();
+    const second = await rotate(first.id);
+    const held = await holdRow(second.id);
+    const renewal = rotate(second.id);
+    await waiting(1);
+    // Reuse of the first ends the family while the second is being replaced: the successor must not survive it.
+    const reuse = rotate(first.id);
+    await waiting(2);
+    await held.release();
+    await expect(renewal).resolves.toMatchObject({ revoked: false });
+    await expect(reuse).rejects.toThrow('Token already revoked');
+    expect(await working(first.id)).toEqual([]);
+  });
+
+  it('tell of one rotation each, with the person to be told', async () => {
+    const first = await give();
+    const second = await rotate(first.id);
+    const rows = await identity.db.query<{ payload: Record<string, unknown> }>(
+      `select payload from outbox where subject = 'identity.access_token.rotated.v1' and aggregate_id = $1`,
+      [second.id],
+    );
+    expect(rows.map((row) => row.payload)).toEqual([
+      {
+        token_id: second.id,
+        previous_token_id: first.id,
+        user_id: ada.id,
+        rotated_at: second.created_at.toISOString(),
+        recipient_ids: [ada.id],
+      },
+    ]);
+  });
+});
