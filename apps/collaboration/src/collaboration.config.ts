@@ -2,7 +2,7 @@ import { defineSettings, setting } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { activitySettings } from './activity/activity.config';
 import { audienceSettings } from './audience/audience.config';
-import { mailerSettings } from './notifications/mailer.config';
+import { mailerSettings } from './mailer/mailer.config';
 
 export const notesSettings = defineSettings('notes', {
   createsPerMinute: setting.int('NOTES_CREATES_PER_MINUTE_COUNT', {

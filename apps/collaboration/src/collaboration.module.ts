@@ -6,6 +6,9 @@ import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
+import { AccountMailQueue } from './account-mails/account-mail-queue';
+import { AccountMailsConsumer } from './account-mails/account-mails.consumer';
+import { QueueAccountMails } from './account-mails/queue-account-mails';
 import { ActivityConsumer } from './activity/activity.consumer';
 import { ActivityController } from './activity/activity.controller';
 import { ActivityQueries } from './activity/activity.queries';
@@ -21,12 +24,14 @@ import { DropWritings } from './departures/drop-writings';
 import { IssuesController } from './issues/issues.controller';
 import { IssuesQueries } from './issues/issues.queries';
 import { IssuesService } from './issues/issues.service';
+import { MAIL_SOURCES } from './mailer/mail-source';
+import type { MailSource } from './mailer/mail-source';
+import { Mailer } from './mailer/mailer';
 import { ProjectDeletionConsumer } from './noteables/project-deletion.consumer';
 import { IssueNotesController } from './notes/notes.controller';
 import { NotesQueries } from './notes/notes.queries';
 import { NotesService } from './notes/notes.service';
 import { MailQueue } from './notifications/mail-queue';
-import { Mailer } from './notifications/mailer';
 import { NotificationsConsumer } from './notifications/notifications.consumer';
 import { Participants } from './notifications/participants';
 import { QueueMails } from './notifications/queue-mails';
@@ -44,6 +49,7 @@ const service = 'collaboration';
 /** The rooms of this service. */
 @Module({
   controllers: [
+    AccountMailsConsumer,
     ActivityConsumer,
     ActivityController,
     DeparturesConsumer,
@@ -58,6 +64,7 @@ const service = 'collaboration';
     UserCountsController,
   ],
   providers: [
+    AccountMailQueue,
     ActivityQueries,
     RecordActivity,
     Assignees,
@@ -67,12 +74,14 @@ const service = 'collaboration';
     IssuesQueries,
     IssuesService,
     MailQueue,
+    { provide: MAIL_SOURCES, inject: [MailQueue, AccountMailQueue], useFactory: (...sources: MailSource[]) => sources },
     Mailer,
     NamedPeople,
     NotesQueries,
     NotesService,
     Participants,
     Pruning,
+    QueueAccountMails,
     QueueMails,
     RaiseTodos,
     TodosService,

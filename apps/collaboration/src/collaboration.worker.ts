@@ -10,7 +10,7 @@ export const collaborationWorker: WorkerStep = {
   async start(app, context) {
     // Imported here, so that the roles `migrate` and commands stay light.
     const [{ Mailer }, { Pruning }, { Departures }] = await Promise.all([
-      import('./notifications/mailer'),
+      import('./mailer/mailer'),
       import('./pruning/pruning'),
       import('./departures/departures'),
     ]);

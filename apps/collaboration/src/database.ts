@@ -8,6 +8,7 @@ import { CreateTodos1767225820000 } from './migrations/1767225820000-create-todo
 import { CreateActivityEvents1767225820001 } from './migrations/1767225820001-create-activity-events';
 import { CreateMails1767225820002 } from './migrations/1767225820002-create-mails';
 import { CreateUserDepartures1767225830024 } from './migrations/1767225830024-create-user-departures';
+import { CreateAccountMails1767225830022 } from './migrations/1767225830022-create-account-mails';
 import { Note } from './notes/note.entity';
 
 /** Every entity of the service, by name. */
@@ -22,5 +23,6 @@ export const migrations: readonly MigrationClass[] = [
   CreateTodos1767225820000,
   CreateActivityEvents1767225820001,
   CreateMails1767225820002,
+  CreateAccountMails1767225830022,
   CreateUserDepartures1767225830024,
 ];

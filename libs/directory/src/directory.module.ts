@@ -36,7 +36,7 @@ export class DirectoryModule {
         Directory,
         { provide: SCOPE_RESOLVER, useExisting: Directory },
       ],
-      exports: [Directory, SCOPE_RESOLVER],
+      exports: [Directory, IdentityClient, SCOPE_RESOLVER],
     };
   }
 }

@@ -1,15 +1,24 @@
-import type { DecideAnswer, DecideRequest, DirectoryChangesAnswer } from '@rookery/contracts';
+import type {
+  AccountMailQuestion,
+  AccountMailsAnswer,
+  DecideAnswer,
+  DecideRequest,
+  DirectoryChangesAnswer,
+} from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { Pool } from 'undici';
 
 /** Longest wait for a decision of identity, connection included. Units: ms. Source: reliability-and-security 4.3. */
 const DECIDE_MS = 300;
+/** Longest wait for what e-mails say: nobody waits for the answer but a worker. Units: ms. */
+const ACCOUNT_MAILS_MS = 5000;
 /** On top of the asked wait of a long poll, before the connection counts as dead. Units: ms. */
 const POLL_GRACE_MS = 5000;
 
 /**
- * The calls of a service to identity: changes of the directory, and decisions that its own copy cannot make yet.
+ * The calls of a service to identity: changes of the directory, decisions that its own copy cannot make yet, and what
+ * no copy holds.
  * Errors: Unavailable whenever there is no good answer in time.
  */
 export class IdentityClient {
@@ -52,6 +61,14 @@ export class IdentityClient {
 
   decide(request: DecideRequest): Promise<DecideAnswer> {
     return this.call<DecideAnswer>('POST', INTERNAL_PATHS.decide, JSON.stringify(request), DECIDE_MS);
+  }
+
+  /** What e-mails about accounts say, and where they go. Shape: one answer for each question, in order. */
+  async accountMails(mails: readonly AccountMailQuestion[]): Promise<AccountMailsAnswer> {
+    const body = JSON.stringify({ mails });
+    const answer = await this.call<AccountMailsAnswer>('POST', INTERNAL_PATHS.accountMails, body, ACCOUNT_MAILS_MS);
+    if (!Array.isArray(answer.mails) || answer.mails.length !== mails.length) throw new Unavailable('identity');
+    return answer;
   }
 
   close(): Promise<void> {

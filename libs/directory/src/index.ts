@@ -1,6 +1,7 @@
 export { DirectoryModule } from './directory.module';
 export { Directory, SETTLED_MS } from './directory';
 export type { DirectoryUserRow, ProjectFacts } from './directory-rows';
+export { IdentityClient } from './identity-client';
 export { directoryMigrations } from './directory.migrations';
 export { groupLevelSql, projectLevelSql } from './level-sql';
 export type { GroupLevel, LevelTables, ProjectLevel } from './level-sql';

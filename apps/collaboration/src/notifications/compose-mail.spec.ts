@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer';
+import { htmlOf, isAddress, manyLines, oneLine, TEXT_LIMIT } from '../mailer/mail-text';
 import { bodyOf, composeMail } from './compose-mail';
-import type { MailJob } from './mail-queue';
-import { htmlOf, isAddress, manyLines, oneLine, TEXT_LIMIT } from './mail-text';
+import type { MailJob } from './compose-mail';
 
 const job: MailJob = {
   id: 1,

@@ -1,19 +1,35 @@
-import { createHmac } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
-import type { MailJob } from './mail-queue';
+import { hostOf, messageIdFor } from '../mailer/mail-identity';
+import type { MailIdentity } from '../mailer/mail-identity';
+import { escapeHtml, htmlOf, manyLines, oneLine } from '../mailer/mail-text';
 import type { MailReason, MailTemplate } from './mail-templates';
-import { escapeHtml, htmlOf, manyLines, oneLine } from './mail-text';
 
-/** What all e-mails of an instance have in common. */
-export interface MailIdentity {
-  /** Without a slash at its end. */
-  readonly externalUrl: string;
-  readonly from: string;
-  readonly replyTo: string;
-  readonly headerPrefix: string;
-  readonly subjectSuffix: string;
-  /** Keys the ids of messages that tell of no note and no new issue. */
-  readonly secret: string;
+/** An e-mail that may be sent now, and all that it tells. */
+export interface MailJob {
+  readonly id: number;
+  readonly event_id: string;
+  readonly recipient_id: number;
+  readonly template: MailTemplate;
+  readonly reason: MailReason | null;
+  readonly attempts: number;
+  readonly created_at: Date;
+  readonly address: string;
+  readonly actor_name: string;
+  readonly actor_username: string;
+  readonly project_id: number;
+  readonly project_name: string;
+  readonly project_path: string;
+  readonly issue_id: number;
+  readonly issue_iid: number;
+  readonly title: string;
+  readonly description: string | null;
+  readonly state: string;
+  readonly confidential: boolean;
+  readonly note_id: number | null;
+  readonly note_body: string | null;
+  /** Of a new assignment: names without the at sign. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
 }
 
 /** The text of an e-mail, the same for all who get it. */
@@ -84,8 +100,7 @@ export function messageIdOf(job: MailJob, identity: MailIdentity): string {
   const host = hostOf(identity);
   if (job.template === 'issue_created') return `<issue_${job.issue_id}@${host}>`;
   if (job.template === 'note_created') return `<note_${job.note_id}@${host}>`;
-  const triple = `${job.event_id}:${job.recipient_id}:${job.template}`;
-  return `<${createHmac('sha256', identity.secret).update(triple).digest('hex').slice(0, 40)}@${host}>`;
+  return messageIdFor(job, identity);
 }
 
 function headersOf(job: MailJob, { headerPrefix }: MailIdentity, host: string): Record<string, string> {
@@ -117,10 +132,6 @@ function subjectOf(job: MailJob, { subjectSuffix }: MailIdentity): string {
 function linkTo(job: MailJob, { externalUrl }: MailIdentity): string {
   const path = oneLine(job.project_path).split('/').map(encodeURIComponent).join('/');
   return `${externalUrl}/${path}/-/issues/${job.issue_iid}${job.note_id === null ? '' : `#note_${job.note_id}`}`;
-}
-
-function hostOf({ externalUrl }: MailIdentity): string {
-  return new URL(externalUrl).hostname;
 }
 
 function tellsText(template: MailTemplate): boolean {

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { Mailer } from '../mailer/mailer';
+import { mailerSettings } from '../mailer/mailer.config';
+import type { MailerSettings } from '../mailer/mailer.config';
 import type { MailReason, MailTemplate } from './mail-templates';
-import { Mailer } from './mailer';
-import { mailerSettings } from './mailer.config';
-import type { MailerSettings } from './mailer.config';
 import { levelSuitsSql, recipientSql } from './recipient-sql';
 
 /** Something to tell. */

@@ -6,8 +6,8 @@ import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { activitySettings } from '../activity/activity.config';
 import type { ActivitySettings } from '../activity/activity.config';
-import { mailerSettings } from '../notifications/mailer.config';
-import type { MailerSettings } from '../notifications/mailer.config';
+import { mailerSettings } from '../mailer/mailer.config';
+import type { MailerSettings } from '../mailer/mailer.config';
 
 /** Units: rows. Small enough that no statement nears its time limit and nobody waits for a lock. */
 const CHUNK = 2000;
@@ -31,6 +31,7 @@ function oldest(name: string, table: string, done: string): Prepared {
 const activity = oldest('pruning_activity', 'activity_events', 'true');
 // Old e-mails still in the queue are few: they are given up after two days.
 const mails = oldest('pruning_mails', 'mails', `p.state <> 'queued'`);
+const accountMails = oldest('pruning_account_mails', 'account_mails', `p.state <> 'queued'`);
 
 /** Drops what is kept for a time only, in chunks, in the worker role. Source: reference work-tracking 7.8; ADR 0081. */
 @Injectable()
@@ -56,8 +57,9 @@ export class Pruning {
 
   /** Answers how many rows were dropped. */
   async once(): Promise<number> {
-    const { retentionDays } = this.activity;
-    return (await this.drop(activity, retentionDays)) + (await this.drop(mails, this.mailer.retentionDays));
+    let count = await this.drop(activity, this.activity.retentionDays);
+    for (const queue of [mails, accountMails]) count += await this.drop(queue, this.mailer.retentionDays);
+    return count;
   }
 
   private async run(): Promise<void> {

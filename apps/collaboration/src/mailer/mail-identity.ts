@@ -1,0 +1,40 @@
+import { createHmac } from 'node:crypto';
+import type { platformSettings, SettingsOf } from '@rookery/platform';
+import type { MailerSettings } from './mailer.config';
+
+/** What all e-mails of an instance have in common. */
+export interface MailIdentity {
+  /** Without a slash at its end. */
+  readonly externalUrl: string;
+  readonly from: string;
+  readonly replyTo: string;
+  readonly headerPrefix: string;
+  readonly subjectSuffix: string;
+  /** Keys the ids of messages that are named after nothing else. */
+  readonly secret: string;
+}
+
+export function mailIdentityOf(settings: MailerSettings, platform: SettingsOf<typeof platformSettings>): MailIdentity {
+  const { hostname } = new URL(platform.externalUrl);
+  return {
+    externalUrl: platform.externalUrl.replace(/\/+$/, ''),
+    from: settings.from ?? `rookery@${hostname}`,
+    replyTo: settings.replyTo ?? `noreply@${hostname}`,
+    headerPrefix: settings.headerPrefix,
+    subjectSuffix: settings.subjectSuffix,
+    secret: platform.internalSecret,
+  };
+}
+
+export function hostOf({ externalUrl }: Pick<MailIdentity, 'externalUrl'>): string {
+  return new URL(externalUrl).hostname;
+}
+
+/** The same for the same row of a queue, and nothing that others could guess. Shape: with angle brackets. */
+export function messageIdFor(
+  mail: { readonly event_id: string; readonly recipient_id: number; readonly template: string },
+  identity: MailIdentity,
+): string {
+  const triple = `${mail.event_id}:${mail.recipient_id}:${mail.template}`;
+  return `<${createHmac('sha256', identity.secret).update(triple).digest('hex').slice(0, 40)}@${hostOf(identity)}>`;
+}
