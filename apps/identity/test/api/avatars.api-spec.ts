@@ -214,8 +214,9 @@ describe('PUT /user/avatar', () => {
       )[0];
     expect(await own()).toEqual({ namespace: url.slice(SITE.length), user: url.slice(SITE.length) });
     const recorded = await identity.db.query(
-      `select kind, state->>'avatar_url' as url from directory_changes
-       where (kind = 'user' and entity_id = $1) or (kind = 'namespace' and entity_id = $2) order by kind`,
+      `select distinct on (kind) kind, state->>'avatar_url' as url from directory_changes
+       where (kind = 'user' and entity_id = $1) or (kind = 'namespace' and entity_id = $2)
+       order by kind, version desc`,
       [eve.id, eve.namespaceId],
     );
     expect(recorded).toEqual([

@@ -1,0 +1,442 @@
+import {
+  anonymousViewer,
+  aViewer,
+  foreignId,
+  paging,
+  parameterEncodings,
+  refusalOrder,
+  visibility,
+} from '@rookery/testing';
+import type { TestResponse } from '@rookery/testing';
+import { FakeCollaboration } from '../support/fake-collaboration';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+const LINK = 'https://example.com/%{project_path}';
+const IMAGE = 'https://shields.io/badge.svg';
+const collaboration = new FakeCollaboration();
+let identity: IdentityApp;
+/** Owns everything. */
+let ada: Person;
+let stranger: Person;
+beforeAll(async () => {
+  await collaboration.start();
+  identity = await startIdentity({ COLLABORATION_URL: collaboration.url });
+  ada = await identity.person('ada');
+  stranger = await identity.person('stranger');
+});
+afterAll(async () => {
+  await identity.close();
+  await collaboration.stop();
+});
+
+type Kind = 'project' | 'group';
+interface Thing {
+  readonly id: number;
+  readonly full: string;
+  readonly path: string;
+}
+interface Badge {
+  readonly id: number;
+  readonly name: string | null;
+  readonly kind: Kind;
+}
+let serial = 0;
+async function make(kind: Kind, over: Readonly<Record<string, unknown>> = {}): Promise<Thing> {
+  const path = `thing-${++serial}`;
+  const made = await ada.client
+    .post(`/${kind}s`)
+    .body({ name: `Name of ${path}`, path, ...over })
+    .json<{ id: number; full_path?: string; path_with_namespace?: string }>();
+  return { id: made.id, full: (made.full_path ?? made.path_with_namespace)!, path: `/${kind}s/${made.id}` };
+}
+const add = (thing: Thing, over: Readonly<Record<string, unknown>> = {}): Promise<Badge> =>
+  ada.client
+    .post(`${thing.path}/badges`)
+    .body({ link_url: LINK, image_url: IMAGE, ...over })
+    .json<Badge>();
+const join = (thing: Thing, person: Person, access_level: number) =>
+  identity.root.post(`${thing.path}/members`).body({ user_id: person.id, access_level }).json();
+const answerOf = ({ status, body }: TestResponse): [number, unknown] => [status, body];
+const viewerOf = (person: Person) => aViewer({ userId: person.id, username: person.username });
+const LEVELS: Readonly<Record<string, number>> = {
+  guest: 10,
+  planner: 15,
+  reporter: 20,
+  developer: 30,
+  maintainer: 40,
+  owner: 50,
+};
+
+describe.each<[Kind, string]>([
+  ['project', 'maintainer'],
+  ['group', 'owner'],
+])('badges of a %s', (kind, manager) => {
+  it('are made, shown, listed, changed and removed', async () => {
+    const thing = await make(kind);
+    const made = await ada.client
+      .post(`${thing.path}/badges`)
+      .body({ link_url: 'https://example.com', image_url: 'http://one-label/%{unknown}.svg', name: 'Build' });
+    const whole = {
+      name: 'Build',
+      link_url: 'https://example.com',
+      image_url: 'http://one-label/%{unknown}.svg',
+      rendered_link_url: 'https://example.com',
+      rendered_image_url: 'http://one-label/%{unknown}.svg',
+      id: expect.any(Number),
+      kind,
+    };
+    expect(answerOf(made)).toEqual([201, whole]);
+    const path = `${thing.path}/badges/${made.body.id}`;
+    expect(answerOf(await ada.client.get(path))).toEqual([200, whole]);
+    const encoded = `/${kind}s/${encodeURIComponent(thing.full)}/badges`;
+    expect(answerOf(await ada.client.get(encoded))).toEqual([200, [whole]]);
+    expect((await ada.client.request('HEAD', path).send()).status).toBe(200);
+
+    const changed = { ...whole, name: 'Tests', link_url: 'https://a.b', rendered_link_url: 'https://a.b' };
+    expect(answerOf(await ada.client.put(path).body({ name: 'Tests', link_url: 'https://a.b' }))).toEqual([
+      200,
+      changed,
+    ]);
+    expect(answerOf(await ada.client.put(path).body({ name: null }))).toEqual([200, { ...changed, name: null }]);
+    expect(answerOf(await ada.client.put(path).body({}))).toEqual([200, { ...changed, name: null }]);
+
+    const removed = await ada.client.delete(path);
+    expect([removed.status, removed.text]).toEqual([204, '']);
+    for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+      expect(answerOf(await ada.client.request(method, path).send())).toEqual([404, { message: '404 Not found' }]);
+    }
+    expect((await ada.client.get(`${thing.path}/badges`)).body).toEqual([]);
+  });
+
+  it.each<[string, Record<string, unknown>, unknown]>([
+    ['nothing', {}, { error: 'link_url is missing, image_url is missing' }],
+    ['one URL', { link_url: LINK }, { error: 'image_url is missing' }],
+    ['a list', { link_url: ['x'], image_url: IMAGE }, { error: 'link_url is invalid' }],
+    ['a NUL', { link_url: 'https://x/\0', image_url: IMAGE }, { error: 'link_url is invalid' }],
+    [
+      'another scheme',
+      { link_url: 'javascript:alert(1)', image_url: 'ftp://x' },
+      {
+        message: {
+          link_url: ['is blocked: Only allowed schemes are http, https'],
+          image_url: ['is blocked: Only allowed schemes are http, https'],
+        },
+      },
+    ],
+    ['a blank', { link_url: '', image_url: IMAGE }, { message: { link_url: ['must be a valid URL'] } }],
+    [
+      'a long name',
+      { link_url: LINK, image_url: IMAGE, name: 'x'.repeat(256) },
+      { message: { name: ['is too long (maximum is 255 characters)'] } },
+    ],
+  ])('refuse %s', async (_, body, expected) => {
+    const thing = await make(kind);
+    expect(answerOf(await ada.client.post(`${thing.path}/badges`).body(body))).toEqual([400, expected]);
+    const { name: __, ...urls } = body;
+    if ('message' in (expected as object) && !('name' in body)) {
+      const preview = await ada.client.get(`${thing.path}/badges/render`).query(urls);
+      expect(answerOf(preview)).toEqual([400, expected]);
+      const { id } = await add(thing);
+      expect(answerOf(await ada.client.put(`${thing.path}/badges/${id}`).body(body))).toEqual([400, expected]);
+    }
+  });
+
+  describe('to list', () => {
+    let thing: Thing;
+    beforeAll(async () => {
+      thing = await make(kind);
+      for (const name of ['one', 'two', 'One', 'one', 'three']) await add(thing, { name });
+    });
+    paging(() => ({
+      app: identity.app,
+      viewer: viewerOf(ada),
+      path: `${thing.path}/badges`,
+      rows: 5,
+    }));
+
+    it('come oldest first, by their whole name', async () => {
+      const names = async (query: Record<string, unknown>) =>
+        (await ada.client.get(`${thing.path}/badges`).query(query)).body.map((badge: Badge) => badge.name);
+      expect(await names({})).toEqual(['one', 'two', 'One', 'one', 'three']);
+      expect(await names({ name: 'one' })).toEqual(['one', 'one']);
+      expect(await names({ name: 'ONE' })).toEqual([]);
+      expect(await names({ name: 'on' })).toEqual([]);
+      const odd = await ada.client.get(`${thing.path}/badges`).query({ name: ['one'] });
+      expect(answerOf(odd)).toEqual([400, { error: 'name is invalid' }]);
+    });
+  });
+
+  describe('and who may', () => {
+    const below = manager === 'owner' ? 'maintainer' : 'developer';
+    let people: Record<string, Person>;
+    beforeAll(async () => {
+      people = { external: await identity.person(`external-of-${kind}`, { external: true }) };
+      for (const role of Object.keys(LEVELS)) people[role] = await identity.person(`${role}-of-${kind}`);
+    });
+
+    visibility({
+      app: () => identity.app,
+      from: async (level, standing) => {
+        const home = kind === 'project' ? await make('group', { visibility: level }) : null;
+        const thing = await make(kind, { visibility: level, ...(home ? { namespace_id: home.id } : {}) });
+        const { id } = await add(thing);
+        const person = people[standing];
+        if (person && LEVELS[standing]) await join(thing, person, LEVELS[standing]);
+        const viewer =
+          standing === 'anonymous'
+            ? anonymousViewer()
+            : standing === 'admin'
+              ? aViewer({ userId: 1, username: 'root', isAdmin: true })
+              : aViewer({
+                  userId: (person ?? stranger).id,
+                  username: (person ?? stranger).username,
+                  isExternal: standing === 'external',
+                });
+        const list = await identity.app.as(viewer).get(`${thing.path}/badges`);
+        const show = `${thing.path}/badges/${id}`;
+        expect((await identity.app.as(viewer).get(show)).status).toBe(list.status);
+        return { viewer, path: show };
+      },
+    });
+
+    let managed: Promise<{ thing: Thing; id: number }> | undefined;
+    const prepare = async () => {
+      const thing = await make(kind);
+      await join(thing, people[below]!, LEVELS[below]!);
+      await join(thing, people[manager]!, LEVELS[manager]!);
+      return { thing, id: (await add(thing)).id };
+    };
+    const endpoint = (method: 'POST' | 'PUT' | 'GET', path: (id: number) => string, bad: string) => async () => {
+      const { thing, id } = await (managed ??= prepare());
+      const good = { link_url: LINK, image_url: IMAGE };
+      return {
+        method,
+        path: `${thing.path}/badges${path(id)}`,
+        good,
+        bad: bad === '' ? {} : { ...good, [bad]: ['x'] },
+        anonymous: anonymousViewer(),
+        outsider: viewerOf(stranger),
+        reader: viewerOf(people[below]!),
+        allowed: viewerOf(people[manager]!),
+      };
+    };
+    describe('add', () =>
+      refusalOrder(
+        () => identity.app,
+        endpoint('POST', () => '', ''),
+      ));
+    describe('change', () =>
+      refusalOrder(
+        () => identity.app,
+        endpoint('PUT', (id) => `/${id}`, 'link_url'),
+      ));
+    describe('preview', () =>
+      refusalOrder(
+        () => identity.app,
+        endpoint('GET', () => '/render', ''),
+      ));
+
+    it('remove', async () => {
+      const thing = await make(kind);
+      const { id } = await add(thing);
+      const path = `${thing.path}/badges/${id}`;
+      await join(thing, people[below]!, LEVELS[below]!);
+      const missing = `404 ${kind === 'group' ? 'Group' : 'Project'} Not Found`;
+      expect(answerOf(await identity.nobody.delete(path))).toEqual([401, { message: '401 Unauthorized' }]);
+      expect(answerOf(await stranger.client.delete(path))).toEqual([404, { message: missing }]);
+      expect(answerOf(await people[below]!.client.delete(path))).toEqual([403, { message: '403 Forbidden' }]);
+      expect(answerOf(await ada.client.delete(`${thing.path}/badges/x`))).toEqual([
+        400,
+        { error: 'badge_id is invalid' },
+      ]);
+      const old = 'Mon, 01 Jan 2001 00:00:00 GMT';
+      const stale = await ada.client.delete(path).header('if-unmodified-since', old).send();
+      expect(answerOf(stale)).toEqual([412, { message: '412 Precondition Failed' }]);
+      const fresh = new Date(Date.now() + 60_000).toUTCString();
+      expect((await ada.client.delete(path).header('if-unmodified-since', fresh).send()).status).toBe(204);
+    });
+  });
+
+  describe('of another one', () => {
+    let other: Badge;
+    let owner: Thing;
+    let thing: Thing;
+    beforeAll(async () => {
+      [thing, owner] = [await make(kind), await make(kind)];
+      other = await add(owner);
+    });
+    foreignId({
+      app: () => identity.app,
+      viewer: () => viewerOf(ada),
+      requests: () => [
+        { method: 'GET', path: `${thing.path}/badges/${other.id}` },
+        { method: 'PUT', path: `${thing.path}/badges/${other.id}`, body: { name: 'x' } },
+        { method: 'DELETE', path: `${thing.path}/badges/${other.id}` },
+        { method: 'GET', path: `${thing.path}/badges/9007199254740991` },
+      ],
+      untouched: async () => (await ada.client.get(`${owner.path}/badges/${other.id}`)).body,
+    });
+  });
+
+  describe('in every encoding', () => {
+    let thing: Thing;
+    beforeAll(async () => {
+      thing = await make(kind);
+    });
+    parameterEncodings({
+      app: () => identity.app,
+      to: () => ({
+        viewer: viewerOf(ada),
+        method: 'POST',
+        path: `${thing.path}/badges`,
+        params: { link_url: LINK, image_url: IMAGE, name: '5' },
+      }),
+      seen: (body) => [body['link_url'], body['image_url'], body['name']],
+      expected: [LINK, IMAGE, '5'],
+    });
+  });
+
+  it('go with it', async () => {
+    const thing = await make(kind);
+    const { id } = await add(thing);
+    await identity.db.query(`delete from ${kind === 'group' ? 'namespaces' : 'projects'} where id = $1`, [thing.id]);
+    expect(await identity.db.query('select 1 from badges where id = $1', [id])).toEqual([]);
+  });
+});
+
+describe('badges of groups, in their projects', () => {
+  it('are listed between the project’s own by age, and are the group’s to change', async () => {
+    const top = await make('group');
+    const sub = await make('group', { parent_id: top.id });
+    const beside = await make('group', { parent_id: top.id });
+    const project = await make('project', { namespace_id: sub.id });
+    const own = await add(project, { name: 'own' });
+    const above = await add(top, { name: 'top' });
+    const near = await add(sub, { name: 'sub' });
+    await add(beside, { name: 'beside' });
+    const list = (await ada.client.get(`${project.path}/badges`)).body as Badge[];
+    expect(list.map(({ id, kind }) => [id, kind])).toEqual([
+      [own.id, 'project'],
+      [above.id, 'group'],
+      [near.id, 'group'],
+    ]);
+    expect((await ada.client.get(`${project.path}/badges/${above.id}`)).body).toMatchObject({
+      kind: 'group',
+      name: 'top',
+      rendered_link_url: `https://example.com/${project.full}`,
+    });
+    expect((await ada.client.get(`${project.path}/badges`).query({ name: 'sub' })).body).toHaveLength(1);
+    // A group shows what is its own.
+    expect((await ada.client.get(`${sub.path}/badges`)).body.map((one: Badge) => one.id)).toEqual([near.id]);
+    expect((await ada.client.get(`${sub.path}/badges/${above.id}`)).status).toBe(404);
+    for (const [method, verb] of [
+      ['PUT', 'update'],
+      ['DELETE', 'delete'],
+    ] as const) {
+      const refused = await ada.client.request(method, `${project.path}/badges/${above.id}`).send();
+      expect(answerOf(refused)).toEqual([403, { error: `To ${verb} a Group badge please use the Group endpoint` }]);
+    }
+    expect((await ada.client.get(`${top.path}/badges/${above.id}`)).status).toBe(200);
+  });
+});
+
+describe('placeholders', () => {
+  const preview = async (thing: Thing, link_url: string, client = ada.client) => {
+    const { status, body } = await client.get(`${thing.path}/badges/render`).query({ link_url, image_url: IMAGE });
+    expect([status, body]).toEqual([
+      200,
+      {
+        name: null,
+        link_url,
+        image_url: IMAGE,
+        rendered_link_url: expect.any(String),
+        rendered_image_url: IMAGE,
+      },
+    ]);
+    return body.rendered_link_url as string;
+  };
+
+  it('are what the project is', async () => {
+    const top = await make('group', { name: 'Top (one)' });
+    const sub = await make('group', { parent_id: top.id });
+    const project = await make('project', { namespace_id: sub.id, name: 'The site' });
+    const all = 'https://x/%{project_path}|%{project_title}|%{project_name}|%{project_id}|%{project_namespace}';
+    expect(await preview(project, all)).toBe(
+      `https://x/${project.full}|The site|${project.full.split('/').at(-1)}|${project.id}|${sub.full}`,
+    );
+    expect(await preview(project, 'https://%{host_server}/%{group_name}')).toBe('https://localhost/Top (one)');
+    expect(await preview(project, 'https://%{gitlab_server}/%7Bproject_id%7D')).toBe(`https://localhost/${project.id}`);
+    expect(await preview(project, 'https://%{pages_domain}/%{gitlab_pages_domain}')).toBe(
+      'https://pages.localhost/pages.localhost',
+    );
+  });
+
+  it('of a group stay in a personal project', async () => {
+    const own = await make('project');
+    expect(await preview(own, 'https://x/%{group_name}/%{project_namespace}')).toBe('https://x/%{group_name}/ada');
+  });
+
+  it('of the repository are asked from collaboration, once for a page, and only when they occur', async () => {
+    const project = await make('project');
+    const plain = await make('project');
+    await add(plain);
+    for (const name of ['commit_sha', 'latest_tag', 'default_branch']) {
+      await add(project, { link_url: `https://x/%{${name}}`, image_url: `https://x/%{project_id}/%{${name}}` });
+    }
+    const links = async (): Promise<string[]> =>
+      (await ada.client.get(`${project.path}/badges`)).body.map(
+        (one: Record<string, string>) => one['rendered_link_url'],
+      );
+    collaboration.asked.length = 0;
+    expect((await ada.client.get(`${plain.path}/badges`)).body).toHaveLength(1);
+    expect(collaboration.asked).toEqual([]);
+    // It knows nothing yet.
+    expect(await links()).toEqual([
+      'https://x/%{commit_sha}',
+      'https://x/%{latest_tag}',
+      'https://x/%{default_branch}',
+    ]);
+    expect(collaboration.asked).toEqual([[project.id]]);
+    collaboration.facts.set(project.id, { default_branch: 'trunk', commit_sha: 'abc', latest_tag: 'v1' });
+    expect(await links()).toEqual(['https://x/abc', 'https://x/v1', 'https://x/trunk']);
+    // What the project says of itself counts.
+    await identity.db.query(`update projects set default_branch = 'main' where id = $1`, [project.id]);
+    expect((await links())[2]).toBe('https://x/main');
+    const before = collaboration.asked.length;
+    expect(await preview(project, 'https://x/%{default_branch}')).toBe('https://x/main');
+    expect(collaboration.asked).toHaveLength(before);
+  });
+
+  it('of a group’s badge are those of its first project that the caller may see', async () => {
+    const group = await make('group', { visibility: 'public' });
+    const badge = await add(group);
+    const shown = async (person: Person | null) =>
+      (await (person?.client ?? identity.nobody).get(`${group.path}/badges/${badge.id}`)).body.rendered_link_url;
+    expect(await shown(ada)).toBe(LINK);
+    const hidden = await make('project', { namespace_id: group.id, visibility: 'private' });
+    const open = await make('project', { namespace_id: group.id, visibility: 'public' });
+    expect(await shown(ada)).toBe(`https://example.com/${hidden.full}`);
+    expect(await shown(null)).toBe(`https://example.com/${open.full}`);
+    expect(await shown(stranger)).toBe(`https://example.com/${open.full}`);
+    const guest = await identity.person(`guest-${++serial}`);
+    await join(hidden, guest, 10);
+    expect(await shown(guest)).toBe(`https://example.com/${hidden.full}`);
+  });
+
+  // The last one: identity does not ask again for a while.
+  it('of the repository stay when collaboration does not answer, and nobody waits twice', async () => {
+    const project = await make('project');
+    collaboration.facts.set(project.id, { commit_sha: 'abc' });
+    collaboration.isSilent = true;
+    collaboration.asked.length = 0;
+    const startedAt = performance.now();
+    expect(await preview(project, 'https://x/%{commit_sha}')).toBe('https://x/%{commit_sha}');
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(await preview(project, 'https://x/%{commit_sha}/%{project_id}')).toBe(
+      `https://x/%{commit_sha}/${project.id}`,
+    );
+    expect(collaboration.asked).toHaveLength(1);
+    collaboration.isSilent = false;
+  });
+});
