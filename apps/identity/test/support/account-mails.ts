@@ -1,20 +1,14 @@
-import type { AccountMailFacts, AccountMailQuestion } from '@rookery/contracts';
+import type { AccountMailQuestion, AccountMailsAnswer } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
-import { TEST_INTERNAL_SECRET } from '@rookery/testing';
 import type { IdentityApp } from './identity-app';
+import { internalCall } from './internal-calls';
 
 /** Asks as the mailer does. */
 export async function mailFacts(
-  { app }: IdentityApp,
+  identity: IdentityApp,
   ...mails: readonly AccountMailQuestion[]
-): Promise<(AccountMailFacts | null)[]> {
-  const response = await fetch(`${app.baseUrl}${INTERNAL_PATHS.accountMails}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${TEST_INTERNAL_SECRET}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ mails }),
-  });
-  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
-  return ((await response.json()) as { mails: (AccountMailFacts | null)[] }).mails;
+): Promise<AccountMailsAnswer['mails']> {
+  return (await internalCall<AccountMailsAnswer>(identity, INTERNAL_PATHS.accountMails, { mails })).mails;
 }
 
 export interface ConfirmationEvent {

@@ -1,0 +1,325 @@
+import { anonymousViewer, aViewer, foreignId, paging, parameterEncodings, refusalOrder } from '@rookery/testing';
+import { inDays, maker } from '../support/groups-and-projects';
+import type { MadeGroup } from '../support/groups-and-projects';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+import { resolve } from '../support/internal-calls';
+
+let identity: IdentityApp;
+let olga: Person;
+let gus: Person;
+let nest: MadeGroup;
+let bot: number;
+const make = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity();
+  [olga, gus] = [await make.person(), await make.person()];
+  nest = await make.group(olga, { visibility: 'private' });
+  await make.join(`/groups/${nest.id}`, gus, 40);
+  bot = await account();
+});
+afterAll(() => identity.close());
+
+interface Token {
+  readonly id: number;
+  readonly name: string;
+  readonly token: string;
+}
+const account = async (group = nest): Promise<number> =>
+  (await olga.client.post(`/groups/${group.id}/service_accounts`).body({}).json<{ id: number }>()).id;
+const at = (userId = bot, group = nest): string =>
+  `/groups/${group.id}/service_accounts/${userId}/personal_access_tokens`;
+const give = (over: object = {}, userId = bot) =>
+  olga.client
+    .post(at(userId))
+    .body({ name: 'ci', scopes: ['api'], ...over })
+    .json<Token>();
+const viewer = (person: Person) => aViewer({ userId: person.id, username: person.username });
+const outcome = async (asked: PromiseLike<{ status: number; body: unknown }>): Promise<[number, unknown]> => {
+  const { status, body } = await asked;
+  return [status, body];
+};
+const shown = (over: object) => ({
+  id: expect.any(Number),
+  name: 'ci',
+  revoked: false,
+  created_at: expect.stringMatching(/Z$/),
+  description: null,
+  scopes: ['api'],
+  user_id: bot,
+  last_used_at: null,
+  active: true,
+  expires_at: inDays(365),
+  ...over,
+});
+const secret = expect.stringMatching(/^glpat-[\w-]{20,}$/);
+
+describe('POST …/personal_access_tokens', () => {
+  it('makes a token with which the account acts', async () => {
+    const body = { name: 'ci', description: 'builds', scopes: ['api', 'read_user'], expires_at: inDays(30) };
+    const { status, body: token } = await olga.client.post(at()).body(body);
+    expect([status, token]).toEqual([201, shown({ ...body, token: secret })]);
+    expect(await resolve(identity, token.token)).toMatchObject({
+      outcome: 'valid',
+      holder: { user_id: bot, bot: true, admin: false, scopes: ['api', 'read_user'] },
+    });
+  });
+
+  it('lives as long as allowed unless a day is named', async () => {
+    expect(await give()).toEqual(shown({ token: secret }));
+    expect(await give({ expires_at: inDays(0) })).toEqual(
+      shown({ token: secret, active: false, expires_at: inDays(0) }),
+    );
+  });
+
+  it.each<[object, object]>([
+    [{ scopes: ['api'] }, { error: 'name is missing' }],
+    [{ name: 'x' }, { error: 'scopes is missing' }],
+    [{ name: '', scopes: ['api'] }, { error: 'name is empty' }],
+    [{ name: 'x', scopes: [] }, { error: 'scopes is empty' }],
+    [{ name: 'x', scopes: ['sudo'] }, { message: '400 Bad request - Scopes can only contain available scopes' }],
+    [{ name: 'x', scopes: ['api'], expires_at: 'soon' }, { error: 'expires_at is invalid' }],
+    [
+      { name: 'x', scopes: ['api'], expires_at: inDays(-1) },
+      { message: '400 Bad request - Expiration date cannot be in the past' },
+    ],
+    [
+      { name: 'x', scopes: ['api'], expires_at: inDays(366) },
+      { message: `400 Bad request - Expiration date must be before ${inDays(366)}` },
+    ],
+  ])('refuses %j', async (body, expected) => {
+    expect(await outcome(olga.client.post(at()).body(body))).toEqual([400, expected]);
+  });
+
+  refusalOrder(
+    () => identity.app,
+    async () => ({
+      method: 'POST',
+      path: at(),
+      good: { name: 'x', scopes: ['api'] },
+      bad: { name: 'x' },
+      anonymous: anonymousViewer(),
+      outsider: viewer(await make.person()),
+      reader: viewer(gus),
+      allowed: viewer(olga),
+    }),
+  );
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: () => ({
+      viewer: viewer(olga),
+      method: 'POST',
+      path: at(),
+      params: { name: 'x', description: 'd', scopes: ['api', 'read_api'], expires_at: inDays(3) },
+    }),
+    seen: ({ name, description, scopes, expires_at }) => [name, description, scopes, expires_at],
+    expected: ['x', 'd', ['api', 'read_api'], inDays(3)],
+  });
+});
+
+describe('GET …/personal_access_tokens', () => {
+  let busy: number;
+  beforeAll(async () => {
+    busy = await account();
+    for (const name of ['b', 'a', 'd', 'c']) await give({ name, expires_at: inDays(name.charCodeAt(0)) }, busy);
+    const dead = await give({ name: 'revoked one' }, busy);
+    await olga.client.delete(`${at(busy)}/${dead.id}`);
+    await identity.root
+      .post(`/users/${busy}/impersonation_tokens`)
+      .body({ name: 'hidden', scopes: ['api'] })
+      .json();
+  });
+  const names = async (query: Record<string, unknown>) =>
+    (await olga.client.get(at(busy)).query(query)).body.map((token: Token) => token.name);
+
+  it.each<[Record<string, unknown>, string[]]>([
+    [{}, ['b', 'a', 'd', 'c', 'revoked one']],
+    [{ sort: 'name_desc' }, ['revoked one', 'd', 'c', 'b', 'a']],
+    [{ sort: 'expires_asc' }, ['a', 'b', 'c', 'd', 'revoked one']],
+    [{ revoked: true }, ['revoked one']],
+    [{ state: 'active' }, ['b', 'a', 'd', 'c']],
+    [{ state: 'inactive' }, ['revoked one']],
+    [{ search: 'VOKED' }, ['revoked one']],
+    [{ expires_before: inDays(99) }, ['b', 'a']],
+    [{ expires_after: inDays(99) }, ['d', 'revoked one']],
+    [{ created_after: '2999-01-01' }, []],
+    [{ created_before: '2999-01-01' }, ['b', 'a', 'd', 'c', 'revoked one']],
+    [{ last_used_after: '2000-01-01' }, []],
+    [{ last_used_before: '2999-01-01' }, []],
+  ])('narrows by %j', async (query, expected) => expect(await names(query)).toEqual(expected));
+
+  it('shows tokens without their secret', async () => {
+    const token = await give();
+    const list = (await olga.client.get(at()).query({ sort: 'created_desc' })).body;
+    expect(list[0]).toEqual(shown({ id: token.id }));
+    expect((await identity.root.get(at())).status).toBe(200);
+    expect((await olga.client.get(`/groups/${nest.path}/service_accounts/${bot}/personal_access_tokens`)).status).toBe(
+      200,
+    );
+  });
+
+  paging(() => ({ app: identity.app, viewer: viewer(olga), path: at(busy), query: { sort: 'name_asc' }, rows: 5 }));
+
+  refusalOrder(
+    () => identity.app,
+    async () => ({
+      method: 'GET',
+      path: at(),
+      good: {},
+      bad: { state: 'gone' },
+      anonymous: anonymousViewer(),
+      outsider: viewer(await make.person()),
+      reader: viewer(gus),
+      allowed: viewer(olga),
+    }),
+  );
+});
+
+describe('DELETE …/personal_access_tokens/:token_id', () => {
+  it('revokes, also twice', async () => {
+    const token = await give();
+    for (let time = 0; time < 2; time += 1) {
+      const { status, text } = await olga.client.delete(`${at()}/${token.id}`);
+      expect([status, text]).toEqual([204, '']);
+    }
+    expect((await resolve(identity, token.token)).outcome).toBe('revoked');
+  });
+
+  it('refuses in the usual order', async () => {
+    const token = await give();
+    const path = `${at()}/${token.id}`;
+    const outsider = await make.person();
+    expect(await outcome(identity.nobody.delete(path))).toEqual([401, { message: '401 Unauthorized' }]);
+    const reader = identity.as({ userId: outsider.id, username: outsider.username, scopes: ['read_api'] });
+    expect((await reader.delete(`${at()}/x`)).body).toMatchObject({ error: 'insufficient_scope', scope: 'api' });
+    expect(await outcome(outsider.client.delete(`${at()}/x`))).toEqual([400, { error: 'token_id is invalid' }]);
+    expect(await outcome(outsider.client.delete(path))).toEqual([404, { message: '404 Group Not Found' }]);
+    expect(await outcome(gus.client.delete(path))).toEqual([403, { message: '403 Forbidden' }]);
+    expect((await resolve(identity, token.token)).outcome).toBe('valid');
+  });
+});
+
+describe('POST …/personal_access_tokens/:token_id/rotate', () => {
+  it('replaces the token at once, for a week', async () => {
+    const old = await give({ name: 'deploy', description: 'd', scopes: ['read_api'] });
+    const { status, body } = await olga.client.post(`${at()}/${old.id}/rotate`).body({});
+    const kept = { name: 'deploy', description: 'd', scopes: ['read_api'], expires_at: inDays(7) };
+    expect([status, body]).toEqual([200, shown({ ...kept, token: secret })]);
+    expect((await resolve(identity, old.token)).outcome).toBe('revoked');
+    expect((await resolve(identity, body.token)).outcome).toBe('valid');
+  });
+
+  it('of a revoked token fails, and takes the family with it', async () => {
+    const first = await give();
+    const second = await olga.client.post(`${at()}/${first.id}/rotate`).json<Token>();
+    expect(await outcome(olga.client.post(`${at()}/${first.id}/rotate`))).toEqual([
+      400,
+      { message: '400 Bad request - Token already revoked' },
+    ]);
+    expect((await resolve(identity, second.token)).outcome).toBe('revoked');
+  });
+
+  it('refuses a bad day', async () => {
+    const token = await give();
+    expect(await outcome(olga.client.post(`${at()}/${token.id}/rotate`).body({ expires_at: 'x' }))).toEqual([
+      400,
+      { error: 'expires_at is invalid' },
+    ]);
+    expect(await outcome(olga.client.post(`${at()}/${token.id}/rotate`).body({ expires_at: inDays(366) }))).toEqual([
+      400,
+      { message: `400 Bad request - Expiration date must be before ${inDays(366)}` },
+    ]);
+    expect((await resolve(identity, token.token)).outcome).toBe('valid');
+  });
+
+  refusalOrder(
+    () => identity.app,
+    async () => ({
+      method: 'POST',
+      path: `${at()}/${(await give()).id}/rotate`,
+      good: {},
+      bad: { expires_at: 'x' },
+      anonymous: anonymousViewer(),
+      outsider: viewer(await make.person()),
+      reader: viewer(gus),
+      allowed: viewer(olga),
+    }),
+  );
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: async () => ({
+      viewer: viewer(olga),
+      method: 'POST',
+      path: `${at()}/${(await give()).id}/rotate`,
+      params: { expires_at: inDays(12) },
+    }),
+    seen: ({ expires_at }) => expires_at,
+    expected: inDays(12),
+  });
+});
+
+describe('what there is not', () => {
+  const everywhere = (userId: number, tokenId: number, group = nest) =>
+    [
+      ['get', at(userId, group)],
+      ['post', at(userId, group)],
+      ['delete', `${at(userId, group)}/${tokenId}`],
+      ['post', `${at(userId, group)}/${tokenId}/rotate`],
+    ] as const;
+  const ask = (method: 'get' | 'post' | 'delete', path: string) =>
+    outcome(olga.client[method](path).query({ name: 'x', scopes: ['api'] }));
+
+  it('accounts that are none, or of somewhere else', async () => {
+    const instance = (await identity.root.post('/service_accounts').body({}).json<{ id: number }>()).id;
+    for (const id of [gus.id, instance, 99999999]) {
+      for (const [method, path] of everywhere(id, 1)) {
+        expect(await ask(method, path)).toEqual([404, { message: '404 User Not Found' }]);
+      }
+    }
+  });
+
+  it('tokens that are none, or of somebody else', async () => {
+    const own = await identity.root
+      .post(`/users/${olga.id}/personal_access_tokens`)
+      .body({ name: 'x', scopes: ['api'] })
+      .json<Token>();
+    const acting = await identity.root
+      .post(`/users/${bot}/impersonation_tokens`)
+      .body({ name: 'x', scopes: ['api'] })
+      .json<Token>();
+    const other = await give({}, await account());
+    for (const token of [own.id, acting.id, other.id, 99999999]) {
+      for (const [method, path] of everywhere(bot, token).slice(2)) {
+        expect(await ask(method, path)).toEqual([404, { message: '404 Not Found' }]);
+      }
+    }
+    expect((await resolve(identity, other.token)).outcome).toBe('valid');
+  });
+
+  it('service accounts of subgroups', async () => {
+    const below = await make.group(olga, { parent_id: nest.id });
+    for (const [method, path] of everywhere(bot, 1, below)) {
+      expect(await ask(method, path)).toEqual([400, { message: '400 Bad request - Group must be a top-level group' }]);
+    }
+  });
+
+  let token: Token;
+  let other: MadeGroup;
+  beforeAll(async () => {
+    token = await give();
+    other = await make.group(olga);
+  });
+  foreignId({
+    app: () => identity.app,
+    viewer: () => viewer(olga),
+    requests: () => [
+      { method: 'GET', path: at(bot, other) },
+      { method: 'POST', path: at(bot, other), body: { name: 'x', scopes: ['api'] } },
+      { method: 'DELETE', path: `${at(bot, other)}/${token.id}` },
+      { method: 'POST', path: `${at(bot, other)}/${token.id}/rotate`, body: {} },
+    ],
+    untouched: () => resolve(identity, token.token).then(({ outcome }) => outcome),
+  });
+});

@@ -1,0 +1,603 @@
+import {
+  anonymousViewer,
+  aViewer,
+  foreignId,
+  paging,
+  parameterEncodings,
+  refusalOrder,
+  visibility,
+} from '@rookery/testing';
+import { confirmationsOf, newestLink } from '../support/account-mails';
+import { maker } from '../support/groups-and-projects';
+import type { MadeGroup } from '../support/groups-and-projects';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+import { resolve, sudo } from '../support/internal-calls';
+
+let identity: IdentityApp;
+let olga: Person;
+let gus: Person;
+let nest: MadeGroup;
+const make = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity({ EMAIL_CONFIRMATIONS_PER_HOUR_COUNT: '0', DELETION_DELAY_DAYS: '0' });
+  [olga, gus] = [await make.person(), await make.person()];
+  nest = await make.group(olga, { visibility: 'private' });
+  await make.join(`/groups/${nest.id}`, gus, 40);
+});
+afterAll(() => identity.close());
+
+interface Account {
+  readonly id: number;
+  readonly username: string;
+  readonly name: string;
+  readonly email: string;
+}
+const at = (group: { id: number } = nest): string => `/groups/${group.id}/service_accounts`;
+const made = (body: object = {}, group = nest) => olga.client.post(at(group)).body(body).json<Account>();
+const viewer = (person: Person) => aViewer({ userId: person.id, username: person.username });
+const MAY_NOT_CREATE = {
+  message: '403 Forbidden - User does not have permission to create a service account in this namespace.',
+};
+const TOP_LEVEL = { message: '400 Bad request - Group must be a top-level group' };
+const outcome = async (asked: PromiseLike<{ status: number; body: unknown }>): Promise<[number, unknown]> => {
+  const { status, body } = await asked;
+  return [status, body];
+};
+
+describe('POST /groups/:id/service_accounts', () => {
+  it('generates what is not said, with one random part', async () => {
+    const { status, body } = await olga.client.post(at()).body({});
+    const random = /^service_account_group_\d+_([0-9a-f]{32})$/.exec(body.username)![1]!;
+    expect([status, body]).toEqual([
+      201,
+      {
+        id: expect.any(Number),
+        username: `service_account_group_${nest.id}_${random}`,
+        name: 'Service account user',
+        email: `service_account_group_${nest.id}_${random}@noreply.localhost`,
+      },
+    ]);
+    const user = await identity.root.get(`/users/${body.id}`);
+    expect(user.body).toMatchObject({ bot: true, state: 'active', confirmed_at: expect.any(String), is_admin: false });
+    expect((await identity.root.get(`${at()}?order_by=id`)).body[0]).toEqual(body);
+    expect(await confirmationsOf(identity, body.id)).toEqual([]);
+  });
+
+  it('takes names; the address stays a generated one', async () => {
+    const username = make.unique('deployer');
+    const { status, body } = await olga.client.post(at()).body({ name: 'Deployer', username });
+    expect([status, body]).toEqual([
+      201,
+      {
+        id: expect.any(Number),
+        username,
+        name: 'Deployer',
+        email: expect.stringMatching(/^service_account_group_\d+_[0-9a-f]{32}@noreply\.localhost$/),
+      },
+    ]);
+  });
+
+  it('takes an address, which has to be confirmed before the account can be used', async () => {
+    const email = `${make.unique('bot')}@mail.example`;
+    const account = await made({ email });
+    expect(account).toEqual({ id: account.id, username: account.username, name: 'Service account user', email });
+    const token = await olga.client
+      .post(`${at()}/${account.id}/personal_access_tokens`)
+      .body({ name: 'x', scopes: ['api'] })
+      .json<{ token: string }>();
+    expect(await resolve(identity, token.token)).toMatchObject({
+      outcome: 'user_refused',
+      reason: expect.stringContaining('email address is not confirmed'),
+    });
+    expect((await olga.client.get(at())).body[0]).toEqual({ ...account, unconfirmed_email: email });
+    const before = (await resolve(identity, null)).version;
+    expect((await identity.nobody.get(await newestLink(identity, account.id))).status).toBe(302);
+    expect(await resolve(identity, token.token)).toMatchObject({
+      outcome: 'valid',
+      holder: { user_id: account.id, bot: true },
+    });
+    expect((await olga.client.get(at())).body[0]).toEqual(account);
+    // The copies learn of the address, gateways of the token, in one version.
+    const changes = await identity.db.query<{ kind: string; state: { notification_email: string } | null }>(
+      `select kind, state from directory_changes where version > $1 and (entity_id = $2 or kind = 'token') order by ordinal`,
+      [before, account.id],
+    );
+    expect(changes).toMatchObject([{ kind: 'user', state: { notification_email: email } }, { kind: 'token' }]);
+  });
+
+  it('cannot be acted as by sudo before', async () => {
+    const account = await made({ email: `${make.unique('bot')}@mail.example` });
+    expect((await sudo(identity, account.username))!.state).toBe('unconfirmed');
+    await identity.nobody.get(await newestLink(identity, account.id));
+    expect((await sudo(identity, account.username))!.state).toBe('active');
+  });
+
+  it.each<[object, string]>([
+    [{ username: 'root' }, 'Username has already been taken'],
+    [{ username: 'ROOT' }, 'Username has already been taken'],
+    [{ email: 'TAKEN@mail.example' }, 'Email has already been taken'],
+    [{ email: 'nobody' }, 'Email is invalid'],
+    [
+      { username: 'a b' },
+      "Username can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'.",
+    ],
+    [{ username: 'api' }, 'Username api is a reserved name'],
+    [{ name: 'x'.repeat(256), email: 'x' }, 'Email is invalid, Name is too long (maximum is 255 characters)'],
+  ])('refuses %j', async (body, text) => {
+    await identity.db.query(
+      `insert into emails (user_id, email) values (1, 'taken@mail.example') on conflict do nothing`,
+    );
+    expect(await outcome(olga.client.post(at()).body(body))).toEqual([400, { message: `400 Bad request - ${text}` }]);
+  });
+
+  it('refuses the path of a group, and leaves nothing behind', async () => {
+    const email = `${make.unique('bot')}@mail.example`;
+    const body = { username: nest.path, email };
+    expect(await outcome(olga.client.post(at()).body(body))).toEqual([
+      400,
+      { message: '400 Bad request - Username has already been taken' },
+    ]);
+    expect(await identity.db.query(`select 1 from emails where email = $1`, [email])).toEqual([]);
+    expect((await olga.client.post(at()).body({ email })).status).toBe(201);
+  });
+
+  it('gives one of many who want a name at once', async () => {
+    const username = make.unique('wanted');
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        olga.client
+          .post(at())
+          .body({ username, email: `${username}@mail.example` })
+          .send(),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400]);
+  });
+
+  it('is for owners, who may be told more than others', async () => {
+    expect(await outcome(gus.client.post(at()).body({}))).toEqual([403, MAY_NOT_CREATE]);
+    expect((await identity.root.post(at()).body({})).status).toBe(201);
+    const below = await make.group(olga, { parent_id: nest.id });
+    expect(await outcome(olga.client.post(at(below)).body({}))).toEqual([400, TOP_LEVEL]);
+    expect(await outcome(gus.client.post(at(below)).body({}))).toEqual([403, MAY_NOT_CREATE]);
+  });
+
+  it('finds the group by its path', async () => {
+    expect((await olga.client.post(`/groups/${nest.path}/service_accounts`).body({})).status).toBe(201);
+    const below = await make.group(olga, { parent_id: nest.id });
+    const path = encodeURIComponent(below.full_path);
+    expect(await outcome(olga.client.get(`/groups/${path}/service_accounts`))).toEqual([400, TOP_LEVEL]);
+  });
+
+  refusalOrder(
+    () => identity.app,
+    async () => ({
+      method: 'POST',
+      path: at(),
+      good: {},
+      bad: { name: ['a'] },
+      anonymous: anonymousViewer(),
+      outsider: viewer(await make.person()),
+      reader: viewer(gus),
+      allowed: viewer(olga),
+    }),
+  );
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: () => ({
+      viewer: viewer(olga),
+      method: 'POST',
+      path: at(),
+      params: { name: 'Bot', username: make.unique('encoded'), email: `${make.unique('encoded')}@mail.example` },
+    }),
+    seen: ({ name, username, email }) => [name, ...[username, email].map((text) => String(text).replace(/\d+/, 'n'))],
+    expected: ['Bot', 'encoded-n', 'encoded-n@mail.example'],
+  });
+});
+
+describe('GET /groups/:id/service_accounts', () => {
+  let flock: MadeGroup;
+  let accounts: Account[];
+  beforeAll(async () => {
+    flock = await make.group(olga, { visibility: 'private' });
+    accounts = [];
+    for (const username of ['cc', 'aa', 'ee', 'bb', 'dd'])
+      accounts.push(await made({ username: `${username}.flock` }, flock));
+  });
+  const names = async (query: Record<string, unknown>) =>
+    (await olga.client.get(at(flock)).query(query)).body.map((one: Account) => one.username.slice(0, 2));
+
+  it.each<[Record<string, unknown>, string[]]>([
+    [{}, ['dd', 'bb', 'ee', 'aa', 'cc']],
+    [{ sort: 'asc' }, ['cc', 'aa', 'ee', 'bb', 'dd']],
+    [{ order_by: 'username' }, ['ee', 'dd', 'cc', 'bb', 'aa']],
+    [{ order_by: 'username', sort: 'asc' }, ['aa', 'bb', 'cc', 'dd', 'ee']],
+  ])('is ordered by %j', async (query, expected) => expect(await names(query)).toEqual(expected));
+
+  it('shows each account whole', async () => {
+    expect((await olga.client.get(at(flock)).query({ sort: 'asc' })).body).toEqual(accounts);
+  });
+
+  it.each([
+    [{ order_by: 'name' }, { error: 'order_by does not have a valid value' }],
+    [{ sort: 'up' }, { error: 'sort does not have a valid value' }],
+  ])('refuses %j', async (query, expected) => {
+    expect(await outcome(olga.client.get(at(flock)).query(query))).toEqual([400, expected]);
+  });
+
+  paging(() => ({ app: identity.app, viewer: viewer(olga), path: at(flock), query: { sort: 'asc' }, rows: 5 }));
+
+  refusalOrder(
+    () => identity.app,
+    async () => ({
+      method: 'GET',
+      path: at(),
+      good: {},
+      bad: { sort: 'up' },
+      anonymous: anonymousViewer(),
+      outsider: viewer(await make.person()),
+      reader: viewer(gus),
+      allowed: viewer(olga),
+    }),
+  );
+
+  const LEVELS = { guest: 10, planner: 15, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const;
+  visibility({
+    app: () => identity.app,
+    anonymous: 401,
+    seen: (standing) => (standing === 'owner' || standing === 'admin' ? 200 : 403),
+    from: async (level, standing) => {
+      const group = await make.group(olga, { visibility: level });
+      if (standing === 'anonymous') return { viewer: anonymousViewer(), path: at(group) };
+      const over = { isAdmin: standing === 'admin', isExternal: standing === 'external' };
+      const person = await make.person({ external: over.isExternal, admin: over.isAdmin });
+      if (standing in LEVELS) await make.join(`/groups/${group.id}`, person, LEVELS[standing as keyof typeof LEVELS]);
+      return { viewer: aViewer({ userId: person.id, username: person.username, ...over }), path: at(group) };
+    },
+  });
+});
+
+describe('PATCH /groups/:id/service_accounts/:user_id', () => {
+  it('changes names, with the namespace of the account', async () => {
+    const account = await made();
+    const username = make.unique('renamed');
+    const changed = await olga.client.patch(`${at()}/${account.id}`).body({ name: 'New', username });
+    expect([changed.status, changed.body]).toEqual([200, { ...account, name: 'New', username }]);
+    expect((await identity.root.get(`/namespaces/${username}`)).status).toBeLessThan(500);
+    const [row] = await identity.db.query(
+      `select n.name, n.full_path, c.state ->> 'username' as copied from namespaces n
+       join lateral (select state from directory_changes where kind = 'user' and entity_id = $1 order by version desc limit 1) c on true
+       where n.owner_id = $1`,
+      [account.id],
+    );
+    expect(row).toEqual({ name: 'New', full_path: username, copied: username });
+    expect((await olga.client.post(at()).body({ username: account.username })).status).toBe(201);
+  });
+
+  it('without anything to change answers the account', async () => {
+    const account = await made();
+    expect(await outcome(olga.client.patch(`${at()}/${account.id}`).body({}))).toEqual([200, account]);
+  });
+
+  it('lets a new address wait beside the present one, until it is confirmed', async () => {
+    const account = await made();
+    const path = `${at()}/${account.id}`;
+    const email = `${make.unique('new')}@mail.example`;
+    const waiting = { ...account, unconfirmed_email: email };
+    expect(await outcome(olga.client.patch(path).body({ email }))).toEqual([200, waiting]);
+    expect((await olga.client.get(at())).body[0]).toEqual(waiting);
+    expect((await identity.root.get(`/users/${account.id}/emails`)).body).toEqual([]);
+    const first = await newestLink(identity, account.id);
+
+    // The same again has the link sent again; the former one ends.
+    await identity.db.query(`update emails set created_at = created_at where email = $1`, [email]);
+    expect(await outcome(olga.client.patch(path).body({ email }))).toEqual([200, waiting]);
+    expect(await confirmationsOf(identity, account.id)).toHaveLength(2);
+    expect((await identity.nobody.get(first)).status).toBe(400);
+    expect((await identity.nobody.get(await newestLink(identity, account.id))).status).toBe(302);
+    expect((await olga.client.get(at())).body[0]).toEqual({ ...account, email });
+    const rows = await identity.db.query(`select email, is_primary from emails where user_id = $1`, [account.id]);
+    expect(rows).toEqual([{ email, is_primary: true }]);
+    expect((await identity.root.get(`/users/${account.id}`)).body.email).toBe(email);
+  });
+
+  it('takes the present address as giving up the other one', async () => {
+    const account = await made();
+    const path = `${at()}/${account.id}`;
+    await olga.client.patch(path).body({ email: `${make.unique('new')}@mail.example` });
+    const link = await newestLink(identity, account.id);
+    expect(await outcome(olga.client.patch(path).body({ email: account.email }))).toEqual([200, account]);
+    expect((await identity.nobody.get(link)).status).toBe(400);
+  });
+
+  it('has the link of an account that waits from the beginning sent again', async () => {
+    const email = `${make.unique('bot')}@mail.example`;
+    const account = await made({ email });
+    await olga.client.patch(`${at()}/${account.id}`).body({ email });
+    expect(await confirmationsOf(identity, account.id)).toHaveLength(2);
+    expect((await identity.nobody.get(await newestLink(identity, account.id))).status).toBe(302);
+  });
+
+  it.each<[object, string]>([
+    [{ name: ' ' }, "Name can't be blank"],
+    [{ username: '' }, "Username can't be blank"],
+    [{ username: 'root' }, 'Username has already been taken'],
+    [{ email: 'root@localhost.localdomain' }, 'Email has already been taken'],
+    [{ email: 'x' }, 'Email is invalid'],
+  ])('refuses %j', async (body, text) => {
+    await identity.db.query(`update emails set email = 'root@localhost.localdomain' where user_id = 1 and is_primary`);
+    const account = await made();
+    const answer = await outcome(olga.client.patch(`${at()}/${account.id}`).body(body));
+    expect(answer[0]).toBe(400);
+    expect((answer[1] as { message: string }).message).toMatch(`400 Bad request - ${text}`);
+    expect((await olga.client.get(at())).body[0]).toEqual(account);
+  });
+
+  it('knows only accounts of this group', async () => {
+    const [person, instance] = [gus.id, (await identity.root.post('/service_accounts').body({}).json<Account>()).id];
+    for (const id of [person, instance, 99999999, 0]) {
+      expect(await outcome(olga.client.patch(`${at()}/${id}`).body({ name: 'x' }))).toEqual([
+        404,
+        { message: '404 User Not Found' },
+      ]);
+    }
+    expect(await outcome(gus.client.patch(`${at()}/1`).body({}))).toEqual([403, { message: '403 Forbidden' }]);
+    const below = await make.group(olga, { parent_id: nest.id });
+    expect(await outcome(olga.client.patch(`${at(below)}/1`).body({}))).toEqual([400, TOP_LEVEL]);
+  });
+
+  refusalOrder(
+    () => identity.app,
+    async () => ({
+      method: 'PATCH',
+      path: `${at()}/${(await made()).id}`,
+      good: { name: 'x' },
+      bad: { name: { a: 1 } },
+      anonymous: anonymousViewer(),
+      outsider: viewer(await make.person()),
+      reader: viewer(gus),
+      allowed: viewer(olga),
+    }),
+  );
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: async () => ({
+      viewer: viewer(olga),
+      method: 'PATCH',
+      path: `${at()}/${(await made()).id}`,
+      params: { name: 'Otherwise' },
+    }),
+    seen: ({ name }) => name,
+    expected: 'Otherwise',
+  });
+});
+
+describe('DELETE /groups/:id/service_accounts/:user_id', () => {
+  it('ends the account with its tokens and memberships', async () => {
+    const account = await made();
+    await make.join(`/groups/${nest.id}`, { id: account.id } as Person, 30);
+    const token = await olga.client
+      .post(`${at()}/${account.id}/personal_access_tokens`)
+      .body({ name: 'x', scopes: ['api'] })
+      .json<{ token: string }>();
+    const { status, text } = await olga.client.delete(`${at()}/${account.id}`).body({});
+    expect([status, text]).toEqual([204, '']);
+    expect((await resolve(identity, token.token)).outcome).toBe('unknown');
+    expect((await identity.root.get(`/users/${account.id}`)).status).toBe(404);
+    expect((await olga.client.get(`/groups/${nest.id}/members/${account.id}`)).status).toBe(404);
+    expect(await outcome(olga.client.delete(`${at()}/${account.id}`))).toEqual([
+      404,
+      { message: '404 User Not Found' },
+    ]);
+    expect(await identity.db.query(`select 1 from service_accounts where user_id = $1`, [account.id])).toEqual([]);
+  });
+
+  it('refuses the sole owner of a group, unless what he owns may go', async () => {
+    const account = await made();
+    const owned = await make.group(olga);
+    await make.join(`/groups/${owned.id}`, { id: account.id } as Person, 50);
+    await identity.root.delete(`/groups/${owned.id}/members/${olga.id}`);
+    const { status, body } = await olga.client.delete(`${at()}/${account.id}`);
+    expect([status, typeof body.message]).toEqual([409, 'string']);
+    expect((await olga.client.delete(`${at()}/${account.id}`).body({ hard_delete: 'true' })).status).toBe(204);
+    expect((await identity.root.get(`/groups/${owned.id}`)).status).toBe(404);
+  });
+
+  it('honours If-Unmodified-Since', async () => {
+    const account = await made();
+    const path = `${at()}/${account.id}`;
+    const early = olga.client.delete(path).header('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
+    expect(await outcome(early)).toEqual([412, { message: '412 Precondition Failed' }]);
+    const late = olga.client.delete(path).header('if-unmodified-since', 'Thu, 01 Jan 2099 00:00:00 GMT');
+    expect((await late).status).toBe(204);
+  });
+
+  it('knows only accounts of this group', async () => {
+    for (const id of [gus.id, 99999999]) {
+      expect(await outcome(olga.client.delete(`${at()}/${id}`))).toEqual([404, { message: '404 User Not Found' }]);
+    }
+    const below = await make.group(olga, { parent_id: nest.id });
+    expect(await outcome(olga.client.delete(`${at(below)}/1`))).toEqual([400, TOP_LEVEL]);
+    expect((await identity.root.get(`/users/${gus.id}`)).status).toBe(200);
+  });
+
+  refusalOrder(
+    () => identity.app,
+    async () => ({
+      method: 'DELETE',
+      path: `${at()}/${(await made()).id}`,
+      good: {},
+      bad: { hard_delete: 'perhaps' },
+      anonymous: anonymousViewer(),
+      outsider: viewer(await make.person()),
+      reader: viewer(gus),
+      allowed: viewer(olga),
+    }),
+  );
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: async () => ({
+      viewer: viewer(olga),
+      method: 'DELETE',
+      path: `${at()}/${(await made()).id}`,
+      params: { hard_delete: true },
+    }),
+    seen: (body) => body,
+    expected: null,
+  });
+});
+
+describe('an account of another group', () => {
+  let other: MadeGroup;
+  let account: Account;
+  beforeAll(async () => {
+    other = await make.group(olga);
+    account = await made({}, other);
+  });
+  foreignId({
+    app: () => identity.app,
+    viewer: () => viewer(olga),
+    requests: () => [
+      { method: 'PATCH', path: `${at()}/${account.id}`, body: { name: 'x' } },
+      { method: 'DELETE', path: `${at()}/${account.id}` },
+    ],
+    untouched: async () => (await olga.client.get(at(other))).body as unknown,
+  });
+});
+
+describe('when the group goes', () => {
+  it('its accounts go with it', async () => {
+    const group = await make.group(olga);
+    const account = await made({}, group);
+    const token = await olga.client
+      .post(`${at(group)}/${account.id}/personal_access_tokens`)
+      .body({ name: 'x', scopes: ['api'] })
+      .json<{ token: string }>();
+    await make.join(`/groups/${group.id}`, { id: account.id } as Person, 50);
+    expect((await olga.client.delete(`/groups/${group.id}`)).status).toBe(202);
+    expect((await identity.root.get(`/users/${account.id}`)).status).toBe(404);
+    expect((await resolve(identity, token.token)).outcome).toBe('unknown');
+  });
+
+  it('who alone owns another group stays, for administrators, and can do nothing', async () => {
+    const [group, owned] = [await make.group(olga), await make.group(olga)];
+    const account = await made({}, group);
+    const token = await olga.client
+      .post(`${at(group)}/${account.id}/personal_access_tokens`)
+      .body({ name: 'x', scopes: ['api'] })
+      .json<{ token: string }>();
+    await make.join(`/groups/${owned.id}`, { id: account.id } as Person, 50);
+    await identity.root.delete(`/groups/${owned.id}/members/${olga.id}`);
+    expect((await olga.client.delete(`/groups/${group.id}`)).status).toBe(202);
+    expect((await resolve(identity, token.token)).outcome).toBe('revoked');
+    expect((await identity.root.get('/service_accounts')).body).toContainEqual(account);
+  });
+});
+
+describe('/service_accounts', () => {
+  const root = aViewer({ userId: 1, username: 'root', isAdmin: true });
+
+  it('makes accounts that belong to no group', async () => {
+    const { status, body } = await identity.root.post('/service_accounts').body({});
+    const random = /^service_account_([0-9a-f]{32})$/.exec(body.username)![1]!;
+    expect([status, body]).toEqual([
+      201,
+      {
+        id: expect.any(Number),
+        username: `service_account_${random}`,
+        name: 'Service account user',
+        email: `service_account_${random}@noreply.localhost`,
+      },
+    ]);
+    expect((await identity.root.get('/service_accounts')).body[0]).toEqual(body);
+  });
+
+  it('lists and changes those of groups, too', async () => {
+    const account = await made();
+    expect((await identity.root.get('/service_accounts').query({ order_by: 'id', sort: 'desc' })).body[0]).toEqual(
+      account,
+    );
+    const email = `${make.unique('new')}@mail.example`;
+    const changed = await identity.root.patch(`/service_accounts/${account.id}`).body({ name: 'Kept', email });
+    expect([changed.status, changed.body]).toEqual([200, { ...account, name: 'Kept', unconfirmed_email: email }]);
+  });
+
+  it('refuses names that are bad or taken, and what is no service account', async () => {
+    expect(await outcome(identity.root.post('/service_accounts').body({ username: 'root' }))).toEqual([
+      400,
+      { message: '400 Bad request - Username has already been taken' },
+    ]);
+    expect(await outcome(identity.root.post('/service_accounts').body({ email: 'x' }))).toEqual([
+      400,
+      { message: '400 Bad request - Email is invalid' },
+    ]);
+    for (const id of [gus.id, 99999999]) {
+      expect(await outcome(identity.root.patch(`/service_accounts/${id}`).body({ name: 'x' }))).toEqual([
+        404,
+        { message: '404 User Not Found' },
+      ]);
+    }
+    expect(await outcome(identity.root.patch('/service_accounts/x').body({}))).toEqual([
+      400,
+      { error: 'id is invalid' },
+    ]);
+    expect(await outcome(identity.root.get('/service_accounts').query({ order_by: 'x' }))).toEqual([
+      400,
+      { error: 'order_by does not have a valid value' },
+    ]);
+  });
+
+  it.each([
+    ['get', '/service_accounts'],
+    ['post', '/service_accounts'],
+    ['patch', '/service_accounts/1'],
+  ] as const)('%s %s is for administrators', async (method, path) => {
+    expect(await outcome(identity.nobody[method](path))).toEqual([401, { message: '401 Unauthorized' }]);
+    expect(await outcome(olga.client[method](path))).toEqual([403, { message: '403 Forbidden' }]);
+    const reader = identity.as({ userId: 1, username: 'root', isAdmin: true, scopes: ['read_user'] });
+    expect((await reader[method](path)).body).toMatchObject({ error: 'insufficient_scope' });
+  });
+
+  describe('the list', () => {
+    beforeAll(async () => {
+      // Few enough for the suite, whatever the rest of this file has made.
+      await identity.db.query(
+        `delete from service_accounts where user_id not in (select user_id from service_accounts order by user_id limit 5)`,
+      );
+    });
+    paging(() => ({
+      app: identity.app,
+      viewer: root,
+      path: '/service_accounts',
+      query: { order_by: 'username' },
+      rows: 5,
+    }));
+  });
+
+  parameterEncodings({
+    app: () => identity.app,
+    to: () => ({
+      viewer: root,
+      method: 'POST',
+      path: '/service_accounts',
+      params: { name: 'Bot', username: make.unique('everywhere') },
+    }),
+    seen: ({ name, username }) => [name, String(username).replace(/\d+/, 'n')],
+    expected: ['Bot', 'everywhere-n'],
+  });
+  parameterEncodings({
+    app: () => identity.app,
+    to: async () => ({
+      viewer: root,
+      method: 'PATCH',
+      path: `/service_accounts/${(await identity.root.post('/service_accounts').body({}).json<Account>()).id}`,
+      params: { name: 'Changed' },
+    }),
+    seen: ({ name }) => name,
+    expected: 'Changed',
+  });
+});
