@@ -54,6 +54,8 @@ import { GroupsService } from './groups/groups.service';
 import { Expiry } from './housekeeping/expiry';
 import { HousekeepingJob } from './housekeeping/housekeeping.job';
 import { TokenUpkeepJob } from './housekeeping/token-upkeep.job';
+import { OwnTokensController } from './own-tokens/own-tokens.controller';
+import { TokenAssociations } from './own-tokens/token-associations.queries';
 import { LinkedGroupsController } from './linked-groups/linked-groups.controller';
 import { LinkedGroupsQueries } from './linked-groups/linked-groups.queries';
 import { GroupMembersController, ProjectMembersController } from './members/members.controller';
@@ -168,7 +170,7 @@ const serviceAccounts = [
   ServiceAccountChanges,
   AccountsOfRemovedGroups,
 ];
-const tokens = [AccessTokensQueries, AccessTokensService, TokenTerms, TokenResolution, Bootstrap];
+const tokens = [AccessTokensQueries, AccessTokensService, TokenTerms, TokenAssociations, TokenResolution, Bootstrap];
 const resourceTokens = [ResourceTokensQueries, ResourceTokensService, BotUsers, EndedBots];
 const tokenNotices = [TokenRecipients, ExpiryNotices, TokenUpkeepJob];
 const groups = [
@@ -207,6 +209,7 @@ const scope = [SiblingPaths, RemovalService, { provide: SCOPE_RESOLVER, useClass
     PersonalAccessTokensController,
     ImpersonationTokensController,
     TokenResolutionController,
+    OwnTokensController,
     GroupAccessTokensController,
     ProjectAccessTokensController,
     GroupsController,

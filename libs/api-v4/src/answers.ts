@@ -65,6 +65,11 @@ export function page<T>(
   return { kind: 'page', status: 200, presenter, ...(options.keyset ? { keyset: options.keyset } : {}) };
 }
 
+/** As `page`, for an object that holds several lists: each is cut by the same page, the headers tell of the longest. */
+export function pageOfLists(schema: JsonSchema): Answer<JsonPage> {
+  return { kind: 'page', status: 200, schema };
+}
+
 /** 200 with a whole short list, without paging. */
 export function all<T>(
   presenter: Presenter<T>,

@@ -43,7 +43,7 @@ function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
       return { description: 'All of them.', content: jsonContent(array) };
     case 'page': {
       const headers = Object.fromEntries(PAGE_HEADERS.map((name) => [name, { schema: { type: 'string' } }]));
-      return { description: 'One page.', content: jsonContent(array), headers };
+      return { description: 'One page.', content: jsonContent(answers.schema ?? array), headers };
     }
     case 'json':
       return { description: 'Success.', content: jsonContent(answers.schema ?? {}) };

@@ -1,0 +1,69 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { groupLevelSql } from '@rookery/directory';
+import type { JsonPage, PageRequest } from '@rookery/kernel';
+import { COUNT_LIMIT, offsetOf } from '@rookery/kernel';
+import { Database, instantSql, prepared } from '@rookery/persistence';
+import { Links, platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { OWN_TABLES, reachedProjectsSql, reachedTreeSql } from '../scope/reach-sql';
+
+const USER = '$1::bigint';
+const LEVEL = '$2::int';
+/** The address that every link begins with. */
+const BASE = '$3::text';
+
+const GROUPS = `namespaces n where n.kind = 'group' and n.id in (${reachedTreeSql(USER, LEVEL)})`;
+const PROJECTS = `projects p where p.namespace_id in (${reachedTreeSql(USER, LEVEL)})
+  or p.id in (${reachedProjectsSql(USER, LEVEL)})`;
+const levelIn = (namespace: string): string =>
+  `nullif(${groupLevelSql({ user: USER, namespace, tables: OWN_TABLES })}, 0)`;
+
+const GROUP = `json_build_object('id', n.id, 'web_url', ${BASE} || 'groups/' || n.full_path, 'name', n.name,
+  'parent_id', n.parent_id, 'organization_id', 1, 'access_levels', ${levelIn('n')}, 'visibility', n.visibility)`;
+const NAMESPACE = `json_build_object('id', n.id, 'name', n.name, 'path', n.path, 'kind', n.kind, 'full_path', n.full_path,
+  'parent_id', n.parent_id,
+  'avatar_url', case when n.avatar_url like '/%' then ${BASE} || substr(n.avatar_url, 2) else n.avatar_url end,
+  'web_url', ${BASE} || case when n.kind = 'group' then 'groups/' else '' end || n.full_path)`;
+const PROJECT = `json_build_object('id', p.id, 'description', p.description, 'name', p.name,
+  'name_with_namespace', n.full_name || ' / ' || p.name, 'path', p.path,
+  'path_with_namespace', n.full_path || '/' || p.path, 'created_at', ${instantSql('p.created_at')},
+  'access_levels', json_build_object(
+    'project_access_level', (select m.access_level from members m where m.source_type = 'project' and m.source_id = p.id
+      and m.user_id = ${USER} and (m.expires_on is null or m.expires_on > (statement_timestamp() at time zone 'UTC')::date)),
+    'group_access_level', case when n.kind = 'group' then ${levelIn('n')} end),
+  'visibility', p.visibility, 'web_url', ${BASE} || n.full_path || '/' || p.path, 'namespace', ${NAMESPACE})`;
+
+const PAGE = 'limit $4::int offset $5::int';
+const ASSOCIATIONS = prepared(
+  'token-associations',
+  `select json_build_object(
+      'groups', (select coalesce(json_agg(${GROUP} order by n.id), '[]') from (
+        select n.* from ${GROUPS} order by n.id ${PAGE}) n),
+      'projects', (select coalesce(json_agg(${PROJECT} order by p.id), '[]') from (
+        select p.* from ${PROJECTS} order by p.id ${PAGE}) p join namespaces n on n.id = p.namespace_id)
+    )::text as json,
+    greatest((select count(*) from (select 1 from ${GROUPS} limit ${COUNT_LIMIT + 1}) c),
+      (select count(*) from (select 1 from ${PROJECTS} limit ${COUNT_LIMIT + 1}) c))::int as counted`,
+);
+
+/** Groups and projects in which the holder of a token has a level. Source: reference identity-and-import 4.7. */
+@Injectable()
+export class TokenAssociations {
+  private readonly base: string;
+
+  constructor(
+    private readonly db: Database,
+    @Inject(platformSettings.token) settings: SettingsOf<typeof platformSettings>,
+  ) {
+    this.base = new Links(settings.externalUrl).web('');
+  }
+
+  /** Shape: one object of both lists as JSON, each cut by the page; the total is that of the longer one. */
+  async page(userId: number, minLevel: number, request: PageRequest): Promise<JsonPage> {
+    const offset = offsetOf(request);
+    const values = [userId, minLevel, this.base, request.perPage, offset];
+    const [row] = await this.db.prepared<{ json: string; counted: number }>(ASSOCIATIONS, values);
+    const { json, counted } = row!;
+    return { json, total: counted > COUNT_LIMIT ? null : counted, hasNext: counted > offset + request.perPage };
+  }
+}

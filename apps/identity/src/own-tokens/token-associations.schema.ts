@@ -1,0 +1,49 @@
+import type { JsonSchema } from '@rookery/api-v4';
+
+const integer = { type: 'integer' };
+const text = { type: 'string' };
+const orNull = (type: string): JsonSchema => ({ type: [type, 'null'] });
+const object = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+});
+
+const group = object({
+  id: integer,
+  web_url: text,
+  name: text,
+  parent_id: orNull('integer'),
+  organization_id: integer,
+  access_levels: integer,
+  visibility: text,
+});
+
+const project = object({
+  id: integer,
+  description: orNull('string'),
+  name: text,
+  name_with_namespace: text,
+  path: text,
+  path_with_namespace: text,
+  created_at: { type: 'string', format: 'date-time' },
+  access_levels: object({ project_access_level: orNull('integer'), group_access_level: orNull('integer') }),
+  visibility: text,
+  web_url: text,
+  namespace: object({
+    id: integer,
+    name: text,
+    path: text,
+    kind: text,
+    full_path: text,
+    parent_id: orNull('integer'),
+    avatar_url: orNull('string'),
+    web_url: text,
+  }),
+});
+
+/** What a token reaches. Source: reference identity-and-import 4.7. */
+export const tokenAssociations = object({
+  groups: { type: 'array', items: group },
+  projects: { type: 'array', items: project },
+});
