@@ -9,10 +9,13 @@ let identity: IdentityApp;
 let ada: Person;
 let bob: Person;
 const { group, project, person, join } = maker(() => identity);
+/** One person for each level that he holds in invited groups. */
+let members: { level: number; person: Person }[];
 beforeAll(async () => {
   identity = await startIdentity();
   ada = await identity.person('ada');
   bob = await identity.person('bob');
+  members = await Promise.all(LEVELS.map(async (level) => ({ level, person: await person() })));
 });
 afterAll(() => identity.close());
 
@@ -41,7 +44,6 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
 
   it.each(LEVELS)('gives members of the invited group level %i at most', async (group_access) => {
     const { one, invited } = await sourced();
-    const members = await Promise.all(LEVELS.map(async (level) => ({ level, person: await person() })));
     for (const { level, person } of members) await join(`/groups/${invited.id}`, person, level);
     for (const { person } of members) expect((await person.client.get(one)).status).toBe(404);
     expect((await ada.client.post(`${one}/share`).body({ group_id: invited.id, group_access })).status).toBe(201);
