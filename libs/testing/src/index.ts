@@ -6,7 +6,7 @@ export { bracketPairs, TestClient, TestRequest, type Method, type Params, type T
 export { noteRoute, writeRouteTests } from './route-tests';
 export { aViewer, anonymousViewer } from './viewer';
 export { foreignId } from './suites/foreign-id';
-export { paging } from './suites/paging';
+export { linksOf, paging } from './suites/paging';
 export { parameterEncodings } from './suites/parameter-encodings';
 export { refusalOrder } from './suites/refusal-order';
 export { tokenScopes } from './suites/token-scopes';
