@@ -60,6 +60,8 @@ const OPEN_TO_ALL: readonly string[] = [
   'GET //uploads/-/system/user/avatar/**',
   'GET //uploads/-/system/topics/topic/avatar/**',
   'GET //users/confirmation/**',
+  'GET /openapi.json',
+  'GET //-/health/**',
 ];
 
 const NAMES = Object.keys(TOKEN_SCOPES) as ScopeName[];
