@@ -1,0 +1,65 @@
+import type { ProjectScope } from '@rookery/api-v4';
+import { filterByCustomAttributes } from '../../src/custom-attributes/custom-attributes-sql';
+import { badgesOfSql } from '../../src/badges/badges.queries';
+import { ListStatement } from '../../src/listing/list-statement';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp } from '../support/identity-app';
+
+/** Rows of other things than the one asked about. */
+const OTHERS = 5000;
+let identity: IdentityApp;
+beforeAll(async () => {
+  identity = await startIdentity();
+  const { db } = identity;
+  const ada = await identity.person('ada');
+  await db.query(
+    `insert into projects (namespace_id, creator_id, name, path, visibility)
+     select $1, $2, 'p' || n, 'p' || n, 'private' from generate_series(1, ${OTHERS}) n`,
+    [ada.namespaceId, ada.id],
+  );
+  await db.query(
+    `insert into badges (project_id, link_url, image_url) select id, 'https://a', 'https://b' from projects`,
+  );
+  await db.query(
+    `insert into badges (namespace_id, link_url, image_url) select $1, 'https://a', 'https://b' from generate_series(1, 20)`,
+    [ada.namespaceId],
+  );
+  await db.query(
+    `insert into custom_attributes (project_id, key, value) select id, 'team', 'team ' || (id % 500) from projects`,
+  );
+  await db.query(
+    `insert into avatars (project_id, filename, media_type, digest, bytes)
+     select id, 'a.png', 'image/png', 'd', '\\x89' from projects`,
+  );
+  await db.query('analyze projects, badges, custom_attributes, avatars');
+});
+afterAll(() => identity.close());
+
+async function planOf(sql: string, values: readonly unknown[]): Promise<string> {
+  const rows = await identity.db.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, values);
+  return rows.map((row) => row['QUERY PLAN']).join('\n');
+}
+
+it('badges of a project and its groups are found by their indexes', async () => {
+  const values: unknown[] = [];
+  const source = { kind: 'project', id: 77, namespace: { traversalIds: [1, 2, 3] } } as unknown as ProjectScope;
+  const where = badgesOfSql(source, (value) => `$${values.push(value)}`);
+  const plan = await planOf(`select b.id from badges b where ${where} order by b.created_at, b.id limit 21`, values);
+  expect(plan).toContain('ix_badges_project_id');
+  expect(plan).toContain('ix_badges_namespace_id');
+  expect(plan).not.toContain('Seq Scan');
+});
+
+it('things with an attribute are found by its value', async () => {
+  const statement = new ListStatement();
+  filterByCustomAttributes(statement, 'project', 'p.id', { team: 'team 7' });
+  const sql = `select p.id from projects p ${statement.conditionSql} order by p.id limit 21`;
+  const plan = await planOf(sql, statement.values);
+  expect(plan).toContain('ix_custom_attributes_key_value');
+  expect(plan).not.toContain('Seq Scan');
+});
+
+it('a picture is found by its owner', async () => {
+  const plan = await planOf('select bytes from avatars where project_id = $1', [77]);
+  expect(plan).toContain('uq_avatars_project_id');
+});
