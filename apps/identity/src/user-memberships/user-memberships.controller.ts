@@ -15,6 +15,7 @@ export class UserMembershipsController {
     about: 'Groups and projects that a user is a direct member of.',
     source: 'reference identity-and-import 10.1',
     may: administrator(),
+    tokenScopes: ['read_user'],
     params: ListMembershipsParams,
     answers: page(userMembership),
   })
