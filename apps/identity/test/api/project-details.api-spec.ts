@@ -1,0 +1,222 @@
+import { visibility } from '@rookery/testing';
+import { inDays, maker } from '../support/groups-and-projects';
+import type { MadeGroup } from '../support/groups-and-projects';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+import { standpoint } from '../support/standings';
+
+let identity: IdentityApp;
+let ada: Person;
+const { group, project, join, person } = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+});
+afterAll(() => identity.close());
+
+const show = async (id: number, client: Person['client'], query: object = {}) => {
+  const { status, body } = await client.get(`/projects/${id}`).query({ ...query });
+  expect(status).toBe(200);
+  return body;
+};
+const share = (id: number, group_id: number, group_access: number) =>
+  ada.client
+    .post(`/projects/${id}/share`)
+    .body({ group_id, group_access, expires_at: inDays(9) })
+    .json();
+
+describe('GET /projects/:id', () => {
+  it('shows topics in their order, in both shapes', async () => {
+    const { id } = await project(ada, { visibility: 'public', topics: ['zoo', 'Ape', 'ZOO'] });
+    for (const client of [ada.client, identity.nobody]) {
+      expect(await show(id, client)).toMatchObject({ topics: ['zoo', 'Ape'], tag_list: ['zoo', 'Ape'], star_count: 0 });
+    }
+  });
+
+  it('shows where it was forked from, as far as the caller may know', async () => {
+    const origin = await project(ada, { visibility: 'public', topics: ['source'], description: 'first' });
+    const bob = await person();
+    const fork = await bob.client.post(`/projects/${origin.id}/fork`).json<{ id: number }>();
+    await ada.client.post(`/projects/${fork.id}/star`).json();
+    const shown = await show(fork.id, bob.client);
+    expect(shown).toMatchObject({ star_count: 1, forks_count: 0 });
+    expect(shown.forked_from_project).toEqual(await show(origin.id, identity.nobody));
+    await ada.client.put(`/projects/${origin.id}`).body({ visibility: 'private' }).json();
+    expect(await show(fork.id, bob.client)).not.toHaveProperty('forked_from_project');
+    expect((await show(fork.id, identity.root)).forked_from_project.id).toBe(origin.id);
+    await join(`/projects/${origin.id}`, bob, 10);
+    expect((await show(fork.id, bob.client)).forked_from_project.id).toBe(origin.id);
+    await identity.db.query(`update members set expires_on = current_date where source_id = $1 and user_id = $2`, [
+      origin.id,
+      bob.id,
+    ]);
+    expect(await show(fork.id, bob.client)).not.toHaveProperty('forked_from_project');
+  });
+
+  it('counts open issues for those who may see issues', async () => {
+    const { id } = await project(ada, { visibility: 'public', issues_access_level: 'private' });
+    await identity.db.query(`update project_statistics set open_issues_count = 7 where project_id = $1`, [id]);
+    const bob = await person();
+    expect(await show(id, ada.client)).toMatchObject({ open_issues_count: 7, _links: { issues: expect.any(String) } });
+    const outside = await show(id, bob.client);
+    expect(outside).not.toHaveProperty('open_issues_count');
+    expect(outside._links).not.toHaveProperty('issues');
+    await ada.client.put(`/projects/${id}`).body({ issues_access_level: 'disabled' }).json();
+    expect(await show(id, ada.client)).not.toHaveProperty('open_issues_count');
+    await ada.client.put(`/projects/${id}`).body({ issues_access_level: 'enabled' }).json();
+    expect((await show(id, bob.client)).open_issues_count).toBe(7);
+    const links = (await show(id, bob.client))._links;
+    const at = `http://localhost:8080/api/v4/projects/${id}`;
+    expect(links).toEqual({
+      self: at,
+      issues: `${at}/issues`,
+      merge_requests: `${at}/merge_requests`,
+      repo_branches: `${at}/repository/branches`,
+      labels: `${at}/labels`,
+      events: `${at}/events`,
+      members: `${at}/members`,
+      cluster_agents: `${at}/cluster_agents`,
+    });
+  });
+
+  describe('with shares', () => {
+    let open: MadeGroup;
+    let secret: MadeGroup;
+    let id: number;
+    beforeAll(async () => {
+      [open, secret] = [await group(ada, { visibility: 'public' }), await group(ada)];
+      const home = await group(ada, { visibility: 'public' });
+      id = (await project(ada, { namespace_id: home.id, visibility: 'public' })).id;
+      await share(id, open.id, 20);
+      await share(id, secret.id, 30);
+    });
+
+    it('names invited groups that the caller may know of', async () => {
+      const names = async (client: Person['client']) =>
+        (await show(id, client)).shared_with_groups.map((one: { group_id: number }) => one.group_id);
+      const bob = await person();
+      expect(await names(bob.client)).toEqual([open.id]);
+      expect(await names(ada.client)).toEqual([open.id, secret.id]);
+      expect(await names(identity.root)).toEqual([open.id, secret.id]);
+      await join(`/groups/${secret.id}`, bob, 10);
+      expect(await names(bob.client)).toEqual([open.id, secret.id]);
+      expect((await show(id, bob.client)).shared_with_groups[0]).toEqual({
+        group_id: open.id,
+        group_name: open.name,
+        group_full_path: open.full_path,
+        group_access_level: 20,
+        expires_at: inDays(9),
+      });
+    });
+
+    it('counts what an invited group gives as the access of the group', async () => {
+      const [eve, mia] = [await person(), await person()];
+      const of = async (who: Person) => (await show(id, who.client)).permissions;
+      expect(await of(eve)).toEqual({ project_access: null, group_access: null });
+      await join(`/groups/${open.id}`, eve, 40);
+      expect(await of(eve)).toEqual({
+        project_access: null,
+        group_access: { access_level: 20, notification_level: 3 },
+      });
+      await join(`/projects/${id}`, eve, 10);
+      expect((await of(eve)).project_access.access_level).toBe(10);
+      await join(`/groups/${secret.id}`, mia, 15);
+      expect((await of(mia)).group_access.access_level).toBe(15);
+      expect((await of(ada)).group_access.access_level).toBe(50);
+    });
+  });
+
+  it('shows statistics to reporters and administrators on request', async () => {
+    const { id } = await project(ada, { visibility: 'public' });
+    await identity.db.query(
+      `update project_statistics set repository_size = 12, commit_count = 3 where project_id = $1`,
+      [id],
+    );
+    const bob = await person();
+    for (const client of [ada.client, identity.root]) {
+      expect((await show(id, client, { statistics: 'True' })).statistics).toMatchObject({
+        commit_count: 3,
+        storage_size: 12,
+        repository_size: 12,
+      });
+      expect(await show(id, client)).not.toHaveProperty('statistics');
+    }
+    for (const client of [bob.client, identity.nobody]) {
+      expect(await show(id, client, { statistics: true })).not.toHaveProperty('statistics');
+    }
+    await join(`/projects/${id}`, bob, 15);
+    expect(await show(id, bob.client, { statistics: true })).not.toHaveProperty('statistics');
+    const { status, body } = await ada.client.get(`/projects/${id}?statistics=x`);
+    expect([status, body]).toEqual([400, { error: 'statistics is invalid' }]);
+  });
+
+  it('has no licence without a repository, and says so when asked', async () => {
+    const { id } = await project(ada);
+    expect(await show(id, ada.client, { license: true })).toMatchObject({ license: null, license_url: null });
+    expect(await show(id, ada.client)).not.toHaveProperty('license');
+  });
+
+  it('shows custom attributes to administrators on request', async () => {
+    const { id } = await project(ada, { visibility: 'public' });
+    await identity.root.put(`/projects/${id}/custom_attributes/b`).body({ value: '2' }).json();
+    await identity.root.put(`/projects/${id}/custom_attributes/a`).body({ value: '1' }).json();
+    expect((await show(id, identity.root, { with_custom_attributes: true })).custom_attributes).toEqual([
+      { key: 'a', value: '1' },
+      { key: 'b', value: '2' },
+    ]);
+    expect(await show(id, identity.root)).not.toHaveProperty('custom_attributes');
+    expect(await show(id, ada.client, { with_custom_attributes: true })).not.toHaveProperty('custom_attributes');
+  });
+
+  it('keeps what administration is about to maintainers, the error of an import to the single answer', async () => {
+    const { id } = await project(ada, { visibility: 'public', name: 'administered' });
+    await identity.db.query(
+      `update projects set import_error = 'broken', import_url = 'https://x.example' where id = $1`,
+      [id],
+    );
+    const secrets = ['runners_token', 'import_url', 'import_type', 'build_timeout', 'auto_devops_enabled'];
+    const [bob, mia] = [await person(), await person()];
+    await join(`/projects/${id}`, bob, 30);
+    await join(`/projects/${id}`, mia, 40);
+    const [few, most] = [await show(id, bob.client), await show(id, mia.client)];
+    for (const name of [...secrets, 'import_error']) {
+      expect(few).not.toHaveProperty(name);
+      expect(most).toHaveProperty(name);
+    }
+    expect(most.import_error).toBe('broken');
+    const [listed] = (await mia.client.get('/projects?search=administered')).body;
+    for (const name of secrets) expect(listed).toHaveProperty(name);
+    expect(listed).not.toHaveProperty('import_error');
+  });
+
+  it('has the fields that clients read', async () => {
+    const { id } = await project(ada, { description: 'd' });
+    const shown = await show(id, ada.client);
+    expect(Object.keys(shown)).toEqual(expect.arrayContaining(FIELDS));
+    expect((await ada.client.head(`/projects/${id}`)).status).toBe(200);
+  });
+
+  visibility({
+    app: () => identity.app,
+    from: async (level, standing) => {
+      const { id } = await project(ada, { visibility: level });
+      return standpoint(identity, standing, `/projects/${id}`, `/projects/${id}`);
+    },
+  });
+});
+
+/** Source: requirements 2 §2 Group, items of `projects`; reference identity-and-import 10.2, full shape. */
+const FIELDS =
+  `id description default_branch tag_list topics archived visibility ssh_url_to_repo http_url_to_repo web_url
+  name name_with_namespace path path_with_namespace issues_enabled merge_requests_enabled wiki_enabled jobs_enabled
+  snippets_enabled container_registry_enabled created_at last_activity_at shared_runners_enabled creator_id namespace
+  avatar_url star_count forks_count open_issues_count public_jobs shared_with_groups request_access_enabled readme_url
+  container_registry_image_prefix _links packages_enabled empty_repo owner resolve_outdated_diff_discussions
+  repository_object_format service_desk_enabled can_create_merge_request_in issues_access_level repository_access_level
+  merge_requests_access_level forking_access_level wiki_access_level builds_access_level snippets_access_level
+  pages_access_level analytics_access_level container_registry_access_level security_and_compliance_access_level
+  releases_access_level environments_access_level feature_flags_access_level infrastructure_access_level
+  monitor_access_level model_experiments_access_level model_registry_access_level emails_disabled emails_enabled
+  lfs_enabled import_url import_type import_status import_error description_html updated_at runners_token ci_config_path
+  autoclose_referenced_issues max_artifacts_size permissions marked_for_deletion_at marked_for_deletion_on merge_method
+  squash_option`.split(/\s+/);

@@ -1,0 +1,252 @@
+import { aViewer, paging, visibility } from '@rookery/testing';
+import { maker } from '../support/groups-and-projects';
+import type { MadeProject } from '../support/groups-and-projects';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+import { standpoint } from '../support/standings';
+
+let identity: IdentityApp;
+let ada: Person;
+let bob: Person;
+const { group, project, join, person, unique } = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+  bob = await identity.person('bob');
+});
+afterAll(() => identity.close());
+
+const idsOf = (rows: readonly MadeProject[]) => rows.map((row) => row.id);
+const measure = (id: number, columns: Readonly<Record<string, number>>) =>
+  identity.db.query(
+    `update project_statistics set ${Object.entries(columns).map(([name, value]) => `${name} = ${value}`)} where project_id = $1`,
+    [id],
+  );
+
+describe('GET /projects', () => {
+  let ids: Record<string, number>;
+  const list = async (query: Record<string, unknown>, client = ada.client) => {
+    const { status, body } = await client.get('/projects').query({ search: 'heron', ...query });
+    expect([status, body]).toEqual([200, expect.any(Array)]);
+    return idsOf(body).map((id) => Object.keys(ids).find((name) => ids[name] === id));
+  };
+  beforeAll(async () => {
+    const made = async (name: string, over: object, by = ada) =>
+      (await project(by, { name: `heron ${name}`, ...over })).id;
+    ids = {
+      one: await made('one', { topics: ['Rivers', 'fish'], visibility: 'public' }),
+      two: await made('two', { topics: ['fish'] }),
+      three: await made('three', { topics: 'RIVERS,fish,mud' }),
+      theirs: await made('theirs', { topics: ['rivers'], visibility: 'public' }, bob),
+      hidden: await made('hidden', { topics: ['rivers', 'fish'] }, bob),
+    };
+    await ada.client.post(`/projects/${ids['theirs']}/star`).json();
+    await ada.client.post(`/projects/${ids['two']}/star`).json();
+    await identity.root.put(`/projects/${ids['one']}/custom_attributes/site`).body({ value: 'north' }).json();
+    await identity.root.put(`/projects/${ids['hidden']}/custom_attributes/site`).body({ value: 'north' }).json();
+    await measure(ids['two']!, { repository_size: 700, wiki_size: 5 });
+    await measure(ids['one']!, { repository_size: 30, packages_size: 9000 });
+  });
+
+  it.each<[Record<string, unknown>, string[]]>([
+    [{ topic: 'fish' }, ['three', 'two', 'one']],
+    [{ topic: 'FISH,rivers' }, ['three', 'one']],
+    [{ topic: ['rivers', 'fish', 'mud'] }, ['three']],
+    [{ topic: 'fish, no such topic' }, []],
+    [{ topic: '' }, ['theirs', 'three', 'two', 'one']],
+    [{ topic_id: 999999 }, []],
+    [{ starred: true }, ['theirs', 'two']],
+    [{ starred: '1', topic: 'fish' }, ['two']],
+    [{ with_programming_language: 'ruby' }, []],
+    [{ imported: true }, []],
+    [{ owned: true }, ['three', 'two', 'one']],
+    [{ min_access_level: 5 }, ['three', 'two', 'one']],
+    [{ active: true }, ['theirs', 'three', 'two', 'one']],
+    [{ active: false }, []],
+    [{ marked_for_deletion_on: '2020-01-01' }, []],
+    [{ include_hidden: true }, ['theirs', 'three', 'two', 'one']],
+    [{ order_by: 'star_count', sort: 'desc', per_page: 2 }, ['theirs', 'two']],
+    [{ order_by: 'repository_size' }, ['theirs', 'three', 'two', 'one']],
+    [{ custom_attributes: { site: 'north' } }, ['theirs', 'three', 'two', 'one']],
+    [{ order_by: 'similarity', search: 'heron t', sort: 'asc' }, ['theirs', 'three', 'two']],
+    [{ order_by: 'similarity', search: '' }, expect.any(Array)],
+  ])('narrows and orders by %j', async (query, expected) => expect(await list(query)).toEqual(expected));
+
+  it('finds projects of a topic by its id', async () => {
+    const [{ id }] = (await identity.nobody.get('/topics?search=mud')).body;
+    expect(await list({ topic_id: id })).toEqual(['three']);
+    expect(await list({ topic_id: `${id}`, topic: 'fish' }, identity.nobody)).toEqual([]);
+  });
+
+  it('tells an anonymous caller of public ones only, whatever he asks', async () => {
+    expect(await list({ topic: 'rivers' }, identity.nobody)).toEqual(['theirs', 'one']);
+    for (const filter of [{ owned: true }, { membership: true }, { min_access_level: 40 }])
+      expect(await list(filter, identity.nobody)).toEqual(['theirs', 'one']);
+    expect(await list({ starred: true }, identity.nobody)).toEqual([]);
+  });
+
+  it('gives administrators everything, sizes and custom attributes included', async () => {
+    expect(await list({}, identity.root)).toEqual(['hidden', 'theirs', 'three', 'two', 'one']);
+    expect(await list({ order_by: 'repository_size' }, identity.root)).toEqual([
+      'two',
+      'one',
+      'hidden',
+      'theirs',
+      'three',
+    ]);
+    expect(await list({ order_by: 'storage_size', sort: 'asc', per_page: 4 }, identity.root)).toEqual([
+      'three',
+      'theirs',
+      'hidden',
+      'two',
+    ]);
+    expect(await list({ order_by: 'packages_size', per_page: 1 }, identity.root)).toEqual(['one']);
+    expect(await list({ order_by: 'wiki_size', per_page: 1 }, identity.root)).toEqual(['two']);
+    expect(await list({ custom_attributes: { site: 'north' } }, identity.root)).toEqual(['hidden', 'one']);
+    expect(await list({ custom_attributes: { site: 'south' } }, identity.root)).toEqual([]);
+    expect(await list({ owned: true }, identity.root)).toEqual([]);
+    expect(await list({ simple: true }, identity.root)).toHaveLength(5);
+    const shown = async (client = identity.root) =>
+      (await client.get('/projects').query({ search: 'heron one', with_custom_attributes: 'True' })).body[0];
+    expect((await shown()).custom_attributes).toEqual([{ key: 'site', value: 'north' }]);
+    expect(await shown(ada.client)).not.toHaveProperty('custom_attributes');
+  });
+
+  it('shows sizes to reporters on request', async () => {
+    const guest = await person();
+    await join(`/projects/${ids['one']!}`, guest, 10);
+    const shown = async (client: Person['client'], query: object = { statistics: true }) =>
+      (await client.get('/projects').query({ search: 'heron one', ...query })).body[0];
+    expect((await shown(ada.client)).statistics).toEqual({
+      commit_count: 0,
+      storage_size: 9030,
+      repository_size: 30,
+      wiki_size: 0,
+      lfs_objects_size: 0,
+      job_artifacts_size: 0,
+      pipeline_artifacts_size: 0,
+      packages_size: 9000,
+      snippets_size: 0,
+      uploads_size: 0,
+      container_registry_size: 0,
+    });
+    expect(await shown(ada.client, {})).not.toHaveProperty('statistics');
+    for (const client of [guest.client, bob.client, identity.nobody])
+      expect(await shown(client)).not.toHaveProperty('statistics');
+    await identity.root.put(`/projects/${ids['one']}/members/${guest.id}`).body({ access_level: 20 }).json();
+    expect(await shown(guest.client)).toHaveProperty('statistics');
+  });
+
+  it('finds what an import of the caller made, and what is at its end', async () => {
+    const mine = await project(ada, { name: 'heron imported' });
+    await identity.db.query(`update projects set import_type = 'remote' where id = any($1)`, [
+      [mine.id, ids['theirs']],
+    ]);
+    const found = async (query: object) => idsOf((await ada.client.get('/projects').query(query)).body);
+    expect(await found({ imported: true })).toEqual([mine.id]);
+    await identity.db.query(
+      `update projects set archived = true, marked_for_deletion_on = '2026-01-02' where id = $1`,
+      [mine.id],
+    );
+    expect(await found({ active: false })).toEqual([mine.id]);
+    expect(await found({ active: true })).not.toContain(mine.id);
+    expect(await found({ marked_for_deletion_on: '2026-01-02' })).toEqual([mine.id]);
+    await identity.db.query(`delete from projects where id = $1`, [mine.id]);
+  });
+
+  it.each([
+    [{ topic: { a: 'b' } }, 'topic is invalid'],
+    [{ topic_id: 'x' }, 'topic_id is invalid'],
+    [{ order_by: 'size' }, 'order_by does not have a valid value'],
+    [{ starred: 'perhaps' }, 'starred is invalid'],
+    [{ min_access_level: 7 }, 'min_access_level does not have a valid value'],
+    [{ marked_for_deletion_on: 'x' }, 'marked_for_deletion_on is invalid'],
+    [{ custom_attributes: 'x' }, 'custom_attributes is invalid'],
+    [{ visibility: 'open' }, 'visibility does not have a valid value'],
+  ])('refuses %j', async (query, error) => {
+    const { status, body } = await ada.client.get('/projects').query(query);
+    expect([status, body]).toEqual([400, { error }]);
+  });
+
+  it('survives odd values', async () => {
+    for (const query of [
+      { topic: 'a\0b' },
+      { search: 'a\0b' },
+      { topic_id: '99999999999999999999' },
+      { custom_attributes: { 'a\0': 'b' } },
+      { id_after: '9007199254740993' },
+      { topic: Array.from({ length: 25 }, (_, i) => `t${i}`) },
+    ]) {
+      expect((await identity.root.get('/projects').query(query)).status).toBeLessThan(500);
+    }
+  });
+});
+
+describe('GET /projects/:id/forks', () => {
+  let origin: MadeProject;
+  const forks: MadeProject[] = [];
+  beforeAll(async () => {
+    origin = await project(ada, { visibility: 'public' });
+    for (const visibility of ['public', 'private', 'public', 'internal', 'public']) {
+      const namespace = (await group(bob, { visibility: 'public' })).full_path;
+      const fork = bob.client.post(`/projects/${origin.id}/fork`).body({ namespace, name: unique('fork'), visibility });
+      forks.push(await fork.json<MadeProject>());
+    }
+  });
+  const list = async (client: Person['client'], query = {}) =>
+    idsOf((await client.get(`/projects/${origin.id}/forks`).query(query)).body);
+
+  it('lists those that the caller may see, newest first', async () => {
+    const newest = [...forks].reverse().map((fork) => fork.id);
+    expect(await list(bob.client)).toEqual(newest);
+    expect(await list(identity.root)).toEqual(newest);
+    expect(await list(ada.client)).toEqual(newest.filter((id) => id !== forks[1]!.id));
+    expect(await list(identity.nobody)).toEqual([forks[4], forks[2], forks[0]].map((fork) => fork!.id));
+    expect(await list(bob.client, { visibility: 'private' })).toEqual([forks[1]!.id]);
+    expect(await list(bob.client, { order_by: 'id', sort: 'asc', per_page: 1 })).toEqual([forks[0]!.id]);
+    expect(await list(ada.client, { owned: true })).toEqual([]);
+  });
+
+  it('shows of each where it comes from, to those who may know', async () => {
+    const [fork] = (await bob.client.get(`/projects/${encodeURIComponent(origin.path_with_namespace)}/forks`)).body;
+    expect(fork.forked_from_project).toMatchObject({
+      id: origin.id,
+      path_with_namespace: origin.path_with_namespace,
+      topics: [],
+      forks_count: 5,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
+      namespace: { id: ada.namespaceId, web_url: 'http://localhost:8080/ada' },
+    });
+    const [plain] = (await identity.nobody.get(`/projects/${origin.id}/forks`)).body;
+    expect(plain).not.toHaveProperty('forked_from_project');
+    expect((await ada.client.get(`/projects/${origin.id}`)).body).toMatchObject({ forks_count: 5 });
+    await ada.client.put(`/projects/${origin.id}`).body({ visibility: 'private' }).json();
+    const hidden = (await bob.client.get(`/projects/${forks[0]!.id}`)).body;
+    expect(hidden).not.toHaveProperty('forked_from_project');
+    await ada.client.put(`/projects/${origin.id}`).body({ visibility: 'public' }).json();
+  });
+
+  it('is found for those who see the project', async () => {
+    expect((await identity.nobody.get('/projects/999999/forks')).body).toEqual({ message: '404 Project Not Found' });
+    expect((await identity.nobody.head(`/projects/${origin.id}/forks`)).headers.get('x-total')).toBe('3');
+    expect((await bob.client.get(`/projects/${origin.id}/forks?order_by=x`)).body).toEqual({
+      error: 'order_by does not have a valid value',
+    });
+  });
+
+  visibility({
+    app: () => identity.app,
+    from: async (level, standing) => {
+      const { id } = await project(ada, { visibility: level });
+      return standpoint(identity, standing, `/projects/${id}`, `/projects/${id}/forks`);
+    },
+  });
+
+  paging(() => ({
+    app: identity.app,
+    viewer: aViewer({ userId: bob.id, username: 'bob' }),
+    path: `/projects/${origin.id}/forks`,
+    query: { simple: true },
+    rows: 5,
+  }));
+});

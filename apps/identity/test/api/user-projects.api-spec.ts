@@ -1,0 +1,159 @@
+import { aViewer, paging } from '@rookery/testing';
+import { maker } from '../support/groups-and-projects';
+import type { MadeProject } from '../support/groups-and-projects';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+let bob: Person;
+let shy: Person;
+const ids: Record<string, number> = {};
+const { group, project, join, person } = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+  bob = await identity.person('Bob');
+  shy = await identity.person('shy', { private_profile: true });
+  const home = await group(ada, { visibility: 'public' });
+  const made = async (name: string, over: object, by = ada) => {
+    ids[name] = (await project(by, { name, ...over })).id;
+  };
+  await made('open', { visibility: 'public', topics: ['sea'] });
+  await made('inner', { visibility: 'internal' });
+  await made('hidden', {});
+  await made('of group', { namespace_id: home.id, visibility: 'public' });
+  await made('of bob', { visibility: 'public' }, bob);
+  await made('last', { visibility: 'public' });
+  for (const name of ['of bob', 'hidden', 'open', 'of group', 'inner']) {
+    await ada.client.post(`/projects/${ids[name]}/star`).json();
+  }
+  await shy.client.post(`/projects/${ids['open']}/star`).json();
+});
+afterAll(() => identity.close());
+
+const named = (rows: readonly MadeProject[]) => rows.map(({ id }) => Object.keys(ids).find((name) => ids[name] === id));
+async function list(path: string, query: object = {}, client = identity.nobody) {
+  const { status, body } = await client.get(path).query({ ...query });
+  expect([status, body]).toEqual([200, expect.any(Array)]);
+  return named(body);
+}
+
+describe.each([['projects'], ['starred_projects']])('GET /users/:user_id/%s', (what) => {
+  it('does not know people that there are not', async () => {
+    for (const ref of ['nobody-here', '999999', '99999999999999999999']) {
+      const { status, body } = await ada.client.get(`/users/${ref}/${what}`);
+      expect([ref, status, body]).toEqual([ref, 404, { message: '404 User Not Found' }]);
+    }
+    const odd = await ada.client.get(`/users/a%00b/${what}`);
+    expect([odd.status, odd.body]).toEqual([400, { error: 'user_id is invalid' }]);
+    expect(await list(`/users/${shy.id}/${what}`, {}, bob.client)).toEqual([]);
+  });
+
+  it('finds people by id and by username, ignoring case', async () => {
+    const whole = await list(`/users/${ada.id}/${what}`, {}, ada.client);
+    expect(whole.length).toBeGreaterThan(3);
+    for (const ref of ['ada', 'ADA']) expect(await list(`/users/${ref}/${what}`, {}, ada.client)).toEqual(whole);
+  });
+
+  it.each(['asc', 'desc'])('goes on by id, %s', async (sort) => {
+    const found: number[] = [];
+    let url: string | undefined = `/users/ada/${what}?pagination=keyset&order_by=id&sort=${sort}&per_page=2`;
+    while (url) {
+      const { body, headers }: { body: MadeProject[]; headers: Headers } = await ada.client.get(url);
+      found.push(...body.map((one) => one.id));
+      url = /<http:\/\/localhost:8080\/api\/v4([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+      if (url) expect(url).toMatch(sort === 'asc' ? /id_after=/ : /id_before=/);
+    }
+    expect(named(found.map((id) => ({ id, path_with_namespace: '' })))).toEqual(
+      await list(`/users/ada/${what}`, { order_by: 'id', sort }, ada.client),
+    );
+    const { status, body } = await ada.client.get(`/users/ada/${what}?pagination=keyset&order_by=name`);
+    expect([status, body]).toEqual([405, { error: 'Keyset pagination is not yet available for this type of request' }]);
+  });
+
+  it('refuses parameters before it looks for anybody', async () => {
+    const { status, body } = await ada.client.get(`/users/none/${what}?order_by=x`);
+    expect([status, body]).toEqual([400, { error: 'order_by does not have a valid value' }]);
+  });
+});
+
+describe('GET /users/:user_id/projects', () => {
+  it("lists what lies in the person's own namespace, as far as the caller may see it", async () => {
+    expect(await list('/users/ada/projects', {}, ada.client)).toEqual(['last', 'hidden', 'inner', 'open']);
+    expect(await list('/users/ada/projects', {}, identity.root)).toEqual(['last', 'hidden', 'inner', 'open']);
+    expect(await list('/users/ada/projects', {}, bob.client)).toEqual(['last', 'inner', 'open']);
+    expect(await list('/users/ada/projects')).toEqual(['last', 'open']);
+    const external = await person({ external: true });
+    expect(await list('/users/ada/projects', {}, external.client)).toEqual(['last', 'open']);
+    await join(`/projects/${ids['hidden']!}`, external, 10);
+    expect(await list('/users/ada/projects', {}, external.client)).toEqual(['last', 'hidden', 'open']);
+    expect(await list('/users/bob/projects')).toEqual(['of bob']);
+    const fresh = await person();
+    expect(await list(`/users/${fresh.id}/projects`, {}, fresh.client)).toEqual([]);
+  });
+
+  it.each<[object, string[]]>([
+    [{ visibility: 'private' }, ['hidden']],
+    [{ topic: 'SEA' }, ['open']],
+    [{ order_by: 'name', sort: 'asc' }, ['hidden', 'inner', 'last', 'open']],
+    [{ search: 'inn' }, ['inner']],
+    [{ starred: true }, ['hidden', 'inner', 'open']],
+    [{ membership: true }, ['last', 'hidden', 'inner', 'open']],
+    [{ archived: true }, []],
+  ])('narrows by %j', async (query, expected) =>
+    expect(await list('/users/ada/projects', query, ada.client)).toEqual(expected),
+  );
+
+  it('shows whole projects, with statistics for those who may have them', async () => {
+    const [whole] = (await ada.client.get(`/users/${ada.id}/projects?search=hidden&statistics=true`)).body;
+    expect(whole).toMatchObject({
+      owner: { id: ada.id },
+      permissions: { project_access: { access_level: 50 }, group_access: null },
+      statistics: { storage_size: 0 },
+    });
+    const [simple] = (await ada.client.get(`/users/${ada.id}/projects?simple=1`)).body;
+    expect(simple).not.toHaveProperty('owner');
+  });
+
+  let many: Person;
+  beforeAll(async () => {
+    many = await person();
+    for (const _ of Array(5)) await project(many);
+  });
+  paging(() => ({
+    app: identity.app,
+    viewer: aViewer({ userId: many.id, username: many.username }),
+    path: `/users/${many.username}/projects`,
+    query: { owned: true },
+    rows: 5,
+  }));
+});
+
+describe('GET /users/:user_id/starred_projects', () => {
+  it('lists what the person gave a star, as far as the caller may see it', async () => {
+    const all = ['of bob', 'of group', 'hidden', 'inner', 'open'];
+    expect(await list('/users/ada/starred_projects', {}, ada.client)).toEqual(all);
+    expect(await list('/users/ada/starred_projects', {}, identity.root)).toEqual(all);
+    expect(await list('/users/ada/starred_projects', {}, bob.client)).toEqual(all.filter((one) => one !== 'hidden'));
+    expect(await list('/users/ada/starred_projects')).toEqual(['of bob', 'of group', 'open']);
+    expect(await list('/users/ada/starred_projects', { owned: true }, bob.client)).toEqual(['of bob']);
+    expect(await list('/users/bob/starred_projects', {}, ada.client)).toEqual([]);
+  });
+
+  it('keeps the stars of a private profile to its person and to administrators', async () => {
+    const path = `/users/${shy.id}/starred_projects`;
+    expect(await list(path)).toEqual([]);
+    expect(await list(path, {}, ada.client)).toEqual([]);
+    expect(await list(path, {}, shy.client)).toEqual(['open']);
+    expect(await list(path, {}, identity.root)).toEqual(['open']);
+  });
+
+  paging(() => ({
+    app: identity.app,
+    viewer: aViewer({ userId: ada.id, username: 'ada' }),
+    path: '/users/ada/starred_projects',
+    query: { simple: true },
+    rows: 5,
+  }));
+});

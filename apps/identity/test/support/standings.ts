@@ -1,0 +1,35 @@
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import type { Role } from '@rookery/kernel';
+import { anonymousViewer, aViewer } from '@rookery/testing';
+import type { Standing } from '@rookery/testing';
+import type { IdentityApp, Person } from './identity-app';
+
+const people = new WeakMap<IdentityApp, Map<Standing, Promise<Person>>>();
+
+/** One person a standing; groups and projects are made anew, so that nobody stands in two ways to one. */
+function personFor(identity: IdentityApp, standing: Standing): Promise<Person> {
+  const known = people.get(identity) ?? new Map<Standing, Promise<Person>>();
+  people.set(identity, known);
+  const over = standing === 'external' ? { external: true } : {};
+  const person = known.get(standing) ?? identity.person(`stands-as-${standing}`, over);
+  known.set(standing, person);
+  return person;
+}
+
+/** Somebody who stands like this to a group or project, for the shared suite `visibility`. */
+export async function standpoint(
+  identity: IdentityApp,
+  standing: Standing,
+  where: `/${'groups' | 'projects'}/${number}`,
+  path: string,
+) {
+  if (standing === 'anonymous') return { viewer: anonymousViewer(), path };
+  if (standing === 'admin') return { viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }), path };
+  const { id, username } = await personFor(identity, standing);
+  const isExternal = standing === 'external';
+  if (standing !== 'outsider' && !isExternal) {
+    const access_level = ACCESS_LEVELS[standing as Role];
+    await identity.root.post(`${where}/members`).body({ user_id: id, access_level }).json();
+  }
+  return { viewer: aViewer({ userId: id, username, isExternal }), path };
+}
