@@ -1,0 +1,41 @@
+import { Refused } from '@rookery/kernel';
+import { TokenTerms } from './token-terms';
+
+const clock = { now: () => new Date('2026-11-21T15:00:00Z') };
+const terms = (over: object = {}) => {
+  const settings = { tokenMaxLifetimeDays: 365, tokenExpiryRequired: true, tokenPrefix: 'glpat-', ...over };
+  return new TokenTerms(clock as never, settings as never);
+};
+
+describe('the terms of a new token', () => {
+  it('give it the longest life, a successor a week, one of the own the day', () => {
+    expect(terms().expiryOfNew(undefined)).toBe('2027-11-21');
+    expect(terms().expiryOfSuccessor(undefined)).toBe('2026-11-28');
+    expect(terms().expiryOfOwn(undefined)).toBe('2026-11-22');
+  });
+
+  it('give it no end where the instance insists on none, and the end that is asked for', () => {
+    const lenient = terms({ tokenExpiryRequired: false });
+    expect(lenient.expiryOfNew(undefined)).toBeNull();
+    expect(lenient.expiryOfNew('2026-12-24')).toBe('2026-12-24');
+    expect(lenient.expiryOfSuccessor(undefined)).toBe('2026-11-28');
+    expect(() => lenient.expiryOfNew('2028-01-01')).toThrow(Refused);
+  });
+
+  it('hold whatever is asked for to the limits', () => {
+    for (const of of ['expiryOfNew', 'expiryOfSuccessor', 'expiryOfOwn'] as const) {
+      expect(() => terms()[of]('2026-11-20')).toThrow(new Refused('Expiration date cannot be in the past'));
+      expect(() => terms()[of]('2027-11-22')).toThrow(new Refused('Expiration date must be before 2027-11-22'));
+    }
+    expect(terms({ tokenMaxLifetimeDays: 400 }).expiryOfNew('2027-12-26')).toBe('2027-12-26');
+  });
+
+  it('count the notices that are behind it', () => {
+    expect(terms().noticesBehind(null)).toBe(0);
+    expect(terms().noticesBehind('2026-11-28')).toBe(3);
+  });
+
+  it('begin its secret as the instance says', () => {
+    expect(terms({ tokenPrefix: 'rook-' }).secret()).toMatch(/^rook-[\w-]{20}$/);
+  });
+});
