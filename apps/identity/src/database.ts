@@ -8,6 +8,7 @@ import { CreateAccessTokens1767225600001 } from './migrations/1767225600001-crea
 import { CreateNamespacesAndProjects1767225600002 } from './migrations/1767225600002-create-namespaces-and-projects';
 import { CreateMemberships1767225600003 } from './migrations/1767225600003-create-memberships';
 import { CreateUserRemovals1767225600024 } from './migrations/1767225600024-create-user-removals';
+import { AddOrdersToUsers1767225600025 } from './migrations/1767225600025-add-orders-to-users';
 import { CreateAccessRequests1767225600026 } from './migrations/1767225600026-create-access-requests';
 import { CreateNamespaceAncestors1767225600005 } from './migrations/1767225600005-create-namespace-ancestors';
 import { CreateAvatars1767225600006 } from './migrations/1767225600006-create-avatars';
@@ -54,5 +55,6 @@ export const migrations: readonly MigrationClass[] = [
   AddConfirmationsToEmails1767225600021,
   CreateServiceAccounts1767225600022,
   CreateUserRemovals1767225600024,
+  AddOrdersToUsers1767225600025,
   CreateAccessRequests1767225600026,
 ];

@@ -113,12 +113,16 @@ export class TokenResolution {
     return { outcome: 'valid', holder: { ...holder, expires_at } } as const;
   }
 
-  /** Beside the answer: nobody waits for it, and `updated_at` does not move. */
+  /** Beside the answer: nobody waits for it, and `updated_at` does not move. The day of it is the person's last activity. */
   private recordUse(tokenId: number): void {
     this.db
       .query(
-        `update access_tokens set last_used_at = now()
-         where id = $1 and (last_used_at is null or last_used_at < now() - interval '${USE_RECORD_MINUTES} minutes')`,
+        `with used as (
+           update access_tokens set last_used_at = now()
+           where id = $1 and (last_used_at is null or last_used_at < now() - interval '${USE_RECORD_MINUTES} minutes')
+           returning user_id)
+         update users u set last_activity_on = (now() at time zone 'UTC')::date from used
+         where u.id = used.user_id and u.last_activity_on is distinct from (now() at time zone 'UTC')::date`,
         [tokenId],
       )
       .catch((error: unknown) =>

@@ -45,7 +45,10 @@ export class AccessTokensService {
   /** Errors: NotFound for the user; Refused for scopes that he may not have and for a bad day. */
   create(token: NewToken): Promise<NewTokenRow> {
     return this.work.run(async (tx) => {
-      const [holder] = await tx.query<{ admin: boolean }>(`select admin from users where id = $1`, [token.userId]);
+      // Nobody acts as the ghost user.
+      const [holder] = await tx.query<{ admin: boolean }>(`select admin from users where id = $1 and kind <> 'ghost'`, [
+        token.userId,
+      ]);
       if (!holder) throw new NotFound('User');
       const allowed = scopesFor(holder);
       if (!token.scopes.every((scope) => allowed.includes(scope))) {

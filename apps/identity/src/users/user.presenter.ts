@@ -88,6 +88,8 @@ const administratorFields = fieldsOf<UserRow>()({
   current_sign_in_ip: [nullable(text), () => null],
   last_sign_in_ip: [nullable(text), () => null],
   sign_in_count: [int, (user) => user.sign_in_count],
+  plan: [nullable(text), (user) => user.plan],
+  trial: [bool, () => false],
 });
 
 const askedFields = fieldsOf<UserRow>()({

@@ -10,10 +10,12 @@ const SHOWN = `u.id, u.username, u.name, u.email, u.confirmed_at, u.state, u.kin
   u.avatar_url, u.public_email, u.commit_email, u.can_create_group, u.projects_limit, u.note, u.profile, u.created_by_id,
   u.last_sign_in_at, u.current_sign_in_at, u.sign_in_count, u.last_activity_on, u.created_at, u.updated_at,
   (select n.id from namespaces n where n.owner_id = u.id) as namespace_id,
+  (select n.plan from namespaces n where n.owner_id = u.id) as plan,
   (select ${userFaceSql('c')} from users c where c.id = u.created_by_id) as created_by,
   coalesce((select json_agg(json_build_object('provider', i.provider, 'extern_uid', i.extern_uid) order by i.id)
     from identities i where i.user_id = u.id), '[]') as identities`;
 
+const NOT_INTERNAL = `u.kind not in ('ghost', 'placeholder')`;
 const ATTRIBUTES = `, ${customAttributesSql('user', 'u.id')} as custom_attributes`;
 const ONE = prepared('users-one', `select ${SHOWN} from users u where u.id = $1`);
 const ONE_WITH_ATTRIBUTES = prepared(
@@ -102,15 +104,15 @@ export class UsersQueries {
     const statement = new ListStatement();
     const add = (sql: string) => void statement.filter(sql);
     if (params.username !== undefined) add(`lower(u.username) = lower(${statement.bind(params.username)})`);
-    if (params.search) add(searchSql(statement, params.search));
-    if (params.active) add(`u.state = 'active'`);
+    if (params.search) add(searchSql(statement, params.search, viewer));
+    if (params.active) add(`u.state = 'active' and ${NOT_INTERNAL}`);
     if (params.exclude_active) add(`u.state <> 'active'`);
     if (params.blocked) add(`u.state = 'blocked'`);
     if (params.external) add('u.external');
     if (params.exclude_external) add('not u.external');
     if (params.humans) add(`u.kind = 'human'`);
     if (params.exclude_humans) add(`u.kind <> 'human'`);
-    if (params.exclude_internal) add(`u.kind not in ('ghost', 'placeholder')`);
+    if (params.exclude_internal) add(NOT_INTERNAL);
     if (params.without_project_bots) add(`u.kind <> 'project_bot'`);
     if (params.created_after) add(`u.created_at > ${statement.bind(params.created_after)}`);
     if (params.created_before) add(`u.created_at < ${statement.bind(params.created_before)}`);
@@ -140,9 +142,11 @@ function keyOf(column: UserFilters['order_by']): 'id' | 'name' | 'username' {
   return column === 'name' || column === 'username' ? column : 'id';
 }
 
-function searchSql(statement: ListStatement, search: string): string {
+/** Whoever names an address that he has not proven to be his is not found by it, but by administrators. */
+function searchSql(statement: ListStatement, search: string, viewer: Viewer): string {
   const pattern = statement.bind(containing(search));
   const whole = statement.bind(search);
   return `(u.name ilike ${pattern} or u.username ilike ${pattern}
-    or u.id in (select e.user_id from emails e where lower(e.email) = lower(${whole})))`;
+    or u.id in (select e.user_id from emails e where lower(e.email) = lower(${whole})
+      ${viewer.isAdmin ? '' : 'and e.confirmed_at is not null'}))`;
 }

@@ -79,6 +79,8 @@ describe('PUT /users/:id', () => {
       current_sign_in_ip: null,
       last_sign_in_ip: null,
       sign_in_count: 0,
+      plan: 'ultimate',
+      trial: false,
     });
   });
 

@@ -1,0 +1,195 @@
+import { aViewer, paging } from '@rookery/testing';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+const people: Record<string, Person> = {};
+/** In the order in which they were made: ann (external), bea (blocked), cat (banned), dan (old), root first of all. */
+beforeAll(async () => {
+  identity = await startIdentity();
+  for (const [name, over] of Object.entries({
+    ann: { external: true, provider: 'ldap', extern_uid: 'uid-ann', name: 'Zora' },
+    bea: {},
+    cat: { admin: true, name: 'Ann Other' },
+    dan: {},
+  }))
+    people[name] = await identity.person(name, over);
+  const { db } = identity;
+  await db.query(`update users set state = 'blocked' where username = 'bea'`);
+  await db.query(`update users set state = 'banned' where username = 'cat'`);
+  await db.query(`update users set created_at = '2020-01-01', updated_at = '2030-01-01' where username = 'dan'`);
+  await db.query(
+    `insert into users (username, name, email, kind) values ('bot', 'Bot', 'bot@bots.invalid', 'project_bot'),
+       ('service', 'Service', 'service@bots.invalid', 'service_account'), ('ghost', 'Ghost', 'g@ghost.invalid', 'ghost')`,
+  );
+  await people['dan']!.client.post('/projects').body({ name: 'tool' }).json();
+  await db.query(
+    `insert into emails (user_id, email) select id, 'claimed@example.com' from users where username = 'dan'`,
+  );
+  for (const [name, key, value] of [
+    ['ann', 'place', 'north'],
+    ['dan', 'place', 'north'],
+    ['dan', 'desk', '7'],
+  ])
+    await identity.root.put(`/users/${people[name!]!.id}/custom_attributes/${key}`).body({ value }).json();
+});
+afterAll(() => identity.close());
+
+type Query = Record<string, unknown>;
+const names = async (query: Query, client = identity.root): Promise<string[]> =>
+  (await client.get('/users').query(query)).body.map((user: { username: string }) => user.username);
+const ALL = ['ghost', 'service', 'bot', 'dan', 'cat', 'bea', 'ann', 'root'];
+const without = (...gone: string[]): string[] => ALL.filter((name) => !gone.includes(name));
+
+describe('GET /users', () => {
+  it.each<[Query, string[]]>([
+    [{}, ALL],
+    [{ active: true }, without('ghost', 'cat', 'bea')],
+    [{ active: false }, ALL],
+    [{ blocked: true }, ['bea']],
+    [{ blocked: 'False' }, ALL],
+    [{ external: true }, ['ann']],
+    [{ external: false }, ALL],
+    [{ humans: true }, without('ghost', 'service', 'bot')],
+    [{ exclude_humans: true }, ['ghost', 'service', 'bot']],
+    [{ exclude_active: true }, ['cat', 'bea']],
+    [{ exclude_external: true }, without('ann')],
+    [{ exclude_internal: true }, without('ghost')],
+    [{ without_project_bots: true }, without('bot')],
+    [{ created_before: '2020-01-02T00:00:00Z' }, ['dan']],
+    [{ created_after: '2020-01-02T00:00:00Z', humans: true }, ['cat', 'bea', 'ann', 'root']],
+    [{ username: 'DAN' }, ['dan']],
+    [{ username: 'da' }, []],
+    [{ search: 'ann' }, ['cat', 'ann']],
+    [{ search: 'BEA@example.com' }, ['bea']],
+    [{ search: 'bea@example' }, []],
+    [{ search: '%' }, []],
+    [{ active: true, external: true }, ['ann']],
+  ])('is narrowed for everybody by %j', async (query, expected) => {
+    expect(await names(query)).toEqual(expected);
+    expect(await names(query, people['dan']!.client)).toEqual(expected);
+  });
+
+  it.each<[Query, string[]]>([
+    [{ admins: true }, ['cat', 'root']],
+    [{ provider: 'ldap', extern_uid: 'uid-ann' }, ['ann']],
+    [{ provider: 'saml', extern_uid: 'uid-ann' }, []],
+    [{ two_factor: 'enabled' }, []],
+    [{ without_projects: true }, without('dan')],
+    [{ custom_attributes: { place: 'north' } }, ['dan', 'ann']],
+    [{ custom_attributes: { place: 'north', desk: '7' } }, ['dan']],
+    [{ custom_attributes: { place: 'nor' } }, []],
+    [{ search: 'claimed@example.com' }, ['dan']],
+    [{ order_by: 'username', sort: 'asc', humans: true }, ['ann', 'bea', 'cat', 'dan', 'root']],
+    [{ order_by: 'name', humans: true, exclude_active: true }, ['bea', 'cat']],
+    [{ order_by: 'created_at', sort: 'asc', humans: true }, ['dan', 'root', 'ann', 'bea', 'cat']],
+    [{ order_by: 'updated_at', humans: true, blocked: false, active: true }, ['dan', 'ann', 'root']],
+  ])('is narrowed and ordered for administrators by %j', async (query, expected) => {
+    expect(await names(query)).toEqual(expected);
+  });
+
+  it.each<[Query, string[]]>([
+    [{ admins: true }, ALL],
+    [{ provider: 'ldap', extern_uid: 'uid-ann' }, ALL],
+    [{ two_factor: 'enabled' }, ALL],
+    [{ without_projects: true }, ALL],
+    [{ custom_attributes: { place: 'north' } }, ALL],
+    [{ order_by: 'name' }, ALL],
+    // Whoever says that an address is his is not found by it.
+    [{ search: 'claimed@example.com' }, []],
+  ])('takes no notice of %j from others', async (query, expected) => {
+    expect(await names(query, people['dan']!.client)).toEqual(expected);
+  });
+
+  it('shows custom attributes where an administrator asks for them', async () => {
+    const attributes = [
+      { key: 'desk', value: '7' },
+      { key: 'place', value: 'north' },
+    ];
+    const query = { username: 'dan', with_custom_attributes: 'True' };
+    expect((await identity.root.get('/users').query(query)).body[0].custom_attributes).toEqual(attributes);
+    expect((await identity.root.get('/users').query({ username: 'dan' })).body[0]).not.toHaveProperty(
+      'custom_attributes',
+    );
+    expect((await people['ann']!.client.get('/users').query(query)).body[0]).not.toHaveProperty('custom_attributes');
+    const path = `/users/${people['dan']!.id}`;
+    expect((await identity.root.get(path).query({ with_custom_attributes: true })).body.custom_attributes).toEqual(
+      attributes,
+    );
+    expect((await identity.root.get(path)).body).not.toHaveProperty('custom_attributes');
+    expect((await people['ann']!.client.get(path).query({ with_custom_attributes: true })).body).not.toHaveProperty(
+      'custom_attributes',
+    );
+  });
+
+  it.each([
+    [{ order_by: 'email' }, { error: 'order_by does not have a valid value' }],
+    [{ sort: 'up' }, { error: 'sort does not have a valid value' }],
+    [{ active: 'maybe' }, { error: 'active is invalid' }],
+    [{ created_after: 'soon' }, { error: 'created_after is invalid' }],
+    [{ two_factor: 'perhaps' }, { error: 'two_factor does not have a valid value' }],
+    [{ username: 'a\0b' }, { error: 'username is invalid' }],
+    [{ custom_attributes: 'x' }, { error: 'custom_attributes is invalid' }],
+  ])('refuses %j', async (query, expected) => {
+    const { status, body } = await identity.root.get('/users').query(query);
+    expect([status, body]).toEqual([400, expected]);
+  });
+
+  it('goes on by cursor in the orders that have one, and in no other', async () => {
+    const page = { pagination: 'keyset', per_page: 3, order_by: 'name', sort: 'desc', exclude_internal: true };
+    const first = await identity.root.get('/users').query(page);
+    expect(first.headers.get('x-total')).toBeNull();
+    const next = /<http:\/\/localhost:8080\/api\/v4([^>]+)>; rel="next"/.exec(first.headers.get('link')!)![1]!;
+    const second = await identity.root.get(next);
+    const both = [...first.body, ...second.body].map((user: { name: string }) => user.name);
+    expect(both).toHaveLength(6);
+    expect(new Set(both).size).toBe(6);
+    const refused = await identity.root.get('/users').query({ ...page, order_by: 'created_at' });
+    expect([refused.status, refused.body]).toEqual([
+      405,
+      { error: 'Keyset pagination is not yet available for this type of request' },
+    ]);
+  });
+
+  paging(() => ({
+    app: identity.app,
+    viewer: aViewer({ userId: people['dan']!.id, username: 'dan' }),
+    path: '/users',
+    query: { exclude_internal: true },
+    rows: 7,
+  }));
+});
+
+describe('GET /users/:id', () => {
+  it('does not show what only administrators see', async () => {
+    const { body } = await people['dan']!.client.get(`/users/${people['ann']!.id}`);
+    expect(Object.keys(body)).toEqual([
+      'id',
+      'username',
+      'public_email',
+      'name',
+      'state',
+      'locked',
+      'avatar_url',
+      'web_url',
+      'created_at',
+      'bio',
+      'bot',
+      'location',
+      'linkedin',
+      'twitter',
+      'discord',
+      'website_url',
+      'github',
+      'organization',
+      'job_title',
+      'pronouns',
+      'work_information',
+      'followers',
+      'following',
+      'is_followed',
+      'local_time',
+    ]);
+    expect((await identity.nobody.get(`/users/${people['ann']!.id}`)).body).toEqual({ message: '401 Unauthorized' });
+  });
+});
