@@ -1,0 +1,63 @@
+import { createTransport } from 'nodemailer';
+import { composeAccountMail } from './compose-account-mail';
+
+const identity = {
+  externalUrl: 'https://rookery.example',
+  from: 'rookery@rookery.example',
+  replyTo: 'noreply@rookery.example',
+  headerPrefix: 'X-Platform',
+  subjectSuffix: '',
+  secret: 's',
+};
+const facts = {
+  address: 'ann@mail.example',
+  name: 'Ann',
+  link: 'https://rookery.example/users/confirmation?confirmation_token=7.x',
+  token: { name: 'deploy', expires_on: '2026-12-01' },
+  today: '2026-11-24',
+};
+const compose = (template: Parameters<typeof composeAccountMail>[0], over: object = {}, suffix = '') =>
+  composeAccountMail(template, { ...facts, ...over }, '<id@rookery.example>', { ...identity, subjectSuffix: suffix });
+const transport = createTransport({ streamTransport: true, buffer: true });
+
+test.each([
+  ['2026-12-01', 'An access token expires in 7 days'],
+  ['2026-11-25', 'An access token expires tomorrow'],
+  ['2026-11-24', 'An access token has expired'],
+  ['2026-11-20', 'An access token has expired'],
+])('an end on %s reads: %s', (expires_on, subject) => {
+  const mail = compose('token_expires', { token: { name: 'deploy', expires_on } });
+  expect(mail.subject).toBe(subject);
+  expect(mail.text).toContain(`The access token "deploy" ${subject.replace('An access token ', '')} (${expires_on}).`);
+});
+
+test('a successor tells when it ends, if it does', () => {
+  expect(compose('token_rotated').text).toContain('by a new one, which ends on 2026-12-01.');
+  expect(compose('token_rotated', { token: { name: 'x', expires_on: null } }).text).toContain('by a new one. The');
+});
+
+test('the suffix of the instance ends each subject', () => {
+  expect(compose('email_confirmation', {}, 'Nest').subject).toBe('Confirm your e-mail address | Nest');
+});
+
+test('an e-mail to a stranger holds nothing that somebody wrote', async () => {
+  const mail = compose('email_confirmation', { name: 'Buy <b>now</b> at http://evil.example' });
+  const { message } = await transport.sendMail(mail);
+  expect((message as unknown as Buffer).toString()).not.toMatch(/evil|Buy/);
+});
+
+/** What people might write into the name of a token to be read as something else. */
+test.each([
+  'a\r\nBcc: v@evil.example',
+  'a\u2028Bcc: v@evil.example',
+  '<script>x</script>',
+  '\ud800',
+  'x'.repeat(300_000),
+])('the name %j of a token adds no header and no markup', async (name) => {
+  const mail = compose('token_rotated', { name, token: { name, expires_on: '2026-12-01' } });
+  const { message } = await transport.sendMail(mail);
+  const head = (message as unknown as Buffer).toString().split('\r\n\r\n')[0]!;
+  expect(head).not.toMatch(/bcc|evil|script/i);
+  expect(mail.html).not.toContain('<script');
+  expect(String(mail.text).length).toBeLessThan(1000);
+});
