@@ -56,6 +56,37 @@ describe('transport', () => {
     expect(estate.collaboration.last.method).toBe('GET');
   });
 
+  it('carries pictures, which lie outside of the API, with their versions and caches', async () => {
+    const path = '/uploads/-/system/user/avatar/7/my.face_1+2.tar.png';
+    const headers = {
+      'content-type': 'image/png',
+      'cache-control': 'max-age=0, public, must-revalidate',
+      'content-disposition': 'inline; filename="my.face_1+2.tar.png"',
+      'content-security-policy': "default-src 'none'",
+      etag: '"v1"',
+    };
+    estate.identity.on(path, (seen, response) => {
+      const isKnown = seen.headers['if-none-match'] === '"v1"';
+      response.writeHead(isKnown ? 304 : 200, headers).end(isKnown ? undefined : 'png');
+    });
+    const get = (known: Record<string, string> = {}) => request(`${gateway.url}${path}`, { headers: known });
+    const answer = await get();
+    expect([answer.statusCode, await answer.body.text()]).toEqual([200, 'png']);
+    expect(answer.headers).toMatchObject({ ...headers, 'x-content-type-options': 'nosniff' });
+    expect(estate.identity.last).toMatchObject({ url: path, claims: { sub: null } });
+    const same = await get({ 'if-none-match': '"v1"' });
+    expect([same.statusCode, await same.body.text(), same.headers['etag']]).toEqual([304, '', '"v1"']);
+    expect(same.headers['cache-control']).toBe('max-age=0, public, must-revalidate');
+    for (const [url, status] of [
+      [path.replace('my.', 'my%2F..%2F'), 400],
+      [`${path}/more`, 404],
+    ] as const) {
+      const refused = await request(`${gateway.url}${url}`);
+      await refused.body.dump();
+      expect([url, refused.statusCode]).toEqual([url, status]);
+    }
+  });
+
   it('does not read a long answer to its end for HEAD', async () => {
     estate.package.on(FILE, (_, response) => {
       response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': 50 * MIB });

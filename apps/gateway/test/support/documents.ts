@@ -12,16 +12,18 @@ const servers = [{ url: '/api/v4' }];
 
 export const identityDocument: OpenApiDocument = {
   openapi: '3.1.0',
-  servers,
+  // As services write them: paths are whole, since not all lie below the API.
+  servers: [{ url: '/' }],
   paths: {
-    '/user': { get: one },
-    '/users': { get: list, post: write },
-    '/users/{id}': { get: one, delete: write },
-    '/projects': { get: list, post: write },
-    '/projects/import': { post: write },
-    '/projects/{id}': { get: one, put: write, delete: write },
-    '/personal_access_tokens/{id}/rotate': { post: write },
-    '/groups/{id}': { get: one },
+    '/api/v4/user': { get: one },
+    '/api/v4/users': { get: list, post: write },
+    '/api/v4/users/{id}': { get: one, delete: write },
+    '/api/v4/projects': { get: list, post: write },
+    '/api/v4/projects/import': { post: write },
+    '/api/v4/projects/{id}': { get: one, put: write, delete: write },
+    '/api/v4/personal_access_tokens/{id}/rotate': { post: write },
+    '/api/v4/groups/{id}': { get: one },
+    '/uploads/-/system/user/avatar/{id}/{filename}': { get: { responses: { '200': { content: { 'image/*': {} } } } } },
   },
 };
 
