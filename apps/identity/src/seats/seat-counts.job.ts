@@ -9,12 +9,13 @@ import { seatsSql } from './seats-sql';
 /** Groups in one round: those that were looked at longest ago. */
 const ROUND = 200;
 
+const DUE = `
+  select n.id from namespaces n left join namespace_seats s on s.namespace_id = n.id
+  where n.kind = 'group' and n.parent_id is null order by s.counted_at nulls first, n.id limit ${ROUND}`;
+
 const COUNT = `
   insert into namespace_seats as known (namespace_id, max_seats_used, max_seats_used_changed_at, counted_at)
-  select root.id, ${seatsSql('root')}, now(), now() from (
-    select n.id, n.kind, n.plan from namespaces n left join namespace_seats s on s.namespace_id = n.id
-    where n.kind = 'group' and n.parent_id is null order by s.counted_at nulls first, n.id limit ${ROUND}) root
-  order by root.id
+  select root.id, ${seatsSql('root')}, now(), now() from namespaces root where root.id = $1
   on conflict (namespace_id) do update set counted_at = excluded.counted_at,
     max_seats_used = greatest(known.max_seats_used, excluded.max_seats_used),
     max_seats_used_changed_at = case when excluded.max_seats_used > known.max_seats_used
@@ -42,8 +43,12 @@ export class SeatCountsJob implements OnApplicationBootstrap, OnApplicationShutd
     clearInterval(this.timer);
   }
 
-  /** Two replicas at once count twice; that does no harm. */
+  /** Two replicas at once count twice; that does no harm. A group that cannot be counted does not keep the others. */
   async run(): Promise<void> {
-    await this.db.query(COUNT);
+    for (const { id } of await this.db.query<{ id: number }>(DUE)) {
+      await this.db
+        .query(COUNT, [id])
+        .catch((error: unknown) => this.logger.warn({ err: error, group_id: id }, 'seats of a group were not counted'));
+    }
   }
 }
