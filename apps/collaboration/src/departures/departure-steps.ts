@@ -41,6 +41,7 @@ const OWN: readonly Prepared[] = [
   drop('activity_events', 'author_id'),
   drop('participants', 'user_id', 'ctid'),
   drop('mails', 'recipient_id'),
+  drop('account_mails', 'recipient_id'),
   drop('notification_settings', 'user_id', 'ctid'),
   drop('mail_allowances', 'recipient_id', 'recipient_id'),
   drop('note_creations', 'user_id', 'user_id'),

@@ -36,4 +36,5 @@ const INDEXES = [
   { name: 'ix_todos_author_id', on: 'todos (author_id)' },
   { name: 'ix_participants_user_id', on: 'participants (user_id)' },
   { name: 'ix_mails_recipient_id', on: 'mails (recipient_id)' },
+  { name: 'ix_account_mails_recipient_id', on: 'account_mails (recipient_id)' },
 ] as const;
