@@ -5,6 +5,7 @@ import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
 import { TokenRecipients } from '../token-notices/token-recipients';
+import type { UserKind } from '../users/user.entity';
 import type { ResourceType } from './access-token.entity';
 import { AccessTokensQueries } from './access-tokens.queries';
 import { scopesFor } from './token-scopes';
@@ -42,14 +43,19 @@ export class AccessTokensService {
     private readonly terms: TokenTerms,
   ) {}
 
-  /** Errors: NotFound for the user; Refused for scopes that he may not have and for a bad day. */
+  /** Errors: NotFound for the user; Refused for one who can have none, for scopes that he may not have and for a bad day. */
   create(token: NewToken): Promise<NewTokenRow> {
     return this.work.run(async (tx) => {
       // Nobody acts as the ghost user.
-      const [holder] = await tx.query<{ admin: boolean }>(`select admin from users where id = $1 and kind <> 'ghost'`, [
-        token.userId,
-      ]);
+      const [holder] = await tx.query<{ admin: boolean; kind: UserKind }>(
+        `select admin, kind from users where id = $1 and kind <> 'ghost'`,
+        [token.userId],
+      );
       if (!holder) throw new NotFound('User');
+      // The bot of a group or project has the token that it was made for; a placeholder does nothing.
+      if (holder.kind !== 'human' && holder.kind !== 'service_account') {
+        throw new Refused('User cannot have tokens of its own');
+      }
       const allowed = scopesFor(holder);
       if (!token.scopes.every((scope) => allowed.includes(scope))) {
         throw new Refused('Scopes can only contain available scopes');

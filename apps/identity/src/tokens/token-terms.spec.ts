@@ -23,9 +23,9 @@ describe('the terms of a new token', () => {
   });
 
   it('hold whatever is asked for to the limits', () => {
-    for (const of of ['expiryOfNew', 'expiryOfSuccessor', 'expiryOfOwn'] as const) {
-      expect(() => terms()[of]('2026-11-20')).toThrow(new Refused('Expiration date cannot be in the past'));
-      expect(() => terms()[of]('2027-11-22')).toThrow(new Refused('Expiration date must be before 2027-11-22'));
+    for (const name of ['expiryOfNew', 'expiryOfSuccessor', 'expiryOfOwn'] as const) {
+      expect(() => terms()[name]('2026-11-20')).toThrow(new Refused('Expiration date cannot be in the past'));
+      expect(() => terms()[name]('2027-11-22')).toThrow(new Refused('Expiration date must be before 2027-11-22'));
     }
     expect(terms({ tokenMaxLifetimeDays: 400 }).expiryOfNew('2027-12-26')).toBe('2027-12-26');
   });

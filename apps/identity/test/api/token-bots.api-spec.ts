@@ -126,6 +126,19 @@ describe('the bot of a token', () => {
     expect(made.status).toBe(201);
   });
 
+  it('is given no other tokens, not even by administrators', async () => {
+    const token = await give(`/groups/${(await make.group(owner)).id}`);
+    for (const kind of ['personal_access', 'impersonation']) {
+      const path = `/users/${token.user_id}/${kind}_tokens`;
+      const { status, body } = await identity.root.post(path).body({ name: 'x', scopes: ['api'] });
+      expect([status, body]).toEqual([400, { message: '400 Bad request - User cannot have tokens of its own' }]);
+    }
+    const own = await botOf(token)
+      .post('/user/personal_access_tokens')
+      .body({ name: 'x', scopes: ['self_rotate'] });
+    expect(own.status).toBe(400);
+  });
+
   it('belongs to its group and what lies below, and nowhere else', async () => {
     const group = await make.group(owner);
     const below = await make.group(owner, { parent_id: group.id });
