@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createApiV4App, EndpointRoutes, statusesOf } from '@rookery/api-v4';
+import { createApiV4App, EndpointRoutes, statusesOf, templatesOf } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
 import { ContextKeys, contextKeys, createLogger, LOGGER, platformSettings, readSettings } from '@rookery/platform';
 import type { ProcessName, RootModule, SettingsDefinition, SettingsValues } from '@rookery/platform';
@@ -91,7 +91,8 @@ function settingsOf({ service, settings = [], databaseUrl, env }: TestAppOptions
 /** Errors: a plain Error when the endpoint does not list the status it answered with. */
 function judge(routes: EndpointRoutes, method: string, url: string, { status, text }: TestResponse): void {
   const endpoint = routes.endpointAt(method, url);
-  if (endpoint !== null) noteRoute(endpoint);
+  // The whole path: an endpoint may leave a part of it to its controller.
+  if (endpoint !== null) noteRoute({ method: endpoint.method, path: templatesOf(endpoint)[0]! });
   if (endpoint === null || statusesOf(endpoint).includes(status)) return;
   throw new Error(
     `${method} ${url} (${endpoint.controller.name}.${endpoint.handler}) answered ${status}, which it does not list: ${text}`,

@@ -1,5 +1,5 @@
 import { instant, int, nullable, presenter, text } from '@rookery/api-v4';
-import type { EmailRow } from './email-row';
+import type { EmailRow } from './emails.queries';
 
 /** Source: issue identity 6; ADR 0131. */
 export const email = presenter<EmailRow>('Email').fields({

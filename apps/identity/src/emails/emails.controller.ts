@@ -4,9 +4,9 @@ import { checkUnmodifiedSince, created, Endpoint, none, one, page, signedIn } fr
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { email } from './email.presenter';
-import type { EmailRow } from './email-row';
 import { AddEmailParams, EmailIdParams } from './emails.dto';
 import { EmailsQueries } from './emails.queries';
+import type { EmailRow } from './emails.queries';
 import { EmailsService } from './emails.service';
 
 const SOURCE = 'issue identity 6; ADR 0131';

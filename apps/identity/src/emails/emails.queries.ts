@@ -3,7 +3,14 @@ import type { Page, PageRequest } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Database } from '@rookery/persistence';
 import { ListStatement } from '../listing/list-statement';
-import type { EmailRow } from './email-row';
+
+/** An address beside the primary one, as the API shows it. */
+export interface EmailRow {
+  readonly id: number;
+  readonly email: string;
+  readonly confirmed_at: Date | null;
+  readonly changed_at: Date;
+}
 
 const SHOWN = `e.id, e.email, e.confirmed_at, greatest(e.created_at, e.confirmed_at) as changed_at`;
 /** What stands for the account itself is no address beside it. */

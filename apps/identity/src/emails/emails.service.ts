@@ -7,8 +7,8 @@ import { ChangeLog } from '../directory/change-log';
 import { identitySettings } from '../identity.config';
 import { problemsOfUser } from '../users/user-rules';
 import { EmailConfirmations } from './email-confirmations.service';
-import type { EmailRow } from './email-row';
 import { EmailsQueries } from './emails.queries';
+import type { EmailRow } from './emails.queries';
 
 /** Bounds: addresses of one person, the primary one too. */
 const MOST = 100;

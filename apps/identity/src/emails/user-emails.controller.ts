@@ -4,9 +4,9 @@ import { administrator, checkUnmodifiedSince, created, Endpoint, none, one, page
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { email } from './email.presenter';
-import type { EmailRow } from './email-row';
 import { AddUserEmailParams, UserEmailIdParams, UserEmailsParams } from './emails.dto';
 import { EmailsQueries } from './emails.queries';
+import type { EmailRow } from './emails.queries';
 import { EmailsService } from './emails.service';
 
 const SOURCE = 'issue identity 6; ADR 0131';
