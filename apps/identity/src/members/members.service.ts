@@ -186,6 +186,9 @@ export class MembersService {
   }
 
   private async locked(tx: Tx, source: MemberSource, userId: number): Promise<MemberRow> {
+    // The group before its members, as everywhere; and one change of owners at a time, else two could leave together.
+    if (source.type === 'namespace')
+      await tx.query(`select id from namespaces where id = $1 for no key update`, [source.id]);
     await tx.query(`select id from members where source_type = $1 and source_id = $2 and user_id = $3 for update`, [
       source.type,
       source.id,
@@ -208,14 +211,12 @@ export class MembersService {
     if (problem) throw new Invalid({ access_level: [problem] });
   }
 
-  /** A group keeps an owner of its own or of a group above; the person of a personal project stays. */
+  /** A group, which is locked, keeps an owner of its own or of a group above; the person of a personal project stays. */
   private async keepAnOwner(tx: Tx, source: MemberSource, userId: number): Promise<void> {
     if (source.type === 'project') {
       if (source.personOfSpace === userId) throw new Forbidden();
       return;
     }
-    // One change of owners at a time, else two of them could leave together.
-    await tx.query(`select id from namespaces where id = $1 for no key update`, [source.id]);
     const [row] = await tx.query<{ is_owner: boolean; others: number }>(
       `select coalesce(bool_or(m.user_id = $2 and m.source_id = $1), false) as is_owner,
          (count(*) filter (where m.user_id <> $2 or m.source_id <> $1))::int as others

@@ -22,7 +22,7 @@ export class SoleOwnership {
     );
     const rows = await tx.query<{ id: number }>(
       `select g.id from members m join namespaces g on g.id = m.source_id where ${OWNED}
-         and not exists (select 1 from members o join users u on u.id = o.user_id and u.state = 'active'
+         and not exists (select 1 from members o join users u on u.id = o.user_id and u.state = 'active' and u.kind <> 'project_bot'
            where o.source_type = 'namespace' and o.source_id = any(g.traversal_ids) and o.access_level = 50
              and o.user_id <> $1 and ${live('o')})
        order by cardinality(g.traversal_ids), g.id limit $2`,
