@@ -1,0 +1,97 @@
+import { call, estate, eventually, mailTo, mark, person } from '../support/estate';
+import type { Answer, Person } from '../support/estate';
+
+/**
+ * What somebody has to prove by e-mail: from the call over outbox, bus, queue and mail server to the link, which works
+ * once. Source: requirements 2 §3, §6; decisions 6; ADR 0130-0132.
+ */
+interface Mail {
+  readonly subject?: string | undefined;
+  readonly text?: string | undefined;
+}
+const LINK = /(https?:\/\/\S+\/users\/confirmation)\?confirmation_token=(\S+)/;
+
+/** The newest link sent to an address, once there are so many e-mails. */
+async function linkTo(address: string, count = 1): Promise<string> {
+  const mails: readonly Mail[] = await eventually(
+    () => mailTo(address),
+    (found) => found.length >= count,
+  );
+  const links = mails.map((mail) => LINK.exec(mail.text ?? '')![2]!);
+  expect(new Set(mails.map((mail) => mail.subject))).toEqual(new Set(['Confirm your e-mail address']));
+  return `/users/confirmation?confirmation_token=${links.at(-1)!}`;
+}
+
+/** As a browser does: no token, at the root of the gateway. */
+const follow = (path: string, method = 'GET'): Promise<Response> =>
+  fetch(`${estate.baseUrl}${path}`, { method, redirect: 'manual' });
+
+async function groupOf(owner: Person): Promise<number> {
+  const path = `flock-${owner.username}`;
+  const made = await call('POST', '/groups', { token: owner.token, json: { name: path, path } });
+  if (made.status !== 201) throw new Error(`${made.status} ${made.text}`);
+  return made.body.id as number;
+}
+
+it('a service account with an address of its own can be used once its owner has followed the link', async () => {
+  const owner = await person('keeper-of-bots');
+  const accounts = `/groups/${await groupOf(owner)}/service_accounts`;
+  const email = `robot-${mark}@mail.example`;
+  const made = await call('POST', accounts, { token: owner.token, json: { email } });
+  expect([made.status, made.body.email]).toEqual([201, email]);
+  const json = { name: 'ci', scopes: ['api'] };
+  const token = await call('POST', `${accounts}/${made.body.id}/personal_access_tokens`, { token: owner.token, json });
+  const act = (): Promise<Answer> => call('GET', '/user', { token: token.body.token });
+  const refused = await act();
+  expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('is not confirmed')]);
+
+  const link = await linkTo(email);
+  const confirmed = await follow(link);
+  expect(confirmed.status).toBe(302);
+  const page = await fetch(confirmed.headers.get('location')!);
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('is confirmed')]);
+  const user = await act();
+  expect([user.status, user.body.id, user.body.email]).toEqual([200, made.body.id, email]);
+  const again = await follow(link);
+  expect([again.status, await again.json()]).toEqual([
+    400,
+    { message: '400 Bad request - Confirmation token is invalid' },
+  ]);
+  expect((await mailTo(email)).length).toBe(1);
+});
+
+it('an address that somebody adds is his when the link was followed; one sent again ends the former', async () => {
+  const owner = await person('two-addresses');
+  const email = `second-${mark}@mail.example`;
+  const added = await call('POST', '/user/emails', { token: owner.token, json: { email } });
+  expect([added.status, added.body.confirmed_at]).toEqual([201, null]);
+  const former = await linkTo(email);
+  await call('DELETE', `/user/emails/${added.body.id}`, { token: owner.token });
+  const readded = await call('POST', '/user/emails', { token: owner.token, json: { email } });
+  expect(readded.status).toBe(201);
+  const found = await eventually(
+    () => mailTo(email),
+    (mails) => mails.length === 2,
+  );
+  const links = found.map((mail) => `/users/confirmation?confirmation_token=${LINK.exec(mail.text ?? '')![2]!}`);
+  expect((await follow(former)).status).toBe(400);
+  const newest = links.find((link) => link !== former)!;
+  expect((await follow(newest)).status).toBe(302);
+  const shown = await call('GET', `/user/emails/${readded.body.id}`, { token: owner.token });
+  expect(shown.body.confirmed_at).toEqual(expect.any(String));
+});
+
+it('whoever holds a token that is rotated is told so', async () => {
+  const holder = await person('rotator');
+  const self = await call('GET', '/personal_access_tokens/self', { token: holder.token });
+  const fresh = await call('POST', '/personal_access_tokens/self/rotate', { token: holder.token, json: {} });
+  expect(fresh.status).toBe(200);
+  const mails: readonly Mail[] = await eventually(
+    () => mailTo(holder.email),
+    (found) => found.length === 1,
+  );
+  expect(mails[0]!.subject).toBe('An access token was rotated');
+  expect(mails[0]!.text).toContain(`"${self.body.name as string}"`);
+  expect(mails[0]!.text).toContain(fresh.body.expires_at as string);
+  expect(mails[0]!.text).not.toContain(fresh.body.token as string);
+});
