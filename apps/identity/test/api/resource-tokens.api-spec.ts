@@ -279,7 +279,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       const none = await owner.client.get(`${source.base}/self`);
       const text = `404 Could not find ${kind} access token with token_id: self Not Found`;
       expect([none.status, none.body]).toEqual([404, { message: text }]);
-      const other = await botOf(await give({ access_level: 10 }, await sourceOf[kind]({ visibility: 'public' })));
+      const other = botOf(await give({ access_level: 10 }, await sourceOf[kind]({ visibility: 'public' })));
       expect((await other.get(`${source.base}/self`)).body).toEqual({ message: `404 ${noun} Not Found` });
       const open = await sourceOf[kind]({ visibility: 'public' });
       const refused = await botOf(token).get(`${open.base}/self`);

@@ -4,11 +4,11 @@ import { administrator, checkUnmodifiedSince, created, Endpoint, none, one, page
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { UsersQueries } from '../users/users.queries';
-import { impersonationToken, newImpersonationToken } from './access-token.presenter';
-import type { NewTokenRow, TokenRow } from './token-row';
-import { AccessTokensQueries } from './access-tokens.queries';
-import { AccessTokensService } from './access-tokens.service';
-import { CreateTokenParams, ImpersonationTokenParams, ListImpersonationTokensParams } from './tokens.dto';
+import { impersonationToken, newImpersonationToken } from '../tokens/access-token.presenter';
+import type { NewTokenRow, TokenRow } from '../tokens/token-row';
+import { AccessTokensQueries } from '../tokens/access-tokens.queries';
+import { AccessTokensService } from '../tokens/access-tokens.service';
+import { CreateTokenParams, ImpersonationTokenParams, ListImpersonationTokensParams } from '../tokens/tokens.dto';
 
 const SOURCE = 'reference identity-and-import 4.7';
 type SignedInCall<P> = Call<P, undefined, SignedInViewer>;

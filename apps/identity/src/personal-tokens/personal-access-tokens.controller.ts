@@ -4,17 +4,17 @@ import { administrator, created, Endpoint, none, one, page, signedIn } from '@ro
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { MethodNotAllowed, NotFound, Refused, Unauthorized } from '@rookery/kernel';
 import { UsersQueries } from '../users/users.queries';
-import { accessToken, newAccessToken } from './access-token.presenter';
-import type { NewTokenRow, TokenRow } from './token-row';
-import { AccessTokensQueries } from './access-tokens.queries';
-import { AccessTokensService } from './access-tokens.service';
+import { accessToken, newAccessToken } from '../tokens/access-token.presenter';
+import type { NewTokenRow, TokenRow } from '../tokens/token-row';
+import { AccessTokensQueries } from '../tokens/access-tokens.queries';
+import { AccessTokensService } from '../tokens/access-tokens.service';
 import {
   CreateTokenParams,
   ListTokensParams,
   RotateTokenByIdParams,
   RotateTokenParams,
   TokenIdParams,
-} from './tokens.dto';
+} from '../tokens/tokens.dto';
 
 const SOURCE = 'reference identity-and-import 4.7';
 type SignedInCall<P = object> = Call<P, undefined, SignedInViewer>;
