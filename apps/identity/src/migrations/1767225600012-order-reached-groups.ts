@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What lists of somebody's groups need so that a page costs what it shows (ADR 0111): the name of a group stands in the
- * indexes by which the group is reached, beside each of its members and of its ancestors, and groups that ever had a
- * subgroup are known, since most have none. All of it is kept by the database itself, like an index.
+ * What lists of somebody's groups need so that a page costs what it shows (ADR 0111), kept by the database itself, like
+ * an index: the name of a group beside each of its members and of its ancestors, in indexes; and which groups ever had a
+ * subgroup or were invited. Membership in any other group opens nothing but that group, which is nearly always so.
  */
 export class OrderReachedGroups1767225600012 implements MigrationInterface {
   readonly name = 'OrderReachedGroups1767225600012';
@@ -18,7 +18,12 @@ export class OrderReachedGroups1767225600012 implements MigrationInterface {
       `update members m set source_name = n.name from namespaces n where n.id = m.source_id and m.source_type = 'namespace'`,
     );
     await queryRunner.query(
-      `insert into subgroup_parents (namespace_id) select distinct parent_id from namespaces where parent_id is not null`,
+      `insert into leading_namespaces (namespace_id)
+         select parent_id from namespaces where parent_id is not null union select group_id from shares`,
+    );
+    await queryRunner.query(
+      `update members m set leads_further = true from leading_namespaces l
+         where m.source_type = 'namespace' and m.source_id = l.namespace_id`,
     );
     await queryRunner.query(
       `create index ix_namespace_ancestors_name on namespace_ancestors (ancestor_id, name, namespace_id)`,
@@ -27,21 +32,45 @@ export class OrderReachedGroups1767225600012 implements MigrationInterface {
       `create index ix_members_user_id_source_name on members (user_id, source_name, source_id)
          include (access_level, expires_on) where source_type = 'namespace'`,
     );
+    await queryRunner.query(
+      `create index ix_members_leads_further on members (user_id, source_id) include (access_level, expires_on)
+         where source_type = 'namespace' and leads_further`,
+    );
     await queryRunner.query(`create index ix_namespaces_group_path on namespaces (path, id) where kind = 'group'`);
   }
 
   private async addColumns(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`alter table namespace_ancestors add column name text not null default ''`);
     await queryRunner.query(`alter table members add column source_name text not null default ''`);
+    await queryRunner.query(`alter table members add column leads_further boolean not null default false`);
     await queryRunner.query(`
-      create table subgroup_parents (
+      create table leading_namespaces (
         namespace_id bigint not null,
-        constraint pk_subgroup_parents primary key (namespace_id),
-        constraint fk_subgroup_parents_namespace_id foreign key (namespace_id) references namespaces (id) on delete cascade
+        constraint pk_leading_namespaces primary key (namespace_id),
+        constraint fk_leading_namespaces_namespace_id foreign key (namespace_id) references namespaces (id) on delete cascade
       )`);
   }
 
   private async addTriggers(queryRunner: QueryRunner): Promise<void> {
+    // Once and for ever. The lock keeps out members who are being added and cannot be seen yet.
+    await queryRunner.query(`
+      create function lead_further(group_id bigint) returns void language plpgsql as $$
+      begin
+        perform 1 from leading_namespaces l where l.namespace_id = group_id;
+        if found then return; end if;
+        perform 1 from namespaces n where n.id = group_id for no key update;
+        insert into leading_namespaces (namespace_id) values (group_id) on conflict do nothing;
+        update members set leads_further = true where source_type = 'namespace' and source_id = group_id;
+      end $$`);
+    await queryRunner.query(`
+      create function keep_leading_namespaces() returns trigger language plpgsql as $$
+      begin
+        perform lead_further(new.group_id);
+        return null;
+      end $$`);
+    await queryRunner.query(`
+      create trigger tr_shares_leading_namespaces after insert on shares
+        for each row execute function keep_leading_namespaces()`);
     await queryRunner.query(`
       create or replace function keep_namespace_ancestors() returns trigger language plpgsql as $$
       begin
@@ -51,7 +80,7 @@ export class OrderReachedGroups1767225600012 implements MigrationInterface {
         insert into namespace_ancestors (ancestor_id, namespace_id, name)
           select distinct ancestor, new.id, new.name from unnest(new.traversal_ids) ancestor;
         if new.parent_id is not null then
-          insert into subgroup_parents (namespace_id) values (new.parent_id) on conflict do nothing;
+          perform lead_further(new.parent_id);
         end if;
         return null;
       end $$`);
@@ -65,24 +94,31 @@ export class OrderReachedGroups1767225600012 implements MigrationInterface {
     await queryRunner.query(`
       create trigger tr_namespaces_update_name after update of name on namespaces
         for each row when (old.name is distinct from new.name) execute function spread_namespace_name()`);
-    // Shared with each other, but not with a renaming that is under way: that one could not see the new row.
+    await this.addMemberTrigger(queryRunner);
+  }
+
+  private async addMemberTrigger(queryRunner: QueryRunner): Promise<void> {
+    // Members share the lock with each other, but not with a change that is under way: that one could not see the new row.
     await queryRunner.query(`
-      create function take_source_name() returns trigger language plpgsql as $$
+      create function take_source_facts() returns trigger language plpgsql as $$
       begin
         select n.name into new.source_name from namespaces n where n.id = new.source_id for share;
         new.source_name := coalesce(new.source_name, '');
+        new.leads_further := exists (select 1 from leading_namespaces l where l.namespace_id = new.source_id);
         return new;
       end $$`);
     await queryRunner.query(`
-      create trigger tr_members_source_name before insert or update of source_type, source_id on members
-        for each row when (new.source_type = 'namespace') execute function take_source_name()`);
+      create trigger tr_members_source_facts before insert or update of source_type, source_id on members
+        for each row when (new.source_type = 'namespace') execute function take_source_facts()`);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(`drop index ix_namespaces_group_path, ix_members_user_id_source_name`);
-    await queryRunner.query(`drop trigger tr_members_source_name on members`);
+    await queryRunner.query(
+      `drop index ix_namespaces_group_path, ix_members_user_id_source_name, ix_members_leads_further`,
+    );
+    await queryRunner.query(`drop trigger tr_members_source_facts on members`);
     await queryRunner.query(`drop trigger tr_namespaces_update_name on namespaces`);
-    await queryRunner.query(`drop function take_source_name(), spread_namespace_name()`);
+    await queryRunner.query(`drop trigger tr_shares_leading_namespaces on shares`);
     await queryRunner.query(`
       create or replace function keep_namespace_ancestors() returns trigger language plpgsql as $$
       begin
@@ -93,8 +129,11 @@ export class OrderReachedGroups1767225600012 implements MigrationInterface {
           select distinct ancestor, new.id from unnest(new.traversal_ids) ancestor;
         return null;
       end $$`);
-    await queryRunner.query(`drop table subgroup_parents`);
-    await queryRunner.query(`alter table members drop column source_name`);
+    await queryRunner.query(
+      `drop function take_source_facts(), spread_namespace_name(), keep_leading_namespaces(), lead_further(bigint)`,
+    );
+    await queryRunner.query(`drop table leading_namespaces`);
+    await queryRunner.query(`alter table members drop column source_name, drop column leads_further`);
     await queryRunner.query(`alter table namespace_ancestors drop column name`);
   }
 }

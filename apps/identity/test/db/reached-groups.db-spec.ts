@@ -118,21 +118,43 @@ it('go on to do so when groups are renamed, moved and removed', async () => {
   await compare();
 });
 
-it('a member who comes while the group is being renamed stands under the new name', async () => {
+it.each([
+  ['is renamed', `update namespaces set name = 'Zebra' where id = 1`, { source_name: 'Zebra', leads_further: false }],
+  [
+    'gets its first subgroup',
+    `insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_name, full_path, visibility, plan)
+       values (2, 'group', 1, array[1, 2], 'Below', 'below', 'Below', 'below', 'private', 'free')`,
+    { source_name: 'One', leads_further: true },
+  ],
+  [
+    'is invited for the first time',
+    `insert into shares (source_type, source_id, group_id, access_level) values ('namespace', 3, 1, 30)`,
+    { source_name: 'One', leads_further: true },
+  ],
+])('a member who comes while the group %s knows of it', async (_, change, expected) => {
   await populate();
-  await pool.query('delete from members');
-  const [renaming, joining] = [await pool.connect(), await pool.connect()];
-  await renaming.query('begin');
-  await renaming.query(`update namespaces set name = 'Zebra' where id = 1`);
+  for (const table of ['members', 'shares', 'namespaces']) await pool.query(`delete from ${table}`);
+  for (const [id, name] of [
+    [1, 'One'],
+    [3, 'Three'],
+  ])
+    await pool.query(
+      `insert into namespaces (id, kind, traversal_ids, name, path, full_name, full_path, visibility, plan)
+       values ($1, 'group', array[$1::bigint], $2, $2, $2, $2, 'private', 'free')`,
+      [id, name],
+    );
+  const [changing, joining] = [await pool.connect(), await pool.connect()];
+  await changing.query('begin');
+  await changing.query(change);
   const joined = joining.query(
     `insert into members (user_id, source_type, source_id, access_level) values (100, 'namespace', 1, 30)`,
   );
   await Promise.race([joined, waiting()]);
-  await renaming.query('commit');
+  await changing.query('commit');
   await joined;
-  renaming.release();
+  changing.release();
   joining.release();
-  expect((await pool.query('select source_name from members')).rows).toEqual([{ source_name: 'Zebra' }]);
+  expect((await pool.query('select source_name, leads_further from members')).rows).toEqual([expected]);
 });
 
 /** Resolves when somebody waits for a lock in this database. */
