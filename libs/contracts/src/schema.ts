@@ -25,7 +25,9 @@ export type Infer<S> = S extends { kind: 'int' }
             : S extends { kind: 'list'; of: infer O }
               ? Infer<O>[]
               : S extends { kind: 'object'; fields: infer F }
-                ? { -readonly [K in keyof F]: Infer<F[K]> }
+                ? { -readonly [K in keyof F as F[K] extends { kind: 'optional' } ? never : K]: Infer<F[K]> } & {
+                    -readonly [K in keyof F as F[K] extends { kind: 'optional' } ? K : never]?: Infer<F[K]>;
+                  }
                 : never;
 
 export const int = { kind: 'int' } as const;
