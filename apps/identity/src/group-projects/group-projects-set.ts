@@ -16,12 +16,12 @@ interface Group {
 
 /**
  * A group's projects. What lies at or below the group is known to whoever belongs to the group (`isInside`), so that the
- * rule of visibility is asked of the rest only; each part is read by an index of its own, in the order of the list.
+ * rule of visibility is asked of the rest only.
  * Source: reference identity-and-import 2.7; ADR 0121.
  */
 export function projectsOfGroup(group: Group, isInside: boolean, range: GroupProjectsRange): ProjectSet {
   return {
-    from: (statement) => `(${parts(statement, group, isInside, range).join(' union all ')}) p`,
+    parts: (statement) => parts(statement, group, isInside, range),
     seen: (general) => (general === 'true' ? general : `(p.is_known or ${general})`),
   };
 }
@@ -37,7 +37,7 @@ function parts(statement: ListStatement, group: Group, isInside: boolean, range:
   if (!range.with_shared) return listed;
   // What lies there anyway is not listed twice.
   const elsewhere = [own, above].flatMap((home) => (home ? [`not q.namespace_id ${home}`] : [])).join(' and ');
-  return [...listed, part(false, `q.id in ${sharedWith(id)} and ${elsewhere}`)];
+  return [...listed, part(false, `q.id = ${sharedWith(id)} and ${elsewhere}`)];
 }
 
 const part = (isKnown: boolean, condition: string): string =>
@@ -45,10 +45,11 @@ const part = (isKnown: boolean, condition: string): string =>
 
 /** Projects that were shared with the group itself, and still are. */
 export function projectsSharedWith(groupId: number): ProjectSet {
-  return { where: (statement) => `p.id in ${sharedWith(`${statement.bind(groupId)}::bigint`)}` };
+  return { where: (statement) => `p.id = ${sharedWith(`${statement.bind(groupId)}::bigint`)}` };
 }
 
+/** An array, since the few projects of a group are looked up one by one, never looked for among all. */
 function sharedWith(groupId: string): string {
-  return `(select given.source_id from shares given where given.source_type = 'project' and given.group_id = ${groupId}
-    and ${liveShareSql('given')})`;
+  return `any(array(select given.source_id from shares given where given.source_type = 'project' and given.group_id = ${groupId}
+    and ${liveShareSql('given')}))`;
 }

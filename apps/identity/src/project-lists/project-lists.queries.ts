@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { ListStatement } from '../listing/list-statement';
+import type { List } from '../listing/list-statement';
 import type { ProjectRow } from '../projects/project-row';
 import { shownProjectsSql } from '../projects/project-shown-sql';
 import type { ProjectFilters } from './project-filters';
@@ -10,12 +11,12 @@ import { orderedBy } from './project-order';
 import { seenProjects } from './project-reach';
 
 /**
- * Among which projects a list looks. Shape: `from` gives rows `p` of projects, `where` a condition on them; `seen` a
- * condition in place of the general one, made of that (`'true'` where the viewer sees all of them).
+ * Among which projects a list looks. Shape: `where` is a condition on rows `p`; `parts` are statements of such rows that
+ * have nothing in common, each read by an index of its own; `seen` makes a condition in place of the general one.
  */
 export interface ProjectSet {
-  readonly from?: (statement: ListStatement) => string;
   readonly where?: (statement: ListStatement) => string;
+  readonly parts?: (statement: ListStatement) => readonly string[];
   readonly seen?: (general: string) => string;
 }
 
@@ -55,10 +56,14 @@ export class ProjectLists {
 }
 
 /** The statement of a list, before its page is cut. */
-export function projectsStatement(viewer: Viewer, params: ProjectFilters, among: ProjectSet = {}) {
+function projectsStatement(
+  viewer: Viewer,
+  params: ProjectFilters,
+  among: ProjectSet,
+): { statement: ListStatement; list: List } {
   const statement = new ListStatement();
   const user = `${statement.bind(viewer.userId)}::bigint`;
-  const from = among.from?.(statement) ?? 'projects p';
+  const parts = among.parts?.(statement);
   if (among.where) statement.where(among.where(statement));
   // Whoever belongs to a project may see it, so belonging takes the place of the general rule.
   if (wantedLevel(viewer, params) === 0) {
@@ -70,7 +75,18 @@ export function projectsStatement(viewer: Viewer, params: ProjectFilters, among:
   const { order, join } = orderedBy(statement, viewer, params);
   const shape = params.simple || viewer.userId === null ? ('basic' as const) : ('full' as const);
   const show = (ids: string): string => shownProjectsSql(ids, { ...shownOf(params), viewer, user, shape });
-  return { statement, list: { name: 'projects', from: `${from}${join}`, key: 'p.id', order, show } };
+  const list = { name: 'projects', from: `projects p${join}`, key: 'p.id', order, show };
+  return { statement, list: parts ? { ...list, ...united(parts, statement, order) } : list };
+}
+
+/** All parts for the count; of each part the first rows only for a page, since no more can be among the first of all. */
+function united(parts: readonly string[], statement: ListStatement, order: string): Pick<List, 'from' | 'first'> {
+  const firstOf = (part: string, count: number): string =>
+    `(select p.* from (${part}) p ${statement.conditionSql} order by ${order} limit ${count})`;
+  return {
+    from: `(${parts.join(' union all ')}) p`,
+    first: (count) => `(${parts.map((part) => firstOf(part, count)).join(' union all ')}) p`,
+  };
 }
 
 function shownOf({ statistics = false, with_custom_attributes = false }: ProjectFilters) {

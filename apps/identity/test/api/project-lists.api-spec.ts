@@ -115,7 +115,7 @@ describe('GET /projects', () => {
   it('shows sizes to reporters on request', async () => {
     const guest = await person();
     await join(`/projects/${ids['one']!}`, guest, 10);
-    const shown = async (client: Person['client'], query: object = { statistics: true }) =>
+    const shown = async (client: Person['client'], query: Record<string, unknown> = { statistics: true }) =>
       (await client.get('/projects').query({ search: 'heron one', ...query })).body[0];
     expect((await shown(ada.client)).statistics).toEqual({
       commit_count: 0,
@@ -142,7 +142,7 @@ describe('GET /projects', () => {
     await identity.db.query(`update projects set import_type = 'remote' where id = any($1)`, [
       [mine.id, ids['theirs']],
     ]);
-    const found = async (query: object) => idsOf((await ada.client.get('/projects').query(query)).body);
+    const found = async (query: Record<string, unknown>) => idsOf((await ada.client.get('/projects').query(query)).body);
     expect(await found({ imported: true })).toEqual([mine.id]);
     await identity.db.query(
       `update projects set archived = true, marked_for_deletion_on = '2026-01-02' where id = $1`,

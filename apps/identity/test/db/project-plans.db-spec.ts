@@ -1,0 +1,159 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Viewer } from '@rookery/kernel';
+import type { Database } from '@rookery/persistence';
+import { anonymousViewer, aViewer, testDatabase } from '@rookery/testing';
+import type { TestDatabase } from '@rookery/testing';
+import { Pool } from 'pg';
+import { migrations } from '../../src/database';
+import { projectsOfGroup, projectsSharedWith } from '../../src/group-projects/group-projects-set';
+import type { ProjectFilters } from '../../src/project-lists/project-filters';
+import { ProjectLists } from '../../src/project-lists/project-lists.queries';
+import type { ProjectSet } from '../../src/project-lists/project-lists.queries';
+import { TopicsQueries } from '../../src/topics/topics.queries';
+import { projectsOfUser, projectsStarredBy } from '../../src/user-projects/user-projects-set';
+
+/**
+ * Plans of the hot lists over enough rows, by shape: which index finds what. A list that reads a table whole or sorts
+ * it differs from the golden file. `UPDATE_GOLDEN=1` writes them anew.
+ */
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await testDatabase('identity', migrations);
+  pool = new Pool({ connectionString: database.url, max: 1 });
+  await pool.query(`
+    insert into users (id, username, name, email) select g, 'u' || g, 'U', 'u' || g || '@e.example' from generate_series(1, 300) g;
+    insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_name, full_path, visibility, plan)
+      select g, 'group', case when g > 100 then 1 + g % 100 end, case when g > 100 then array[1 + g % 100, g] else array[g] end,
+        'g' || g, 'g' || g, 'g' || g, 'g' || g, 'public', 'free' from generate_series(1, 2000) g;
+    insert into namespaces (id, kind, owner_id, traversal_ids, name, path, full_name, full_path, visibility, plan)
+      select 5000 + g, 'user', g, array[5000 + g], 'u' || g, 'u' || g, 'u' || g, 'u' || g, 'public', 'free'
+      from generate_series(1, 300) g;
+    insert into projects (namespace_id, creator_id, name, path, visibility)
+      select case when g % 5 = 0 then 5001 + g % 300 when g % 3 = 0 then 7 else 1 + g % 2000 end, 1, 'p' || g, 'p' || g,
+        case when g % 4 = 0 then 'public' when g % 4 = 1 then 'internal' else 'private' end from generate_series(1, 24000) g;
+    insert into members (user_id, source_type, source_id, access_level)
+      select 1 + g % 300, 'namespace', 1 + (g * 7) % 2000, 30 from generate_series(1, 3000) g on conflict do nothing;
+    insert into shares (source_type, source_id, group_id, access_level)
+      select 'project', g * 5, 7, 30 from generate_series(1, 400) g;
+    insert into topics (name, title) select 't' || g, 'T' from generate_series(1, 20000) g;
+    insert into project_topics (project_id, topic_id, position, is_open)
+      select p.id, t, 1, p.visibility <> 'private' from projects p, lateral (values (1), (2 + p.id % 1990)) v (t);
+    insert into project_stars (user_id, project_id) select 2 + p.id % 200, p.id from projects p where p.id % 2 = 0;
+    update projects set forked_from_project_id = 1 + id % 50 where id > 100 and id % 6 = 0;
+  `);
+  await pool.query('vacuum analyze');
+}, 60_000);
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+/** Takes the statements instead of running them. */
+class Taken {
+  readonly statements: { text: string; values: readonly unknown[] }[] = [];
+  query(text: string, values: readonly unknown[]): Promise<unknown[]> {
+    this.statements.push({ text, values });
+    return Promise.resolve([{ counted: 0 }]);
+  }
+  prepared(statement: { text: string }, values: readonly unknown[]): Promise<unknown[]> {
+    return this.query(statement.text, values);
+  }
+}
+
+const person = aViewer({ userId: 5 });
+const admin = aViewer({ userId: 1, isAdmin: true });
+const plain: ProjectFilters = { order_by: 'created_at', sort: 'desc', simple: false };
+const pageOne = { page: 1, perPage: 20 };
+const range = { with_shared: true, include_subgroups: false, include_ancestor_groups: false };
+
+async function listed(viewer: Viewer, over: Partial<ProjectFilters>, among: ProjectSet = {}) {
+  const taken = new Taken();
+  await new ProjectLists(taken as unknown as Database).page(viewer, { ...plain, ...over }, pageOne, among);
+  return taken.statements[1]!;
+}
+async function topics(over: object) {
+  const taken = new Taken();
+  await new TopicsQueries(taken as unknown as Database).page({ without_projects: false, ...over }, pageOne);
+  return taken.statements[1]!;
+}
+
+const HOT: Record<string, () => ReturnType<typeof listed>> = {
+  'projects-anonymous': () => listed(anonymousViewer(), {}),
+  'projects-of-person': () => listed(person, {}),
+  'projects-by-activity': () => listed(person, { order_by: 'last_activity_at' }),
+  'projects-by-size': () => listed(admin, { order_by: 'storage_size' }),
+  'projects-of-topic': () => listed(anonymousViewer(), { topic: ['t1'] }),
+  'projects-starred': () => listed(person, { starred: true }),
+  'projects-of-group': () => listed(person, {}, projectsOfGroup({ id: 7, traversalIds: [7] }, true, range)),
+  'projects-of-group-seen-from-outside': () =>
+    listed(person, {}, projectsOfGroup({ id: 7, traversalIds: [7] }, false, range)),
+  'projects-shared-with-group': () => listed(person, {}, projectsSharedWith(7)),
+  'projects-of-user': () => listed(anonymousViewer(), {}, projectsOfUser({ namespace_id: 5007 })),
+  'projects-starred-by': () => listed(person, {}, projectsStarredBy({ id: 9, private_profile: false }, person)),
+  'projects-forked': () => listed(person, {}, { where: () => 'p.forked_from_project_id = 3' }),
+  topics: () => topics({}),
+  'topics-unused': () => topics({ without_projects: true }),
+};
+
+test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
+  const { text, values } = await HOT[name]!();
+  const { rows } = await pool.query<{ 'QUERY PLAN': unknown }>(`explain (format json, costs off) ${text}`, [...values]);
+  const plan = (rows[0]!['QUERY PLAN'] as { Plan: PlanNode }[])[0]!.Plan;
+  const shape = `${lines(plan).join('\n')}\n`;
+  const file = join(__dirname, '../golden', `${name}.plan.txt`);
+  if (process.env['UPDATE_GOLDEN']) writeFileSync(file, shape);
+  expect(shape).toBe(readFileSync(file, 'utf8'));
+  expect(shape).not.toMatch(/Seq Scan on (projects|project_topics|project_stars|topics|project_statistics)\b/);
+});
+
+/** Rows of projects that a list looks at before its page is cut. */
+test.each<[string, number]>([
+  ['projects-anonymous', 30],
+  ['projects-of-topic', 90],
+  ['projects-of-group', 30],
+  ['projects-by-size', 30],
+])('%s reads little more than its page', async (name, most) => {
+  const { text, values } = await HOT[name]!();
+  const { rows } = await pool.query<{ 'QUERY PLAN': unknown }>(`explain (analyze, format json) ${text}`, [...values]);
+  const cut = cutOf((rows[0]!['QUERY PLAN'] as { Plan: PlanNode }[])[0]!.Plan);
+  expect(readRows(cut, 'projects')).toBeLessThanOrEqual(most);
+});
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Index Name'?: string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows'?: number;
+  readonly 'Actual Loops'?: number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+function lines(node: PlanNode, depth = 0): string[] {
+  const of = node['Relation Name'] ? ` on ${node['Relation Name']}` : '';
+  const by = node['Index Name'] ? ` by ${node['Index Name']}` : '';
+  return [
+    `${'  '.repeat(depth)}${node['Node Type']}${of}${by}`,
+    ...(node.Plans ?? []).flatMap((child) => lines(child, depth + 1)),
+  ];
+}
+
+/** The part that cuts the page. */
+function cutOf(node: PlanNode): PlanNode {
+  if (node['Node Type'] === 'Limit') return node;
+  const found = (node.Plans ?? []).map((child) => tryCut(child)).find((child) => child !== null);
+  if (!found) throw new Error('nothing is cut');
+  return found;
+}
+function tryCut(node: PlanNode): PlanNode | null {
+  if (node['Node Type'] === 'Limit') return node;
+  return (node.Plans ?? []).map(tryCut).find((child) => child !== null) ?? null;
+}
+
+function readRows(node: PlanNode, table: string): number {
+  const rows = ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 1);
+  const own = node['Relation Name'] === table ? rows : 0;
+  return own + (node.Plans ?? []).reduce((sum, child) => sum + readRows(child, table), 0);
+}
