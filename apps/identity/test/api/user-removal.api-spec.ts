@@ -177,15 +177,25 @@ describe('a long removal', () => {
 
   it('refuses his tokens from the first moment on', async () => {
     const kim = await identity.person('kim');
+    const token = await identity.root
+      .post(`/users/${kim.id}/personal_access_tokens`)
+      .body({ name: 't', scopes: ['api'] })
+      .json<{ id: number }>();
     await identity.db.query(
       `insert into projects (namespace_id, creator_id, name, path, visibility)
        select $1, $2, 'p' || n, 'p' || n, 'private' from generate_series(1, 100) n`,
       [kim.namespaceId, kim.id],
     );
-    await identity.db.query('begin; rollback');
     await remove(kim.id);
-    expect(await inDirectory('user', kim.id)).not.toMatchObject({ state: 'active' });
+    const rows = await identity.db.query(
+      `select t.entity_id as token_id from directory_changes u
+       join directory_changes t on t.version = u.version and t.kind = 'token'
+       where u.kind = 'user' and u.entity_id = $1 and u.state->>'state' = 'blocked'`,
+      [kim.id],
+    );
+    expect(rows).toEqual([{ token_id: token.id }]);
     await identity.app.get(UserRemoval).proceed();
+    await until(async () => (await identity.root.get(`/users/${kim.id}`)).status === 404);
   });
 });
 
