@@ -483,6 +483,20 @@ describe('when the group goes', () => {
     expect((await resolve(identity, token.token)).outcome).toBe('unknown');
   });
 
+  it('no account is left that was made at the same time', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const group = await make.group(olga);
+      const asked = Array.from({ length: 6 }, () => olga.client.post(at(group)).body({}).send());
+      const [removed, ...answers] = await Promise.all([olga.client.delete(`/groups/${group.id}`).send(), ...asked]);
+      expect(removed.status).toBe(202);
+      expect(answers.filter(({ status }) => status !== 201 && status !== 404)).toEqual([]);
+      const left = await identity.db.query(`select id from users where username like $1`, [
+        `service_account_group_${group.id}_%`,
+      ]);
+      expect(left).toEqual([]);
+    }
+  });
+
   it('who alone owns another group stays, for administrators, and can do nothing', async () => {
     const [group, owned] = [await make.group(olga), await make.group(olga)];
     const account = await made({}, group);
