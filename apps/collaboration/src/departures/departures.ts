@@ -15,10 +15,11 @@ const EVERY_MS = 5000;
  */
 const ROUNDS: readonly number[] = [60, 3600];
 
+/** Any of them, so that one that fails does not hold up the others. */
 const due = prepared(
   'departures_due',
   `select user_id, ghost_user_id, hard_delete, round from user_departures where next_at <= now()
-   order by next_at, user_id limit 1 for update skip locked`,
+   order by random() limit 1 for update skip locked`,
 );
 /** $1 user, $2 round, $3 seconds. */
 const later = prepared(

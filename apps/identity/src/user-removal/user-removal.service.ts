@@ -68,11 +68,11 @@ export class UserRemoval {
     while (await this.work.run((tx) => this.step(tx)));
   }
 
-  /** False when nothing is left to do, or somebody else is at it. */
+  /** Any of them, so that one that fails does not hold up the others. False when nothing is left, or somebody is at it. */
   private async step(tx: Tx): Promise<boolean> {
     const [leaving] = await tx.query<Leaving>(
       `select r.user_id, r.hard_delete, r.actor_id, u.kind from user_removals r join users u on u.id = r.user_id
-       order by r.requested_at, r.user_id limit 1 for update of r skip locked`,
+       order by random() limit 1 for update of r skip locked`,
     );
     if (leaving) await this.steps.next(tx, leaving);
     return leaving !== undefined;
