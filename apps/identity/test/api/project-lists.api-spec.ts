@@ -142,7 +142,8 @@ describe('GET /projects', () => {
     await identity.db.query(`update projects set import_type = 'remote' where id = any($1)`, [
       [mine.id, ids['theirs']],
     ]);
-    const found = async (query: Record<string, unknown>) => idsOf((await ada.client.get('/projects').query(query)).body);
+    const found = async (query: Record<string, unknown>) =>
+      idsOf((await ada.client.get('/projects').query(query)).body);
     expect(await found({ imported: true })).toEqual([mine.id]);
     await identity.db.query(
       `update projects set archived = true, marked_for_deletion_on = '2026-01-02' where id = $1`,
