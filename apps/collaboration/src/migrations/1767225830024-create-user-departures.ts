@@ -14,7 +14,8 @@ export class CreateUserDepartures1767225830024 implements MigrationInterface {
         ghost_user_id bigint,
         hard_delete boolean not null,
         round integer not null default 1,
-        next_at timestamptz(3) not null default now(),
+        -- Whole precision: rounded up, a row would not be due when its own transaction has ended.
+        next_at timestamptz not null default now(),
         constraint ck_user_departures_heir check (hard_delete or ghost_user_id is not null)
       )`);
     for (const { name, on } of INDEXES) {
