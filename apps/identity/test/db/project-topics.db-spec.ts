@@ -132,6 +132,39 @@ it('stays exact while many assign, hide, remove and merge at once', async () => 
   ).not.toEqual([]);
 });
 
+it('loses no assignment to a merge that is under way', async () => {
+  const [early, late] = [await project(), await project()];
+  await assign(early, 'going', 'staying');
+  await identity.work.run((tx) => topics.assign(tx, early, ['going']));
+  const rows = await query<{ id: number; name: string }>(
+    `select id, name from topics where name in ('going', 'staying')`,
+  );
+  const idOf = (name: string) => rows.find((row) => row.name === name)!.id;
+  const waiting = async (count: number) => {
+    for (let tries = 0; tries < 500; tries += 1) {
+      const found = await query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      if (found.length >= count) return;
+    }
+    throw new Error(`nobody waits, ${count} should`);
+  };
+  let end = (): void => undefined;
+  const gate = new Promise<void>((resolve) => (end = resolve));
+  const holding = identity.work.run(async (tx) => {
+    await tx.query(`select 1 from project_topics where project_id = $1 for update`, [early]);
+    await gate;
+  });
+  const merging = new TopicMerge(identity.work).merge(idOf('going'), idOf('staying'));
+  await waiting(1);
+  const assigning = assign(late, 'going');
+  await waiting(2);
+  end();
+  await Promise.all([holding, merging, assigning]);
+  expect([await named(early), await named(late)]).toEqual([['staying'], ['going']]);
+  expect(await wrong()).toEqual([]);
+});
+
 it('keeps the picture of a topic only as long as the topic', async () => {
   await assign(await project(), 'pictured');
   await query(
