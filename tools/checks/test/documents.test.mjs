@@ -76,7 +76,7 @@ describe('documents', () => {
       /^(apps|libs)\/[a-z0-9-]+\/src\/.*\d{13}-.*\.ts$|\.migrations\.ts$/.test(file),
     );
     const tables = sources.flatMap((file) =>
-      [...read(file).matchAll(/create (?:unlogged )?table (\w+)/g)].map(([, table]) => table),
+      [...read(file).matchAll(/create (?:unlogged )?table (?:if not exists )?(\w+)/g)].map(([, table]) => table),
     );
     const scaling = read('docs/scaling.md');
     const isSaid = (table) =>

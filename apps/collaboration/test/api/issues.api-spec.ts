@@ -373,6 +373,7 @@ describe('deleting', () => {
       issue_id: id,
       issue_iid: iid,
       project_id: project.id,
+      state: 'opened',
     });
   });
 });

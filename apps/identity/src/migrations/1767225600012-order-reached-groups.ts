@@ -37,6 +37,10 @@ export class OrderReachedGroups1767225600012 implements MigrationInterface {
          where source_type = 'namespace' and leads_further`,
     );
     await queryRunner.query(`create index ix_namespaces_group_path on namespaces (path, id) where kind = 'group'`);
+    // What a removed group asks of each other one: is it your parent?
+    await queryRunner.query(
+      `create index ix_namespaces_parent_id on namespaces (parent_id) where parent_id is not null`,
+    );
   }
 
   private async addColumns(queryRunner: QueryRunner): Promise<void> {
@@ -52,13 +56,14 @@ export class OrderReachedGroups1767225600012 implements MigrationInterface {
   }
 
   private async addTriggers(queryRunner: QueryRunner): Promise<void> {
-    // Once and for ever. The lock keeps out members who are being added and cannot be seen yet.
+    // Once and for ever. The lock keeps out members who are being added and cannot be seen yet. It is none of the row:
+    // whoever makes a subgroup or a share holds that one together with others, and two of them could not both go on.
     await queryRunner.query(`
       create function lead_further(group_id bigint) returns void language plpgsql as $$
       begin
         perform 1 from leading_namespaces l where l.namespace_id = group_id;
         if found then return; end if;
-        perform 1 from namespaces n where n.id = group_id for no key update;
+        perform pg_advisory_xact_lock(hashtextextended('leading_namespaces', group_id));
         insert into leading_namespaces (namespace_id) values (group_id) on conflict do nothing;
         update members set leads_further = true where source_type = 'namespace' and source_id = group_id;
       end $$`);
@@ -104,6 +109,7 @@ export class OrderReachedGroups1767225600012 implements MigrationInterface {
       begin
         select n.name into new.source_name from namespaces n where n.id = new.source_id for share;
         new.source_name := coalesce(new.source_name, '');
+        perform pg_advisory_xact_lock_shared(hashtextextended('leading_namespaces', new.source_id));
         new.leads_further := exists (select 1 from leading_namespaces l where l.namespace_id = new.source_id);
         return new;
       end $$`);
@@ -114,7 +120,7 @@ export class OrderReachedGroups1767225600012 implements MigrationInterface {
 
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(
-      `drop index ix_namespaces_group_path, ix_members_user_id_source_name, ix_members_leads_further`,
+      `drop index ix_namespaces_parent_id, ix_namespaces_group_path, ix_members_user_id_source_name, ix_members_leads_further`,
     );
     await queryRunner.query(`drop trigger tr_members_source_facts on members`);
     await queryRunner.query(`drop trigger tr_namespaces_update_name on namespaces`);
