@@ -1,0 +1,61 @@
+import { aViewer, paging } from '@rookery/testing';
+import { maker } from '../support/groups-and-projects';
+import type { MadeGroup } from '../support/groups-and-projects';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+let identity: IdentityApp;
+let ada: Person;
+const { group, person } = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+});
+afterAll(() => identity.close());
+
+const invite = (guest: MadeGroup, into: MadeGroup) =>
+  ada.client.post(`/groups/${into.id}/share`).body({ group_id: guest.id, group_access: 20 }).json();
+const idsOf = (body: { id: number }[]) => body.map((row) => row.id);
+
+describe.each([
+  ['groups/shared', (guest: MadeGroup, host: MadeGroup) => [guest, host] as const],
+  ['invited_groups', (guest: MadeGroup, host: MadeGroup) => [host, guest] as const],
+] as const)('GET /groups/:id/%s', (list, asked) => {
+  it('holds what the caller may see, by id and by encoded path', async () => {
+    const [guest, host] = [await group(ada, { visibility: 'public' }), await group(ada, { visibility: 'public' })];
+    await invite(guest, host);
+    const [from, other] = asked(guest, host);
+    const hidden = await group(ada, { visibility: 'private' });
+    await (list === 'invited_groups' ? invite(hidden, host) : invite(guest, hidden));
+    const stranger = await person();
+    expect(idsOf((await stranger.client.get(`/groups/${from.id}/${list}`)).body)).toEqual([other.id]);
+    expect(idsOf((await identity.nobody.get(`/groups/${encodeURIComponent(from.full_path)}/${list}`)).body)).toEqual([
+      other.id,
+    ]);
+    const all = await identity.root.get(`/groups/${from.id}/${list}`);
+    expect(idsOf(all.body).sort((a, b) => a - b)).toEqual([other.id, hidden.id].sort((a, b) => a - b));
+    expect(all.body[0]).toMatchObject({ web_url: expect.any(String), full_path: expect.any(String) });
+  });
+
+  it('is hidden with its group', async () => {
+    const secret = await group(ada, { visibility: 'private' });
+    for (const client of [identity.nobody, (await person()).client])
+      expect(await client.get(`/groups/${secret.id}/${list}`)).toMatchObject({
+        status: 404,
+        body: { message: '404 Group Not Found' },
+      });
+  });
+
+  describe('in pages', () => {
+    let path: string;
+    beforeAll(async () => {
+      const center = await group(ada);
+      path = `/groups/${center.id}/${list}`;
+      for (let i = 0; i < 5; i++) {
+        const one = await group(ada);
+        await (list === 'invited_groups' ? invite(one, center) : invite(center, one));
+      }
+    });
+    paging(() => ({ app: identity.app, viewer: aViewer({ userId: ada.id, username: 'ada' }), path, rows: 5 }));
+  });
+});
