@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `npm run bench [-- R1 R2 R3 W1 M] [--rounds 3] [--count 3000] [--concurrency 16]`: the whole stack beside the limit
+ * `npm run bench [-- R1 R2 R3 W1 M | groups] [--rounds 3] [--count 3000] [--concurrency 16]`: the whole stack beside the limit
  * (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as medians and ratios. What decides is
  * the CPU time of the whole stack for a thousand requests; after writes it is counted until all is quiet.
  */
@@ -13,6 +13,7 @@ import { startEstate } from '../estate/estate.mjs';
 import { freePort } from '../estate/processes.mjs';
 import { sharedTemporary } from '../estate/postgres-files.mjs';
 import { cpuSeconds, quiet } from './cpu.mjs';
+import { benchGroups } from './groups.mjs';
 import { load } from './load.mjs';
 import { ISSUES, PEOPLE, seed } from './seed.mjs';
 
@@ -89,6 +90,11 @@ const summary = (rows) =>
   Object.fromEntries(['cpu', 'rate', 'p50', 'p99', 'bad'].map((name) => [name, median(rows, name)]));
 
 const chosen = options(process.argv.slice(2));
+// Another question, with data of its own: `groups` stands alone.
+if (chosen.names.includes('groups')) {
+  const isKept = await benchGroups({ rounds: chosen.rounds, count: Math.min(chosen.count, 300) });
+  process.exit(isKept ? 0 : 1);
+}
 const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
 // E-mails that wait for their recipient's allowance would be counted to whatever is measured next.
 const env = {

@@ -6,17 +6,29 @@ export interface Reach {
   readonly level: string;
 }
 
+/** So few memberships are looked up one by one in the trees; for more, all that lies in the trees is gathered first. */
+const FEW = 200;
+
 /**
  * Groups that somebody reaches with at least a level: his own memberships, what lies below them, and what invited groups
  * open. Memberships come from one index and are nearly always all there is; only those that lead further are followed.
  * Shape: a statement of distinct group ids, to be used as a sub-select. Source: ADR 0111.
  */
 export function reachedGroupsSql(reach: Reach): string {
+  // An EXISTS without `offset 0` would be hashed, which gathers the trees after all.
   return `with ${treesSql(reach)},
-      other as (select distinct a.namespace_id as id from trees join namespace_ancestors a on a.ancestor_id = trees.id)
-    select mine.source_id as id from members mine where ${heldSql('mine', reach)}
-    union all select other.id from other where not exists (
-      select 1 from members mine where ${heldSql('mine', reach)} and mine.source_id = other.id)`;
+      tops as materialized (select t.id from trees t where not exists (select 1 from namespace_ancestors a
+        where a.namespace_id = t.id and a.ancestor_id <> t.id and a.ancestor_id in (select id from trees))),
+      inside as not materialized (
+        select a.namespace_id as id from tops join namespace_ancestors a on a.ancestor_id = tops.id),
+      few as materialized (select count(*) < ${FEW} as yes from (
+        select 1 from members mine where ${heldSql('mine', reach)} limit ${FEW}) some_of_them)
+    select id from inside
+    union all select mine.source_id from members mine
+      where ${heldSql('mine', reach)} and not case when (select yes from few)
+        then exists (select 1 from namespace_ancestors a
+          where a.namespace_id = mine.source_id and a.ancestor_id in (select id from tops) offset 0)
+        else mine.source_id in (select id from inside) end`;
 }
 
 /**

@@ -1,0 +1,124 @@
+/**
+ * `npm run bench -- groups [--rounds 5] [--count 300]`: lists of groups over 50,000 groups, of people who belong to 5,000
+ * of them in three ways, beside the same call of somebody who belongs to 100; in turn, one request at a time, through
+ * the whole stack. Held is the p50: at most twice that of the 100 (performance P8, issue "Identity complete"). The exit
+ * code is 1 when a held call misses it.
+ */
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { PATIENCE } from '../estate/environment.mjs';
+import { startEstate } from '../estate/estate.mjs';
+import { sharedTemporary } from '../estate/postgres-files.mjs';
+import { freePort } from '../estate/processes.mjs';
+import { load } from './load.mjs';
+
+const GOAL = 2;
+const GROUPS = 50_000;
+const MANY = 5000;
+const FEW = 100;
+/** How the 5,000 are reached: members of each, here and there or all at the end of the names, or of one above all. */
+const WAYS = ['few', 'spread', 'last', 'inherited'];
+const HELD = ['', '?per_page=100', '?sort=desc', '?page=3', '?owned=true', '?min_access_level=30'];
+const SHOWN = ['?order_by=path', '?order_by=id', '?top_level_only=true', '?all_available=true', '?search=group 0123'];
+
+/** Shape: tokens by way. Groups and memberships are written past the API: 55,000 calls would take longer than the bench. */
+async function seed(estate) {
+  const post = async (path, json) => {
+    const response = await fetch(`${estate.baseUrl}/api/v4${path}`, {
+      method: 'POST',
+      headers: { 'private-token': estate.token, 'content-type': 'application/json' },
+      body: JSON.stringify(json),
+    });
+    if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  };
+  const people = {};
+  for (const way of WAYS) {
+    const person = { username: way, name: way, email: `${way}@mail.example`, force_random_password: true };
+    const { id } = await post('/users', person);
+    const { token } = await post(`/users/${id}/personal_access_tokens`, { name: 'bench', scopes: ['api'] });
+    people[way] = { id, token };
+  }
+  const client = new pg.Client({ connectionString: estate.databases.identity });
+  await client.connect();
+  const { id: root } = await post('/groups', { name: 'a root', path: 'a-root' });
+  // Most stand alone, every ninth lies below the fourth before it, the last 5,000 below one root. Names are shuffled.
+  await client.query(
+    `insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_name, full_path, visibility, plan)
+     select $4 + n, 'group', parent, array_remove(array[parent, $4 + n], null), 'Group ' || lpad((n * 7919 % $1)::text, 5, '0'),
+       'group-' || n, 'Group ' || n, case parent when $3 then 'a-root/' else '' end || 'group-' || n, 'private', 'ultimate'
+     from (select n::bigint, case when n > $2 then $3::bigint when n % 9 = 0 then $4::bigint + n - 4 end as parent
+       from generate_series(1, $1::integer) n) made order by n`,
+    [GROUPS, GROUPS - MANY, root, 1_000_000],
+  );
+  const join = (way, level, ids, values = []) =>
+    client.query(
+      `insert into members (user_id, source_type, source_id, access_level) select $1, 'namespace', id, ${level} from (${ids}) ids`,
+      [people[way].id, ...values],
+    );
+  const alone = `select id, name, row_number() over (order by id) as n from namespaces where kind = 'group' and id <> ${root}
+    and parent_id is null and not exists (select 1 from namespaces c where c.parent_id = namespaces.id)`;
+  await join('few', 50, `select id from (${alone}) a where n % 300 = 0 order by n limit $2`, [FEW]);
+  await join('spread', 50, `select id from (${alone}) a where n % 7 = 0 order by n limit $2`, [MANY]);
+  await join('last', 50, `select id from (${alone}) a order by name desc limit $2`, [MANY]);
+  await join('inherited', 50, `select ${root}::bigint as id`);
+  await client.query('vacuum analyze');
+  await client.end();
+  return people;
+}
+
+const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+
+/** p50 of each person, asked in turn. */
+async function compare(estate, people, query, { rounds, count }) {
+  const p50 = Object.fromEntries(WAYS.map((way) => [way, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const way of WAYS) {
+      const request = {
+        method: 'GET',
+        path: encodeURI(`/api/v4/groups${query}`),
+        headers: { 'private-token': people[way].token },
+      };
+      const result = await load(estate.baseUrl, { concurrency: 1, count, next: () => request });
+      if (result.bad > 0) throw new Error(`${result.bad} answers to GET /groups${query} were not 2xx`);
+      p50[way].push(result.p50);
+    }
+  }
+  return Object.fromEntries(WAYS.map((way) => [way, median(p50[way])]));
+}
+
+/** The list is right before it is quick: totals of the four. */
+async function check(estate, people) {
+  for (const [way, { token }] of Object.entries(people)) {
+    const response = await fetch(`${estate.baseUrl}/api/v4/groups`, { headers: { 'private-token': token } });
+    const total = Number(response.headers.get('x-total'));
+    const wanted = { few: FEW, inherited: MANY + 1 }[way] ?? MANY;
+    if (total !== wanted) throw new Error(`${way}: ${total} groups instead of ${wanted}`);
+  }
+}
+
+/** Answers whether every held call kept the goal. */
+export async function benchGroups({ rounds, count }) {
+  const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
+  const estate = await startEstate({ dataDir, port: await freePort(), env: PATIENCE });
+  try {
+    const people = await seed(estate);
+    await check(estate, people);
+    await compare(estate, people, '', { rounds: 1, count: 200 });
+    console.log(`p50 in ms, and as a ratio to the person with ${FEW} groups (goal for the calls marked *: ${GOAL})`);
+    console.log(`${'GET /groups'.padEnd(24)} ${WAYS.map((way) => way.padStart(18)).join('')}`);
+    let isKept = true;
+    for (const query of [...HELD, ...SHOWN]) {
+      const p50 = await compare(estate, people, query, { rounds, count });
+      const ratios = WAYS.map((way) => p50[way] / p50.few);
+      if (HELD.includes(query) && ratios.some((ratio) => ratio > GOAL)) isKept = false;
+      const cells = WAYS.map((way, at) => `${p50[way].toFixed(2)} x ${ratios[at].toFixed(2)}`.padStart(18));
+      console.log(`${`${HELD.includes(query) ? '*' : ' '} ${query}`.padEnd(24)} ${cells.join('')}`);
+    }
+    return isKept;
+  } finally {
+    await estate.stop();
+    await estate.discard();
+  }
+}
