@@ -8,7 +8,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Bytes that a handler hands out. Units: `length` in bytes when known. */
 export interface FileAnswer {
-  readonly stream: Readable | Buffer;
+  /** May be null where `knownVersions` of the call has the version, since nothing is sent then. */
+  readonly stream: Readable | Buffer | null;
   readonly mediaType: string;
   readonly length?: number;
   /** Sent as an attachment of this name; inline without. */

@@ -172,6 +172,7 @@ export function AnyValue(o: FieldCommon<unknown> = {}): PropertyDecorator {
 /**
  * A part of a multipart body with a file name: an UploadedFile for the handler. Texts of that name are dropped; with
  * `nullable` a blank one (a part, a form field, JSON `""` or null, `name=` in the query) is null: take the file away.
+ * An `alias` counts for files only.
  */
 export function Upload(o: FieldCommon<never> = {}): PropertyDecorator {
   return field({ kind: 'upload' }, o);

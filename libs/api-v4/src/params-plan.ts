@@ -155,11 +155,14 @@ function sent(field: PlannedField, { path, body, query }: ParamSources): unknown
   return undefined;
 }
 
-/** The file; null when a blank text stands where it may be taken away. Source: reference identity-and-import 2.6. */
+/**
+ * The file; null when a blank text stands where it may be taken away. Texts under another name of it say nothing: one
+ * library sends an empty one beside every picture. Source: reference identity-and-import 2.6, 14.1.
+ */
 function uploaded(field: PlannedField, sources: ParamSources): unknown {
-  const file = sources.files[field.name];
+  const file = field.names.map((name) => sources.files[name]).find((one) => one !== undefined);
   if (file !== undefined || !field.nullable) return file;
-  const text = sent(field, sources);
+  const text = sent({ ...field, names: [field.name] }, sources);
   return text === null || (typeof text === 'string' && text.trim() === '') ? null : undefined;
 }
 

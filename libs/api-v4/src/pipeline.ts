@@ -13,7 +13,7 @@ import { FIRST_PAGE, keysetHeaders, pageHeaders, readKeyset, readPage, refuseDee
 import { ParamsPlan } from './params-plan';
 import type { PresentContext, Presenter } from './presenter';
 import type { FileAnswer } from './answers';
-import { writeError, writeFile, writeJson } from './reply';
+import { versionsIn, writeError, writeFile, writeJson } from './reply';
 import type { ReplyFacts } from './reply';
 import { BROKEN_QUERY, DEFAULT_BODY_LIMIT, readBody } from './request-body';
 import type { ReadBody } from './request-body';
@@ -83,7 +83,7 @@ export class EndpointPipeline {
     const made = this.handler(call);
     const result = isThenable(made) ? await made : made;
     if (answers.kind === 'file') {
-      return writeFile(reply, facts, result as FileAnswer, request.headers['if-none-match']);
+      return writeFile(reply, facts, result as FileAnswer, call.knownVersions);
     }
     const content = this.body(result, call, request);
     const { text, headers } = content instanceof Promise ? await content : content;
@@ -125,7 +125,8 @@ export class EndpointPipeline {
       if (refusals?.validateFirst) this.judge(viewer);
       const unmodifiedSince = httpDate(request.headers['if-unmodified-since']);
       const { requestId } = viewer;
-      return { params, viewer, within: undefined, page, keyset, files, unmodifiedSince, requestId };
+      const knownVersions = versionsIn(request.headers['if-none-match']);
+      return { params, viewer, within: undefined, page, keyset, files, unmodifiedSince, knownVersions, requestId };
     } catch (error) {
       if (error instanceof InvalidParameters && refusals?.parametersAs) throw refusals.parametersAs(error.problems);
       throw error;

@@ -51,22 +51,23 @@ export function writeError(reply: FastifyReply, facts: ReplyFacts, error: Render
   reply.raw.end(facts.isHead || error.body === null ? undefined : error.body);
 }
 
-/** Shape: `known` is the If-None-Match of the request. */
+/** Shape: `known` are the versions that the caller has; `*` is any. Errors: a plain Error for a file without bytes. */
 export async function writeFile(
   reply: FastifyReply,
   facts: ReplyFacts,
   file: FileAnswer,
-  known: string | undefined,
+  known: ReadonlySet<string>,
 ): Promise<void> {
   const headers = commonHeaders(facts, `max-age=0, ${file.isPublic ? 'public' : 'private'}, must-revalidate`);
   if (file.version !== undefined) headers.push('etag', `"${file.version}"`);
-  if (file.version !== undefined && isKnown(file.version, known)) {
-    if (!Buffer.isBuffer(file.stream)) file.stream.destroy();
+  if (file.version !== undefined && (known.has(file.version) || known.has('*'))) {
+    if (file.stream !== null && !Buffer.isBuffer(file.stream)) file.stream.destroy();
     reply.hijack();
     reply.raw.writeHead(304, headers);
     reply.raw.end();
     return;
   }
+  if (file.stream === null) throw new Error('bytes that the caller does not have were left out');
   const length = Buffer.isBuffer(file.stream) ? file.stream.length : file.length;
   headers.push('content-type', file.mediaType, 'x-content-type-options', 'nosniff');
   // Whatever a browser takes the bytes for, they may load and run nothing.
@@ -85,10 +86,13 @@ export async function writeFile(
   }
 }
 
-/** Compared weakly, as RFC 9110 13.1.2 says for reads. */
-function isKnown(version: string, known: string | undefined): boolean {
-  if (known === undefined) return false;
-  return known.trim() === '*' || known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === `"${version}"`);
+const NO_VERSIONS: ReadonlySet<string> = new Set();
+
+/** What `If-None-Match` names, compared weakly as RFC 9110 13.1.2 says for reads; `*` stays as it is. */
+export function versionsIn(header: string | undefined): ReadonlySet<string> {
+  if (header === undefined) return NO_VERSIONS;
+  const tags = header.split(',').map((tag) => /^\s*(?:W\/)?(?:"(.*)"|(\*))\s*$/.exec(tag));
+  return new Set(tags.flatMap((tag) => tag?.[1] ?? tag?.[2] ?? []));
 }
 
 function disposition(filename: string, isInline = false): string {

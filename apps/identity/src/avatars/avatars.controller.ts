@@ -14,6 +14,10 @@ const picture = { may: anyone(), answers: file('image/*'), fails: [304, 404] } a
 const ofGroup = { ...picture, within: inGroup('id') } as const;
 const ofProject = { ...picture, within: inProject('id') } as const;
 
+interface Named {
+  readonly filename?: string;
+}
+
 @Controller()
 export class AvatarsController {
   constructor(
@@ -29,8 +33,8 @@ export class AvatarsController {
     tokenScopes: 'any',
     params: AvatarFileParams,
   })
-  ofUser({ params }: Call<AvatarFileParams>): Promise<FileAnswer> {
-    return this.file('user', params.id, true, params.filename);
+  ofUser(call: Call<AvatarFileParams>): Promise<FileAnswer> {
+    return this.file('user', call, call.params.id, true);
   }
 
   @Endpoint('GET', '//uploads/-/system/topics/topic/avatar/:id/:filename', {
@@ -40,8 +44,8 @@ export class AvatarsController {
     tokenScopes: 'any',
     params: AvatarFileParams,
   })
-  ofTopic({ params }: Call<AvatarFileParams>): Promise<FileAnswer> {
-    return this.file('topic', params.id, true, params.filename);
+  ofTopic(call: Call<AvatarFileParams>): Promise<FileAnswer> {
+    return this.file('topic', call, call.params.id, true);
   }
 
   @Endpoint('GET', '//uploads/-/system/group/avatar/:id/:filename', {
@@ -50,8 +54,8 @@ export class AvatarsController {
     source: FILES,
     params: SourceAvatarFileParams,
   })
-  fileOfGroup({ within, params }: Call<SourceAvatarFileParams, GroupScope>): Promise<FileAnswer> {
-    return this.file('group', within.id, within.visibility === 'public', params.filename);
+  fileOfGroup(call: Call<SourceAvatarFileParams, GroupScope>): Promise<FileAnswer> {
+    return this.fileWithin('group', call);
   }
 
   @Endpoint('GET', '//uploads/-/system/project/avatar/:id/:filename', {
@@ -60,8 +64,8 @@ export class AvatarsController {
     source: FILES,
     params: SourceAvatarFileParams,
   })
-  fileOfProject({ within, params }: Call<SourceAvatarFileParams, ProjectScope>): Promise<FileAnswer> {
-    return this.file('project', within.id, within.visibility === 'public', params.filename);
+  fileOfProject(call: Call<SourceAvatarFileParams, ProjectScope>): Promise<FileAnswer> {
+    return this.fileWithin('project', call);
   }
 
   @Endpoint('GET', '/groups/:id/avatar', {
@@ -69,8 +73,8 @@ export class AvatarsController {
     about: 'The picture of a group.',
     source: 'reference identity-and-import 2.1',
   })
-  ofGroup({ within }: Call<object, GroupScope>): Promise<FileAnswer> {
-    return this.file('group', within.id, within.visibility === 'public');
+  ofGroup(call: Call<object, GroupScope>): Promise<FileAnswer> {
+    return this.fileWithin('group', call);
   }
 
   @Endpoint('GET', '/projects/:id/avatar', {
@@ -78,8 +82,8 @@ export class AvatarsController {
     about: 'The picture of a project.',
     source: 'reference identity-and-import 10.2',
   })
-  ofProject({ within }: Call<object, ProjectScope>): Promise<FileAnswer> {
-    return this.file('project', within.id, within.visibility === 'public');
+  ofProject(call: Call<object, ProjectScope>): Promise<FileAnswer> {
+    return this.fileWithin('project', call);
   }
 
   @Endpoint('PUT', '/user/avatar', {
@@ -99,10 +103,19 @@ export class AvatarsController {
     return { avatar_url: path === null ? null : this.links.web(path.slice(1)) };
   }
 
-  /** Shape: `filename` is the one in the URL, where there is one: an old name leads nowhere. */
-  private async file(kind: AvatarKind, id: number, isPublic: boolean, filename?: string): Promise<FileAnswer> {
-    const found = await this.queries.of(kind, id);
-    if (!found || (filename ?? found.filename) !== found.filename) throw new NotFound('Avatar');
+  private fileWithin(kind: AvatarKind, call: Call<Named, GroupScope | ProjectScope>): Promise<FileAnswer> {
+    return this.file(kind, call, call.within.id, call.within.visibility === 'public');
+  }
+
+  /** The picture under the name in the URL, where there is one: an old name leads nowhere. */
+  private async file(
+    kind: AvatarKind,
+    { params, knownVersions }: Pick<Call<Named>, 'params' | 'knownVersions'>,
+    id: number,
+    isPublic: boolean,
+  ): Promise<FileAnswer> {
+    const found = await this.queries.of(kind, id, knownVersions);
+    if (!found || (params.filename ?? found.filename) !== found.filename) throw new NotFound('Avatar');
     const { bytes: stream, media_type: mediaType, digest: version } = found;
     return { stream, mediaType, version, filename: found.filename, isInline: true, isPublic };
   }

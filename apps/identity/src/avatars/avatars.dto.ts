@@ -12,6 +12,10 @@ export class SourceAvatarFileParams {
   @Text() filename: string;
 }
 
+/** One library calls the part `file`. Source: reference identity-and-import 2.6, 14.1. */
+export const AvatarUpload = (): PropertyDecorator =>
+  Upload({ optional: true, nullable: true, alias: 'file', about: 'A picture; blank takes it away.' });
+
 export class OwnAvatarParams {
-  @Upload({ optional: true, nullable: true, about: 'A blank text removes the picture.' }) avatar?: UploadedFile | null;
+  @AvatarUpload() avatar?: UploadedFile | null;
 }

@@ -8,7 +8,8 @@ export interface StoredAvatar {
   readonly media_type: string;
   /** Hex SHA-256 of the content. */
   readonly digest: string;
-  readonly bytes: Buffer;
+  /** Null when whoever asks has this content. */
+  readonly bytes: Buffer | null;
 }
 
 /** Reads of pictures; who may see them is the caller's to decide. */
@@ -16,11 +17,13 @@ export interface StoredAvatar {
 export class AvatarsQueries {
   constructor(private readonly db: Database) {}
 
-  async of(kind: AvatarKind, id: number): Promise<StoredAvatar | null> {
+  /** Shape: `known` are digests of contents that need not be read. */
+  async of(kind: AvatarKind, id: number, known: ReadonlySet<string>): Promise<StoredAvatar | null> {
     const statement = prepared(
       `avatar-of-${kind}`,
-      `select filename, media_type, digest, bytes from avatars where ${OWNER_COLUMNS[kind]} = $1`,
+      `select filename, media_type, digest, case when digest = any($2) then null else bytes end as bytes
+       from avatars where ${OWNER_COLUMNS[kind]} = $1`,
     );
-    return (await this.db.prepared<StoredAvatar>(statement, [id]))[0] ?? null;
+    return (await this.db.prepared<StoredAvatar>(statement, [id, [...known]]))[0] ?? null;
   }
 }

@@ -1,7 +1,8 @@
 import type { UploadedFile } from '@rookery/api-v4';
-import { Flag, HashOf, IdOrPath, Int, ListOf, ListOfHashes, OneOf, Text, Upload } from '@rookery/api-v4';
+import { Flag, HashOf, IdOrPath, Int, ListOf, ListOfHashes, OneOf, Text } from '@rookery/api-v4';
 import type { Visibility } from '@rookery/kernel';
 import { VISIBILITIES } from '@rookery/kernel';
+import { AvatarUpload } from '../avatars/avatars.dto';
 
 export class GroupParams {
   @IdOrPath({ in: 'path' }) id: number | string;
@@ -23,7 +24,7 @@ class BranchProtectionParams {
 
 /** What create and update have in common. Source: reference identity-and-import 2.4-2.6. */
 export class GroupFields {
-  @Upload({ optional: true, nullable: true, about: 'A picture; blank takes it away.' }) avatar?: UploadedFile | null;
+  @AvatarUpload() avatar?: UploadedFile | null;
   @Text({ optional: true, nullable: true }) description?: string | null;
   @OneOf(VISIBILITIES, { optional: true }) visibility?: Visibility;
   @Flag({ optional: true, nullable: true }) auto_devops_enabled?: boolean | null;

@@ -1,7 +1,8 @@
 import type { UploadedFile } from '@rookery/api-v4';
-import { AtLeastOneOf, Flag, IdOrPath, Int, ListOf, OneOf, Text, Upload } from '@rookery/api-v4';
+import { AtLeastOneOf, Flag, IdOrPath, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
 import type { Visibility } from '@rookery/kernel';
 import { VISIBILITIES } from '@rookery/kernel';
+import { AvatarUpload } from '../avatars/avatars.dto';
 import type { FeatureLevel } from '../projects/project-settings';
 import type { ProjectChange } from './project-input';
 
@@ -16,7 +17,7 @@ export class ProjectFields implements ProjectChange {
   @OneOf(VISIBILITIES, { optional: true }) visibility?: Visibility;
   @Text({ optional: true }) default_branch?: string;
   @ListOf('text', { optional: true, alias: 'tag_list', about: 'Names; missing topics are made.' }) topics?: string[];
-  @Upload({ optional: true, nullable: true, about: 'A picture; blank takes it away.' }) avatar?: UploadedFile | null;
+  @AvatarUpload() avatar?: UploadedFile | null;
   @Text({ optional: true, nullable: true, about: 'Refused: nothing is imported by URL.' }) import_url?: string | null;
   @Text({ optional: true, nullable: true, about: 'Refused: there are no templates.' }) template_name?: string | null;
   @OneOf(ACCESS, { optional: true }) issues_access_level?: Access;

@@ -1,5 +1,6 @@
 import type { UploadedFile } from '@rookery/api-v4';
-import { Flag, Int, Text, Upload } from '@rookery/api-v4';
+import { Flag, Int, Text } from '@rookery/api-v4';
+import { AvatarUpload } from '../avatars/avatars.dto';
 import type { NewTopic, TopicChange, TopicFilters } from './topic-input';
 
 export class ListTopicsParams implements TopicFilters {
@@ -16,7 +17,7 @@ export class CreateTopicParams implements NewTopic {
   @Text() name: string;
   @Text() title: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
-  @Upload({ optional: true, nullable: true }) avatar?: UploadedFile | null;
+  @AvatarUpload() avatar?: UploadedFile | null;
   @Int({ optional: true, about: 'There is one organization, 1.' }) organization_id?: number;
 }
 
@@ -25,7 +26,7 @@ export class UpdateTopicParams implements TopicChange {
   @Text({ optional: true }) name?: string;
   @Text({ optional: true, about: 'Blank: the name is shown in its place.' }) title?: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
-  @Upload({ optional: true, nullable: true, about: 'Blank removes the picture.' }) avatar?: UploadedFile | null;
+  @AvatarUpload() avatar?: UploadedFile | null;
 }
 
 export class MergeTopicsParams {

@@ -1,5 +1,6 @@
-import { AtLeastOneOf, Flag, Hash, Instant, Int, OneOf, Text, Upload } from '@rookery/api-v4';
+import { AtLeastOneOf, Flag, Hash, Instant, Int, OneOf, Text } from '@rookery/api-v4';
 import type { UploadedFile } from '@rookery/api-v4';
+import { AvatarUpload } from '../avatars/avatars.dto';
 import type { UserFilters } from './user-filters';
 
 export class ListUsersParams implements UserFilters {
@@ -69,7 +70,7 @@ export class UserFieldsParams {
   @Int({ optional: true }) theme_id?: number;
   @Int({ optional: true }) color_scheme_id?: number;
   @Flag({ optional: true }) view_diffs_file_by_file?: boolean;
-  @Upload({ optional: true, nullable: true }) avatar?: UploadedFile | null;
+  @AvatarUpload() avatar?: UploadedFile | null;
 }
 
 @AtLeastOneOf('password', 'reset_password', 'force_random_password')

@@ -89,6 +89,8 @@ describe.each(KINDS)('the picture of a %s', (kind) => {
     const old = fileAt((await upload(thing)).body.avatar_url);
     const known = (await identity.nobody.get(old)).headers.get('etag')!;
     expect((await identity.nobody.get(old).header('if-none-match', known).send()).status).toBe(304);
+    expect((await identity.nobody.get(old).header('if-none-match', '*').send()).status).toBe(304);
+    expect((await identity.nobody.get(old).header('if-none-match', '"x", W/"y", z').send()).bytes).toEqual(PNG);
     // Under the same name: whoever has the old one is told that there is another.
     await upload(thing, pictureOf(100));
     const again = await identity.nobody.get(old).header('if-none-match', known).send();
@@ -123,6 +125,15 @@ describe.each(KINDS)('the picture of a %s', (kind) => {
     expect((await upload(thing, pictureOf(200 * 1024))).status).toBe(200);
     await identity.root.put(thing.path).body({ avatar: null }).json();
     expect(await identity.db.query(`select avatar_url from ${TABLES[kind]} where id = $1`, [thing.id])).toEqual(before);
+  });
+
+  it('may be sent as a part called `file`', async () => {
+    const thing = await make(kind);
+    const { avatar: file } = asAvatar(GIF, 'part.gif');
+    const { status, body } = await identity.root.put(thing.path).multipart({}, { file }).send();
+    expect([status, body.avatar_url]).toEqual([200, expect.stringMatching(/\/part\.gif$/)]);
+    expect((await identity.root.put(thing.path).multipart({ file: '' }).send()).body.avatar_url).toBe(body.avatar_url);
+    expect(await stored(kind, thing.id)).toBe(1);
   });
 
   it('stays when other things change, and when a text is sent in its place', async () => {

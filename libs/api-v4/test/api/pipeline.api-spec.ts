@@ -320,7 +320,8 @@ describe('a body', () => {
       put()
         .body([...parts.map((part) => `--x\r\nContent-Disposition: form-data; ${part}\r\n`), '--x--\r\n'].join(''))
         .header('content-type', 'multipart/form-data; boundary=x');
-    const file = (name: string) => ({ avatar: { filename: name, bytes: Buffer.from('png') } });
+    const bytes = Buffer.from('png');
+    const file = (name: string) => ({ avatar: { filename: name, bytes } });
 
     it.each<[string, () => TestRequest, string]>([
       ['a file', () => put().multipart({}, file('a.png')), 'png'],
@@ -331,6 +332,12 @@ describe('a body', () => {
         () => raw('name="avatar"\r\n\r\n', 'name="avatar"; filename="a"\r\n\r\npng'),
         'png',
       ],
+      [
+        'a file under another name',
+        () => put().multipart({ title: 't' }, { file: { filename: 'a.png', bytes } }),
+        'png',
+      ],
+      ['an empty text under another name', () => put().multipart({ file: '' }), 'left'],
       ['a blank text part', () => put().multipart({ avatar: '' }), 'removed'],
       ['blanks in a form', () => put().form({ avatar: ' ' }), 'removed'],
       ['an empty JSON text', () => put().body({ avatar: '' }), 'removed'],

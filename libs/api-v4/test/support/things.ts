@@ -107,7 +107,7 @@ class Picture {
   @Text({ optional: true }) title?: string;
 }
 class Face {
-  @Upload({ optional: true, nullable: true }) avatar?: UploadedFile | null;
+  @Upload({ optional: true, nullable: true, alias: 'file' }) avatar?: UploadedFile | null;
 }
 
 const at = new Date('2026-01-05T09:00:00.500Z');
@@ -255,7 +255,7 @@ export class OddsController {
   })
   image(call: Call): FileAnswer {
     const isPublic = call.viewer.userId === null;
-    const stream = Buffer.from('png');
+    const stream = call.knownVersions.has('v1') ? null : Buffer.from('png');
     return { stream, mediaType: 'image/png', filename: 'ä.png', isInline: true, version: 'v1', isPublic };
   }
 
