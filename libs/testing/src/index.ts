@@ -3,6 +3,17 @@ export { PrivateNats, startNats, testNats, testServer } from './servers';
 export { DirectorySeed, SEED_EPOCH, type SeededUser } from './directory-seed';
 export { startTestApp, TEST_INTERNAL_SECRET, type TestApp, type TestAppOptions } from './app';
 export { bracketPairs, TestClient, TestRequest, type Method, type Params, type TestResponse } from './client';
+export {
+  cutOf,
+  expectGolden,
+  nodesOf,
+  planOf,
+  readRows,
+  shapeOf,
+  TakenStatements,
+  type PlanNode,
+  type Statement,
+} from './plans';
 export { noteRoute, writeRouteTests } from './route-tests';
 export { aViewer, anonymousViewer } from './viewer';
 export { foreignId } from './suites/foreign-id';

@@ -1,10 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { runMigrations } from '@rookery/persistence';
 import type { Database } from '@rookery/persistence';
-import { testDatabase } from '@rookery/testing';
-import type { TestDatabase } from '@rookery/testing';
+import { expectGolden, planOf, readRows, shapeOf, testDatabase } from '@rookery/testing';
+import type { Statement, TestDatabase } from '@rookery/testing';
 import { migrations } from '../../src/database';
 import { IssuesQueries } from '../../src/issues/issues.queries';
 import type { IssueFilter } from '../../src/issue-lists/issue-filter';
@@ -62,7 +61,7 @@ const listed = (filter: IssueFilter, by: Partial<IssueOrder> = {}): { text: stri
   return { text: issues.pageSql(values, filter, { orderBy: 'created_at', sort: 'desc', ...by }, pageOne), values };
 };
 
-const HOT: Record<string, () => { text: string; values: unknown[] }> = {
+const HOT: Record<string, () => Statement> = {
   'notes-newest': () => ({ text: statements.page(order(), pageOne).text, values: reader }),
   'notes-oldest': () => ({ text: statements.page(order({ sort: 'asc' }), pageOne).text, values: reader }),
   'notes-by-change': () => ({ text: statements.page(order({ orderBy: 'updated_at' }), pageOne).text, values: reader }),
@@ -78,13 +77,8 @@ const HOT: Record<string, () => { text: string; values: unknown[] }> = {
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
-  const { text, values } = HOT[name]!();
-  const { rows } = await pool.query<{ 'QUERY PLAN': unknown }>(`explain (format json, costs off) ${text}`, values);
-  const plan = (rows[0]!['QUERY PLAN'] as { Plan: PlanNode }[])[0]!.Plan;
-  const shape = `${lines(plan).join('\n')}\n`;
-  const file = join(__dirname, '../golden', `${name}.plan.txt`);
-  if (process.env['UPDATE_GOLDEN']) writeFileSync(file, shape);
-  expect(shape).toBe(readFileSync(file, 'utf8'));
+  const shape = shapeOf(await planOf(pool, HOT[name]!()));
+  expectGolden(join(__dirname, '../golden', `${name}.plan.txt`), shape);
   // The directory of a test is so small that reading it whole is right.
   expect(shape).not.toMatch(/Seq Scan on (notes|issues|issue_assignees)\b/);
 });
@@ -93,30 +87,7 @@ test.each(['created_at', 'updated_at'] as const)(
   'by %s only the page is read, however many notes there are',
   async (orderBy) => {
     const text = statements.page(order({ orderBy }), pageOne).text;
-    const { rows } = await pool.query<{ 'QUERY PLAN': unknown }>(`explain (analyze, format json) ${text}`, reader);
-    const plan = (rows[0]!['QUERY PLAN'] as { Plan: PlanNode }[])[0]!.Plan;
-    expect(scannedRows(plan, 'notes')).toBe(20);
+    const plan = await planOf(pool, { text, values: reader }, 'run');
+    expect(readRows(plan, 'notes')).toBe(20);
   },
 );
-
-interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Index Name'?: string;
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-function lines(node: PlanNode, depth = 0): string[] {
-  const of = node['Relation Name'] ? ` on ${node['Relation Name']}` : '';
-  const by = node['Index Name'] ? ` by ${node['Index Name']}` : '';
-  return [
-    `${'  '.repeat(depth)}${node['Node Type']}${of}${by}`,
-    ...(node.Plans ?? []).flatMap((child) => lines(child, depth + 1)),
-  ];
-}
-
-function scannedRows(node: PlanNode, table: string): number {
-  const own = node['Relation Name'] === table ? (node['Actual Rows'] ?? 0) : 0;
-  return own + (node.Plans ?? []).reduce((sum, child) => sum + scannedRows(child, table), 0);
-}

@@ -1,9 +1,18 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Viewer } from '@rookery/kernel';
 import type { Database } from '@rookery/persistence';
-import { anonymousViewer, aViewer, testDatabase } from '@rookery/testing';
-import type { TestDatabase } from '@rookery/testing';
+import {
+  anonymousViewer,
+  aViewer,
+  cutOf,
+  expectGolden,
+  planOf,
+  readRows,
+  shapeOf,
+  TakenStatements,
+  testDatabase,
+} from '@rookery/testing';
+import type { Statement, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
 import { projectsOfGroup, projectsSharedWith } from '../../src/group-projects/group-projects-set';
@@ -50,18 +59,6 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Takes the statements instead of running them. */
-class Taken {
-  readonly statements: { text: string; values: readonly unknown[] }[] = [];
-  query(text: string, values: readonly unknown[]): Promise<unknown[]> {
-    this.statements.push({ text, values });
-    return Promise.resolve([{ counted: 0 }]);
-  }
-  prepared(statement: { text: string }, values: readonly unknown[]): Promise<unknown[]> {
-    return this.query(statement.text, values);
-  }
-}
-
 const person = aViewer({ userId: 5 });
 const admin = aViewer({ userId: 1, isAdmin: true });
 const plain: ProjectFilters = { order_by: 'created_at', sort: 'desc', simple: false };
@@ -69,17 +66,17 @@ const pageOne = { page: 1, perPage: 20 };
 const range = { with_shared: true, include_subgroups: false, include_ancestor_groups: false };
 
 async function listed(viewer: Viewer, over: Partial<ProjectFilters>, among: ProjectSet = {}) {
-  const taken = new Taken();
+  const taken = new TakenStatements();
   await new ProjectLists(taken as unknown as Database).page(viewer, { ...plain, ...over }, pageOne, among);
   return taken.statements[1]!;
 }
 async function topics(over: object) {
-  const taken = new Taken();
+  const taken = new TakenStatements();
   await new TopicsQueries(taken as unknown as Database).page({ without_projects: false, ...over }, pageOne);
   return taken.statements[1]!;
 }
 
-const HOT: Record<string, () => ReturnType<typeof listed>> = {
+const HOT: Record<string, () => Promise<Statement>> = {
   'projects-anonymous': () => listed(anonymousViewer(), {}),
   'projects-of-person': () => listed(person, {}),
   'projects-by-activity': () => listed(person, { order_by: 'last_activity_at' }),
@@ -98,13 +95,8 @@ const HOT: Record<string, () => ReturnType<typeof listed>> = {
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
-  const { text, values } = await HOT[name]!();
-  const { rows } = await pool.query<{ 'QUERY PLAN': unknown }>(`explain (format json, costs off) ${text}`, [...values]);
-  const plan = (rows[0]!['QUERY PLAN'] as { Plan: PlanNode }[])[0]!.Plan;
-  const shape = `${lines(plan).join('\n')}\n`;
-  const file = join(__dirname, '../golden', `${name}.plan.txt`);
-  if (process.env['UPDATE_GOLDEN']) writeFileSync(file, shape);
-  expect(shape).toBe(readFileSync(file, 'utf8'));
+  const shape = shapeOf(await planOf(pool, await HOT[name]!()));
+  expectGolden(join(__dirname, '../golden', `${name}.plan.txt`), shape);
   expect(shape).not.toMatch(/Seq Scan on (projects|project_topics|project_stars|topics|project_statistics)\b/);
 });
 
@@ -115,45 +107,6 @@ test.each<[string, number]>([
   ['projects-of-group', 30],
   ['projects-by-size', 30],
 ])('%s reads little more than its page', async (name, most) => {
-  const { text, values } = await HOT[name]!();
-  const { rows } = await pool.query<{ 'QUERY PLAN': unknown }>(`explain (analyze, format json) ${text}`, [...values]);
-  const cut = cutOf((rows[0]!['QUERY PLAN'] as { Plan: PlanNode }[])[0]!.Plan);
+  const cut = cutOf(await planOf(pool, await HOT[name]!(), 'run'));
   expect(readRows(cut, 'projects')).toBeLessThanOrEqual(most);
 });
-
-interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Index Name'?: string;
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows'?: number;
-  readonly 'Actual Loops'?: number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-function lines(node: PlanNode, depth = 0): string[] {
-  const of = node['Relation Name'] ? ` on ${node['Relation Name']}` : '';
-  const by = node['Index Name'] ? ` by ${node['Index Name']}` : '';
-  return [
-    `${'  '.repeat(depth)}${node['Node Type']}${of}${by}`,
-    ...(node.Plans ?? []).flatMap((child) => lines(child, depth + 1)),
-  ];
-}
-
-/** The part that cuts the page. */
-function cutOf(node: PlanNode): PlanNode {
-  if (node['Node Type'] === 'Limit') return node;
-  const found = (node.Plans ?? []).map((child) => tryCut(child)).find((child) => child !== null);
-  if (!found) throw new Error('nothing is cut');
-  return found;
-}
-function tryCut(node: PlanNode): PlanNode | null {
-  if (node['Node Type'] === 'Limit') return node;
-  return (node.Plans ?? []).map(tryCut).find((child) => child !== null) ?? null;
-}
-
-function readRows(node: PlanNode, table: string): number {
-  const rows = ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 1);
-  const own = node['Relation Name'] === table ? rows : 0;
-  return own + (node.Plans ?? []).reduce((sum, child) => sum + readRows(child, table), 0);
-}

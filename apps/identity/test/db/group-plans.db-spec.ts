@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import type { Database } from '@rookery/persistence';
+import {
+  anonymousViewer,
+  aViewer,
+  cutOf,
+  expectGolden,
+  planOf,
+  readRows,
+  shapeOf,
+  TakenStatements,
+  testDatabase,
+} from '@rookery/testing';
+import type { PlanNode, Statement, TestDatabase } from '@rookery/testing';
+import { Pool } from 'pg';
+import { migrations } from '../../src/database';
+import type { GroupFilters } from '../../src/group-lists/group-filters';
+import { GroupListsQueries } from '../../src/group-lists/group-lists.queries';
+
+/**
+ * Plans of the lists of groups over enough rows, by shape. A list that reads a table whole, or goes through all groups
+ * for the sake of somebody's, differs from the golden file. `UPDATE_GOLDEN=1` writes them anew. Source: ADR 0111.
+ */
+const GROUPS = 20_000;
+const MANY = 2000;
+/** A member of a hundred groups; of the last 2,000 by name; of one above 2,000. */
+const [few, last, above] = [2, 3, 4].map((userId) => aViewer({ userId })) as [Viewer, Viewer, Viewer];
+type Viewer = ReturnType<typeof aViewer>;
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await testDatabase('identity', migrations);
+  pool = new Pool({ connectionString: database.url, max: 1 });
+  const member = (user: number, from: string) =>
+    pool.query(
+      `insert into members (user_id, source_type, source_id, access_level) select ${user}, 'namespace', id, 30 from (${from}) g`,
+    );
+  await pool.query(
+    `insert into users (id, username, name, email) select g, 'u' || g, 'U', 'u' || g || '@e.example' from generate_series(1, 4) g`,
+  );
+  // The first is a root above the next 2,000; every ninth of the others lies below the fourth before it.
+  await pool.query(`
+    insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_name, full_path, visibility, plan)
+      select n, 'group', parent, array_remove(array[parent, n], null), 'Group ' || lpad((n * 7919 % ${GROUPS})::text, 5, '0'),
+        'g' || n, 'g' || n, 'g' || n, case when n % 50 = 0 then 'public' else 'private' end, 'free'
+      from (select n::bigint, case when n = 1 then null when n <= ${MANY} then 1::bigint
+        when n % 9 = 0 then n::bigint - 4 end as parent from generate_series(1, ${GROUPS}) n) made order by n`);
+  const alone = `select id, name from namespaces n where parent_id is null and id > ${MANY}
+    and not exists (select 1 from namespaces c where c.parent_id = n.id)`;
+  await member(2, `${alone} order by id limit 100`);
+  await member(3, `${alone} order by name desc limit ${MANY}`);
+  await member(4, 'select 1 as id');
+  await pool.query('vacuum analyze');
+}, 60_000);
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const plain: GroupFilters = {
+  order_by: 'name',
+  sort: 'asc',
+  owned: false,
+  top_level_only: false,
+  with_custom_attributes: false,
+};
+const pageOne = { page: 1, perPage: 20 };
+
+async function listed(viewer: Viewer, over: Partial<GroupFilters> = {}): Promise<Statement> {
+  const taken = new TakenStatements();
+  await new GroupListsQueries(taken as unknown as Database).page(viewer, { ...plain, ...over }, pageOne);
+  return taken.statements[1]!;
+}
+async function below(id: number, level: number, how: 'children' | 'descendants'): Promise<Statement> {
+  const taken = new TakenStatements();
+  const tree = { id, level, traversalIds: [id] };
+  await new GroupListsQueries(taken as unknown as Database)[how](above, tree, plain, pageOne);
+  return taken.statements[1]!;
+}
+async function anonymous(): Promise<Statement> {
+  const taken = new TakenStatements();
+  await new GroupListsQueries(taken as unknown as Database).after(anonymousViewer(), plain, 20, {
+    name: 'Group 09',
+    id: 7,
+  });
+  return taken.statements[0]!;
+}
+
+const HOT: Record<string, () => Promise<Statement>> = {
+  'groups-anonymous': anonymous,
+  'groups-of-few': () => listed(few),
+  'groups-of-last': () => listed(last),
+  'groups-of-root': () => listed(above),
+  'groups-top-level': () => listed(last, { top_level_only: true }),
+  'groups-by-path': () => listed(last, { order_by: 'path' }),
+  'groups-available': () => listed(few, { all_available: true }),
+  'groups-of-admin': () => listed(aViewer({ userId: 1, isAdmin: true })),
+  'groups-children': () => below(1, 30, 'children'),
+  'groups-descendants': () => below(1, 30, 'descendants'),
+};
+
+test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
+  expectGolden(join(__dirname, '../golden', `${name}.plan.txt`), shapeOf(await planOf(pool, await HOT[name]!())));
+});
+
+/** Rows of groups, their ancestors and members that a list looks at before its page is cut. */
+test.each<[string, number]>([
+  ['groups-anonymous', 60],
+  ['groups-of-few', 200],
+  ['groups-of-last', 200],
+  ['groups-of-root', 200],
+  ['groups-of-admin', 30],
+  ['groups-descendants', 60],
+  ['groups-top-level', 2 * GROUPS],
+  ['groups-by-path', 2 * GROUPS],
+])('%s reads little more than it has to', async (name, most) => {
+  const cut = cutOf(await planOf(pool, await HOT[name]!(), 'run'));
+  expect(read(cut)).toBeLessThanOrEqual(most);
+});
+
+const read = (plan: PlanNode): number =>
+  ['namespaces', 'namespace_ancestors', 'members'].reduce((sum, table) => sum + readRows(plan, table), 0);
