@@ -117,8 +117,16 @@ describe('hashes', () => {
     expect(flags({ a: 'maybe' })).toBe(INVALID);
     expect(flags('text')).toBe(INVALID);
   });
-  it('hold no NUL anywhere', () => {
-    expect(coercionOf({ kind: 'hash', of: 'any' })({ a: [{ b: 'x\0' }] })).toBe(INVALID);
-    expect(coercionOf({ kind: 'any' })('x\0')).toBe(INVALID);
+  it.each(['\0', '\ud83d', '\ude00'])('hold no %j anywhere', (broken) => {
+    expect(coercionOf({ kind: 'hash', of: 'any' })({ a: [{ b: `x${broken}` }] })).toBe(INVALID);
+    expect(coercionOf({ kind: 'hash', of: 'text' })({ [`a${broken}`]: 'b' })).toBe(INVALID);
+    expect(coercionOf({ kind: 'any' })({ [`x${broken}`]: 1 })).toBe(INVALID);
+    expect(coercionOf({ kind: 'any' })([`x${broken}y`])).toBe(INVALID);
+    expect(toText(`x${broken}y`)).toBe(INVALID);
+    expect(toIdOrPath(`x${broken}y`)).toBe(INVALID);
+  });
+  it('hold whole characters of every plane', () => {
+    expect(coercionOf({ kind: 'any' })({ 'ä😀': ['🐦\u200d⬛'] })).toEqual({ 'ä😀': ['🐦\u200d⬛'] });
+    expect(toText('ä😀')).toBe('ä😀');
   });
 });

@@ -60,9 +60,18 @@ export function toFlag(raw: unknown): unknown {
   return FLAGS.get(raw) ?? INVALID;
 }
 
-/** PostgreSQL holds no NUL in a text, so nobody gets to send one. */
+const HALF_CHARACTER = /\p{Surrogate}/u;
+
+/**
+ * PostgreSQL holds no NUL in a text and no half of a surrogate pair in JSON, which JSON bodies can spell (`"\ud83d"`);
+ * so nobody gets to send one. Source: ADR 0036.
+ */
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && !HALF_CHARACTER.test(text);
+}
+
 export function toText(raw: unknown): unknown {
-  if (typeof raw === 'string') return raw.includes('\0') ? INVALID : raw;
+  if (typeof raw === 'string') return isStorable(raw) ? raw : INVALID;
   return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : INVALID;
 }
 
@@ -94,7 +103,7 @@ export function toInstant(raw: unknown): unknown {
 
 export function toIdOrPath(raw: unknown): unknown {
   if (typeof raw === 'number') return Number.isSafeInteger(raw) ? raw : INVALID;
-  if (typeof raw !== 'string' || raw.includes('\0')) return INVALID;
+  if (typeof raw !== 'string' || !isStorable(raw)) return INVALID;
   if (raw === '') return null;
   return /^\d+$/.test(raw) ? toInt(raw) : raw;
 }
@@ -146,7 +155,7 @@ function toHash(of: 'text' | 'flag' | 'any'): Coerce {
     for (const key of Object.keys(raw)) {
       if (key === '__proto__') continue;
       const value = raw[key] === null ? null : coerce(raw[key]);
-      if (value === INVALID || key.includes('\0') || (of === 'any' && holdsNul(value))) return INVALID;
+      if (value === INVALID || !isStorable(key) || (of === 'any' && !isAllStorable(value))) return INVALID;
       hash[key] = value;
     }
     return hash;
@@ -154,13 +163,13 @@ function toHash(of: 'text' | 'flag' | 'any'): Coerce {
 }
 
 function toAny(raw: unknown): unknown {
-  return holdsNul(raw) ? INVALID : raw;
+  return isAllStorable(raw) ? raw : INVALID;
 }
 
-function holdsNul(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('\0');
-  if (Array.isArray(value)) return value.some(holdsNul);
-  return isRecord(value) && Object.keys(value).some((key) => key.includes('\0') || holdsNul(value[key]));
+function isAllStorable(value: unknown): boolean {
+  if (typeof value === 'string') return isStorable(value);
+  if (Array.isArray(value)) return value.every(isAllStorable);
+  return !isRecord(value) || Object.keys(value).every((key) => isStorable(key) && isAllStorable(value[key]));
 }
 
 /** The coercion of a form; nested hashes and uploads are the plan's own business. */
