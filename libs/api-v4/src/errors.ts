@@ -8,6 +8,7 @@ import {
   Moved,
   NotFound,
   NotModified,
+  PartlyRefused,
   PreconditionFailed,
   Refused,
   RookeryError,
@@ -110,6 +111,7 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
   if (error instanceof Refused) {
     return error.options.verbatim ? message(400, error.message) : reasoned(400, error.reason);
   }
+  if (error instanceof PartlyRefused) return answer(400, { status: 'error', message: error.reasons });
   if (error instanceof Forbidden) {
     if (error.options.inError) return failure(403, error.message);
     return error.options.verbatim ? message(403, error.message) : reasoned(403, error.reason);

@@ -109,6 +109,18 @@ export class Refused extends RookeryError {
   }
 }
 
+/** Some of several could not be done; the others are. Shape: why not, by the name of each. */
+export class PartlyRefused extends RookeryError {
+  readonly code = 'partly_refused';
+  constructor(readonly reasons: Readonly<Record<string, string>>) {
+    super(
+      Object.entries(reasons)
+        .map(([name, reason]) => `${name}: ${reason}`)
+        .join('; '),
+    );
+  }
+}
+
 /** Shape: `reason` is the value of `message` in the body: a text, or problems by field (a fork whose name is taken). */
 export class Conflict extends RookeryError {
   readonly code = 'conflict';

@@ -1,17 +1,14 @@
-import { day, instant, int, mapOf, nullable, presenter, text, bool } from '@rookery/api-v4';
+import { day, instant, int, nullable, presenter, text, bool } from '@rookery/api-v4';
 import { absoluteUrl } from '@rookery/directory';
 import { userSummary } from '../users/user.presenter';
 import type { MemberRow } from './member-row';
 
-/** What adding answers: the member, or how it went for several people at once. Source: reference identity-and-import 2.8. */
+/** What adding answers: the member, or that several people are members now. Source: reference identity-and-import 2.8. */
 export interface Added {
   readonly member?: MemberRow;
-  /** Why some could not be added, by the name that the caller used; set when several were asked for. */
-  readonly failures?: Readonly<Record<string, string>>;
 }
 
 const single = { when: (added: Added): boolean => added.member !== undefined };
-const hasFailed = (added: Added): boolean => Object.keys(added.failures ?? {}).length > 0;
 const of =
   <T>(pick: (row: MemberRow) => T) =>
   (added: Added): T =>
@@ -35,10 +32,5 @@ export const addedMember = presenter<Added>('AddedMember').fields({
   ],
   expires_at: [nullable(day), of((row) => row.expires_on), single],
   membership_state: [text, () => 'active', single],
-  status: [
-    text,
-    (added) => (hasFailed(added) ? 'error' : 'success'),
-    { when: (added) => added.failures !== undefined },
-  ],
-  message: [mapOf(text), (added) => added.failures ?? {}, { when: hasFailed }],
+  status: [text, () => 'success', { when: (added) => added.member === undefined }],
 });

@@ -18,9 +18,9 @@ import {
   UpdateMemberParams,
 } from './members.dto';
 import { MembersQueries } from './members.queries';
-import type { Named } from './members.service';
 import { MembersService } from './members.service';
 import { peopleNamed } from './people-named';
+import type { Named } from './people-named';
 
 const SOURCE = 'reference identity-and-import 2.8';
 type Scope = ProjectScope | GroupScope;
@@ -109,7 +109,8 @@ function membersBelow(kind: 'group' | 'project') {
       const people = peopleNamed(params);
       const [first] = people as [Named];
       if (people.length === 1) return { member: await this.members.add(viewer, memberSource(within), first, params) };
-      return { failures: await this.members.addSeveral(viewer, memberSource(within), people, params) };
+      await this.members.addSeveral(viewer, memberSource(within), people, params);
+      return {};
     }
 
     @Endpoint('PUT', `${base}/:user_id`, {

@@ -10,6 +10,7 @@ import { userFaceSql } from '../users/users.queries';
 import type { MemberFilters } from './member-filters';
 import type { MemberRow } from './member-row';
 import type { MemberSource } from './member-source';
+import type { Named } from './people-named';
 
 const TODAY = `(statement_timestamp() at time zone 'UTC')::date`;
 const live = (alias: string) => `(${alias}.expires_on is null or ${alias}.expires_on > ${TODAY})`;
@@ -37,13 +38,29 @@ export class MembersQueries {
     );
   }
 
-  async one(source: MemberSource, userId: number, runner: Pick<Tx, 'query'> = this.db): Promise<MemberRow | null> {
+  /** A direct member. Shape: null when the membership is over, unless it is shown even so. */
+  async one(
+    source: MemberSource,
+    userId: number,
+    runner: Pick<Tx, 'query'> = this.db,
+    shown: 'unless over' | 'even over' = 'unless over',
+  ): Promise<MemberRow | null> {
     const rows = await runner.query<MemberRow>(
       `select ${SHOWN} from members m join users u on u.id = m.user_id
-       where m.source_type = $1 and m.source_id = $2 and m.user_id = $3 and ${live('m')}`,
+       where m.source_type = $1 and m.source_id = $2 and m.user_id = $3${shown === 'even over' ? '' : ` and ${live('m')}`}`,
       [source.type, source.id, userId],
     );
     return rows[0] ?? null;
+  }
+
+  /** Who is named; null also for users that stand for nobody. */
+  async person(tx: Tx, who: Named): Promise<{ readonly id: number; readonly username: string } | null> {
+    const [user] = await tx.query<{ id: number; username: string }>(
+      `select id, username from users where ${'id' in who ? 'id = $1' : 'lower(username) = lower($1)'}
+         and kind not in ('ghost', 'placeholder')`,
+      ['id' in who ? who.id : who.username],
+    );
+    return user ?? null;
   }
 
   /**

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { memberAdded, memberRemoved, memberUnassigned } from '@rookery/contracts';
 import type { Clock, SignedInViewer } from '@rookery/kernel';
-import { ACCESS_LEVELS, CLOCK, Conflict, Forbidden, Invalid, NotFound } from '@rookery/kernel';
+import { ACCESS_LEVELS, CLOCK, Conflict, Forbidden, Invalid, NotFound, PartlyRefused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { keepBotAtHome } from '../bots/bot-home';
@@ -12,14 +12,12 @@ import { mayDealWithLevel } from './member.policy';
 import type { MemberSource } from './member-source';
 import type { MemberRow } from './member-row';
 import { MembersQueries } from './members.queries';
+import type { Named } from './people-named';
 
 export interface Grant {
   readonly access_level: number;
   readonly expires_at?: string | null;
 }
-/** A person by id or by username, as the caller named him. */
-export type Named = { readonly id: number } | { readonly username: string };
-
 const EXISTS = 'Member already exists';
 
 /** Adding, changing and removing direct members. Source: reference identity-and-import 2.8. */
@@ -37,27 +35,37 @@ export class MembersService {
     return this.work.run((tx) => this.addIn(tx, viewer, source, who, grant));
   }
 
-  /** Adds those who can be added. Shape: why each of the others could not, by the name that the caller used. */
-  addSeveral(
+  /** Adds those who can be added. Errors: PartlyRefused with the others, by username, or as the caller named strangers. */
+  async addSeveral(
     viewer: SignedInViewer,
     source: MemberSource,
     people: readonly Named[],
     grant: Grant,
-  ): Promise<Record<string, string>> {
+  ): Promise<void> {
     this.judge(viewer, source, grant);
-    return this.work.run(async (tx) => {
-      const failures: Record<string, string> = {};
+    const failures = await this.work.run(async (tx) => {
+      const refused: Record<string, string> = {};
       for (const who of people) {
-        try {
-          await this.addIn(tx, viewer, source, who, grant);
-        } catch (error) {
-          if (!(error instanceof NotFound || error instanceof Conflict || error instanceof Invalid)) throw error;
-          failures['id' in who ? String(who.id) : who.username] =
-            error instanceof NotFound ? 'User Not Found' : error.message;
-        }
+        const user = await this.queries.person(tx, who);
+        if (!user) refused['id' in who ? String(who.id) : who.username] = 'User Not Found';
+        else Object.assign(refused, await this.refusalOf(user, () => this.addUser(tx, viewer, source, user.id, grant)));
       }
-      return failures;
+      return refused;
     });
+    if (Object.keys(failures).length > 0) throw new PartlyRefused(failures);
+  }
+
+  private async refusalOf(
+    user: { readonly username: string },
+    add: () => Promise<unknown>,
+  ): Promise<Record<string, string>> {
+    try {
+      await add();
+      return {};
+    } catch (error) {
+      if (!(error instanceof Conflict || error instanceof Invalid)) throw error;
+      return { [user.username]: error.message };
+    }
   }
 
   async update(viewer: SignedInViewer, source: MemberSource, userId: number, grant: Grant): Promise<MemberRow> {
@@ -74,7 +82,7 @@ export class MembersService {
         [old.membership_id, grant.access_level, grant.expires_at !== undefined, grant.expires_at ?? null],
       );
       this.log.record(tx, 'membership', old.membership_id);
-      return (await this.queries.one(source, userId, tx)) ?? old;
+      return (await this.queries.one(source, userId, tx, 'even over'))!;
     });
   }
 
@@ -136,53 +144,42 @@ export class MembersService {
   /** As `add`, within a transaction of the caller. */
   async addIn(tx: Tx, viewer: SignedInViewer, source: MemberSource, who: Named, grant: Grant): Promise<MemberRow> {
     this.judge(viewer, source, grant);
-    const user = await this.person(tx, who);
-    await keepBotAtHome(tx, user.id, source);
-    await this.notBelowInherited(tx, source, user.id, grant.access_level);
+    const user = await this.queries.person(tx, who);
+    if (!user) throw new NotFound('User');
+    return this.addUser(tx, viewer, source, user.id, grant);
+  }
+
+  private async addUser(
+    tx: Tx,
+    viewer: SignedInViewer,
+    source: MemberSource,
+    userId: number,
+    grant: Grant,
+  ): Promise<MemberRow> {
+    await keepBotAtHome(tx, userId, source);
+    await this.notBelowInherited(tx, source, userId, grant.access_level);
     // What ran out and was not cleared away yet is no membership.
     const over = await tx.query<{ id: number }>(
       `select id from members where source_type = $1 and source_id = $2 and user_id = $3
          and expires_on <= (statement_timestamp() at time zone 'UTC')::date for update`,
-      [source.type, source.id, user.id],
+      [source.type, source.id, userId],
     );
     if (over.length > 0) await this.end(tx, [over[0]!.id], 'expired', null);
     const [made] = await tx.query<{ id: number; created_at: Date }>(
       `insert into members (user_id, source_type, source_id, access_level, expires_on, created_by_id)
        values ($1, $2, $3, $4, $5, $6) on conflict do nothing returning id, created_at`,
-      [user.id, source.type, source.id, grant.access_level, grant.expires_at ?? null, viewer.userId],
+      [userId, source.type, source.id, grant.access_level, grant.expires_at ?? null, viewer.userId],
     );
     if (!made) throw new Conflict(EXISTS);
     this.log.record(tx, 'membership', made.id);
     // Whoever asked to be let in is in.
     const column = source.type === 'project' ? 'project_id' : 'namespace_id';
-    await tx.query(`delete from access_requests where ${column} = $1 and user_id = $2`, [source.id, user.id]);
-    const data = { user_id: user.id, source_type: source.kind, source_id: source.id, access_level: grant.access_level };
+    await tx.query(`delete from access_requests where ${column} = $1 and user_id = $2`, [source.id, userId]);
+    const data = { user_id: userId, source_type: source.kind, source_id: source.id, access_level: grant.access_level };
     const added_at = made.created_at.toISOString();
     tx.emit(memberAdded.of({ aggregateId: made.id, actorId: viewer.userId, data: { ...data, added_at } }));
-    return (await this.queries.one(source, user.id, tx)) ?? (await this.endedToday(tx, source, user.id));
-  }
-
-  /** Errors: NotFound, also for users that stand for nobody. */
-  private async person(tx: Tx, who: Named): Promise<{ readonly id: number }> {
-    const [user] = await tx.query<{ id: number }>(
-      `select id from users where ${'id' in who ? 'id = $1' : 'lower(username) = lower($1)'}
-         and kind not in ('ghost', 'placeholder')`,
-      ['id' in who ? who.id : who.username],
-    );
-    if (!user) throw new NotFound('User');
-    return user;
-  }
-
-  /** A membership that ends today is over at once, and is shown once, in the answer to its making. */
-  private async endedToday(tx: Tx, source: MemberSource, userId: number): Promise<MemberRow> {
-    const [row] = await tx.query<MemberRow>(
-      `select u.id, u.username, u.name, u.state, u.avatar_url, u.public_email, m.id as membership_id, m.access_level,
-         m.created_at as member_since, m.expires_on, m.updated_at as changed_at, null as created_by
-       from members m join users u on u.id = m.user_id
-       where m.source_type = $1 and m.source_id = $2 and m.user_id = $3`,
-      [source.type, source.id, userId],
-    );
-    return row!;
+    // One that ends today is over at once, and is shown this once.
+    return (await this.queries.one(source, userId, tx, 'even over'))!;
   }
 
   private async locked(tx: Tx, source: MemberSource, userId: number): Promise<MemberRow> {

@@ -1,6 +1,8 @@
 import { InvalidParameters } from '@rookery/kernel';
 import type { AddMemberParams } from './members.dto';
-import type { Named } from './members.service';
+
+/** A person by id or by username, as the caller named him. */
+export type Named = { readonly id: number } | { readonly username: string };
 
 const MAX_PEOPLE = 100;
 

@@ -83,10 +83,10 @@ describe.each([
     const several = await ada.client.post(source.base).body({ user_id: `${two.id},${three.id}`, access_level: 20 });
     expect([several.status, several.body]).toEqual([201, { status: 'success' }]);
     const mixed = await ada.client.post(source.base).body({ user_id: `${two.id},${bob.id},999999`, access_level: 20 });
-    expect(mixed.body).toEqual({
-      status: 'error',
-      message: { [two.id]: 'Member already exists', '999999': 'User Not Found' },
-    });
+    expect([mixed.status, mixed.body]).toEqual([
+      400,
+      { status: 'error', message: { [two.username]: 'Member already exists', '999999': 'User Not Found' } },
+    ]);
     expect((await ada.client.get(`${source.base}/${bob.id}`)).status).toBe(200);
   });
 
@@ -142,6 +142,14 @@ describe.each([
     expect(levels((await ada.client.get(`${source.base}/all`)).body)).not.toHaveProperty(String(member.id));
     // Cleared away or not, he can be added again.
     expect((await ada.client.post(source.base).body({ user_id: member.id, access_level: 20 })).status).toBe(201);
+    // A change that ends it today answers what it is now.
+    const ended = await ada.client.put(`${source.base}/${member.id}`).body({ access_level: 30, expires_at: inDays(0) });
+    expect(ended.body).toMatchObject({
+      id: member.id,
+      access_level: 30,
+      expires_at: inDays(0),
+      created_by: { id: ada.id },
+    });
   });
 
   it('honour If-Unmodified-Since', async () => {
