@@ -13,6 +13,12 @@ async function nest(options: object = {}) {
   const path = unique('sdk');
   return root.Groups.create(path, path, options);
 }
+/** The smallest whole PNG: one pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const TAKEN = 'Member already exists';
 const nextMonth = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
 
 describe('groups', () => {
@@ -39,6 +45,24 @@ describe('groups', () => {
     expect(await root.Groups.show(top.id)).toMatchObject({ marked_for_deletion_on: null });
   });
 
+  it('show pictures, however the client sends them', async () => {
+    const picture = (filename: string) => ({ content: new Blob([PNG]), filename });
+    const path = unique('seen');
+    const group = await root.Groups.create(path, path, { avatar: picture('first.png'), visibility: 'public' });
+    expect(String(group['avatar_url'])).toMatch(/first\.png$/);
+    const edited = await root.Groups.edit(group.id, { description: 'seen', avatar: picture('second.png') });
+    expect(edited).toMatchObject({
+      id: group.id,
+      description: 'seen',
+      avatar_url: expect.stringMatching(/second\.png$/),
+    });
+    expect(await root.Groups.uploadAvatar(group.id, new Blob([PNG]), { filename: 'third.png' })).toMatchObject({
+      avatar_url: expect.stringMatching(/third\.png$/),
+    });
+    expect((await root.Groups.downloadAvatar(group.id)).size).toBe(PNG.length);
+    expect(await root.Groups.removeAvatar(group.id)).toMatchObject({ avatar_url: null, description: 'seen' });
+  });
+
   it('have namespaces, members, requests, attributes and badges', async () => {
     const group = await nest({ visibility: 'public' });
     const [ada, bob] = [await person(unique('ada')), await person(unique('bob'))];
@@ -52,6 +76,12 @@ describe('groups', () => {
     expect(await as(bob.token).GroupAccessRequests.request(group.id)).toMatchObject({ id: bob.id });
     expect(await root.GroupAccessRequests.approve(group.id, bob.id)).toMatchObject({ access_level: 30 });
     await root.GroupMembers.remove(group.id, bob.id);
+    await root.GroupMembers.remove(group.id, ada.id);
+    const both = { userId: `${ada.id},${bob.id}` };
+    expect(await root.GroupMembers.add(group.id, 20, both)).toEqual({ status: 'success' });
+    await expect(root.GroupMembers.add(group.id, 20, both)).rejects.toMatchObject({
+      cause: { description: JSON.stringify({ [ada.username]: TAKEN, [bob.username]: TAKEN }) },
+    });
 
     await root.GroupCustomAttributes.set(group.id, 'tree', 'oak');
     expect(await root.GroupCustomAttributes.all(group.id)).toEqual([{ key: 'tree', value: 'oak' }]);

@@ -16,6 +16,15 @@ const administers = <P extends object>() =>
     signedIn: true,
   });
 
+const change = {
+  about: 'Changes a group.',
+  source: 'reference identity-and-import 2.6',
+  within: inGroup('id'),
+  may: administers<UpdateGroupParams>(),
+  params: UpdateGroupParams,
+  answers: one(groupDetail),
+} as const;
+
 @Controller()
 export class GroupsController {
   constructor(
@@ -54,14 +63,9 @@ export class GroupsController {
     return this.details.of({ id, level: 0 }, viewer, { secrets: false, projects: false });
   }
 
-  @Endpoint('PUT', '/groups/:id', {
-    about: 'Changes a group.',
-    source: 'reference identity-and-import 2.6',
-    within: inGroup('id'),
-    may: administers<UpdateGroupParams>(),
-    params: UpdateGroupParams,
-    answers: one(groupDetail),
-  })
+  // With a picture one library posts to the group, or puts it at an address of its own. Source: ADR 0107.
+  @Endpoint('POST', '/groups/:id', { ...change, deprecated: 'PUT /groups/:id' })
+  @Endpoint('PUT', '/groups/:id', { ...change, aliases: ['/groups/:id/avatar'] })
   async update(call: Call<UpdateGroupParams, GroupScope, SignedInViewer>): Promise<GroupDetailRow> {
     await this.changes.update(call.viewer, call.within.id, call.params);
     return this.details.of(call.within, call.viewer, { secrets: true, projects: true });

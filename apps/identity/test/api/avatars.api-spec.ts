@@ -53,6 +53,31 @@ const bytesOf = async (client: TestClient, path: string): Promise<Buffer> => (aw
 const stored = async (kind: Kind, id: number): Promise<number> =>
   (await identity.db.query(`select 1 from avatars where ${COLUMNS[kind]} = $1`, [id])).length;
 
+it('the picture of a group comes by post and at an address of its own too, with its other fields', async () => {
+  const { path } = await make('group', { visibility: 'public' });
+  const part = (filename: string) => ({ file: { filename, bytes: PNG } });
+  const posted = await ada.client
+    .post(path)
+    .multipart({ description: 'seen', lfs_enabled: '0' }, asAvatar(PNG, 'one.png'))
+    .send();
+  expect([posted.status, posted.body]).toEqual([
+    200,
+    expect.objectContaining({ description: 'seen', lfs_enabled: false, runners_token: expect.any(String) }),
+  ]);
+  expect(posted.body.avatar_url).toMatch(/one\.png$/);
+  const put = await ada.client.put(`${path}/avatar`).multipart({}, part('two.png')).send();
+  expect([put.status, put.body.avatar_url, put.body.description]).toEqual([
+    200,
+    expect.stringMatching(/two\.png$/),
+    'seen',
+  ]);
+  for (const refused of ['post', 'put'] as const) {
+    const at = refused === 'post' ? path : `${path}/avatar`;
+    expect((await identity.nobody[refused](at).multipart({}, part('three.png')).send()).status).toBe(401);
+    expect((await bob.client[refused](at).multipart({}, part('three.png')).send()).status).toBe(403);
+  }
+});
+
 describe.each(KINDS)('the picture of a %s', (kind) => {
   it('is stored, shown, served unchanged to everybody, and taken away', async () => {
     const thing = await make(kind, kind === 'topic' ? {} : { visibility: 'public' });
