@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { containing, ListStatement } from '../listing/list-statement';
-import { reachedTreeSql } from '../scope/reach-sql';
+import { reachedGroupsSql } from '../scope/reached-groups-sql';
 
 export interface TransferLocation {
   readonly id: number;
@@ -32,8 +32,8 @@ export class TransferLocations {
     statement.where(`n.id is distinct from ${statement.bind(group.parentId)}::bigint`);
     if (!viewer.isAdmin) {
       const user = `${statement.bind(viewer.userId)}::bigint`;
-      statement.where(`(n.id in (${reachedTreeSql(user, '50')})
-        or (n.subgroup_creation_level = 'maintainer' and n.id in (${reachedTreeSql(user, '40')})))`);
+      statement.where(`(n.id = any(array(${reachedGroupsSql({ user, level: '50' })}))
+        or (n.subgroup_creation_level = 'maintainer' and n.id = any(array(${reachedGroupsSql({ user, level: '40' })}))))`);
     }
     if (search) {
       const pattern = statement.bind(containing(search));

@@ -5,7 +5,8 @@ import { maySee } from '@rookery/kernel';
 import type { Visibility } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { containing, ListStatement } from '../listing/list-statement';
-import { OWN_TABLES, reachedTreeSql } from '../scope/reach-sql';
+import { OWN_TABLES } from '../scope/reach-sql';
+import { reachedTreeSql } from '../scope/reached-groups-sql';
 import { membersWithDescendantsSql, projectsCountSql, seatsSql } from '../seats/seats-sql';
 import { rootStorageStatisticsSql } from '../statistics/statistics-sql';
 import type { NamespaceFilters, NamespaceRow } from './namespace-row';
@@ -44,7 +45,8 @@ export class NamespacesQueries {
   page(viewer: SignedInViewer, params: NamespaceFilters, request: PageRequest): Promise<Page<NamespaceRow>> {
     const statement = new ListStatement();
     const user = `${statement.bind(viewer.userId)}::bigint`;
-    if (!viewer.isAdmin) statement.where(`n.id in (${reachedTreeSql(user, params.owned_only ? '50' : '10')})`);
+    const level = params.owned_only ? '50' : '10';
+    if (!viewer.isAdmin) statement.where(`n.id = any(array(${reachedTreeSql({ user, level })}))`);
     if (params.top_level_only) statement.filter('n.parent_id is null');
     if (params.search) statement.filter(searchSql(statement, params.search, params.full_path_search));
     const show = (ids: string) => shown(ids, user, String(viewer.isAdmin));

@@ -5,15 +5,16 @@ import { COUNT_LIMIT, offsetOf } from '@rookery/kernel';
 import { Database, instantSql, prepared } from '@rookery/persistence';
 import { Links, platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { OWN_TABLES, reachedProjectsSql, reachedTreeSql } from '../scope/reach-sql';
+import { OWN_TABLES, reachedProjectsSql } from '../scope/reach-sql';
+import { reachedGroupsSql, reachedTreeSql } from '../scope/reached-groups-sql';
 
 const USER = '$1::bigint';
 const LEVEL = '$2::int';
 /** The address that every link begins with. */
 const BASE = '$3::text';
 
-const GROUPS = `namespaces n where n.kind = 'group' and n.id in (${reachedTreeSql(USER, LEVEL)})`;
-const PROJECTS = `projects p where p.namespace_id in (${reachedTreeSql(USER, LEVEL)})
+const GROUPS = `namespaces n where n.id = any(array(${reachedGroupsSql({ user: USER, level: LEVEL })}))`;
+const PROJECTS = `projects p where p.namespace_id = any(array(${reachedTreeSql({ user: USER, level: LEVEL })}))
   or p.id in (${reachedProjectsSql(USER, LEVEL)})`;
 const levelIn = (namespace: string): string =>
   `nullif(${groupLevelSql({ user: USER, namespace, tables: OWN_TABLES })}, 0)`;

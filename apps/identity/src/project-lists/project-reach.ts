@@ -1,7 +1,7 @@
 import type { Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { reachedProjectsSql } from '../scope/reach-sql';
-import { reachedGroupsSql } from '../scope/reached-groups-sql';
+import { reachedTreeSql } from '../scope/reached-groups-sql';
 
 /**
  * What the viewer may know of, as a condition on rows `p` of projects; the two sub-selects are evaluated once for the
@@ -13,17 +13,12 @@ export function seenProjects(viewer: Viewer, user: string): string {
   if (viewer.userId === null) return `p.visibility = 'public'`;
   const open = viewer.isExternal ? `p.visibility = 'public'` : `p.visibility <> 'private'`;
   const guest = String(ACCESS_LEVELS.guest);
-  return `(${open} or p.namespace_id in (${reachedHomes(user, guest)}) or p.id in (${reachedProjectsSql(user, guest)}))`;
+  return `(${open} or p.namespace_id in (${reachedTreeSql({ user, level: guest })}) or p.id in (${reachedProjectsSql(user, guest)}))`;
 }
 
 /** Where the user holds at least `level`: driven by what he reaches, not by the table. */
 export function reachedProjects(user: string, level: number): string {
   const at = String(level);
-  return `p.id in (select inside.id from projects inside where inside.namespace_id in (${reachedHomes(user, at)})
+  return `p.id in (select inside.id from projects inside where inside.namespace_id in (${reachedTreeSql({ user, level: at })})
     union ${reachedProjectsSql(user, at)})`;
-}
-
-/** Namespaces whose projects the user reaches: groups, and his own. Source: ADR 0111. */
-function reachedHomes(user: string, level: string): string {
-  return `${reachedGroupsSql({ user, level })} union all select own.id from namespaces own where own.owner_id = ${user}`;
 }

@@ -36,8 +36,3 @@ function invitedSql(source: 'namespace' | 'project', user: string, level: string
 function belowSql(ids: string): string {
   return `select a.namespace_id as id from namespace_ancestors a where a.ancestor_id in (${ids})`;
 }
-
-/** All namespaces that the user reaches with at least `level`, descendants included. */
-export function reachedTreeSql(user: string, level: string): string {
-  return belowSql(reachedNamespacesSql(user, level));
-}

@@ -31,6 +31,11 @@ export function reachedGroupsSql(reach: Reach): string {
         else mine.source_id in (select id from inside) end`;
 }
 
+/** The same and the person's own namespace: all namespaces that somebody reaches. */
+export function reachedTreeSql(reach: Reach): string {
+  return `${reachedGroupsSql(reach)} union all select own.id from namespaces own where own.owner_id = ${reach.user}`;
+}
+
 /**
  * At least the first `count` of them by name, from indexes that hold the names: so many of the memberships, and so many
  * of each tree that is reached besides. Shape: a statement of distinct `id` and `name`.
