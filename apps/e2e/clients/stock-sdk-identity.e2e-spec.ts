@@ -118,7 +118,10 @@ describe('tokens', () => {
     const account = await root.GroupServiceAccounts.create(group.id, { name: 'Robot' });
     expect(account).toMatchObject({ name: 'Robot', username: expect.stringMatching(/^service_account_group_/) });
     expect(await root.ServiceAccounts.create()).toMatchObject({ name: 'Service account user' });
-    const made = await root.Users.createPersonalAccessToken(account.id, 'first', ['api']);
+    const made = await root.GroupServiceAccounts.createPersonalAccessToken(group.id, account.id, {
+      name: 'first',
+      scopes: ['api'],
+    } as never);
     const next = await root.GroupServiceAccounts.rotatePersonalAccessToken(group.id, account.id, made.id);
     expect(await as(String(next.token)).Users.showCurrentUser()).toMatchObject({ id: account.id });
   });

@@ -45,6 +45,8 @@ export class ServiceAccountTokensController {
   @Endpoint('POST', '', {
     about: 'Makes a token for a service account.',
     source: SOURCE,
+    // Where the published build of a client sends it.
+    aliases: ['/groups/:id/service_accounts/:user_id'],
     within: group('id'),
     may: managesServiceAccounts<CreateAccountTokenParams>(),
     params: CreateAccountTokenParams,

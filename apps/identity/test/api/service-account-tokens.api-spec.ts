@@ -48,6 +48,7 @@ const shown = (over: object) => ({
   scopes: ['api'],
   user_id: bot,
   last_used_at: null,
+  last_used_ips: [],
   active: true,
   expires_at: inDays(365),
   ...over,
@@ -55,6 +56,14 @@ const shown = (over: object) => ({
 const secret = expect.stringMatching(/^glpat-[\w-]{20,}$/);
 
 describe('POST …/personal_access_tokens', () => {
+  it('is also reached by the path of the account, where the published build of a client sends it', async () => {
+    const path = `/groups/${nest.id}/service_accounts/${bot}`;
+    const { status, body } = await olga.client.post(path).body({ name: 'ci', scopes: ['api'] });
+    expect([status, body]).toEqual([201, shown({ token: secret })]);
+    const refused = await gus.client.post(path).body({ name: 'ci', scopes: ['api'] });
+    expect([refused.status, refused.body]).toEqual([403, { message: '403 Forbidden' }]);
+  });
+
   it('makes a token with which the account acts', async () => {
     const body = { name: 'ci', description: 'builds', scopes: ['api', 'read_user'], expires_at: inDays(30) };
     const { status, body: token } = await olga.client.post(at()).body(body);
