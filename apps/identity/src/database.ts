@@ -10,6 +10,7 @@ import { CreateMemberships1767225600003 } from './migrations/1767225600003-creat
 import { CreateUserRemovals1767225600024 } from './migrations/1767225600024-create-user-removals';
 import { AddOrdersToUsers1767225600025 } from './migrations/1767225600025-add-orders-to-users';
 import { CreateAccessRequests1767225600026 } from './migrations/1767225600026-create-access-requests';
+import { AddLastUsedIpsToAccessTokens1767225600029 } from './migrations/1767225600029-add-last-used-ips-to-access-tokens';
 import { CreateNamespaceAncestors1767225600005 } from './migrations/1767225600005-create-namespace-ancestors';
 import { CreateAvatars1767225600006 } from './migrations/1767225600006-create-avatars';
 import { CreateCustomAttributes1767225600007 } from './migrations/1767225600007-create-custom-attributes';
@@ -57,4 +58,5 @@ export const migrations: readonly MigrationClass[] = [
   CreateUserRemovals1767225600024,
   AddOrdersToUsers1767225600025,
   CreateAccessRequests1767225600026,
+  AddLastUsedIpsToAccessTokens1767225600029,
 ];

@@ -15,6 +15,8 @@ export class AccessToken {
   @Column('date', { nullable: true }) expires_on: string | null;
   @Column('boolean') revoked: boolean;
   @Column('timestamptz', { nullable: true }) last_used_at: Date | null;
+  /** Newest first. */
+  @Column('text', { array: true }) last_used_ips: string[];
   @Column('bigint', { nullable: true }) previous_token_id: number | null;
   /** Id of the first token of the chain of rotations. */
   @Column('bigint') family_id: number;

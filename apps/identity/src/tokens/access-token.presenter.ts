@@ -1,7 +1,7 @@
 import { bool, day, instant, int, list, nullable, presenter, text } from '@rookery/api-v4';
 import type { NewTokenRow, TokenRow } from './token-row';
 
-/** Source: reference identity-and-import 4.7. */
+/** Source: reference identity-and-import 4.6, 4.7; ADR 0151. */
 export const accessToken = presenter<TokenRow>('PersonalAccessToken').fields({
   id: [int, (token) => token.id],
   name: [text, (token) => token.name],
@@ -13,6 +13,7 @@ export const accessToken = presenter<TokenRow>('PersonalAccessToken').fields({
   last_used_at: [nullable(instant), (token) => token.last_used_at],
   active: [bool, (token) => token.active],
   expires_at: [nullable(day), (token) => token.expires_on],
+  last_used_ips: [list(text), (token) => token.last_used_ips, { about: 'Up to five addresses, newest first.' }],
 });
 
 export const newAccessToken = accessToken

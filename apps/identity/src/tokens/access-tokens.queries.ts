@@ -11,7 +11,7 @@ const TODAY = `(statement_timestamp() at time zone 'UTC')::date`;
 export const ACTIVE = `(not t.revoked and (t.expires_on is null or t.expires_on > ${TODAY}))`;
 /** What is read of a token `t`. */
 export const TOKEN_COLUMNS = `t.id, t.user_id, t.name, t.description, t.scopes, t.impersonation, t.expires_on, t.revoked, t.last_used_at,
-  t.previous_token_id, t.family_id, t.created_by_id, t.resource_type, t.resource_id, t.access_level,
+  t.last_used_ips, t.previous_token_id, t.family_id, t.created_by_id, t.resource_type, t.resource_id, t.access_level,
   t.created_at, t.updated_at, ${ACTIVE} as active`;
 const COLUMNS = {
   created: 't.created_at',

@@ -90,6 +90,7 @@ describe('POST /groups/:id/tokens/revoke', () => {
           scopes: ['read_api'],
           user_id: who.id,
           last_used_at: null,
+          last_used_ips: [],
           active: false,
           expires_at: inDays(10),
         },

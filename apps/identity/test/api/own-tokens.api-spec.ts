@@ -27,6 +27,7 @@ describe('POST /user/personal_access_tokens', () => {
       scopes: ['k8s_proxy'],
       user_id: ada.id,
       last_used_at: null,
+      last_used_ips: [],
       active: true,
       expires_at: inDays(1),
       token: expect.stringMatching(/^glpat-[A-Za-z0-9_-]{20}$/),

@@ -73,6 +73,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
     scopes: ['api'],
     user_id: token.user_id,
     last_used_at: null,
+    last_used_ips: [],
     active: true,
     expires_at: inDays(365),
     access_level: 40,

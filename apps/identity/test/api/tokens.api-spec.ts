@@ -58,6 +58,7 @@ describe('POST /users/:user_id/personal_access_tokens', () => {
       scopes: ['api', 'read_user'],
       user_id: ada.id,
       last_used_at: null,
+      last_used_ips: [],
       active: true,
       expires_at: inDays(365),
       token: expect.stringMatching(/^glpat-[A-Za-z0-9_-]{20}$/),
@@ -364,6 +365,33 @@ describe('resolving a token', () => {
       [token.id],
     );
     expect(row!.same).toBe(true);
+  });
+
+  it('shows the last five addresses of use, newest first, with one new one a minute', async () => {
+    const token = await give(ada.id);
+    const ips = async (): Promise<string[]> =>
+      (await ada.client.get(`/personal_access_tokens/${token.id}`)).body.last_used_ips as string[];
+    const usedFrom = async (ip: string | null, expected: readonly string[]): Promise<void> => {
+      await resolve(token.token, { ip });
+      await until(async () => JSON.stringify(await ips()) === JSON.stringify(expected) || null);
+    };
+    const minuteLater = () =>
+      identity.db.query(
+        `update access_tokens set ips_changed_at = ips_changed_at - interval '1 minute' where id = $1`,
+        [token.id],
+      );
+    expect(await ips()).toEqual([]);
+    await usedFrom('192.0.2.1', ['192.0.2.1']);
+    await resolve(token.token, { ip: '192.0.2.2' });
+    await minuteLater();
+    await usedFrom('::ffff:192.0.2.3', ['192.0.2.3', '192.0.2.1']);
+    await minuteLater();
+    for (const ip of ['192.0.2.1', 'nowhere', null]) await resolve(token.token, { ip });
+    for (const [last, ip] of ['2001:db8::4', '192.0.2.5', '192.0.2.6', '192.0.2.7'].entries()) {
+      const all = ['192.0.2.7', '192.0.2.6', '192.0.2.5', '2001:db8::4', '192.0.2.3', '192.0.2.1'];
+      await usedFrom(ip, all.slice(3 - last, 8 - last));
+      await minuteLater();
+    }
   });
 
   it('needs the internal secret', async () => {
