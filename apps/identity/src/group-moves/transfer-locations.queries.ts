@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
+import { ACCESS_LEVELS } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { containing, ListStatement } from '../listing/list-statement';
 import { reachedGroupsSql } from '../scope/reached-groups-sql';
@@ -30,11 +31,7 @@ export class TransferLocations {
       `not exists (select 1 from namespace_ancestors a where a.ancestor_id = ${id} and a.namespace_id = n.id)`,
     );
     statement.where(`n.id is distinct from ${statement.bind(group.parentId)}::bigint`);
-    if (!viewer.isAdmin) {
-      const user = `${statement.bind(viewer.userId)}::bigint`;
-      statement.where(`(n.id = any(array(${reachedGroupsSql({ user, level: '50' })}))
-        or (n.subgroup_creation_level = 'maintainer' and n.id = any(array(${reachedGroupsSql({ user, level: '40' })}))))`);
-    }
+    const from = viewer.isAdmin ? 'namespaces n' : maySubgroupSql(statement, viewer);
     if (search) {
       const pattern = statement.bind(containing(search));
       statement.filter(`(n.name ilike ${pattern} or n.path ilike ${pattern})`);
@@ -44,8 +41,17 @@ export class TransferLocations {
        order by cut.position`;
     return statement.page<TransferLocation>(
       this.db,
-      { name: 'transfer-locations', from: 'namespaces n', key: 'n.id', order: 'n.name, n.id', show },
+      { name: 'transfer-locations', from, key: 'n.id', order: 'n.name, n.id', show },
       request,
     );
   }
+}
+
+/** Groups `n` below which the viewer may make others, found by what he reaches. */
+function maySubgroupSql(statement: ListStatement, viewer: Viewer): string {
+  const user = `${statement.bind(viewer.userId)}::bigint`;
+  const reached = (level: number) => reachedGroupsSql({ user, level: String(level) });
+  statement.where(`(n.subgroup_creation_level = 'maintainer' or n.id in (${reached(ACCESS_LEVELS.owner)}))`);
+  // `offset 0`: all of them, then sorted, as in lists of groups.
+  return `(select n.* from (${reached(ACCESS_LEVELS.maintainer)}) reached join namespaces n on n.id = reached.id offset 0) n`;
 }

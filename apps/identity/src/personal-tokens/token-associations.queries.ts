@@ -14,7 +14,7 @@ const LEVEL = '$2::int';
 const BASE = '$3::text';
 
 const GROUPS = `namespaces n where n.id = any(array(${reachedGroupsSql({ user: USER, level: LEVEL })}))`;
-const PROJECTS = `projects p where p.namespace_id = any(array(${reachedTreeSql({ user: USER, level: LEVEL })}))
+const PROJECTS = `projects p where p.namespace_id in (${reachedTreeSql({ user: USER, level: LEVEL })})
   or p.id in (${reachedProjectsSql(USER, LEVEL)})`;
 const levelIn = (namespace: string): string =>
   `nullif(${groupLevelSql({ user: USER, namespace, tables: OWN_TABLES })}, 0)`;
