@@ -26,5 +26,5 @@ export async function keepBotAtHome(tx: Tx, userId: number, place: BotPlace): Pr
     resource_type === 'group'
       ? place.traversalIds.includes(resource_id!)
       : place.kind === 'project' && place.id === resource_id;
-  if (!isAtHome) throw new Invalid({ user: ['project bots cannot be added to other groups / projects'] });
+  if (!isAtHome) throw new Invalid({ user_id: ['project bots cannot be added to other groups / projects'] });
 }

@@ -159,7 +159,7 @@ describe('the bot of a token', () => {
     ] as const) {
       const { status, body } = await owner.client.post(`${where}/members`).body({ user_id: user, access_level: 30 });
       const text = 'project bots cannot be added to other groups / projects';
-      expect([where, status, body]).toEqual([where, 400, { message: { user: [text] } }]);
+      expect([where, status, body]).toEqual([where, 400, { message: { user_id: [text] } }]);
     }
   });
 
