@@ -35,14 +35,22 @@ describe('groups', () => {
     const shared = await root.Groups.show(top.id);
     expect(shared['shared_with_groups']).toEqual([expect.objectContaining({ group_id: other.id })]);
     await root.Groups.unshare(top.id, other.id, {});
+    expect((await root.Groups.search(below.name)).map(({ id }) => id)).toEqual([below.id]);
+    expect((await root.Groups.edit(other.id, { description: 'far', lfsEnabled: false }))['lfs_enabled']).toBe(false);
     const project = await root.Projects.create({ name: 'eggs', namespaceId: top.id });
     expect((await root.Groups.allProjects(top.id)).map(({ id }) => id)).toEqual([project.id]);
+    await root.Projects.share(project.id, other.id, 20);
+    expect((await root.Groups.allSharedProjects(other.id)).map(({ id }) => id)).toEqual([project.id]);
+    await root.Projects.unshare(project.id, other.id);
     await root.Groups.transferProject(other.id, project.id);
     expect((await root.Groups.allProjects(other.id)).map(({ id }) => id)).toEqual([project.id]);
     expect((await root.Groups.allTransferLocations(top.id)).length).toBeGreaterThan(0);
     await root.Groups.remove(top.id);
     await root.Groups.restore(top.id);
     expect(await root.Groups.show(top.id)).toMatchObject({ marked_for_deletion_on: null });
+    await root.Groups.remove(top.id);
+    await root.Groups.remove(top.id, { permanentlyRemove: true, fullPath: top.full_path });
+    await expect(root.Groups.show(top.id)).rejects.toMatchObject({ cause: { description: '404 Group Not Found' } });
   });
 
   it('show pictures, however the client sends them', async () => {
@@ -68,6 +76,10 @@ describe('groups', () => {
     const [ada, bob] = [await person(unique('ada')), await person(unique('bob'))];
     expect(await root.Namespaces.show(group.path)).toMatchObject({ id: group.id, kind: 'group' });
     expect(await root.Namespaces.exists(group.path)).toEqual({ exists: true, suggests: [`${group.path}1`] });
+    expect(await root.Namespaces.exists(group.path, { parentId: String(group.id) })).toEqual({
+      exists: false,
+      suggests: [],
+    });
     expect((await root.Namespaces.all({ search: group.path })).map(({ id }) => id)).toEqual([group.id]);
 
     await root.GroupMembers.add(group.id, 30, { userId: ada.id });
@@ -91,6 +103,41 @@ describe('groups', () => {
     expect(await root.GroupBadges.edit(group.id, badge.id, { name: 'one' })).toMatchObject({ name: 'one' });
     expect((await root.GroupBadges.all(group.id)).map(({ id }) => id)).toEqual([badge.id]);
     await root.GroupBadges.remove(group.id, badge.id);
+  });
+});
+
+describe.each(['Group', 'Project'] as const)('a %s', (kind) => {
+  const of = (api: typeof root) => ({
+    members: api[`${kind}Members`],
+    requests: api[`${kind}AccessRequests`],
+    attributes: api[`${kind}CustomAttributes`],
+  });
+
+  it('has members, people who ask to be let in, and attributes', async () => {
+    const group = await nest({ visibility: 'public' });
+    const project = await root.Projects.create({ name: 'eggs', namespaceId: group.id, visibility: 'public' });
+    const { members, requests, attributes } = of(root);
+    const id = kind === 'Group' ? group.id : project.id;
+    const [ada, bob, cid] = [await person(unique('ada')), await person(unique('bob')), await person(unique('cid'))];
+    expect(await members.add(id, 30, { username: ada.username, expiresAt: nextMonth })).toMatchObject({ id: ada.id });
+    expect(await members.show(id, ada.id)).toMatchObject({ access_level: 30, expires_at: nextMonth });
+    expect(await members.show(id, 1, { includeInherited: true })).toMatchObject({ access_level: 50 });
+    const some = await members.all(id, { includeInherited: true, userIds: [ada.id, 1], query: ada.username });
+    expect(some.map((member) => member.id)).toEqual([ada.id]);
+    await members.remove(id, ada.id, { unassignIssuables: true });
+    await expect(members.show(id, ada.id)).rejects.toMatchObject({ cause: { description: '404 Not found' } });
+
+    await of(as(bob.token)).requests.request(id);
+    await of(as(cid.token)).requests.request(id);
+    expect((await requests.all(id)).map((asked) => asked.id)).toEqual([bob.id, cid.id]);
+    expect(await requests.approve(id, bob.id, { accessLevel: 20 })).toMatchObject({ access_level: 20 });
+    await requests.deny(id, cid.id);
+    expect(await requests.all(id)).toEqual([]);
+
+    expect(await attributes.set(id, 'a.b/c d', 'oak')).toEqual({ key: 'a.b/c d', value: 'oak' });
+    expect(await attributes.show(id, 'a.b/c d')).toMatchObject({ value: 'oak' });
+    await attributes.remove(id, 'a.b/c d');
+    expect(await attributes.all(id)).toEqual([]);
   });
 });
 

@@ -74,7 +74,8 @@ describe('ids and paths', () => {
     ['5', 5],
     [5, 5],
     ['group/project', 'group/project'],
-    ['12345678901234567890', INVALID],
+    ['12345678901234567890', '12345678901234567890'],
+    [1e21, INVALID],
     ['a\0', INVALID],
   ])('reads %p as %p', (raw, value) => expect(toIdOrPath(raw)).toBe(value));
 });

@@ -101,11 +101,13 @@ export function toInstant(raw: unknown): unknown {
   return Number.isNaN(value.getTime()) ? INVALID : value;
 }
 
+/** Digits that are too many for an id are a path, which may well be one of digits. Source: ADR 0034. */
 export function toIdOrPath(raw: unknown): unknown {
   if (typeof raw === 'number') return Number.isSafeInteger(raw) ? raw : INVALID;
   if (typeof raw !== 'string' || !isStorable(raw)) return INVALID;
   if (raw === '') return null;
-  return /^\d+$/.test(raw) ? toInt(raw) : raw;
+  const id = /^\d+$/.test(raw) ? toInt(raw) : INVALID;
+  return id === INVALID ? raw : id;
 }
 
 function toOneOf(values: readonly (string | number)[]): Coerce {

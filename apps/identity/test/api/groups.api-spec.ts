@@ -185,6 +185,26 @@ describe('GET /groups/:id', () => {
     expect((await identity.nobody.get('/groups/no-such')).body).toEqual({ message: '404 Group Not Found' });
   });
 
+  it('reads more digits than an id has as a path', async () => {
+    const digits = '98765432109876543210';
+    expect((await ada.client.get(`/groups/${digits}`)).body).toEqual({ message: '404 Group Not Found' });
+    const made = await ada.client.post('/groups').body({ name: digits, path: digits }).json<Group>();
+    expect((await ada.client.get(`/groups/${digits}`)).body).toMatchObject({ id: made.id, path: digits });
+  });
+
+  it('keeps no half of a character among its settings', async () => {
+    const group = await make();
+    const half = await ada.client
+      .put(`/groups/${group.id}`)
+      .body({ default_branch: 'egg\ud83d', unique_project_download_limit_allowlist: ['\ude00'] });
+    expect([half.status, half.body]).toEqual([
+      400,
+      { error: 'default_branch is invalid, unique_project_download_limit_allowlist is invalid' },
+    ]);
+    const whole = await ada.client.put(`/groups/${group.id}`).body({ default_branch: 'egg\ud83d\udc23' });
+    expect(whole.body).toMatchObject({ default_branch: 'egg🐣' });
+  });
+
   it('shows secrets to owners, projects unless unwanted, and inheritance limits on roots', async () => {
     const group = await make({ visibility: 'public' });
     await ada.client.post('/projects').body({ name: 'web', namespace_id: group.id, visibility: 'private' }).json();

@@ -135,11 +135,9 @@ describe('GET /namespaces/:id', () => {
     expect(await ask(bob.client, `/namespaces/${secret.path}`)).toEqual(NOT_FOUND);
     expect((await ask(bob.client, `/namespaces/${internal.id}`))[0]).toBe(200);
     expect(await ask(external.client, `/namespaces/${internal.id}`)).toEqual(NOT_FOUND);
-    for (const ref of ['999999', 'no-such', 'no%2Fsuch'])
+    for (const ref of ['999999', 'no-such', 'no%2Fsuch', '99999999999999999999'])
       expect(await ask(ada.client, `/namespaces/${ref}`)).toEqual(NOT_FOUND);
-    for (const ref of ['99999999999999999999', 'a%00b']) {
-      expect((await ada.client.get(`/namespaces/${ref}`)).status).toBeLessThan(500);
-    }
+    expect((await ada.client.get('/namespaces/a%00b')).status).toBe(400);
     expect(await ask(identity.nobody, `/namespaces/${internal.id}`)).toEqual([401, { message: '401 Unauthorized' }]);
     const narrow = identity.as({ userId: ada.id, username: 'ada', scopes: ['read_user'] });
     expect((await narrow.get(`/namespaces/${internal.id}`)).status).toBe(403);
