@@ -41,6 +41,7 @@ export const REFUSALS = {
   headersTooLarge: refusal(431, 'headers too large', { message: '431 Request Header Fields Too Large' }),
   internal: refusal(500, 'internal', { message: '500 Internal Server Error' }),
   badGateway: refusal(502, 'bad gateway', { message: '502 Bad Gateway' }),
+  serviceAway: refusal(503, 'service away', { message: '503 Service Unavailable' }, ['Retry-After', '1']),
   identityAway: refusal(503, 'identity away', { message: '503 Service Unavailable' }, ['Retry-After', '1']),
   late: refusal(504, 'deadline', { message: '504 Gateway Timeout' }),
 } as const;

@@ -6,6 +6,7 @@ import type { ContextKeys } from '@rookery/platform';
 import type { Dispatcher } from 'undici';
 import type { DirectoryFloor } from '../auth/directory-floor';
 import type { Exchange } from '../edge/exchange';
+import { REFUSALS } from '../edge/refusal';
 import type { Tally } from '../metrics/tally';
 import { ProxyCall } from './proxy-call';
 import type { ProxyEvents } from './proxy-call';
@@ -55,6 +56,8 @@ export class Forwarder {
         if (directoryVersion !== null && service === 'identity') this.floor.raise(directoryVersion);
       },
       failed: (error) => this.tally.upstreamError(service, error.code ?? error.name),
+      // Who was never reached did nothing, so even a write may be sent again; clients do so by themselves after a 503.
+      refusal: ({ code = '' }) => (NOT_CONNECTED.has(code) ? REFUSALS.serviceAway : REFUSALS.badGateway),
       again: (error, failed) => {
         if (retried || !isRepeatable(options, error) || !this.upstreams.mayRetry(Date.now())) return false;
         retried = true;

@@ -11,6 +11,8 @@ export interface ProxyEvents {
   /** The head of the service's answer is here. */
   head(head: UpstreamHead): void;
   failed(error: NodeJS.ErrnoException): void;
+  /** What the client is told of a failure before any answer. */
+  refusal(error: NodeJS.ErrnoException): Refusal;
   /** No answer has begun. Returns whether the call has been sent again. */
   again(error: NodeJS.ErrnoException, call: ProxyCall): boolean;
 }
@@ -124,7 +126,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
     clearTimeout(this.deadline);
     clearTimeout(this.stalled);
     if (this.exchange.response.headersSent) this.exchange.response.destroy();
-    else this.exchange.refuse(REFUSALS.badGateway);
+    else this.exchange.refuse(this.events.refusal(error));
   }
 
   private writeHead(): void {

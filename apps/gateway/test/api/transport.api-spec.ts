@@ -313,9 +313,10 @@ describe('transport', () => {
     it('refuses only the routes of a service that is down', async () => {
       await estate.package.stop();
       const dead = await request(`${gateway.url}${FILE}`);
-      expect(dead.statusCode).toBe(502);
+      expect(dead.statusCode).toBe(503);
       expect(dead.headers['content-type']).toBe('application/json');
-      expect(await dead.body.json()).toEqual({ message: '502 Bad Gateway' });
+      expect(dead.headers['retry-after']).toBe('1');
+      expect(await dead.body.json()).toEqual({ message: '503 Service Unavailable' });
       const alive = await request(`${gateway.url}/api/v4/todos`);
       expect(alive.statusCode).toBe(200);
       await alive.body.dump();
