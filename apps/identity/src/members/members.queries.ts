@@ -19,6 +19,12 @@ const SHOWN = `u.id, u.username, u.name, u.state, u.avatar_url, u.public_email, 
   m.access_level, m.created_at as member_since, m.expires_on, m.updated_at as changed_at,
   (select ${userFaceSql('c')} from users c where c.id = m.created_by_id) as created_by`;
 
+/** Somebody who can be a member. */
+export interface KnownUser {
+  readonly id: number;
+  readonly username: string;
+}
+
 /** Reads of members. A membership that ran out is none. Source: reference identity-and-import 2.8. */
 @Injectable()
 export class MembersQueries {
@@ -54,8 +60,8 @@ export class MembersQueries {
   }
 
   /** Who is named; null also for users that stand for nobody. */
-  async person(tx: Tx, who: Named): Promise<{ readonly id: number; readonly username: string } | null> {
-    const [user] = await tx.query<{ id: number; username: string }>(
+  async person(tx: Tx, who: Named): Promise<KnownUser | null> {
+    const [user] = await tx.query<KnownUser>(
       `select id, username from users where ${'id' in who ? 'id = $1' : 'lower(username) = lower($1)'}
          and kind not in ('ghost', 'placeholder')`,
       ['id' in who ? who.id : who.username],

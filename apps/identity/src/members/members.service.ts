@@ -12,6 +12,7 @@ import { mayDealWithLevel } from './member.policy';
 import type { MemberSource } from './member-source';
 import type { MemberRow } from './member-row';
 import { MembersQueries } from './members.queries';
+import type { KnownUser } from './members.queries';
 import type { Named } from './people-named';
 
 export interface Grant {
@@ -44,21 +45,31 @@ export class MembersService {
   ): Promise<void> {
     this.judge(viewer, source, grant);
     const failures = await this.work.run(async (tx) => {
-      const refused: Record<string, string> = {};
-      for (const who of people) {
-        const user = await this.queries.person(tx, who);
-        if (!user) refused['id' in who ? String(who.id) : who.username] = 'User Not Found';
-        else Object.assign(refused, await this.refusalOf(user, () => this.addUser(tx, viewer, source, user.id, grant)));
+      const { known, refused } = await this.knownOf(tx, people);
+      // Two requests with the same people wait for each other in one order.
+      for (const user of [...known].sort((a, b) => a.id - b.id)) {
+        Object.assign(refused, await this.refusalOf(user, () => this.addUser(tx, viewer, source, user.id, grant)));
       }
       return refused;
     });
     if (Object.keys(failures).length > 0) throw new PartlyRefused(failures);
   }
 
-  private async refusalOf(
-    user: { readonly username: string },
-    add: () => Promise<unknown>,
-  ): Promise<Record<string, string>> {
+  private async knownOf(
+    tx: Tx,
+    people: readonly Named[],
+  ): Promise<{ known: KnownUser[]; refused: Record<string, string> }> {
+    const known: KnownUser[] = [];
+    const refused: Record<string, string> = {};
+    for (const who of people) {
+      const user = await this.queries.person(tx, who);
+      if (user) known.push(user);
+      else refused['id' in who ? String(who.id) : who.username] = 'User Not Found';
+    }
+    return { known, refused };
+  }
+
+  private async refusalOf(user: KnownUser, add: () => Promise<unknown>): Promise<Record<string, string>> {
     try {
       await add();
       return {};

@@ -90,6 +90,19 @@ describe.each([
     expect((await ada.client.get(`${source.base}/${bob.id}`)).status).toBe(200);
   });
 
+  it('come at once in any order, each as often as it can be', async () => {
+    const source = await make();
+    const crowd = await Promise.all(Array.from({ length: 12 }, () => person()));
+    const ids = crowd.map(({ id }) => id);
+    const orders = [ids, [...ids].reverse(), ids, [...ids].reverse()];
+    const answers = await Promise.all(
+      orders.map((order) => ada.client.post(source.base).body({ user_id: order.join(), access_level: 20 }).send()),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400]);
+    const members = await ada.client.get(`${source.base}?per_page=100`).json<{ id: number }[]>();
+    expect(members.filter(({ id }) => ids.includes(id))).toHaveLength(ids.length);
+  });
+
   it('are refused with the documented bodies', async () => {
     const source = await make();
     await ada.client.post(source.base).body({ user_id: bob.id, access_level: 20 }).json();
