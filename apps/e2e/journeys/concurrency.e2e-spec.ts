@@ -47,8 +47,9 @@ it('20 people who claim one path at once get one group', async () => {
   );
 });
 
-it('50 rotations of one token at once never leave two that work, in 40 rounds', async () => {
-  for (let round = 0; round < 40; round += 1) {
+// Forty rounds of it are in identity's token-rotation.db-spec; these show that the gateway forgets what it had leased.
+it('50 rotations of one token at once never leave two that work, in 8 rounds', async () => {
+  for (let round = 0; round < 8; round += 1) {
     const made = await call('POST', `/users/${owner.id}/personal_access_tokens`, {
       json: { name: 'spun', scopes: ['api'] },
     });
@@ -60,4 +61,4 @@ it('50 rotations of one token at once never leave two that work, in 40 rounds', 
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
     expect((await call('GET', '/user', { token: made.body.token })).status).toBe(401);
   }
-}, 120_000);
+}, 60_000);
