@@ -22,9 +22,11 @@ async function linkTo(address: string, count = 1): Promise<string> {
   return `/users/confirmation?confirmation_token=${links.at(-1)!}`;
 }
 
-/** As a browser does: no token, at the root of the gateway. */
-const follow = (path: string, method = 'GET'): Promise<Response> =>
-  fetch(`${estate.baseUrl}${path}`, { method, redirect: 'manual' });
+/** As a program does: no token, at the root of the gateway. */
+const follow = (path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${estate.baseUrl}${path}`, { redirect: 'manual', ...init });
+const browse = (path: string, init: RequestInit = {}): Promise<Response> =>
+  follow(path, { ...init, headers: { accept: 'text/html,*/*;q=0.8' } });
 
 async function groupOf(owner: Person): Promise<number> {
   const path = `flock-${owner.username}`;
@@ -79,6 +81,25 @@ it('an address that somebody adds is his when the link was followed; one sent ag
   expect((await follow(newest)).status).toBe(302);
   const shown = await call('GET', `/user/emails/${readded.body.id}`, { token: owner.token });
   expect(shown.body.confirmed_at).toEqual(expect.any(String));
+});
+
+it('a look at the link confirms nothing; in a browser the button does', async () => {
+  const owner = await person('browser');
+  const email = `browsed-${mark}@mail.example`;
+  const added = await call('POST', '/user/emails', { token: owner.token, json: { email } });
+  const link = await linkTo(email);
+  const looks = [await follow(link, { method: 'HEAD' }), await browse(link)];
+  expect(looks.map(({ status }) => status)).toEqual([200, 200]);
+  const shown = () => call('GET', `/user/emails/${added.body.id}`, { token: owner.token });
+  expect((await shown()).body.confirmed_at).toBeNull();
+  const text = await looks[1]!.text();
+  const field = /name="(\w+)" value="([^"]+)"/.exec(text)!;
+  expect(text).toContain('<form method="post" action="confirmation">');
+  const body = new URLSearchParams({ [field[1]!]: field[2]! });
+  const done = await browse('/users/confirmation', { method: 'POST', body });
+  expect([done.status, await done.text()]).toEqual([200, expect.stringContaining('is confirmed')]);
+  expect((await shown()).body.confirmed_at).toEqual(expect.any(String));
+  expect((await browse(link)).status).toBe(400);
 });
 
 it('whoever holds a token that is rotated is told so', async () => {

@@ -29,7 +29,7 @@ import {
 import { CustomAttributes } from './custom-attributes/custom-attributes.service';
 import { entities, migrations } from './database';
 import { DirectoryLogModule } from './directory/directory-log.module';
-import { EmailConfirmationController } from './emails/email-confirmation.controller';
+import { EmailConfirmationController } from './email-confirmation/email-confirmation.controller';
 import { EmailConfirmations } from './emails/email-confirmations.service';
 import { EmailsController } from './emails/emails.controller';
 import { EmailsQueries } from './emails/emails.queries';

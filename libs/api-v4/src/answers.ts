@@ -37,7 +37,7 @@ export interface KeysetOption {
  * The one success of an endpoint. `R` is what the handler returns: domain rows, never a shape of the API.
  */
 export interface Answer<R> {
-  readonly kind: 'one' | 'page' | 'all' | 'none' | 'message' | 'empty' | 'json' | 'file' | 'redirect';
+  readonly kind: 'one' | 'page' | 'all' | 'none' | 'message' | 'empty' | 'json' | 'file' | 'redirect' | 'web';
   readonly status: number;
   readonly presenter?: Presenter<never>;
   readonly schema?: JsonSchema;
@@ -110,4 +110,17 @@ export function file(mediaType = 'application/octet-stream'): Answer<FileAnswer>
 /** 302 to the absolute URL that the handler returns; never on a write, which clients would not repeat. */
 export function redirect(): Answer<string> {
   return { kind: 'redirect', status: 302 };
+}
+
+/** What a person sees in a browser. Shape: the content of `<main>` as HTML, whatever somebody wrote in it escaped. */
+export interface WebPage {
+  readonly title: string;
+  readonly html: string;
+  /** Default 200. */
+  readonly status?: number;
+}
+
+/** A page for a browser; or 302 to the absolute URL that the handler of a GET returns. */
+export function webPage(): Answer<WebPage | string> {
+  return { kind: 'web', status: 200, mediaType: 'text/html' };
 }

@@ -35,6 +35,8 @@ export interface Call<P = NoParams, W = undefined, V extends Viewer = Viewer> {
   readonly files: Readonly<Record<string, UploadedFile>>;
   /** `If-Unmodified-Since`, to whole seconds. */
   readonly unmodifiedSince: Date | null;
+  /** A browser asks (`Accept` names HTML), or somebody only looks (HEAD): nothing may come of the request by itself. */
+  readonly isBrowsed: boolean;
   /** The versions of a file that the caller has: its bytes need not be read for him then. `If-None-Match`. */
   readonly knownVersions: ReadonlySet<string>;
   readonly requestId: string;

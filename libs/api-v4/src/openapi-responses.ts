@@ -51,6 +51,8 @@ function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
       return { description: 'Success.', content: jsonContent(paramsLike('message')) };
     case 'file':
       return { description: 'The bytes.', content: { [answers.mediaType!]: {} } };
+    case 'web':
+      return { description: 'A page for a browser.', content: { [answers.mediaType!]: {} } };
     case 'redirect':
       return { description: 'Elsewhere.', headers: { Location: { schema: { type: 'string' } } } };
     case 'none':

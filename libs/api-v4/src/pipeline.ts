@@ -1,3 +1,4 @@
+import { LOOK_HEADER } from '@rookery/contracts';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Forbidden, InsufficientScope, InvalidParameters, NotFound, Unauthorized } from '@rookery/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -12,7 +13,7 @@ import type { KeysetPage } from './keyset';
 import { FIRST_PAGE, keysetHeaders, pageHeaders, readKeyset, readPage, refuseDeepOffset } from './paging';
 import { ParamsPlan } from './params-plan';
 import type { PresentContext, Presenter } from './presenter';
-import type { FileAnswer } from './answers';
+import type { FileAnswer, WebPage } from './answers';
 import { versionsIn, writeError, writeFile, writeJson } from './reply';
 import type { ReplyFacts } from './reply';
 import { BROKEN_QUERY, DEFAULT_BODY_LIMIT, readBody } from './request-body';
@@ -20,6 +21,7 @@ import type { ReadBody } from './request-body';
 import { viewerOf } from './request-context';
 import { pathNamesOf } from './route-template';
 import type { ApiRuntime } from './runtime';
+import { writeWebPage } from './web-page';
 
 class NoDeclaredParams {}
 const NO_HEADERS: readonly string[] = [];
@@ -85,6 +87,7 @@ export class EndpointPipeline {
     if (answers.kind === 'file') {
       return writeFile(reply, facts, result as FileAnswer, call.knownVersions);
     }
+    if (answers.kind === 'web') return writeWebPage(reply, facts, result as WebPage | string);
     const content = this.body(result, call, request);
     const { text, headers } = content instanceof Promise ? await content : content;
     writeJson(reply, facts, answers.status, text, headers);
@@ -126,7 +129,9 @@ export class EndpointPipeline {
       const unmodifiedSince = httpDate(request.headers['if-unmodified-since']);
       const { requestId } = viewer;
       const knownVersions = versionsIn(request.headers['if-none-match']);
-      return { params, viewer, within: undefined, page, keyset, files, unmodifiedSince, knownVersions, requestId };
+      const isBrowsed = request.raw.method === 'HEAD' || isBrowser(request.headers);
+      const sent = { params, page, keyset, files, unmodifiedSince, knownVersions, isBrowsed };
+      return { ...sent, viewer, within: undefined, requestId };
     } catch (error) {
       if (error instanceof InvalidParameters && refusals?.parametersAs) throw refusals.parametersAs(error.problems);
       throw error;
@@ -155,6 +160,7 @@ export class EndpointPipeline {
       case 'none':
       case 'empty':
       case 'file':
+      case 'web':
         return { text: null, headers: NO_HEADERS };
       case 'message':
         return { text: JSON.stringify({ message }), headers: NO_HEADERS };
@@ -225,4 +231,8 @@ function httpDate(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const date = new Date(text);
   return Number.isNaN(date.getTime()) ? null : date;
+}
+
+function isBrowser(headers: FastifyRequest['headers']): boolean {
+  return headers[LOOK_HEADER] !== undefined || /\btext\/html\b/i.test(headers.accept ?? '');
 }

@@ -100,7 +100,7 @@ function disposition(filename: string, isInline = false): string {
   return `${isInline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(filename)}`;
 }
 
-function commonHeaders(facts: ReplyFacts, cacheControl: string): string[] {
+export function commonHeaders(facts: ReplyFacts, cacheControl: string): string[] {
   const seconds = ((performance.now() - facts.startedAt) / 1000).toFixed(6);
   const headers = [
     'cache-control',

@@ -34,3 +34,5 @@ export const DIRECTORY_VERSION_HEADER = 'x-rookery-directory-version';
 export const REQUEST_ID_HEADER = 'x-request-id';
 /** Every header with this prefix is ours; the gateway drops those a client sends. */
 export const INTERNAL_HEADER_PREFIX = 'x-rookery-';
+/** Set when the client asked by HEAD, which services are asked by GET: nothing may come of a look. Shape: `1`. */
+export const LOOK_HEADER = 'x-rookery-look';

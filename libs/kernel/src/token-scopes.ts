@@ -60,6 +60,7 @@ const OPEN_TO_ALL: readonly string[] = [
   'GET //uploads/-/system/user/avatar/**',
   'GET //uploads/-/system/topics/topic/avatar/**',
   'GET //users/confirmation/**',
+  'POST //users/confirmation',
   'GET /openapi.json',
   'GET //-/health/**',
 ];

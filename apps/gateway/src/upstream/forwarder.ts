@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { CONTEXT_HEADER, REQUEST_ID_HEADER } from '@rookery/contracts';
+import { CONTEXT_HEADER, LOOK_HEADER, REQUEST_ID_HEADER } from '@rookery/contracts';
 import type { ContextClaims, ServiceName } from '@rookery/contracts';
 import { contextRequest, signContext } from '@rookery/platform';
 import type { ContextKeys } from '@rookery/platform';
@@ -93,6 +93,7 @@ export class Forwarder {
       'x-forwarded-for',
       exchange.address,
     );
+    if (exchange.method === 'HEAD') headers.push(LOOK_HEADER, '1');
     return { method: method as Dispatcher.HttpMethod, path, headers, body };
   }
 

@@ -1,13 +1,13 @@
 import { Controller } from '@nestjs/common';
-import type { Call } from '@rookery/api-v4';
-import { anyone, Endpoint, file, redirect } from '@rookery/api-v4';
-import type { FileAnswer } from '@rookery/api-v4';
+import type { Call, WebPage } from '@rookery/api-v4';
+import { anyone, Endpoint, webPage } from '@rookery/api-v4';
+import { Refused } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
-import { EmailConfirmations } from './email-confirmations.service';
-import { ConfirmEmailParams } from './emails.dto';
+import { CONFIRMED, pageOfAsking, pageOfRefusal } from './confirmation-pages';
+import { EmailConfirmations } from '../emails/email-confirmations.service';
+import { ConfirmEmailParams } from './email-confirmation.dto';
 
-const SOURCE = 'decisions 6; ADR 0131';
-const DONE = 'Your e-mail address is confirmed. You may close this page.\n';
+const SOURCE = 'decisions 6; ADR 0131, 0150';
 
 /** Where the link of a confirmation e-mail leads; outside of the API, as browsers follow it. */
 @Controller()
@@ -18,28 +18,56 @@ export class EmailConfirmationController {
   ) {}
 
   @Endpoint('GET', '//users/confirmation', {
+    about: 'The page behind the link: browsers are asked once more, other clients confirm by following it.',
+    source: SOURCE,
+    may: anyone(),
+    tokenScopes: 'any',
+    params: ConfirmEmailParams,
+    fails: [302, 400],
+    answers: webPage(),
+  })
+  async open({ params, isBrowsed }: Call<ConfirmEmailParams>): Promise<WebPage | string> {
+    const token = params.confirmation_token;
+    if (isBrowsed) return shown(async () => pageOfAsking(await this.confirmations.addressOf(token), token));
+    await this.confirmations.confirm(token);
+    return this.links.web('users/confirmation/done');
+  }
+
+  @Endpoint('POST', '//users/confirmation', {
     about: 'Confirms an address by the secret of its link, once and within three days.',
     source: SOURCE,
     may: anyone(),
     tokenScopes: 'any',
     params: ConfirmEmailParams,
     fails: [400],
-    answers: redirect(),
+    answers: webPage(),
   })
-  async confirm({ params }: Call<ConfirmEmailParams>): Promise<string> {
-    await this.confirmations.confirm(params.confirmation_token);
-    return this.links.web('users/confirmation/done');
+  async confirm({ params, isBrowsed }: Call<ConfirmEmailParams>): Promise<WebPage> {
+    const confirm = async (): Promise<WebPage> => {
+      await this.confirmations.confirm(params.confirmation_token);
+      return CONFIRMED;
+    };
+    return isBrowsed ? shown(confirm) : confirm();
   }
 
   @Endpoint('GET', '//users/confirmation/done', {
-    about: 'Tells a browser that the address is confirmed, without the secret in its address bar.',
+    about: 'Tells whoever followed the link that the address is confirmed, without the secret in the address bar.',
     source: SOURCE,
     may: anyone(),
     tokenScopes: 'any',
-    answers: file('text/plain'),
+    answers: webPage(),
   })
-  done(): FileAnswer {
-    const bytes = Buffer.from(DONE);
-    return { stream: bytes, mediaType: 'text/plain; charset=utf-8', length: bytes.length };
+  done(): WebPage {
+    return CONFIRMED;
+  }
+}
+
+/** A person reads a refusal as a page, too. */
+async function shown(make: () => Promise<WebPage>): Promise<WebPage> {
+  try {
+    return await make();
+  } catch (error) {
+    if (error instanceof Refused) return pageOfRefusal(error.message);
+    throw error;
   }
 }

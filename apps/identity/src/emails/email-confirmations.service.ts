@@ -3,7 +3,7 @@ import { emailConfirmationRequested } from '@rookery/contracts';
 import type { Clock } from '@rookery/kernel';
 import { CLOCK, Refused, TooManyRequests } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { Work } from '@rookery/persistence';
+import { Database, Work } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { platformSettings } from '@rookery/platform';
 import { identitySettings } from '../identity.config';
@@ -32,6 +32,7 @@ export class EmailConfirmations {
 
   constructor(
     private readonly work: Work,
+    private readonly db: Database,
     private readonly holders: HolderLog,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
@@ -72,23 +73,28 @@ export class EmailConfirmations {
 
   /** Works once. Errors: Refused for a token that is forged, used up, replaced by a newer one or too old. */
   async confirm(token: string): Promise<void> {
-    const id = emailIdOf(token);
-    if (id === null) throw new Refused(INVALID);
     await this.work.run(async (tx) => {
       // The person first, as wherever his addresses change.
-      const [user] = await tx.query<{ id: number }>(
-        `select id from users where id = (select user_id from emails where id = $1) for update`,
-        [id],
-      );
-      const [email] = await tx.query<Pending>(`select * from emails where id = $1 for update`, [id]);
-      if (!user || !email || email.confirmed_at !== null || email.confirmation_requested_at === null) {
-        throw new Refused(INVALID);
-      }
-      const asked = { ...email, confirmation_requested_at: email.confirmation_requested_at };
-      if (!isConfirmationToken(token, asked, this.key)) throw new Refused(INVALID);
-      if (isExpired(asked, this.clock.now())) throw new Refused('Confirmation token has expired');
-      await this.markConfirmed(tx, email);
+      await tx.query(`select id from users where id = (select user_id from emails where id = $1) for update`, [
+        emailIdOf(token),
+      ]);
+      await this.markConfirmed(tx, await this.awaited(tx, token, 'for update'));
     });
+  }
+
+  /** The address that a link stands for; nothing comes of asking. Errors: as `confirm`. */
+  async addressOf(token: string): Promise<string> {
+    return (await this.awaited(this.db, token)).email;
+  }
+
+  private async awaited(runner: Pick<Tx, 'query'>, token: string, lock = ''): Promise<Pending> {
+    const id = emailIdOf(token);
+    const [email] = id === null ? [] : await runner.query<Pending>(`select * from emails where id = $1 ${lock}`, [id]);
+    if (!email || email.confirmed_at !== null || email.confirmation_requested_at === null) throw new Refused(INVALID);
+    const asked = { ...email, confirmation_requested_at: email.confirmation_requested_at };
+    if (!isConfirmationToken(token, asked, this.key)) throw new Refused(INVALID);
+    if (isExpired(asked, this.clock.now())) throw new Refused('Confirmation token has expired');
+    return email;
   }
 
   /** In a transaction that holds the person's row. */

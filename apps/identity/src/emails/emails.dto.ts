@@ -21,7 +21,3 @@ export class AddUserEmailParams extends AddEmailParams {
 export class UserEmailIdParams extends UserEmailsParams {
   @Int({ in: 'path' }) email_id: number;
 }
-
-export class ConfirmEmailParams {
-  @Text({ about: 'The secret of the link.' }) confirmation_token: string;
-}

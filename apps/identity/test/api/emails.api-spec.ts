@@ -288,8 +288,8 @@ describe('GET //users/confirmation', () => {
     const done = await follow('//users/confirmation/done');
     expect([done.status, done.headers.get('content-type'), done.text]).toEqual([
       200,
-      'text/plain; charset=utf-8',
-      'Your e-mail address is confirmed. You may close this page.\n',
+      'text/html; charset=utf-8',
+      expect.stringContaining('<h1>Your e-mail address is confirmed</h1>'),
     ]);
   });
 
@@ -329,6 +329,55 @@ describe('GET //users/confirmation', () => {
     const token = confirmationToken(asked!, confirmationKey(TEST_INTERNAL_SECRET));
     const { status, body } = await follow('//users/confirmation').query({ confirmation_token: token });
     expect([status, body]).toEqual([400, { message: '400 Bad request - Confirmation token has expired' }]);
+  });
+
+  describe('in a browser', () => {
+    const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const open = (link: string, method: 'GET' | 'HEAD' = 'GET') =>
+      identity.app.as(anonymousViewer()).request(method, link).header('accept', BROWSER);
+    const press = (token: string, accept = BROWSER) =>
+      identity.app
+        .as(anonymousViewer())
+        .post('//users/confirmation')
+        .header('accept', accept)
+        .form({ confirmation_token: token });
+    const isConfirmed = async (id: number) => (await ada.client.get(`/user/emails/${id}`)).body.confirmed_at !== null;
+
+    it('asks first, so that a look at the link confirms nothing; the button confirms, once', async () => {
+      const email = await add(ada, `o'b<i>&"x"-${++serial}@mail.example`);
+      const link = await newestLink(identity, ada.id);
+      const token = new URL(`http://x${link}`).searchParams.get('confirmation_token')!;
+      for (const method of ['HEAD', 'GET', 'GET'] as const) {
+        const page = await open(link, method);
+        expect([page.status, await isConfirmed(email.id)]).toEqual([200, false]);
+        if (method === 'HEAD') continue;
+        expect(page.text).toContain(`<strong>o&#39;b&lt;i&gt;&amp;&quot;x&quot;-${serial}@mail.example</strong>`);
+        expect(page.text).toContain(`name="confirmation_token" value="${token}"`);
+        expect(page.text).not.toContain('<i>');
+      }
+      const done = await press(token);
+      expect([done.status, done.text]).toEqual([
+        200,
+        expect.stringContaining('<title>Your e-mail address is confirmed</title>'),
+      ]);
+      expect(await isConfirmed(email.id)).toBe(true);
+      const [again, later] = [await press(token), await open(link)];
+      expect([again.status, later.status]).toEqual([400, 400]);
+      expect(later.text).toContain('<h1>This link does not work</h1>');
+      const program = await press(token, '*/*');
+      expect([program.status, program.body]).toEqual([400, REFUSED]);
+    });
+
+    it('is not to be kept, framed, or told elsewhere', async () => {
+      await add(ada);
+      const { headers } = await open(await newestLink(identity, ada.id));
+      const named = (name: string): string | null => headers.get(name);
+      expect([named('content-type'), named('cache-control')]).toEqual(['text/html; charset=utf-8', 'no-store']);
+      expect([named('referrer-policy'), named('x-frame-options')]).toEqual(['no-referrer', 'DENY']);
+      const policy = named('content-security-policy')!;
+      for (const part of ["default-src 'none'", "form-action 'self'", "frame-ancestors 'none'"])
+        expect(policy).toContain(part);
+    });
   });
 
   it('takes a signed-in caller of any scope as well', async () => {

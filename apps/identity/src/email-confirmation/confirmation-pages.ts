@@ -1,0 +1,33 @@
+import type { WebPage } from '@rookery/api-v4';
+import { htmlOf } from '@rookery/api-v4';
+
+export const CONFIRMED: WebPage = {
+  title: 'Your e-mail address is confirmed',
+  html: '<p>You may close this page.</p>',
+};
+
+/**
+ * Asks for the one press of a button: programs that look into the links of an e-mail before its reader does press none.
+ * The address is all that somebody wrote on it. Source: ADR 0150.
+ */
+export function pageOfAsking(address: string, token: string): WebPage {
+  return {
+    title: 'Confirm your e-mail address',
+    html: `<p>Somebody gave <strong>${htmlOf(address)}</strong> for an account here. Is it your address?</p>
+<form method="post" action="confirmation">
+<input type="hidden" name="confirmation_token" value="${htmlOf(token)}">
+<button type="submit">Confirm the address</button>
+</form>
+<p>If you know nothing of it, close this page: the address will not be used.</p>`,
+  };
+}
+
+export function pageOfRefusal(reason: string): WebPage {
+  return {
+    title: 'This link does not work',
+    html: `<p>${htmlOf(reason)}.</p>
+<p>It works once and for three days, and the newest e-mail ends the former ones. If the address is not confirmed yet, have
+another e-mail sent by giving it again.</p>`,
+    status: 400,
+  };
+}
