@@ -20,6 +20,15 @@ export interface List {
   readonly order: string;
   readonly show: (ids: string) => string;
   readonly first?: (count: number) => string;
+  /** Finding the rows at all is what costs, whatever page is wanted: they are found once, for the page and the count. */
+  readonly isGathered?: boolean;
+}
+
+/** Beside the columns that are shown. */
+interface Gathered {
+  readonly counted: number;
+  /** False for the one row of a page that has none. */
+  readonly is_row: boolean | null;
 }
 
 /**
@@ -56,13 +65,34 @@ export class ListStatement {
   }
 
   /** One page, and how many rows there are. */
-  async page<R>(db: Database, list: List, request: PageRequest): Promise<Page<R>> {
+  page<R>(db: Database, list: List, request: PageRequest): Promise<Page<R>> {
+    return list.isGathered ? this.gatheredPage(db, list, request) : this.cutPage(db, list, request);
+  }
+
+  private async cutPage<R>(db: Database, list: List, request: PageRequest): Promise<Page<R>> {
     const counting = `select count(*)::int as counted from (select 1 from ${list.from} ${this.conditionSql} limit ${COUNT_LIMIT + 1}) c`;
     const used = onlyUsed(counting, this.values);
     const counted = this.read<{ counted: number }>(db, `${list.name}-count`, used.text, used.values);
     const rows = this.rows<R>(db, list, request.perPage, offsetOf(request));
     const [[count], found] = await Promise.all([counted, rows]);
     return pageOf(request, found, count!.counted);
+  }
+
+  private async gatheredPage<R>(db: Database, list: List, request: PageRequest): Promise<Page<R>> {
+    const { key, order } = list;
+    const [offset, most] = [offsetOf(request), COUNT_LIMIT + 1];
+    const start = `$${this.values.length + 1}`;
+    const ids = `select id, position from gathered where position > ${start}::int order by position limit ${request.perPage + 1}`;
+    const text = `with gathered as materialized (
+        select ${key} as id, row_number() over (order by ${order}) as position from ${list.from} ${this.conditionSql}
+        order by ${order} limit greatest(${most}, ${start}::int + ${request.perPage + 1}))
+      select counted.counted, page.* from (select least(count(*), ${most})::int as counted from gathered) counted
+      left join (select true as is_row, shown.* from (${list.show(ids)}) shown) page on true`;
+    const used = onlyUsed(text, [...this.values, offset]);
+    const isUsual = this.isUsual && USUAL_SIZES.includes(request.perPage);
+    const read = await this.read<R & Gathered>(db, list.name, used.text, used.values, isUsual);
+    const rows = read.filter((row) => row.is_row);
+    return pageOf(request, rows, read[0]!.counted);
   }
 
   /** `perPage + 1` rows from the offset on, without counting. */

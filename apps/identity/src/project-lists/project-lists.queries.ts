@@ -8,7 +8,7 @@ import { shownProjectsSql } from '../projects/project-shown-sql';
 import type { ProjectFilters } from './project-filters';
 import { narrow, wantedLevel } from './project-narrowing';
 import { orderedBy } from './project-order';
-import { seenProjects } from './project-reach';
+import { reachedProjectRows, reachedProjects, seenProjects } from './project-reach';
 
 /**
  * Among which projects a list looks. Shape: `where` is a condition on rows `p`; `parts` are statements of such rows that
@@ -66,16 +66,20 @@ function projectsStatement(
   const parts = among.parts?.(statement);
   if (among.where) statement.where(among.where(statement));
   // Whoever belongs to a project may see it, so belonging takes the place of the general rule.
-  if (wantedLevel(viewer, params) === 0) {
+  const level = wantedLevel(viewer, params);
+  const isGathered = level > 0 && !among.where && !among.parts;
+  if (level === 0) {
     const general = seenProjects(viewer, user);
     const seen = among.seen?.(general) ?? general;
     if (seen !== 'true') statement.where(seen);
-  }
+  } else if (!isGathered) statement.filter(reachedProjects(user, level));
   narrow(statement, viewer, user, params);
   const { order, join } = orderedBy(statement, viewer, params);
   const shape = params.simple || viewer.userId === null ? ('basic' as const) : ('full' as const);
   const show = (ids: string): string => shownProjectsSql(ids, { ...shownOf(params), viewer, user, shape });
-  const list = { name: 'projects', from: `projects p${join}`, key: 'p.id', order, show };
+  const columns = statement.conditionSql === '' && order === `p.id ${params.sort}` ? 'id' : '*';
+  const from = `${isGathered ? reachedProjectRows(user, level, columns) : 'projects'} p${join}`;
+  const list = { name: 'projects', from, key: 'p.id', order, show, isGathered };
   return { statement, list: parts ? { ...list, ...united(parts, statement, order) } : list };
 }
 

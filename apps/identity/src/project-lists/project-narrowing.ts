@@ -4,7 +4,6 @@ import { filterByCustomAttributes } from '../custom-attributes/custom-attributes
 import { containing } from '../listing/list-statement';
 import type { ListStatement } from '../listing/list-statement';
 import type { ProjectFilters } from './project-filters';
-import { reachedProjects } from './project-reach';
 
 /**
  * The level that the filters ask for; 0 when they ask for none. Anonymous callers hold none, and are not asked.
@@ -16,10 +15,8 @@ export function wantedLevel(viewer: Viewer, params: ProjectFilters): number {
   return level > 0 || params.membership ? Math.max(level, ACCESS_LEVELS.guest) : 0;
 }
 
-/** Adds every filter but visibility. Shape: conditions on rows `p`; `user` is the viewer's placeholder. */
+/** Adds every filter but visibility and level. Shape: conditions on rows `p`; `user` is the viewer's placeholder. */
 export function narrow(statement: ListStatement, viewer: Viewer, user: string, params: ProjectFilters): void {
-  const level = wantedLevel(viewer, params);
-  if (level > 0) statement.filter(reachedProjects(user, level));
   byTime(statement, params);
   byState(statement, params);
   byTopics(statement, params);

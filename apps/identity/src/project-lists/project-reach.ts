@@ -22,3 +22,15 @@ export function reachedProjects(user: string, level: number): string {
   return `p.id in (select inside.id from projects inside where inside.namespace_id in (${reachedTreeSql({ user, level: at })})
     union ${reachedProjectsSql(user, at)})`;
 }
+
+/**
+ * Rows of the same projects, for a list of nothing else. Shape: a FROM item without its alias; ids alone, where no more
+ * is asked of the rows, are found in an index without a look at any of them.
+ */
+export function reachedProjectRows(user: string, level: number, columns: 'id' | '*'): string {
+  const at = String(level);
+  return `(with homes as materialized (${reachedTreeSql({ user, level: at })})
+    select q.${columns} from projects q where q.namespace_id in (select id from homes)
+    union all select q.${columns} from projects q where q.id in (${reachedProjectsSql(user, at)})
+      and q.namespace_id not in (select id from homes))`;
+}

@@ -23,6 +23,48 @@ const measure = (id: number, columns: Readonly<Record<string, number>>) =>
     [id],
   );
 
+describe('the projects of a member', () => {
+  it('are each listed once, however they are reached, and counted on every page', async () => {
+    const me = await person();
+    const [top, other, invited] = [await group(ada), await group(ada), await group(ada)];
+    const below = await group(ada, { parent_id: top.id });
+    const at = (namespace_id: number) => project(ada, { namespace_id });
+    const twice = await at(top.id);
+    const inherited = await at(below.id);
+    const [alone, shared] = [await at(other.id), await at(other.id)];
+    await project(ada, { visibility: 'public' });
+    const own = await project(me);
+    await join(`/groups/${top.id}`, me, 30);
+    await join(`/groups/${invited.id}`, me, 40);
+    for (const { id } of [twice, alone]) await join(`/projects/${id}`, me, 30);
+    for (const { id } of [twice, shared]) {
+      await ada.client.post(`/projects/${id}/share`).body({ group_id: invited.id, group_access: 30 }).json();
+    }
+    const list = async (query: Record<string, unknown>) => {
+      const { body, headers } = await me.client.get('/projects').query({ membership: true, ...query });
+      return [idsOf(body), headers.get('x-total'), headers.get('x-next-page')];
+    };
+    const all = idsOf([own, shared, alone, inherited, twice]);
+    expect(await list({})).toEqual([all, '5', '']);
+    expect(await list({ sort: 'asc', order_by: 'id', min_access_level: 30 })).toEqual([[...all].reverse(), '5', '']);
+    expect(await list({ per_page: 2 })).toEqual([all.slice(0, 2), '5', '2']);
+    expect(await list({ per_page: 2, page: 3 })).toEqual([all.slice(4), '5', '']);
+    expect(await list({ per_page: 2, page: 9 })).toEqual([[], '5', '']);
+    expect(await list({ owned: true })).toEqual([[own.id], '1', '']);
+    expect(await list({ search: 'no such project' })).toEqual([[], '0', '']);
+    expect(await list({ order_by: 'last_activity_at', visibility: 'private' })).toEqual([all, '5', '']);
+    const keyset = await me.client.get('/projects').query({ membership: true, pagination: 'keyset', per_page: 5 });
+    expect(idsOf(keyset.body)).toEqual(all);
+  });
+});
+
+describe('an impossible id', () => {
+  it.each(['', '/forks', '/starrers', '/groups', '/users', '/badges', '/avatar'])('has no %s', async (rest) => {
+    const { status, body } = await ada.client.get(`/projects/99999999999999999999${rest}`);
+    expect([status, body]).toEqual([404, { message: '404 Project Not Found' }]);
+  });
+});
+
 describe('GET /projects', () => {
   let ids: Record<string, number>;
   const list = async (query: Record<string, unknown>, client = ada.client) => {
