@@ -13,6 +13,7 @@ export {
   TakenStatements,
   type PlanNode,
   type Statement,
+  vacuumed,
 } from './plans';
 export { noteRoute, writeRouteTests } from './route-tests';
 export { aViewer, anonymousViewer } from './viewer';

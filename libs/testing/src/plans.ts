@@ -18,6 +18,28 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
+/** Units: milliseconds. */
+const VACUUM_LIMIT = 60_000;
+const VACUUM_PAUSE = 200;
+
+/**
+ * Vacuums and analyses until PostgreSQL knows every row to be visible to everybody. A transaction of another test that
+ * runs on the same server holds that up, and then plans are other than those of a database in use.
+ * Errors: a plain Error after a minute.
+ */
+export async function vacuumed(pool: Pool): Promise<void> {
+  const until = Date.now() + VACUUM_LIMIT;
+  for (;;) {
+    await pool.query('vacuum analyze');
+    const { rows } = await pool.query<{ relname: string }>(
+      `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and relallvisible < relpages`,
+    );
+    if (rows.length === 0) return;
+    if (Date.now() > until) throw new Error(`not all visible: ${rows.map((row) => row.relname).join(', ')}`);
+    await new Promise((resolve) => setTimeout(resolve, VACUUM_PAUSE));
+  }
+}
+
 /** How PostgreSQL goes about a statement; `run` to have it run and its rows counted. */
 export async function planOf(pool: Pool, { text, values }: Statement, how: 'look' | 'run' = 'look'): Promise<PlanNode> {
   const options = how === 'run' ? 'analyze, format json' : 'format json, costs off';

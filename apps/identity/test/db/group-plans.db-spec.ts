@@ -10,6 +10,7 @@ import {
   shapeOf,
   TakenStatements,
   testDatabase,
+  vacuumed,
 } from '@rookery/testing';
 import type { PlanNode, Statement, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
@@ -51,8 +52,8 @@ beforeAll(async () => {
   await member(2, `${alone} order by id limit 100`);
   await member(3, `${alone} order by name desc limit ${MANY}`);
   await member(4, 'select 1 as id');
-  await pool.query('vacuum analyze');
-}, 60_000);
+  await vacuumed(pool);
+}, 120_000);
 afterAll(async () => {
   await pool.end();
   await database.drop();

@@ -11,6 +11,7 @@ import {
   shapeOf,
   TakenStatements,
   testDatabase,
+  vacuumed,
 } from '@rookery/testing';
 import type { Statement, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
@@ -52,8 +53,8 @@ beforeAll(async () => {
     insert into project_stars (user_id, project_id) select 2 + p.id % 200, p.id from projects p where p.id % 2 = 0;
     update projects set forked_from_project_id = 1 + id % 50 where id > 100 and id % 6 = 0;
   `);
-  await pool.query('vacuum analyze');
-}, 60_000);
+  await vacuumed(pool);
+}, 120_000);
 afterAll(async () => {
   await pool.end();
   await database.drop();
