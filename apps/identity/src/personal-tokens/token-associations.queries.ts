@@ -34,7 +34,7 @@ const PROJECT = `json_build_object('id', p.id, 'description', p.description, 'na
     'group_access_level', case when n.kind = 'group' then ${levelIn('n')} end),
   'visibility', p.visibility, 'web_url', ${BASE} || n.full_path || '/' || p.path, 'namespace', ${NAMESPACE})`;
 
-const PAGE = 'limit $4::int offset $5::int';
+const PAGE = 'limit $4::int offset $5::bigint';
 const ASSOCIATIONS = prepared(
   'token-associations',
   `select json_build_object(

@@ -82,6 +82,14 @@ describe('GET /personal_access_tokens/self/associations', () => {
     projects: body.projects.map((project) => project.id),
   });
 
+  it('is empty on any page behind the last', async () => {
+    const ann = await make.person();
+    for (const page of [2, 2 ** 31, 10 ** 13]) {
+      const { status, body } = await ann.client.get(path).query({ page });
+      expect([page, status, body]).toEqual([page, 200, { groups: [], projects: [] }]);
+    }
+  });
+
   it('shows groups and projects with the levels', async () => {
     const [owner, bob] = [await make.person(), await make.person()];
     const group = await make.group(owner);
