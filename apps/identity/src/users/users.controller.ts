@@ -39,7 +39,7 @@ export class UsersController {
     answers: page(userInList, { keyset: { orderBy: ['id', 'name', 'username'], offsetCapFor: 'User' } }),
   })
   async list(call: Call<ListUsersParams>): Promise<Page<UserRow> | KeysetPage<UserRow>> {
-    if (!isSignedIn(call.viewer) && call.params.username === undefined) throw new Forbidden();
+    if (!isSignedIn(call.viewer) && !call.params.username) throw new Forbidden();
     const { viewer, params, keyset } = call;
     if (!keyset) return this.queries.page(viewer, params, call.page);
     const rows = await this.queries.after(viewer, params, keyset.perPage, keyset.cursor);

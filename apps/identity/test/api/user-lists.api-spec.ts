@@ -190,6 +190,8 @@ describe('GET /users/:id', () => {
       'is_followed',
       'local_time',
     ]);
+    const blank = await identity.nobody.get('/users').query({ username: '' });
+    expect([blank.status, blank.body]).toEqual([403, { message: '403 Forbidden' }]);
     expect((await identity.nobody.get(`/users/${people['ann']!.id}`)).body).toEqual({ message: '401 Unauthorized' });
   });
 });
