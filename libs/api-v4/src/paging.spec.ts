@@ -31,6 +31,17 @@ it('has empty texts for neighbours that are not there, and at least one page', (
   expect([...made['link']!.matchAll(/rel="(\w+)"/g)].map((match) => match[1])).toEqual(['first', 'last']);
 });
 
+it.each([
+  [2_000, 'prev next first last'],
+  [4_000, 'next'],
+  [13_000, ''],
+])('stays within the headers that clients read, with a query of %i bytes', (length, rels) => {
+  const long = { ...source, query: { search: 'x'.repeat(length) } };
+  const made = headers(pageHeaders({ page: 2, perPage: 2 }, { total: 5, hasNext: true }, long));
+  expect([...(made['link'] ?? '').matchAll(/rel="(\w+)"/g)].map((match) => match[1]).join(' ')).toBe(rels);
+  expect(made['x-next-page']).toBe('3');
+});
+
 it('does not count past ten thousand', () => {
   const made = headers(pageHeaders({ page: 3, perPage: 20 }, { total: null, hasNext: true }, source));
   expect(made).not.toHaveProperty('x-total');

@@ -97,6 +97,12 @@ export interface LinkSource {
 }
 
 /**
+ * Of longer links only the one that leads on is told, if it fits: clients read 16 KiB of headers in all, each link repeats
+ * a query that may be as long, and pages are numbered besides.
+ */
+const LINK_BYTES = 12 * 1024;
+
+/**
  * The headers of an offset page, as a flat list of names and values. Absent neighbours are empty texts.
  * Source: reference identity-and-import 1.3.
  */
@@ -111,12 +117,13 @@ export function pageHeaders(
   const next = result.hasNext ? page + 1 : null;
   const previous = page > 1 && (last === null || page <= last) ? page - 1 : null;
   const link = linkTo(source, perPage);
+  const toNext = next === null ? [] : [`<${link(next)}>; rel="next"`];
   const links = [
     ...(previous === null ? [] : [`<${link(previous)}>; rel="prev"`]),
-    ...(next === null ? [] : [`<${link(next)}>; rel="next"`]),
+    ...toNext,
     `<${link(1)}>; rel="first"`,
     ...(last === null ? [] : [`<${link(last)}>; rel="last"`]),
-  ];
+  ].join(', ');
   const headers = [
     'x-page',
     String(page),
@@ -126,9 +133,9 @@ export function pageHeaders(
     next === null ? '' : String(next),
     'x-prev-page',
     previous === null ? '' : String(previous),
-    'link',
-    links.join(', '),
   ];
+  if (links.length <= LINK_BYTES) headers.push('link', links);
+  else if (toNext.length > 0 && toNext[0]!.length <= LINK_BYTES) headers.push('link', toNext[0]!);
   if (last !== null) headers.push('x-total', String(total), 'x-total-pages', String(last));
   return headers;
 }
