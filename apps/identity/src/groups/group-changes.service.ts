@@ -8,7 +8,7 @@ import { ChangeLog } from '../directory/change-log';
 import { problemsByField, TAKEN } from '../paths/path-rules';
 import { NamespaceTrees } from '../paths/namespace-trees.repository';
 import { SiblingPaths } from '../paths/sibling-paths.repository';
-import { problemsOfGroup, problemsOfLowering } from './group-rules';
+import { problemsOfGroup, problemsOfLowering, problemsOfTexts } from './group-rules';
 import { rangeProblems } from './ip-ranges';
 import type { GroupChange } from './group-input';
 import { columnsOf, takenFields } from './groups.service';
@@ -52,6 +52,7 @@ export class GroupChangesService {
     const lowered = visibility === old.visibility ? [] : problemsOfLowering(visibility, await this.holds(tx, id));
     const problems = {
       ...shape,
+      ...problemsOfTexts(params),
       ...problemsByField({
         visibility_level: [...(shape['visibility_level'] ?? []), ...lowered],
         avatar: this.avatars.problemsOf(params.avatar),

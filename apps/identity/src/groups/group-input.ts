@@ -1,8 +1,9 @@
 import type { Visibility } from '@rookery/kernel';
 import type { AvatarChange } from '../avatars/avatars.service';
+import type { TextSettings } from './group-rules';
 
 /** What is asked of a group's shape; plain settings may be sent along. Source: reference identity-and-import 2.5, 2.6. */
-export interface GroupChange {
+export interface GroupChange extends TextSettings {
   readonly name?: string;
   readonly path?: string;
   readonly visibility?: Visibility;

@@ -10,6 +10,9 @@ import {
 } from '../paths/path-rules';
 
 const MAX_DESCRIPTION = 500;
+/** Plain settings that lists show or that could be any size. Units: characters. Source: ADR 0107. */
+const MAX_TEXTS = { default_branch: 255, allowed_email_domains_list: 4096 } as const;
+const MAX_USERNAME = 255;
 
 interface GroupShape {
   readonly name: string;
@@ -37,6 +40,26 @@ export function problemsOfGroup(group: GroupShape, parent: ParentShape | null): 
       : [],
     parent_id: isTooDeep ? [TOO_DEEP] : [],
   });
+}
+
+/** Settings as they may be sent whose length matters. */
+export interface TextSettings {
+  readonly default_branch?: string | null;
+  readonly allowed_email_domains_list?: string | null;
+  readonly unique_project_download_limit_allowlist?: readonly string[];
+}
+
+/** Settings that are too long, by field. */
+export function problemsOfTexts(sent: TextSettings): Record<string, string[]> {
+  const problems: Record<string, string[]> = {};
+  for (const field of ['default_branch', 'allowed_email_domains_list'] as const) {
+    const max = MAX_TEXTS[field];
+    if ((sent[field] ?? '').length > max) problems[field] = [`is too long (maximum is ${max} characters)`];
+  }
+  if (sent.unique_project_download_limit_allowlist?.some((name) => name.length > MAX_USERNAME)) {
+    problems['unique_project_download_limit_allowlist'] = ['is invalid'];
+  }
+  return problems;
 }
 
 /** Why a group may not become less visible than what it holds. */

@@ -12,7 +12,7 @@ import { identitySettings } from '../identity.config';
 import { problemsByField, TAKEN } from '../paths/path-rules';
 import { SiblingPaths } from '../paths/sibling-paths.repository';
 import { mayCreateSubgroup, mayCreateTopLevelGroup } from './group.policy';
-import { inspected, problemsOfGroup } from './group-rules';
+import { inspected, problemsOfGroup, problemsOfTexts } from './group-rules';
 import { settingsFrom } from './group-settings';
 import type { GroupColumns, KnownGroup, NewGroup } from './group-input';
 import { Namespace } from './namespace.entity';
@@ -50,6 +50,7 @@ export class GroupsService {
     const visibility = params.visibility ?? this.defaultVisibility(parent);
     const problems = {
       ...problemsOfGroup({ ...params, visibility }, parent),
+      ...problemsOfTexts(params),
       ...problemsByField({ avatar: this.avatars.problemsOf(params.avatar) }),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);

@@ -192,6 +192,30 @@ describe('GET /groups/:id', () => {
     expect((await ada.client.get(`/groups/${digits}`)).body).toMatchObject({ id: made.id, path: digits });
   });
 
+  it('keeps settings of bounded length', async () => {
+    const group = await make();
+    const long = (max: number) => `is too long (maximum is ${max} characters)`;
+    const refused = await ada.client.put(`/groups/${group.id}`).body({
+      default_branch: 'b'.repeat(256),
+      allowed_email_domains_list: 'd'.repeat(4097),
+      unique_project_download_limit_allowlist: ['ada', 'u'.repeat(256)],
+    });
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      {
+        default_branch: [long(255)],
+        allowed_email_domains_list: [long(4096)],
+        unique_project_download_limit_allowlist: ['is invalid'],
+      },
+    ]);
+    const made = { name: unique(), path: unique(), default_branch: 'b'.repeat(256) };
+    expect((await ada.client.post('/groups').body(made)).body).toEqual({
+      message: `Failed to save group {:default_branch=>["${long(255)}"]}`,
+    });
+    const fits = { default_branch: 'b'.repeat(255), allowed_email_domains_list: 'd'.repeat(4096) };
+    expect((await ada.client.put(`/groups/${group.id}`).body(fits)).body).toMatchObject(fits);
+  });
+
   it('keeps no half of a character among its settings', async () => {
     const group = await make();
     const half = await ada.client
