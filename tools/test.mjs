@@ -40,7 +40,7 @@ async function main(words) {
     if (only === null || only === 'estate') await estateTests();
     if (only === null || only === 'e2e') await journeys(digests, words);
     if (only === null && words.length === 0) await routesAreTested();
-    if (only === 'model') await journeys(digests, ['--testPathPatterns', 'model', ...words], LONG_MODEL_RUN);
+    if (only === 'model') await journeys(digests, ['--testPathPatterns', 'e2e/model/', ...words], LONG_MODEL_RUN);
   } finally {
     await stopTestServers();
   }

@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { control, estate, mark } from '../support/estate';
-import { Caller } from './caller';
-import { Driver } from './driver';
-import { Faults } from './faults';
-import { logOf, reportOf } from './report';
-import { SeededRandom } from './seeded-random';
-import { World } from './world';
+import { logOf, reportOf } from './checking/report';
+import { Caller } from './playing/caller';
+import { Driver } from './playing/driver';
+import { Faults } from './playing/faults';
+import { SeededRandom } from './playing/seeded-random';
+import { World } from './playing/world';
 
 /**
  * Nobody is let in by what was true once, nobody kept out: a random driver through two gateways against a reference
@@ -34,7 +34,7 @@ it(
       { name: 'B', baseUrl: second.baseUrl },
     ];
     const world = new World(mark);
-    const caller = new Caller(estate.rootToken, RATE);
+    const caller = new Caller(estate.rootToken, world.forest, RATE);
     const driver = new Driver(world, caller, gateways);
     await driver.prepare(new SeededRandom(SEED, 0));
     const databases = JSON.parse(process.env['TEST_DATABASE_URLS'] ?? '{}') as Record<string, string>;

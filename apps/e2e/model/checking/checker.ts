@@ -1,14 +1,16 @@
 import type { History, Span, Window } from './history';
 import { mayCoexist } from './history';
-import type { PersonState, Question, TreeState, Verdict } from './reference-model';
-import { NO_TREE, refusalAtDoor, verdicts } from './reference-model';
+import type { Forest } from '../rules/forest';
+import type { PersonState } from '../rules/people';
+import type { Question, Verdict } from '../rules/reference-model';
+import { refusalAtDoor, verdicts } from '../rules/reference-model';
 
 /** An answered call and all that its answer depends on. */
 export interface Decision extends Span {
   readonly gateway: string;
   readonly question: Question;
   readonly asker: 'root' | 'anonymous' | { readonly history: History<PersonState>; readonly token: string };
-  readonly tree: History<TreeState> | null;
+  readonly forest: History<Forest>;
   readonly observed: Verdict;
 }
 
@@ -48,17 +50,17 @@ function isAllowing(verdict: Verdict): boolean {
 
 /** Shape: with `slackMs` 0 the token was checked during the call; else an older good check of the token may count. */
 function isExplained(decision: Decision, slackMs: number, accepts: Accepts): boolean {
-  const { asker, question, gateway, tree } = decision;
+  const { asker, question, gateway, forest } = decision;
   const directorySlackMs = question.service === 'identity' ? 0 : slackMs;
-  const trees = tree ? statesIn(tree, tree.window(decision, gateway, directorySlackMs)) : [ANY_TIME];
+  const forests = statesIn(forest, forest.window(decision, gateway, directorySlackMs));
   if (typeof asker === 'string') {
-    return trees.some(({ state }) => accepts(verdicts(question, state, asker, null)));
+    return forests.some(({ state }) => accepts(verdicts(question, state, asker, null)));
   }
   const { history, token } = asker;
   const people = history.window(decision, gateway, directorySlackMs);
   const byDirectory = (from: number): boolean =>
     statesIn(history, { low: Math.max(from, people.low), high: people.high }).some((person) =>
-      trees.some(({ state, life }) => {
+      forests.some(({ state, life }) => {
         return mayCoexist(life, person.life) && accepts(verdicts(question, state, person.state, token));
       }),
     );
@@ -69,8 +71,6 @@ function isExplained(decision: Decision, slackMs: number, accepts: Accepts): boo
     return slackMs === 0 && accepts([refusal]);
   });
 }
-
-const ANY_TIME = { state: NO_TREE, life: { start: -Infinity, end: Infinity } };
 
 function statesIn<S>(history: History<S>, { low, high }: Window) {
   return Array.from({ length: Math.max(0, high - low + 1) }, (_, offset) => {

@@ -1,13 +1,10 @@
 import type { Caller } from './caller';
-import { fullPathOf, fullPathOfGroup } from './reference-model';
-import type { Project, Question, Reference } from './reference-model';
+import { above, fullPathOf, fullPathOfGroup } from '../rules/forest';
+import type { Project, Reference } from '../rules/forest';
+import type { Question } from '../rules/reference-model';
 import type { SeededRandom } from './seeded-random';
-import type { Asker, Call, Gateway, Plan, Tree, World } from './world';
+import type { Asker, Call, Gateway, Plan, World } from './world';
 
-interface Place {
-  readonly tree: Tree;
-  readonly project: Project;
-}
 type Shape = Pick<Plan, 'method' | 'path' | 'question'> & { readonly json?: object };
 
 /** What people read and write: each asks one of three services whether somebody may. */
@@ -26,23 +23,15 @@ export class Reads {
   async any(random: SeededRandom): Promise<void> {
     const gateway = random.pick(this.gateways)!;
     const asker = this.asker(random);
-    const tree = random.pick(this.world.standing) ?? random.pick(this.world.trees);
-    if (asker === undefined || tree === undefined) return;
-    await this.about(random, gateway, asker, tree);
+    if (asker !== undefined) await this.about(random, gateway, asker, this.world.project(random));
   }
 
-  /** One call about something of the tree. Shape: `project` when it shall be about that one. */
-  async about(
-    random: SeededRandom,
-    gateway: Gateway,
-    asker: Asker,
-    tree: Tree,
-    project = this.world.project(random, tree),
-  ): Promise<void> {
+  /** One call about the project, or a group above it, or any group. */
+  async about(random: SeededRandom, gateway: Gateway, asker: Asker, project: Project | undefined): Promise<void> {
     if (typeof asker !== 'string' && random.percent(6)) return this.listed(gateway, asker);
     const shape =
-      project && random.percent(88) ? this.ofProject(random, { tree, project }, asker) : this.ofGroup(random, tree);
-    await this.caller.ask({ asker, gateway, tree, ...shape });
+      project && random.percent(85) ? this.ofProject(random, project, asker) : this.ofGroup(random, project);
+    if (shape) await this.caller.ask({ asker, gateway, ...shape });
   }
 
   asker(random: SeededRandom): Asker | undefined {
@@ -53,8 +42,8 @@ export class Reads {
     return person && token !== undefined ? { person, token } : undefined;
   }
 
-  private ofProject(random: SeededRandom, place: Place, asker: Asker): Shape {
-    const { id } = place.project;
+  private ofProject(random: SeededRandom, project: Project, asker: Asker): Shape {
+    const { id } = project;
     const issues = `/projects/${id}/issues`;
     const rules = `/projects/${id}/packages/protection/rules`;
     const source: Reference = { kind: 'project', id };
@@ -62,7 +51,7 @@ export class Reads {
     const shapes: [number, () => Shape][] = [
       [12, () => get(`/projects/${id}`, { service: 'identity', source, needs: 0, writes: false })],
       [24, () => get(`${issues}?per_page=2`, collaboration)],
-      [8, () => this.byPath(random, place)],
+      [8, () => this.byPath(random, project)],
     ];
     if (this.world.withIssue.has(id)) shapes.push([10, () => get(`${issues}/1`, collaboration)]);
     if (asker === 'anonymous') return random.weighted(shapes)();
@@ -83,11 +72,11 @@ export class Reads {
   }
 
   /** By a full path that it has, or had once. */
-  private byPath(random: SeededRandom, { tree, project }: Place): Shape {
-    const { history } = tree;
-    const { state } = history.at(random.percent(70) ? history.length - 1 : random.below(history.length));
-    const known = state.projects.get(project.id) ?? project;
-    const full = fullPathOf(state, known);
+  private byPath(random: SeededRandom, project: Project): Shape {
+    const history = this.world.forest;
+    const earlier = history.at(random.percent(70) ? history.length - 1 : random.below(history.length)).state;
+    const state = earlier.projects.has(project.id) ? earlier : this.world.state;
+    const full = fullPathOf(state, state.projects.get(project.id) ?? project);
     const source: Reference = { kind: 'project', path: full };
     const plain = { source, needs: 0, writes: false } as const;
     const path = `/projects/${encodeURIComponent(full)}`;
@@ -96,10 +85,12 @@ export class Reads {
       : get(`${path}/issues?per_page=2`, { ...plain, service: 'collaboration' });
   }
 
-  private ofGroup(random: SeededRandom, tree: Tree): Shape {
-    const state = tree.history.latest;
-    const id = random.pick([...state.groups.keys()]) ?? tree.root;
-    const byPath = random.percent(30) && state.groups.has(id);
+  private ofGroup(random: SeededRandom, project: Project | undefined): Shape | null {
+    const { state } = this.world;
+    const near = above(state, project?.group ?? null);
+    const id = random.pick(near.length > 0 && random.percent(75) ? near : [...state.groups.values()])?.id;
+    if (id === undefined) return null;
+    const byPath = random.percent(30);
     const full = fullPathOfGroup(state, id);
     const source: Reference = byPath ? { kind: 'group', path: full } : { kind: 'group', id };
     const ref = byPath ? encodeURIComponent(full) : id;
@@ -108,19 +99,17 @@ export class Reads {
 
   /** One answer with a decision about each project that there was when it was asked for. */
   private async listed(gateway: Gateway, asker: Asker): Promise<void> {
-    const known = this.world.trees.flatMap((tree) =>
-      [...tree.history.latest.projects.keys()].map((id) => ({ tree, id })),
-    );
+    const known = [...this.world.state.projects.keys()];
     const question: Question = { service: 'identity', source: null, needs: 0, writes: false };
     const path = '/projects?membership=true&simple=true&per_page=100';
-    const call: Call = await this.caller.ask({ asker, gateway, tree: null, method: 'GET', path, question });
+    const call: Call = await this.caller.ask({ asker, gateway, method: 'GET', path, question });
     if (call.status !== 200) return;
     const rows = call.body as readonly { readonly id: number }[];
     const ids = new Set(rows.map((row) => row.id));
-    for (const { tree, id } of known) {
+    for (const id of known) {
       if (!ids.has(id) && ids.size >= 100) continue;
       const source = { kind: 'project', id } as const;
-      this.caller.note(call, ids.has(id) ? 'allow' : 404, { ...question, source, lists: true }, tree);
+      this.caller.note(call, ids.has(id) ? 'allow' : 404, { ...question, source, lists: true });
     }
   }
 

@@ -1,23 +1,22 @@
 import { ANONYMOUS_MS, judge, LEASE_MS } from './checker';
 import type { Decision } from './checker';
 import { History } from './history';
-import type { PersonState, Question, TreeState } from './reference-model';
-import { withEntry } from './reference-model';
+import type { Forest } from '../rules/forest';
+import { NO_FOREST } from '../rules/forest';
+import { without } from '../rules/forest-steps';
+import type { PersonState } from '../rules/people';
+import { newcomer, withMember, withToken } from '../rules/people';
+import type { Question } from '../rules/reference-model';
 
 const MEMBER = { level: 10, over: false };
-const TOKEN = { scope: 'api', family: 't', alive: true } as const;
+const TOKEN = { scope: 'api', family: 't', is: 'good' } as const;
 const ISSUES: Question = { service: 'collaboration', source: { kind: 'project', id: 7 }, needs: 0, writes: false };
 const PROJECT: Question = { ...ISSUES, service: 'identity' };
 const RULES: Question = { ...ISSUES, service: 'package', needs: 40 };
 
-const stranger: PersonState = {
-  blocked: false,
-  external: false,
-  tokens: new Map([['t', TOKEN]]),
-  memberships: new Map(),
-};
-const guest: PersonState = { ...stranger, memberships: new Map([['project 7', MEMBER]]) };
-const signedOff: PersonState = { ...guest, tokens: new Map([['t', { ...TOKEN, alive: false }]]) };
+const stranger = withToken(newcomer(false), 't', TOKEN);
+const guest = withMember(stranger, 'project 7', MEMBER);
+const signedOff = withToken(guest, 't', { ...TOKEN, is: 'revoked' });
 
 /** A guest from 100 to 110 on by gateway A, and from 5000 to 5010 on what `then` says. */
 function guestThen(then: PersonState | null): History<PersonState> {
@@ -27,21 +26,26 @@ function guestThen(then: PersonState | null): History<PersonState> {
   return history;
 }
 
-function aTree(visibility: 'private' | 'public' = 'private'): History<TreeState> {
+function aForest(visibility: 'private' | 'public' = 'private'): History<Forest> {
   const group = { id: 1, parent: null, path: 'nest', visibility };
   const project = { id: 7, group: 1, path: 'eggs', visibility };
-  return new History<TreeState>({
-    groups: new Map([[1, group]]),
-    projects: new Map([[7, project]]),
-    former: new Map(),
-  });
+  return new History({ ...NO_FOREST, groups: new Map([[1, group]]), projects: new Map([[7, project]]) });
 }
 
 /** A call between `start` and `start + 5`. */
 function call(start: number, over: Partial<Decision> & { history?: History<PersonState> }): Decision {
   const { history = guestThen(stranger), ...rest } = over;
   const asker = { history, token: 't' };
-  return { start, end: start + 5, gateway: 'A', question: ISSUES, asker, tree: aTree(), observed: 'allow', ...rest };
+  return {
+    start,
+    end: start + 5,
+    gateway: 'A',
+    question: ISSUES,
+    asker,
+    forest: aForest(),
+    observed: 'allow',
+    ...rest,
+  };
 }
 
 describe('a member who was removed', () => {
@@ -88,24 +92,24 @@ it('a guest below the needed level is refused with 403, and with nothing else', 
 });
 
 it('two states count only when they may have held at one moment', () => {
-  const tree = aTree('public');
-  const hidden = aTree().latest;
-  const gone = { ...hidden, projects: withEntry(hidden.projects, 7, undefined) };
-  tree.push({ start: 90, end: 95, state: hidden, gateway: 'A', about: 'is hidden' });
+  const forest = aForest('public');
+  const hidden = aForest().latest;
+  const gone = without(hidden, { kind: 'project', thing: hidden.projects.get(7)! });
+  forest.push({ start: 90, end: 95, state: hidden, gateway: 'A', about: 'is hidden' });
   const history = guestThen(null);
-  expect(judge({ ...call(50, { history, tree }), end: 200, observed: 404 })).toBe('fine');
-  expect(judge({ ...call(50, { history, tree }), end: 80, observed: 404 })).toBe('stale deny');
-  expect(judge({ ...call(98, { history, tree }), end: 200 })).toBe('fine');
+  expect(judge({ ...call(50, { history, forest }), end: 200, observed: 404 })).toBe('fine');
+  expect(judge({ ...call(50, { history, forest }), end: 80, observed: 404 })).toBe('stale deny');
+  expect(judge({ ...call(98, { history, forest }), end: 200 })).toBe('fine');
   // It was gone before he became a member.
-  tree.push({ start: 96, end: 99, state: gone, gateway: 'A', about: 'is removed' });
-  expect(judge({ ...call(94, { history, tree }), end: 200 })).toBe('fine');
-  expect(judge({ ...call(98, { history, tree }), end: 200 })).toBe('stale allow');
+  forest.push({ start: 96, end: 99, state: gone, gateway: 'A', about: 'is removed' });
+  expect(judge({ ...call(94, { history, forest }), end: 200 })).toBe('fine');
+  expect(judge({ ...call(98, { history, forest }), end: 200 })).toBe('stale allow');
 });
 
 it('an anonymous caller at another gateway may meet what was public a minute ago', () => {
-  const tree = aTree('public');
-  tree.push({ start: 90, end: 95, state: aTree().latest, gateway: 'A', about: 'is hidden' });
-  const anonymous = { tree, asker: 'anonymous' } as const;
+  const forest = aForest('public');
+  forest.push({ start: 90, end: 95, state: aForest().latest, gateway: 'A', about: 'is hidden' });
+  const anonymous = { forest, asker: 'anonymous' } as const;
   expect(judge(call(100, anonymous))).toBe('stale allow');
   expect(judge(call(100, { ...anonymous, gateway: 'B' }))).toBe('by lease');
   expect(judge(call(200 + ANONYMOUS_MS, { ...anonymous, gateway: 'B' }))).toBe('stale allow');

@@ -1,9 +1,9 @@
 import type { Finding } from './checker';
 import { judge, LEASE_MS } from './checker';
-import type { Caller } from './caller';
-import type { Fault } from './faults';
+import type { Caller } from '../playing/caller';
+import type { Fault } from '../playing/faults';
 import type { History } from './history';
-import type { Call, Verdicted } from './world';
+import type { Call, Person, Verdicted } from '../playing/world';
 
 export interface Report {
   readonly figures: Readonly<Record<string, number>>;
@@ -14,7 +14,8 @@ export interface Report {
 interface Run {
   readonly seed: number;
   readonly caller: Caller;
-  readonly changes: number;
+  /** How many of each kind were made. */
+  readonly changes: ReadonlyMap<string, number>;
   readonly faults: readonly Fault[];
 }
 
@@ -35,7 +36,7 @@ export function reportOf({ seed, caller, changes, faults }: Run): Report {
     seed,
     steps: caller.steps,
     seconds: Math.round(caller.now / 100) / 10,
-    changes,
+    changes: [...changes.values()].reduce((sum, made) => sum + made, 0),
     decisions: judged.length,
     'of them in lists': judged.filter(({ decision }) => decision.question.lists).length,
     'of the others refusals': judged.filter(({ decision }) => !decision.question.lists && decision.observed !== 'allow')
@@ -54,16 +55,18 @@ export function reportOf({ seed, caller, changes, faults }: Run): Report {
   };
   const violations = judged.filter(({ finding }) => BROKEN.includes(finding));
   const line = Object.entries(figures).map(([name, value]) => `${name} ${value}`);
+  const kinds = [...changes].sort().map(([kind, made]) => `${made} ${kind}`);
   const traces = violations.slice(0, TRACED).map((violation) => traceOf(violation, caller.calls, faults));
-  return { figures, violations, text: [`model: ${line.join(', ')}`, ...traces].join('\n\n') };
+  return {
+    figures,
+    violations,
+    text: [`model: ${line.join(', ')}`, `changes: ${kinds.join(', ')}`, ...traces].join('\n\n'),
+  };
 }
 
 /** Did something that the decision depends on change in the quarter of a second before it, or meanwhile? */
-function isClose({ asker, tree, start, end }: Verdicted['decision']): boolean {
-  const histories: History<unknown>[] = [
-    ...(typeof asker === 'string' ? [] : [asker.history]),
-    ...(tree ? [tree] : []),
-  ];
+function isClose({ asker, forest, start, end }: Verdicted['decision']): boolean {
+  const histories: History<unknown>[] = [forest, ...(typeof asker === 'string' ? [] : [asker.history])];
   return histories.some((history) => {
     const { high } = history.window({ start, end }, '', 0);
     return history.at(high).end > start - 250;
@@ -72,15 +75,16 @@ function isClose({ asker, tree, start, end }: Verdicted['decision']): boolean {
 
 /** What is needed to understand one wrong answer: the call, the changes around it, faults, and calls of the asker. */
 function traceOf({ call, decision, finding }: Verdicted, calls: readonly Call[], faults: readonly Fault[]): string {
-  const { asker, tree, question } = decision;
+  const { asker, forest, question } = decision;
   const meanwhile = faults.filter((fault) => fault.end > call.start - LEASE_MS && fault.start < call.end);
   const near = calls.filter((other) => other !== call && other.end > call.start - 300 && other.start < call.end);
-  const related = near.filter((other) => other.plan.tree === call.plan.tree || other.plan.asker === call.plan.asker);
+  const who = personOf(call);
+  const related = near.filter((other) => other.plan.method !== 'GET' || (who && personOf(other) === who));
   return [
     `${finding.toUpperCase()}: ${said(call)}, taken as ${decision.observed}`,
     `  asked ${JSON.stringify(question)}`,
     ...(typeof asker === 'string' ? [] : around('person', asker.history, decision)),
-    ...(tree ? around('tree', tree, decision) : []),
+    ...around('forest', forest, decision),
     ...meanwhile.map((fault) => `  fault  ${span(fault)} ${fault.about}`),
     ...related.slice(-15).map((other) => `  nearby ${said(other)}`),
   ].join('\n');
@@ -107,8 +111,16 @@ function span({ start, end }: { start: number; end: number }): string {
   return `[${start.toFixed(1)} ${end.toFixed(1)}]`;
 }
 
+function personOf({ plan: { asker } }: Call): Person | null {
+  return typeof asker === 'string' ? null : asker.person;
+}
+
 function shown(state: unknown): string {
-  return JSON.stringify(state, (_key, value: unknown) => (value instanceof Map ? Object.fromEntries(value) : value));
+  return JSON.stringify(state, (key, value: unknown) => {
+    if (key === 'former') return undefined;
+    if (value instanceof Map) return Object.fromEntries(value);
+    return value instanceof Set ? [...value] : value;
+  });
 }
 
 /** The whole event log, for a file. */

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Decision } from './checker';
-import type { Verdict } from './reference-model';
+import type { Decision } from '../checking/checker';
+import type { History } from '../checking/history';
+import type { Forest } from '../rules/forest';
+import type { Verdict } from '../rules/reference-model';
 import type { Asker, Call, Plan } from './world';
 
 const CALL_LIMIT_MS = 15_000;
@@ -17,6 +19,7 @@ export class Caller {
 
   constructor(
     private readonly rootToken: string,
+    private readonly forest: History<Forest>,
     /** Units: calls a second. */
     private readonly rate: number,
   ) {}
@@ -52,7 +55,6 @@ export class Caller {
       const call = await this.send({
         gateway: plan.gateway,
         question: plan.question,
-        tree: null,
         ...again,
         asker: 'root',
       });
@@ -63,7 +65,7 @@ export class Caller {
   }
 
   /** Shape: `observed` may differ from the status where one answer holds many decisions. */
-  note(call: Call, observed: Verdict, question = call.plan.question, tree = call.plan.tree): void {
+  note(call: Call, observed: Verdict, question = call.plan.question): void {
     const { asker, gateway } = call.plan;
     const decision: Decision = {
       start: call.start,
@@ -71,7 +73,7 @@ export class Caller {
       gateway: gateway.name,
       question,
       asker: typeof asker === 'string' ? asker : { history: asker.person.history, token: asker.token },
-      tree: tree?.history ?? null,
+      forest: this.forest,
       observed,
     };
     this.decisions.push({ call, decision });

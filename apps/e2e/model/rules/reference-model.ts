@@ -1,0 +1,164 @@
+import type { Forest, Reference, SourceKey, Thing } from './forest';
+import { above, find, keyOf, keyOfThing } from './forest';
+import { shareOf } from './forest-steps';
+import type { Membership, PersonState } from './people';
+
+/**
+ * Who may do what, told in the plainest way: a state of a person, a state of the forest of groups, and one rule after
+ * the other. Source: requirements 2 §3; reference identity-and-import 2.6, 2.8, 4.8; ADR 0034, 0040, 0105, 0106, 0140.
+ */
+export interface Question {
+  readonly service: 'identity' | 'collaboration' | 'package';
+  readonly source: Reference | null;
+  /** A level in the source, 0 when it suffices to see it. */
+  readonly needs: number;
+  readonly writes: boolean;
+  /** Former paths of projects lead on. */
+  readonly leadsOn?: boolean;
+  /** Whether a list of the caller's own projects holds the source: 'allow' when it does, else 404. */
+  readonly lists?: boolean;
+  readonly member?: {
+    readonly action: 'add' | 'update' | 'remove';
+    readonly old: Membership | undefined;
+    readonly grant: number;
+    readonly isSelf: boolean;
+  };
+  readonly request?: {
+    readonly action: 'approve' | 'drop';
+    readonly isOpen: boolean;
+    readonly grant: number;
+    readonly isSelf: boolean;
+  };
+  readonly share?: { readonly action: 'give' | 'end'; readonly group: number; readonly grant: number };
+  /** The group that something shall be moved into, which its mover must see. */
+  readonly target?: number;
+}
+
+export type Verdict = 'allow' | 301 | 401 | 403 | 404;
+export type Asker = PersonState | 'root' | 'anonymous';
+
+/** What the token alone says: null when its holder may come in. */
+export function refusalAtDoor(person: PersonState, token: string): 401 | 403 | null {
+  if (person.tokens.get(token)?.is !== 'good') return 401;
+  return person.standing === 'active' ? null : 403;
+}
+
+/** What may be answered to somebody whose token was good. Shape: several where either belongs to the state. */
+export function verdicts(question: Question, forest: Forest, asker: Asker, token: string | null): readonly Verdict[] {
+  const person = typeof asker === 'string' ? null : asker;
+  if (person && question.writes && person.tokens.get(token ?? '')?.scope === 'read_api') return [403];
+  if (question.source === null) return ['allow'];
+  // A copy knows who is blocked; identity, asked by a service whose copy is late, shows such a person nothing.
+  if (person && person.standing !== 'active' && question.service !== 'identity') return [403, 404];
+  return [within(question, question.source, forest, asker)];
+}
+
+function within(question: Question, source: Reference, forest: Forest, asker: Asker): Verdict {
+  const found = find(forest, source);
+  if (!found) return question.leadsOn ? ledOn(source, forest, asker) : 404;
+  const level = levelOf(asker, forest, found);
+  if (question.lists) return level >= 10 ? 'allow' : 404;
+  if (!sees(asker, forest, found)) return 404;
+  if (question.member) return aboutMember(question.member, asker, level, question.needs);
+  if (question.request) return aboutRequest(question.request, asker, level, question.needs);
+  if (question.share) return aboutShare(question.share, forest, asker, found, question.needs);
+  if (level < question.needs) return 403;
+  return question.target === undefined || seesGroup(asker, forest, question.target) ? 'allow' : 404;
+}
+
+function ledOn(source: Reference, forest: Forest, asker: Asker): Verdict {
+  const id = 'path' in source ? forest.former.get(source.path) : undefined;
+  const found = id === undefined ? null : find(forest, { kind: 'project', id });
+  return found && sees(asker, forest, found) ? 301 : 404;
+}
+
+/** Nobody gives, changes or takes a level above his own; everybody may leave. */
+function aboutMember(
+  { action, old, grant, isSelf }: NonNullable<Question['member']>,
+  asker: Asker,
+  level: number,
+  needs: number,
+): Verdict {
+  const isLeaving = action === 'remove' && isSelf;
+  if (!isLeaving && level < needs) return 403;
+  if (action !== 'add' && (old === undefined || old.over)) return 404;
+  if (isLeaving || asker === 'root') return 'allow';
+  if (action !== 'add' && (old?.level ?? 0) > level) return 403;
+  return action === 'remove' || grant <= level ? 'allow' : 403;
+}
+
+/** Who manages members answers requests; who asked may withdraw. Approving gives a level, so nobody gives one above his own. */
+function aboutRequest(
+  { action, isOpen, grant, isSelf }: NonNullable<Question['request']>,
+  asker: Asker,
+  level: number,
+  needs: number,
+): Verdict {
+  if (level < needs && !(action === 'drop' && isSelf)) return 403;
+  if (!isOpen) return 404;
+  return action === 'drop' || asker === 'root' || grant <= level ? 'allow' : 403;
+}
+
+/**
+ * Whoever does not own a group is told 404 when he shares it; ending a share changes nothing then, and is answered as
+ * if it did for groups that he sees. Nobody gives or ends a share above his own level.
+ */
+function aboutShare(
+  { action, group, grant }: NonNullable<Question['share']>,
+  forest: Forest,
+  asker: Asker,
+  found: Thing,
+  needs: number,
+): Verdict {
+  const level = levelOf(asker, forest, found);
+  const isEnough = level >= needs;
+  if (!isEnough && found.kind === 'project') return 403;
+  if (action === 'give') {
+    if (!isEnough || !seesGroup(asker, forest, group)) return 404;
+    return grant <= level ? 'allow' : 403;
+  }
+  const share = shareOf(forest, keyOfThing(found), group);
+  if (!share) return 404;
+  if (!isEnough) return seesGroup(asker, forest, group) ? 'allow' : 404;
+  return share.level <= level ? 'allow' : 403;
+}
+
+export function sees(asker: Asker, forest: Forest, found: Thing): boolean {
+  const { visibility } = found.thing;
+  if (asker === 'root' || visibility === 'public' || levelOf(asker, forest, found) >= 10) return true;
+  return visibility === 'internal' && asker !== 'anonymous' && !asker.external;
+}
+
+/** The highest level that somebody holds in the thing or in any group above it. */
+export function levelOf(asker: Asker, forest: Forest, found: Thing): number {
+  if (asker === 'root') return 50;
+  if (asker === 'anonymous') return 0;
+  const home = found.kind === 'project' ? found.thing.group : found.thing.id;
+  const places = above(forest, home).map(({ id }) => keyOf({ kind: 'group', id }));
+  if (found.kind === 'project') places.push(keyOfThing(found));
+  return Math.max(0, ...places.map((place) => heldAt(asker, forest, place)));
+}
+
+/**
+ * What a person holds at one place: as its member, and through each group invited there. The latter is what he is as a
+ * member of that group or of a group above it, and at most what was given to the group. Members of its subgroups, and
+ * those whom it has by invitations of its own, get nothing.
+ */
+function heldAt(person: PersonState, forest: Forest, place: SourceKey): number {
+  const invited = forest.shares.filter(({ source, over }) => source === place && !over);
+  const byShares = invited.map(({ group, level }) => {
+    const there = above(forest, group).map(({ id }) => memberAt(person, keyOf({ kind: 'group', id })));
+    return Math.min(level, Math.max(0, ...there));
+  });
+  return Math.max(memberAt(person, place), ...byShares);
+}
+
+function memberAt(person: PersonState, place: SourceKey): number {
+  const member = person.memberships.get(place);
+  return member && !member.over ? member.level : 0;
+}
+
+function seesGroup(asker: Asker, forest: Forest, id: number): boolean {
+  const found = find(forest, { kind: 'group', id });
+  return found !== null && sees(asker, forest, found);
+}
