@@ -60,6 +60,39 @@ const CHANGES = {
     from: /raise\(version\) \{/,
     to: 'raise(version) { return;',
   },
+  /** An invited group keeps its level after the last day of the invitation. */
+  'endless-shares': {
+    file: /directory[\\/]dist[\\/]level-sql\.js$/,
+    from: /and \$\{live\('s'\)\} and/,
+    to: 'and',
+  },
+  /** An invited group gives its members all that they are in it. */
+  'uncapped-shares': {
+    file: /directory[\\/]dist[\\/]level-sql\.js$/,
+    from: /least\(s\.access_level, m\.access_level\)/,
+    to: 'm.access_level',
+  },
+  /** Nobody is told that a group has moved. */
+  'silent-moves': {
+    only: /apps[\\/]identity/,
+    file: /group-moves[\\/]group-moves\.service\.js$/,
+    from: /await this\.log\.recordSubtree\(tx, groupId\);/,
+    to: '',
+  },
+  /** Nobody is told that an account was shut out or let in. */
+  'silent-states': {
+    only: /apps[\\/]identity/,
+    file: /user-states[\\/]user-states\.service\.js$/,
+    from: /await this\.holders\.record\(tx, id\);/,
+    to: '',
+  },
+  /** A revoked token that is presented to be replaced is refused, and its family lives on. */
+  'living-families': {
+    only: /apps[\\/]identity/,
+    file: /resolution[\\/]token-resolution\.js$/,
+    from: /await this\.tokens\.revokeFamilyOf\(row\.token_id\);/,
+    to: '',
+  },
 };
 
 const wanted = (process.env.DRILL_SABOTAGE ?? '').split(',').filter(Boolean);

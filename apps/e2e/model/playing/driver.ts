@@ -36,7 +36,7 @@ export class Driver {
     const gateway = random.pick(this.gateways)!;
     const dice = random.below(100);
     if (dice < 30) return this.ofPeople(random, gateway);
-    if (dice < 46)
+    if (dice < 48)
       return this.around(random, gateway, (tell) => this.world.inForest(() => this.forest.play(random, gateway, tell)));
     await this.reads.any(random);
   }

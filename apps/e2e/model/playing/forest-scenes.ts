@@ -5,7 +5,7 @@ import { Shares } from '../changing/shares';
 import type { Forest, Project, SourceKey, Thing } from '../rules/forest';
 import { above, isWithin, keyOf, keyOfThing, rootOf, sourceOf } from '../rules/forest';
 import type { SeededRandom } from './seeded-random';
-import type { Asker, Gateway, World } from './world';
+import type { Asker, Gateway, Person, World } from './world';
 
 /** Whom and what a change concerns: who reads meanwhile and just after it, and what. */
 export interface Focus {
@@ -59,9 +59,9 @@ export class ForestScenes {
     if (!isTop || random.percent(15)) await this.forest.remove(gateway, about);
   }
 
-  /** Mostly a project, else a group. */
+  /** A project, or a group. */
   any(random: SeededRandom): Thing {
-    const project = random.percent(65) ? random.pick([...this.world.state.projects.values()]) : undefined;
+    const project = random.percent(55) ? random.pick([...this.world.state.projects.values()]) : undefined;
     if (project) return { kind: 'project', thing: project };
     return { kind: 'group', thing: random.pick([...this.world.state.groups.values()])! };
   }
@@ -76,7 +76,10 @@ export class ForestScenes {
     const { state } = this.world;
     if (state.shares.length >= MOST.shares) return this.unshare(random, gateway, tell);
     const source = keyOfThing(this.any(random));
-    const group = random.pick([...state.groups.keys()])!;
+    // Mostly a group that somebody is a member of: else nobody notices.
+    const all = [...state.groups.keys()];
+    const peopled = all.filter((id) => this.membersOf(id).length > 0);
+    const group = random.pick(peopled.length > 0 && random.percent(80) ? peopled : all)!;
     tell({ asker: this.memberOf(random, group), project: this.projectIn(random, source) });
     await this.shares.give(random, gateway, source, group, this.actor(random));
   }
@@ -110,9 +113,14 @@ export class ForestScenes {
 
   /** Somebody with a membership in the group or above it, when there is anybody. */
   private memberOf(random: SeededRandom, group: number): Asker | undefined {
+    return this.as(random, random.pick(this.membersOf(group))) ?? this.anybody(random);
+  }
+
+  private membersOf(group: number): Person[] {
     const keys = above(this.world.state, group).map(({ id }) => keyOf({ kind: 'group', id }));
-    const members = this.world.active.filter(({ history }) => keys.some((key) => history.latest.memberships.has(key)));
-    return this.as(random, random.pick(members)) ?? this.anybody(random);
+    return this.world.active.filter(({ history }) => {
+      return keys.some((key) => history.latest.memberships.get(key)?.over === false);
+    });
   }
 
   private actor(random: SeededRandom): Asker {
@@ -123,7 +131,7 @@ export class ForestScenes {
     return this.as(random, random.pick(this.world.active));
   }
 
-  private as(random: SeededRandom, person: World['people'][number] | undefined) {
+  private as(random: SeededRandom, person: Person | undefined) {
     const token = person && this.world.token(random, person);
     return person && token !== undefined ? { person, token } : undefined;
   }

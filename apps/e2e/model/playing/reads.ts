@@ -28,9 +28,9 @@ export class Reads {
 
   /** One call about the project, or a group above it, or any group. */
   async about(random: SeededRandom, gateway: Gateway, asker: Asker, project: Project | undefined): Promise<void> {
-    if (typeof asker !== 'string' && random.percent(6)) return this.listed(gateway, asker);
+    if (typeof asker !== 'string' && random.percent(7)) return this.listed(random, gateway, asker);
     const shape =
-      project && random.percent(85) ? this.ofProject(random, project, asker) : this.ofGroup(random, project);
+      project && random.percent(82) ? this.ofProject(random, project, asker) : this.ofGroup(random, project, asker);
     if (shape) await this.caller.ask({ asker, gateway, ...shape });
   }
 
@@ -59,7 +59,11 @@ export class Reads {
     const writes = { ...collaboration, writes: true };
     shapes.push(
       [6, () => get(`/projects/${id}/members?per_page=2`, { service: 'identity', source, needs: 0, writes: false })],
-      [16, () => get(rules, { ...maintains, writes: false })],
+      [22, () => get(rules, { ...maintains, writes: false })],
+      [
+        6,
+        () => get(`/projects/${id}/access_requests?per_page=2`, { ...maintains, service: 'identity', writes: false }),
+      ],
       [6, () => ({ method: 'POST', path: rules, json: this.rule(), question: { ...maintains, writes: true } })],
       [5, () => ({ method: 'POST', path: issues, json: { title: TITLE }, question: writes })],
     );
@@ -85,7 +89,7 @@ export class Reads {
       : get(`${path}/issues?per_page=2`, { ...plain, service: 'collaboration' });
   }
 
-  private ofGroup(random: SeededRandom, project: Project | undefined): Shape | null {
+  private ofGroup(random: SeededRandom, project: Project | undefined, asker: Asker): Shape | null {
     const { state } = this.world;
     const near = above(state, project?.group ?? null);
     const id = random.pick(near.length > 0 && random.percent(75) ? near : [...state.groups.values()])?.id;
@@ -94,22 +98,27 @@ export class Reads {
     const full = fullPathOfGroup(state, id);
     const source: Reference = byPath ? { kind: 'group', path: full } : { kind: 'group', id };
     const ref = byPath ? encodeURIComponent(full) : id;
-    return get(`/groups/${ref}?with_projects=false`, { service: 'identity', source, needs: 0, writes: false });
+    const question = { service: 'identity', source, writes: false } as const;
+    return asker !== 'anonymous' && random.percent(35)
+      ? get(`/groups/${ref}/access_requests?per_page=2`, { ...question, needs: 50 })
+      : get(`/groups/${ref}?with_projects=false`, { ...question, needs: 0 });
   }
 
-  /** One answer with a decision about each project that there was when it was asked for. */
-  private async listed(gateway: Gateway, asker: Asker): Promise<void> {
-    const known = [...this.world.state.projects.keys()];
-    const question: Question = { service: 'identity', source: null, needs: 0, writes: false };
-    const path = '/projects?membership=true&simple=true&per_page=100';
+  /** One answer with a decision about each project, or group, that there was when it was asked for. */
+  private async listed(random: SeededRandom, gateway: Gateway, asker: Asker): Promise<void> {
+    const kind = random.percent(65) ? 'project' : 'group';
+    const known = [...this.world.state[`${kind}s`].keys()];
+    const needs = random.pick([10, 20, 30, 40, 50])!;
+    const question: Question = { service: 'identity', source: null, needs, writes: false };
+    const least = kind === 'project' && needs === 10 ? 'membership=true' : `min_access_level=${needs}`;
+    const path = `/${kind}s?${least}&simple=true&per_page=100`;
     const call: Call = await this.caller.ask({ asker, gateway, method: 'GET', path, question });
     if (call.status !== 200) return;
     const rows = call.body as readonly { readonly id: number }[];
     const ids = new Set(rows.map((row) => row.id));
     for (const id of known) {
       if (!ids.has(id) && ids.size >= 100) continue;
-      const source = { kind: 'project', id } as const;
-      this.caller.note(call, ids.has(id) ? 'allow' : 404, { ...question, source, lists: true });
+      this.caller.note(call, ids.has(id) ? 'allow' : 404, { ...question, source: { kind, id }, lists: true });
     }
   }
 

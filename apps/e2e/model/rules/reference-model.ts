@@ -15,7 +15,7 @@ export interface Question {
   readonly writes: boolean;
   /** Former paths of projects lead on. */
   readonly leadsOn?: boolean;
-  /** Whether a list of the caller's own projects holds the source: 'allow' when it does, else 404. */
+  /** Whether a list of what the caller holds that level in has the source: 'allow' when it does, else 404. */
   readonly lists?: boolean;
   readonly member?: {
     readonly action: 'add' | 'update' | 'remove';
@@ -57,7 +57,7 @@ function within(question: Question, source: Reference, forest: Forest, asker: As
   const found = find(forest, source);
   if (!found) return question.leadsOn ? ledOn(source, forest, asker) : 404;
   const level = levelOf(asker, forest, found);
-  if (question.lists) return level >= 10 ? 'allow' : 404;
+  if (question.lists) return level >= question.needs ? 'allow' : 404;
   if (!sees(asker, forest, found)) return 404;
   if (question.member) return aboutMember(question.member, asker, level, question.needs);
   if (question.request) return aboutRequest(question.request, asker, level, question.needs);
