@@ -65,8 +65,8 @@ export class PeopleScenes {
     const { state } = this.world;
     const held = [...memberships.keys()].filter((key) => homeOf(state, key) !== null);
     const asked = [...requests].filter((key) => homeOf(state, key) !== null);
-    const known = asked.length > 0 && random.percent(35) ? asked : held;
-    if (known.length > 0 && random.percent(55)) return random.pick(known);
+    const known = asked.length > 0 && random.percent(60) ? asked : held;
+    if (known.length > 0 && random.percent(60)) return random.pick(known);
     return state.groups.size > 0 ? keyOfThing(this.forest.any(random)) : undefined;
   }
 
