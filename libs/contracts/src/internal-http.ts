@@ -98,7 +98,12 @@ export interface AccountMailFacts {
   /** Where to confirm; only for `email_confirmation`. */
   readonly link: string | null;
   /** Of the access token; the name is a text that people wrote. Shape: `expires_on` YYYY-MM-DD. */
-  readonly token: { readonly name: string; readonly expires_on: string | null } | null;
+  readonly token: {
+    readonly name: string;
+    readonly expires_on: string | null;
+    /** Whose it is when not the reader's own; left out by older releases. Shape: `path` from the root, or a username. */
+    readonly of?: { readonly kind: 'group' | 'project' | 'service account'; readonly path: string } | null;
+  } | null;
 }
 
 /** Shape: one answer for each question, in order; null = there is nothing to tell him any more. */

@@ -36,6 +36,19 @@ test('a successor tells when it ends, if it does', () => {
   expect(compose('token_rotated', { token: { name: 'x', expires_on: null } }).text).toContain('by a new one. The');
 });
 
+test.each([
+  [{ kind: 'group', path: 'nest/eggs' }, 'The access token "deploy" of the group nest/eggs expires in 7 days'],
+  [
+    { kind: 'service account', path: 'robot' },
+    'The access token "deploy" of the service account robot expires in 7 days',
+  ],
+  [null, 'The access token "deploy" expires in 7 days'],
+])('a token of %j is told apart', (of, text) => {
+  const mail = compose('token_expires', { token: { ...facts.token, of } });
+  expect(mail.text).toContain(text);
+  expect(mail.subject).toBe('An access token expires in 7 days');
+});
+
 test('the suffix of the instance ends each subject', () => {
   expect(compose('email_confirmation', {}, 'Nest').subject).toBe('Confirm your e-mail address | Nest');
 });

@@ -24,14 +24,14 @@ const LETTERS: Readonly<Record<AccountMailTemplate, (facts: Facts, host: string)
   token_expires: (facts) => ({
     subject: `An access token ${whenItEnds(facts)}`,
     paragraphs: [
-      `The access token "${tokenName(facts)}" ${whenItEnds(facts)} (${facts.token?.expires_on ?? ''}). Programs that use it are refused from then on.`,
+      `The access token ${tokenNamed(facts)} ${whenItEnds(facts)} (${facts.token?.expires_on ?? ''}). Programs that use it are refused from then on.`,
       'Rotate it, or make a new one, if it is still needed.',
     ],
   }),
   token_rotated: (facts) => ({
     subject: 'An access token was rotated',
     paragraphs: [
-      `The access token "${tokenName(facts)}" was replaced by a new one${facts.token?.expires_on ? `, which ends on ${facts.token.expires_on}` : ''}. The former one does not work any more.`,
+      `The access token ${tokenNamed(facts)} was replaced by a new one${facts.token?.expires_on ? `, which ends on ${facts.token.expires_on}` : ''}. The former one does not work any more.`,
       'If that was not meant to happen, revoke the new one.',
     ],
   }),
@@ -68,8 +68,9 @@ function htmlOf(paragraph: string, link: string | null): string {
   return paragraph === link ? `<a href="${text}">${text}</a>` : text;
 }
 
-function tokenName({ token }: Facts): string {
-  return oneLine(token?.name ?? '', 255);
+function tokenNamed({ token }: Facts): string {
+  const of = token?.of ? ` of the ${token.of.kind} ${oneLine(token.of.path, 255)}` : '';
+  return `"${oneLine(token?.name ?? '', 255)}"${of}`;
 }
 
 /** Told when it is sent, which may be days after it was queued. */

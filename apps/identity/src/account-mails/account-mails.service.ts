@@ -19,12 +19,25 @@ interface TokenRow {
   readonly name: string;
   readonly expires_on: string | null;
   readonly revoked: boolean;
+  readonly of: NonNullable<NonNullable<AccountMailFacts['token']>['of']> | null;
 }
 interface PersonRow {
   readonly id: number;
   readonly name: string;
   readonly email: string;
 }
+/** With whose token it is: whoever looks after many groups has to find it. */
+const TOKENS = `
+  select t.id, t.name, t.expires_on, t.revoked, case
+      when t.resource_type = 'group' then
+        (select json_build_object('kind', 'group', 'path', n.full_path) from namespaces n where n.id = t.resource_id)
+      when t.resource_type = 'project' then
+        (select json_build_object('kind', 'project', 'path', n.full_path || '/' || p.path)
+         from projects p join namespaces n on n.id = p.namespace_id where p.id = t.resource_id)
+      when u.kind = 'service_account' then json_build_object('kind', 'service account', 'path', u.username)
+    end as of
+  from access_tokens t join users u on u.id = t.user_id where t.id = any($1)`;
+
 type Answers = ReadonlyMap<AccountMailQuestion, AccountMailFacts>;
 
 /**
@@ -71,9 +84,7 @@ export class AccountMails {
   private async ofTokens(tx: Tx, questions: readonly AccountMailQuestion[]): Promise<Answers> {
     if (questions.length === 0) return new Map();
     const ids = questions.map((one) => one.subject_id);
-    const tokens = byId(
-      await tx.query<TokenRow>(`select id, name, expires_on, revoked from access_tokens where id = any($1)`, [ids]),
-    );
+    const tokens = byId(await tx.query<TokenRow>(TOKENS, [ids]));
     const people = byId(
       await tx.query<PersonRow>(
         `select id, name, email from users where id = any($1) and state = 'active' and confirmed_at is not null`,
@@ -87,8 +98,8 @@ export class AccountMails {
       if (!token || !person || !told.get(subject_id)?.includes(recipient_id)) return null;
       // The end of what is ended already is no news.
       if (template === 'token_expires' && token.revoked) return null;
-      const { name, expires_on } = token;
-      return { address: person.email, name: person.name, link: null, token: { name, expires_on } };
+      const { name, expires_on, of } = token;
+      return { address: person.email, name: person.name, link: null, token: { name, expires_on, of } };
     });
   }
 }

@@ -426,7 +426,7 @@ describe('what an e-mail says', () => {
       address: 'ada@example.com',
       name: 'Name of ada',
       link: null,
-      token: { name: 'deploy', expires_on: token.expires_at },
+      token: { name: 'deploy', expires_on: token.expires_at, of: null },
     };
     const all = [
       about('token_expires', ada.id),
@@ -437,5 +437,28 @@ describe('what an e-mail says', () => {
     expect(await mailFacts(identity, ...all)).toEqual([facts, null, facts, null]);
     await ada.client.delete(`/personal_access_tokens/${token.id}`);
     expect(await mailFacts(identity, ...all)).toEqual([null, null, facts, null]);
+  });
+
+  it('says whose a token of a group, a project or a service account is', async () => {
+    const path = 'mailed';
+    const group = await ada.client.post('/groups').body({ name: path, path }).json<{ id: number }>();
+    const inGroup = { name: 'eggs', namespace_id: group.id };
+    const project = await ada.client.post('/projects').body(inGroup).json<{ id: number }>();
+    const accounts = `/groups/${group.id}/service_accounts`;
+    const account = await ada.client.post(accounts).body({ username: 'mail-robot' }).json<{ id: number }>();
+    for (const [tokens, of] of [
+      [`/groups/${group.id}/access_tokens`, { kind: 'group', path }],
+      [`/projects/${project.id}/access_tokens`, { kind: 'project', path: `${path}/eggs` }],
+      [`${accounts}/${account.id}/personal_access_tokens`, { kind: 'service account', path: 'mail-robot' }],
+    ] as const) {
+      const { id } = await ada.client
+        .post(tokens)
+        .body({ name: 'ci', scopes: ['api'] })
+        .json<{ id: number }>();
+      const question = { template: 'token_expires', recipient_id: ada.id, subject_id: id } as const;
+      expect(await mailFacts(identity, question)).toEqual([
+        expect.objectContaining({ token: expect.objectContaining({ name: 'ci', of }) }),
+      ]);
+    }
   });
 });
