@@ -31,7 +31,13 @@ export class ProjectsController {
     const row = scope && (await this.queries.one(viewer, scope.id, params));
     if (row) return row;
     const moved = await this.former.project(params.id, viewer);
-    if (moved) throw new Moved(this.links.api(`projects/${moved.id}`));
+    if (moved) throw new Moved(this.links.api(`projects/${moved.id}${queryOf(params)}`));
     throw new NotFound('Project');
   }
+}
+
+/** What was asked for is asked for there too. */
+function queryOf({ statistics, license, with_custom_attributes }: ProjectParams): string {
+  const asked = Object.entries({ statistics, license, with_custom_attributes }).filter(([, isOn]) => isOn);
+  return asked.length === 0 ? '' : `?${asked.map(([name]) => `${name}=true`).join('&')}`;
 }

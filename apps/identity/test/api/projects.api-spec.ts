@@ -254,6 +254,8 @@ describe('GET /projects/:id', () => {
       `http://localhost:8080/api/v4/projects/${project.id}`,
     ]);
     expect(moved.headers.get('content-type')).toBe('text/plain');
+    const asked = await ada.client.get(`/projects/${ref(project)}`).query({ statistics: '1', license: false });
+    expect(asked.headers.get('location')).toBe(`http://localhost:8080/api/v4/projects/${project.id}?statistics=true`);
     expect((await bob.client.get(`/projects/${ref(project)}`)).status).toBe(404);
     expect((await ada.client.put(`/projects/${ref(project)}`).body({ name: 'x' })).status).toBe(404);
     const heir = await make({ path: project.path_with_namespace.split('/')[1] });
