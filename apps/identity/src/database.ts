@@ -1,7 +1,7 @@
 import type { MigrationClass } from '@rookery/persistence';
 import { plumbingMigrations } from '@rookery/persistence';
 import { CreateDirectoryLog1767225600004 } from './directory/1767225600004-create-directory-log';
-import { Namespace } from './groups/namespace.entity';
+import { Namespace } from './group-settings/namespace.entity';
 import { Member } from './members/member.entity';
 import { CreateUsers1767225600000 } from './migrations/1767225600000-create-users';
 import { CreateAccessTokens1767225600001 } from './migrations/1767225600001-create-access-tokens';

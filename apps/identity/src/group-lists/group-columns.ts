@@ -1,6 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
 import { customAttributesSql } from '../custom-attributes/custom-attributes-sql';
-import { GROUP_COLUMNS } from '../groups/groups.queries';
+import { GROUP_COLUMNS } from '../group-details/groups.queries';
 import { groupStatisticsSql, rootStorageStatisticsSql } from '../statistics/statistics-sql';
 import type { ShownBesides } from './group-filters';
 

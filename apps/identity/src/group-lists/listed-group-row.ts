@@ -1,4 +1,4 @@
-import type { GroupRow } from '../groups/group-row';
+import type { GroupRow } from '../group-details/group-row';
 
 /** Sizes are bytes. Types and not interfaces: only types have the index signature that `object()` asks for. */
 export type GroupStatistics = {

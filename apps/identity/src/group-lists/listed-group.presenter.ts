@@ -1,5 +1,5 @@
 import { bool, int, object } from '@rookery/api-v4';
-import { group } from '../groups/group.presenter';
+import { group } from '../group-details/group.presenter';
 import type { GroupStatistics, ListedGroupRow, RootStorageStatistics } from './listed-group-row';
 
 const statistics = object<GroupStatistics>({

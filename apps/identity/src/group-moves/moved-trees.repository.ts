@@ -3,7 +3,7 @@ import { memberAdded } from '@rookery/contracts';
 import type { Visibility } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import type { GroupSettings } from '../groups/group-settings';
+import type { GroupSettings } from '../group-settings/group-settings';
 import { NamespaceTrees } from '../paths/namespace-trees.repository';
 import type { Place } from '../paths/namespace-trees.repository';
 import { SiblingPaths } from '../paths/sibling-paths.repository';

@@ -2,10 +2,10 @@ import { Controller } from '@nestjs/common';
 import type { Call, GroupScope } from '@rookery/api-v4';
 import { accepted, ability, checkUnmodifiedSince, created, Endpoint, group as inGroup } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { GroupDetails } from '../groups/group-details';
-import { mayAdministerGroup } from '../groups/group.policy';
-import { groupDetail } from '../groups/group.presenter';
-import type { GroupDetailRow } from '../groups/group-row';
+import { GroupDetails } from '../group-details/group-details';
+import { mayAdministerGroup } from '../group-details/group.policy';
+import { groupDetail } from '../group-details/group.presenter';
+import type { GroupDetailRow } from '../group-details/group-row';
 import { DeleteGroupParams, GroupRefParams } from './group-states.dto';
 import { GroupStates } from './group-states.service';
 

@@ -3,7 +3,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
-import type { Namespace } from '../groups/namespace.entity';
+import type { Namespace } from '../group-settings/namespace.entity';
 import { RemovalService } from '../removal/removal.service';
 import type { RemovalRequest } from '../removal/removal.service';
 

@@ -3,7 +3,7 @@ import type { Call, GroupScope } from '@rookery/api-v4';
 import { ability, Endpoint, group as inGroup, one } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Refused, Unprocessable } from '@rookery/kernel';
-import { mayAdministerGroup } from '../groups/group.policy';
+import { mayAdministerGroup } from '../group-details/group.policy';
 import { accessToken } from '../tokens/access-token.presenter';
 import { AccessTokensQueries } from '../tokens/access-tokens.queries';
 import { AccessTokensService } from '../tokens/access-tokens.service';

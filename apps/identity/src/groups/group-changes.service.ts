@@ -9,10 +9,10 @@ import { problemsByField, TAKEN } from '../paths/path-rules';
 import { NamespaceTrees } from '../paths/namespace-trees.repository';
 import { SiblingPaths } from '../paths/sibling-paths.repository';
 import { problemsOfGroup, problemsOfLowering, problemsOfTexts } from './group-rules';
-import { rangeProblems } from './ip-ranges';
+import { rangeProblems } from '../group-settings/ip-ranges';
 import type { GroupChange } from './group-input';
 import { columnsOf, takenFields } from './groups.service';
-import { Namespace } from './namespace.entity';
+import { Namespace } from '../group-settings/namespace.entity';
 
 const VISIBILITY_RANK = `case visibility when 'public' then 20 when 'internal' then 10 else 0 end`;
 

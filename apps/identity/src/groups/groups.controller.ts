@@ -3,11 +3,11 @@ import type { Call, GroupScope, ScopeResolver } from '@rookery/api-v4';
 import { ability, anyone, created, Endpoint, group as inGroup, one, SCOPE_RESOLVER, signedIn } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
-import { groupDetail } from './group.presenter';
-import type { GroupDetailRow } from './group-row';
-import { mayAdministerGroup } from './group.policy';
+import { groupDetail } from '../group-details/group.presenter';
+import type { GroupDetailRow } from '../group-details/group-row';
+import { mayAdministerGroup } from '../group-details/group.policy';
 import { GroupChangesService } from './group-changes.service';
-import { GroupDetails } from './group-details';
+import { GroupDetails } from '../group-details/group-details';
 import { CreateGroupParams, GroupParams, UpdateGroupParams } from './groups.dto';
 import { GroupsService } from './groups.service';
 

@@ -11,11 +11,11 @@ import { ChangeLog } from '../directory/change-log';
 import { identitySettings } from '../identity.config';
 import { problemsByField, TAKEN } from '../paths/path-rules';
 import { SiblingPaths } from '../paths/sibling-paths.repository';
-import { mayCreateSubgroup, mayCreateTopLevelGroup } from './group.policy';
+import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../group-details/group.policy';
 import { inspected, problemsOfGroup, problemsOfTexts } from './group-rules';
-import { settingsFrom } from './group-settings';
+import { settingsFrom } from '../group-settings/group-settings';
 import type { GroupColumns, KnownGroup, NewGroup } from './group-input';
-import { Namespace } from './namespace.entity';
+import { Namespace } from '../group-settings/namespace.entity';
 
 type Parent = Pick<
   Namespace,

@@ -1,7 +1,7 @@
 import { day, instant, int, nullable, presenter, text, bool } from '@rookery/api-v4';
 import { absoluteUrl } from '@rookery/directory';
 import { userSummary } from '../users/user.presenter';
-import type { MemberRow } from './member-row';
+import type { MemberRow } from '../member-lists/member-row';
 
 /** What adding answers: the member, or that several people are members now. Source: reference identity-and-import 2.8. */
 export interface Added {

@@ -1,7 +1,7 @@
 import type { Viewer } from '@rookery/kernel';
 import { belowInherited } from './inherited-level';
 import { mayDealWithLevel, mayManageMembers } from './member.policy';
-import { peopleNamed } from './people-named';
+import { peopleNamed } from '../member-lists/people-named';
 
 const viewer = { isAdmin: false } as Viewer;
 const admin = { isAdmin: true } as Viewer;

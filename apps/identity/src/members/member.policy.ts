@@ -1,6 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import type { MemberSource } from './member-source';
+import type { MemberSource } from '../member-lists/member-source';
 
 /** Groups: owners. Projects: maintainers. Source: reference identity-and-import 2.8, 12. */
 export function mayManageMembers(viewer: Viewer, source: Pick<MemberSource, 'kind' | 'level'>): boolean {

@@ -5,10 +5,10 @@ import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { addedMember } from './added-member.presenter';
 import type { Added } from './added-member.presenter';
-import { member } from './member.presenter';
-import type { MemberRow } from './member-row';
+import { member } from '../member-lists/member.presenter';
+import type { MemberRow } from '../member-lists/member-row';
 import { mayManageMembers } from './member.policy';
-import { memberSource } from './member-source';
+import { memberSource } from '../member-lists/member-source';
 import {
   AddMemberParams,
   AllMembersParams,
@@ -17,10 +17,10 @@ import {
   RemoveMemberParams,
   UpdateMemberParams,
 } from './members.dto';
-import { MembersQueries } from './members.queries';
+import { MembersQueries } from '../member-lists/members.queries';
 import { MembersService } from './members.service';
-import { peopleNamed } from './people-named';
-import type { Named } from './people-named';
+import { peopleNamed } from '../member-lists/people-named';
+import type { Named } from '../member-lists/people-named';
 
 const SOURCE = 'reference identity-and-import 2.8';
 type Scope = ProjectScope | GroupScope;

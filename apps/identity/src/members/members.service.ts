@@ -9,11 +9,11 @@ import { ChangeLog } from '../directory/change-log';
 import { dayAfter } from '../tokens/token-lifetime';
 import { belowInherited } from './inherited-level';
 import { mayDealWithLevel } from './member.policy';
-import type { MemberSource } from './member-source';
-import type { MemberRow } from './member-row';
-import { MembersQueries } from './members.queries';
-import type { KnownUser } from './members.queries';
-import type { Named } from './people-named';
+import type { MemberSource } from '../member-lists/member-source';
+import type { MemberRow } from '../member-lists/member-row';
+import { MembersQueries } from '../member-lists/members.queries';
+import type { KnownUser } from '../member-lists/members.queries';
+import type { Named } from '../member-lists/people-named';
 
 export interface Grant {
   readonly access_level: number;

@@ -3,7 +3,7 @@ import { groupLevelSql } from '@rookery/directory';
 import type { Viewer, Visibility } from '@rookery/kernel';
 import { Conflict, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { mayCreateProjectIn } from '../groups/group.policy';
+import { mayCreateProjectIn } from '../group-details/group.policy';
 import type { Project } from '../projects/project.entity';
 import { OWN_TABLES } from '../scope/reach-sql';
 

@@ -12,9 +12,9 @@ import {
 } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
-import { GroupDetails } from '../groups/group-details';
-import { groupDetail } from '../groups/group.presenter';
-import type { GroupDetailRow } from '../groups/group-row';
+import { GroupDetails } from '../group-details/group-details';
+import { groupDetail } from '../group-details/group.presenter';
+import type { GroupDetailRow } from '../group-details/group-row';
 import { NamedNamespaces } from '../scope/named-namespaces';
 import { shownProject } from '../project-changes/shown-project';
 import { project } from '../projects/project.presenter';

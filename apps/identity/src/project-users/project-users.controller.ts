@@ -2,8 +2,8 @@ import { Controller } from '@nestjs/common';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import { anyone, Endpoint, IdOrPath, ListOf, page, project, Text } from '@rookery/api-v4';
 import type { Page } from '@rookery/kernel';
-import { memberSource } from '../members/member-source';
-import { MembersQueries } from '../members/members.queries';
+import { memberSource } from '../member-lists/member-source';
+import { MembersQueries } from '../member-lists/members.queries';
 import type { UserFace } from '../users/user-row';
 import { userSummary } from '../users/user.presenter';
 

@@ -3,7 +3,7 @@ import { any, bool, day, instant, int, list, nested, nullable, object, presenter
 import { absoluteUrl } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import type { SharedWithGroup } from '../groups/group-row';
+import type { SharedWithGroup } from '../group-details/group-row';
 import { userSummary } from '../users/user.presenter';
 import { descriptionHtml } from './description-html';
 import { fieldsOf, onlyWhen } from '../presenting/field-sets';

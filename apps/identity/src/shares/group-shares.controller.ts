@@ -12,10 +12,10 @@ import {
 } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
-import { GroupDetails } from '../groups/group-details';
-import { mayAdministerGroup } from '../groups/group.policy';
-import { groupDetail } from '../groups/group.presenter';
-import type { GroupDetailRow } from '../groups/group-row';
+import { GroupDetails } from '../group-details/group-details';
+import { mayAdministerGroup } from '../group-details/group.policy';
+import { groupDetail } from '../group-details/group.presenter';
+import type { GroupDetailRow } from '../group-details/group-row';
 import type { ShareSource } from './share-row';
 import { ShareParams, UnshareParams } from './shares.dto';
 import { SharesService } from './shares.service';

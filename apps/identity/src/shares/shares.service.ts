@@ -4,7 +4,7 @@ import { CLOCK, Conflict, Forbidden, NotFound, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
-import type { GroupSettings } from '../groups/group-settings';
+import type { GroupSettings } from '../group-settings/group-settings';
 import { seenGroupSql } from '../scope/seen-group-sql';
 import { isAtOrAbove, isOutside, mayShareAt } from './share.policy';
 import type { InvitedGroup, ShareHome } from './share.policy';

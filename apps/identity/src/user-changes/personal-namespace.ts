@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Conflict } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
-import type { Namespace } from '../groups/namespace.entity';
+import type { Namespace } from '../group-settings/namespace.entity';
 import { SiblingPaths } from '../paths/sibling-paths.repository';
 import { USERNAME_TAKEN } from '../users/user-rules';
 

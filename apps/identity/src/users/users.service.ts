@@ -8,7 +8,7 @@ import { violates, Work } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { Avatars } from '../avatars/avatars.service';
 import { ChangeLog } from '../directory/change-log';
-import { Namespace } from '../groups/namespace.entity';
+import { Namespace } from '../group-settings/namespace.entity';
 import { identitySettings } from '../identity.config';
 import { TAKEN } from '../paths/path-rules';
 import { SiblingPaths } from '../paths/sibling-paths.repository';

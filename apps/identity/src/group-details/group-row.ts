@@ -1,5 +1,5 @@
 import type { ProjectRow } from '../projects/project-row';
-import type { Namespace } from './namespace.entity';
+import type { Namespace } from '../group-settings/namespace.entity';
 
 /** A group as the statements of this room read it. */
 export interface GroupRow extends Omit<Namespace, 'marked_for_deletion_at'> {

@@ -1,5 +1,4 @@
 import { InvalidParameters } from '@rookery/kernel';
-import type { AddMemberParams } from './members.dto';
 
 /** A person by id or by username, as the caller named him. */
 export type Named = { readonly id: number } | { readonly username: string };
@@ -7,7 +6,7 @@ export type Named = { readonly id: number } | { readonly username: string };
 const MAX_PEOPLE = 100;
 
 /** Who is meant: one id, a list of ids, or usernames. Errors: InvalidParameters. */
-export function peopleNamed(params: Pick<AddMemberParams, 'user_id' | 'username'>): Named[] {
+export function peopleNamed(params: { readonly user_id?: unknown; readonly username?: string | undefined }): Named[] {
   const people = params.username === undefined ? idsOf(params.user_id) : usernamesOf(params.username);
   if (people.length > MAX_PEOPLE) throw new InvalidParameters([`user_id has more than ${MAX_PEOPLE} items`]);
   return people;

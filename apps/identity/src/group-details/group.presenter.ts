@@ -2,8 +2,8 @@ import type { PresentContext } from '@rookery/api-v4';
 import { any, bool, day, instant, int, list, nested, nullable, object, presenter, text } from '@rookery/api-v4';
 import { absoluteUrl } from '@rookery/directory';
 import { project } from '../projects/project.presenter';
-import { GROUP_DEFAULTS } from './group-settings';
-import type { GroupSettings } from './group-settings';
+import { GROUP_DEFAULTS } from '../group-settings/group-settings';
+import type { GroupSettings } from '../group-settings/group-settings';
 import type { GroupDetailRow, GroupRow, SharedWithGroup } from './group-row';
 
 function setting<K extends keyof GroupSettings>(name: K): (group: GroupRow) => GroupSettings[K] {
