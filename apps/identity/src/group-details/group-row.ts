@@ -1,3 +1,4 @@
+import type { SharedWithGroup } from '../invited-groups/shared-with-groups';
 import type { ProjectRow } from '../projects/project-row';
 import type { Namespace } from '../group-settings/namespace.entity';
 
@@ -7,15 +8,6 @@ export interface GroupRow extends Omit<Namespace, 'marked_for_deletion_at'> {
   readonly custom_attributes?: readonly CustomAttribute[];
 }
 type CustomAttribute = { readonly key: string; readonly value: string };
-
-// A type and not an interface: only types have the index signature that `object()` asks for.
-export type SharedWithGroup = {
-  readonly group_id: number;
-  readonly group_name: string;
-  readonly group_full_path: string;
-  readonly group_access_level: number;
-  readonly expires_at: string | null;
-};
 
 /** A single group with the groups invited to it. */
 export interface SharedGroupRow extends GroupRow {

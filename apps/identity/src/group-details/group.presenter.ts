@@ -1,10 +1,11 @@
 import type { PresentContext } from '@rookery/api-v4';
 import { any, bool, day, instant, int, list, nested, nullable, object, presenter, text } from '@rookery/api-v4';
 import { absoluteUrl } from '@rookery/directory';
+import { sharedWithGroups } from '../invited-groups/shared-with-groups';
 import { project } from '../projects/project.presenter';
 import { GROUP_DEFAULTS } from '../group-settings/group-settings';
 import type { GroupSettings } from '../group-settings/group-settings';
-import type { GroupDetailRow, GroupRow, SharedWithGroup } from './group-row';
+import type { GroupDetailRow, GroupRow } from './group-row';
 
 function setting<K extends keyof GroupSettings>(name: K): (group: GroupRow) => GroupSettings[K] {
   return (group) => (group.settings as GroupSettings)[name] ?? GROUP_DEFAULTS[name];
@@ -69,18 +70,7 @@ export const group = presenter<GroupRow>('Group').fields({
 
 /** One group. */
 export const groupDetail = group.extend<GroupDetailRow>('GroupDetail').fields({
-  shared_with_groups: [
-    list(
-      object<SharedWithGroup>({
-        group_id: int,
-        group_name: text,
-        group_full_path: text,
-        group_access_level: int,
-        expires_at: nullable(day),
-      }),
-    ),
-    (one) => one.shared_with_groups,
-  ],
+  shared_with_groups: [sharedWithGroups, (one) => one.shared_with_groups],
   runners_token: [nullable(text), (one) => one.runners_token, { when: (one) => one.shows_secrets }],
   enabled_git_access_protocol: [text, setting('enabled_git_access_protocol'), { when: (one) => one.shows_secrets }],
   prevent_sharing_groups_outside_hierarchy: [

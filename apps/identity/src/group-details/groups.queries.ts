@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Viewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { customAttributesSql } from '../custom-attributes/custom-attributes-sql';
-import { sharedWithGroupsSql } from '../shares/shared-with-groups-sql';
+import { sharedWithGroupsSql } from '../invited-groups/shared-with-groups-sql';
 import type { SharedGroupRow } from './group-row';
 
 /** Columns of a group `n` as its row has them. */

@@ -1,6 +1,6 @@
 import type { ListStatement } from '../listing/list-statement';
 import type { ProjectSet } from '../project-lists/project-lists.queries';
-import { liveShareSql } from '../shares/shared-with-groups-sql';
+import { live } from '../scope/reach-sql';
 
 /** How far beyond a group's own projects a list reaches. */
 export interface GroupProjectsRange {
@@ -51,5 +51,5 @@ export function projectsSharedWith(groupId: number): ProjectSet {
 /** An array, since the few projects of a group are looked up one by one, never looked for among all. */
 function sharedWith(groupId: string): string {
   return `any(array(select given.source_id from shares given where given.source_type = 'project' and given.group_id = ${groupId}
-    and ${liveShareSql('given')}))`;
+    and ${live('given')}))`;
 }

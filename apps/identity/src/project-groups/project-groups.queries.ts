@@ -3,7 +3,7 @@ import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { containing, ListStatement } from '../listing/list-statement';
 import { seenGroupSql } from '../scope/seen-group-sql';
-import { liveShareSql } from '../shares/shared-with-groups-sql';
+import { live } from '../scope/reach-sql';
 
 export interface ProjectGroupsFilters {
   readonly search?: string;
@@ -57,6 +57,6 @@ function invited(statement: ListStatement, viewer: Viewer, project: Project, par
   const enough = level === undefined ? '' : `and given.access_level >= ${statement.bind(level)}`;
   const user = viewer.isAdmin ? '' : `${statement.bind(viewer.userId)}::bigint`;
   return `(n.id in (select given.group_id from shares given where given.source_type = 'project'
-      and given.source_id = ${statement.bind(project.id)} and ${liveShareSql('given')} ${enough})
+      and given.source_id = ${statement.bind(project.id)} and ${live('given')} ${enough})
     and ${seenGroupSql(viewer, { namespace: 'n', user })})`;
 }

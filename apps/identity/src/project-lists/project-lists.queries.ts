@@ -8,7 +8,7 @@ import { shownProjectsSql } from '../projects/project-shown-sql';
 import type { ProjectFilters } from './project-filters';
 import { narrow, wantedLevel } from './project-narrowing';
 import { orderedBy } from './project-order';
-import { reachedProjectRows, reachedProjects, seenProjects } from './project-reach';
+import { reachedProjectRows, reachedProjects, seenProjects } from '../scope/reached-projects-sql';
 
 /**
  * Among which projects a list looks. Shape: `where` is a condition on rows `p`; `parts` are statements of such rows that

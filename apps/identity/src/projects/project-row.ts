@@ -1,4 +1,4 @@
-import type { SharedWithGroup } from '../group-details/group-row';
+import type { SharedWithGroup } from '../invited-groups/shared-with-groups';
 import type { UserFace } from '../users/user-row';
 import type { Project } from './project.entity';
 

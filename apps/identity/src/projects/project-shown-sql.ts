@@ -4,7 +4,8 @@ import { instantSql } from '@rookery/persistence';
 import { customAttributesSql } from '../custom-attributes/custom-attributes-sql';
 import { OWN_TABLES } from '../scope/reach-sql';
 import { seenProjectSql } from '../scope/seen-project-sql';
-import { liveShareSql, sharedWithGroupsSql } from '../shares/shared-with-groups-sql';
+import { sharedWithGroupsSql } from '../invited-groups/shared-with-groups-sql';
+import { live } from '../scope/reach-sql';
 import { openIssuesCountSql, projectStatisticsSql } from '../statistics/statistics-sql';
 import { userFaceSql } from '../users/users.queries';
 
@@ -59,7 +60,7 @@ function invitedLevelSql(user: string): string {
   return `(select max(least(s.access_level, m.access_level)) from shares s
       join namespaces invited on invited.id = s.group_id
       join members m on m.user_id = ${user} and m.source_type = 'namespace' and m.source_id = any(invited.traversal_ids)
-      where s.source_type = 'project' and s.source_id = p.id and ${liveShareSql('s')} and ${LIVE})`;
+      where s.source_type = 'project' and s.source_id = p.id and ${live('s')} and ${LIVE})`;
 }
 
 function forkedFromSql(viewer: Viewer, user: string): string {

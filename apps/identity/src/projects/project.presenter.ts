@@ -3,7 +3,7 @@ import { any, bool, day, instant, int, list, nested, nullable, object, presenter
 import { absoluteUrl } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import type { SharedWithGroup } from '../group-details/group-row';
+import { sharedWithGroups } from '../invited-groups/shared-with-groups';
 import { userSummary } from '../users/user.presenter';
 import { descriptionHtml } from './description-html';
 import { fieldsOf, onlyWhen } from '../presenting/field-sets';
@@ -155,18 +155,7 @@ const full = fieldsOf<ProjectRow>()({
   updated_at: [instant, (project) => project.updated_at],
   request_access_enabled: [bool, setting('request_access_enabled')],
   public_jobs: [bool, setting('public_jobs')],
-  shared_with_groups: [
-    list(
-      object<SharedWithGroup>({
-        group_id: int,
-        group_name: text,
-        group_full_path: text,
-        group_access_level: int,
-        expires_at: nullable(day),
-      }),
-    ),
-    (project) => project.shared_with_groups,
-  ],
+  shared_with_groups: [sharedWithGroups, (project) => project.shared_with_groups],
   only_allow_merge_if_pipeline_succeeds: [bool, setting('only_allow_merge_if_pipeline_succeeds')],
   allow_merge_on_skipped_pipeline: [nullable(bool), setting('allow_merge_on_skipped_pipeline')],
   only_allow_merge_if_all_discussions_are_resolved: [bool, setting('only_allow_merge_if_all_discussions_are_resolved')],

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Viewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { ListStatement } from '../listing/list-statement';
-import { seenProjects } from '../project-lists/project-reach';
-import { liveShareSql } from '../shares/shared-with-groups-sql';
+import { seenProjects } from '../scope/reached-projects-sql';
+import { live } from '../scope/reach-sql';
 import type { ProjectRow } from './project-row';
 import { shownProjectsSql } from './project-shown-sql';
 
@@ -39,7 +39,7 @@ export class ProjectsQueries {
     return this.listed(
       viewer,
       (statement) => `p.id in (select s.source_id from shares s where s.source_type = 'project'
-        and s.group_id = ${statement.bind(groupId)} and ${liveShareSql('s')})`,
+        and s.group_id = ${statement.bind(groupId)} and ${live('s')})`,
     );
   }
 

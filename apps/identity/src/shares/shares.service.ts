@@ -9,7 +9,7 @@ import { seenGroupSql } from '../scope/seen-group-sql';
 import { isAtOrAbove, isOutside, mayShareAt } from './share.policy';
 import type { InvitedGroup, ShareHome } from './share.policy';
 import type { ShareGrant, ShareRow, ShareSource } from './share-row';
-import { liveShareSql } from './shared-with-groups-sql';
+import { live } from '../scope/reach-sql';
 
 const SHOWN = 's.id, s.source_type, s.source_id, s.group_id, s.access_level, s.expires_on, s.updated_at';
 const NOUNS = { namespace: 'group', project: 'project' } as const;
@@ -66,7 +66,7 @@ export class SharesService {
       const seen = how.isAllowed ? 'true' : seenGroupSql(viewer, { namespace: 'n', user: '$4::bigint' });
       const [share] = await tx.query<ShareRow>(
         `select ${SHOWN} from shares s join namespaces n on n.id = s.group_id
-         where s.source_type = $1 and s.source_id = $2 and s.group_id = $3 and ${liveShareSql('s')}
+         where s.source_type = $1 and s.source_id = $2 and s.group_id = $3 and ${live('s')}
            and ($4::bigint is not null and ${seen}) for update of s`,
         [source.type, source.id, groupId, viewer.userId],
       );
@@ -101,7 +101,7 @@ export class SharesService {
     const place = [source.type, source.id, groupId];
     // What ran out and was not cleared away yet is no share.
     const over = await tx.query<{ id: number }>(
-      `select id from shares s where source_type = $1 and source_id = $2 and group_id = $3 and not ${liveShareSql('s')} for update`,
+      `select id from shares s where source_type = $1 and source_id = $2 and group_id = $3 and not ${live('s')} for update`,
       place,
     );
     await this.end(

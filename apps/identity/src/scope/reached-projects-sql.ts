@@ -1,7 +1,7 @@
 import type { Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import { reachedProjectsSql } from '../scope/reach-sql';
-import { reachedTreeSql } from '../scope/reached-groups-sql';
+import { reachedProjectsSql } from './reach-sql';
+import { reachedTreeSql } from './reached-groups-sql';
 
 /**
  * What the viewer may know of, as a condition on rows `p` of projects; the two sub-selects are evaluated once for the

@@ -1,9 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
+import { live } from '../scope/reach-sql';
 import { seenGroupSql } from '../scope/seen-group-sql';
-
-/** A share counts while today (UTC) is before its end. Shape: boolean SQL over the alias of a row of `shares`. */
-export const liveShareSql = (alias: string): string =>
-  `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 
 /**
  * `shared_with_groups` of a group or project: a JSON array in the order of sharing, of the groups that the viewer may
@@ -19,6 +16,6 @@ export function sharedWithGroupsSql(
         'group_full_path', invited.full_path, 'group_access_level', given.access_level, 'expires_at', given.expires_on)
       order by given.id)
     from shares given join namespaces invited on invited.id = given.group_id
-    where given.source_type = '${source}' and given.source_id = ${id} and ${liveShareSql('given')}
+    where given.source_type = '${source}' and given.source_id = ${id} and ${live('given')}
       and ${seenGroupSql(viewer, { namespace: 'invited', user })}), '[]')`;
 }
