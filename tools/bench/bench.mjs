@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `npm run bench [-- R1 R2 R3 W1 M | groups] [--rounds 3] [--count 3000] [--concurrency 16]`: the whole stack beside the limit
+ * `npm run bench [-- R1 R2 R3 W1 M | groups | projects] [--rounds 3] [--count 3000] [--concurrency 16]`: the whole stack beside the limit
  * (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as medians and ratios. What decides is
  * the CPU time of the whole stack for a thousand requests; after writes it is counted until all is quiet.
  */
@@ -12,8 +12,8 @@ import { PATIENCE } from '../estate/environment.mjs';
 import { startEstate } from '../estate/estate.mjs';
 import { freePort } from '../estate/processes.mjs';
 import { sharedTemporary } from '../estate/postgres-files.mjs';
+import { BELONGING_LISTS, benchBelonging } from './belonging.mjs';
 import { cpuSeconds, quiet } from './cpu.mjs';
-import { benchGroups } from './groups.mjs';
 import { load } from './load.mjs';
 import { ISSUES, PEOPLE, seed } from './seed.mjs';
 
@@ -90,9 +90,10 @@ const summary = (rows) =>
   Object.fromEntries(['cpu', 'rate', 'p50', 'p99', 'bad'].map((name) => [name, median(rows, name)]));
 
 const chosen = options(process.argv.slice(2));
-// Another question, with data of its own: `groups` stands alone.
-if (chosen.names.includes('groups')) {
-  const isKept = await benchGroups({ rounds: chosen.rounds, count: Math.min(chosen.count, 300) });
+// Other questions, with data of their own: each stands alone.
+const belonging = BELONGING_LISTS.find((name) => chosen.names.includes(name));
+if (belonging) {
+  const isKept = await benchBelonging(belonging, { rounds: chosen.rounds, count: Math.min(chosen.count, 300) });
   process.exit(isKept ? 0 : 1);
 }
 const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));

@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- groups [--rounds 5] [--count 300]`: lists of groups over 50,000 groups, of people who belong to 5,000
- * of them in three ways, beside the same call of somebody who belongs to 100; in turn, one request at a time, through
- * the whole stack. Held is the p50: at most twice that of the 100 (performance P8, issue "Identity complete"). The exit
- * code is 1 when a held call misses it.
+ * `npm run bench -- groups|projects [--rounds 5] [--count 300]`: lists of groups over 50,000 groups, or of projects with
+ * one in each of them, of people who belong to 5,000 in three ways, beside the same call of somebody who belongs to 100; in
+ * turn, one request at a time, through the whole stack. Held is the p50: at most twice that of the 100 (performance P8).
+ * The exit code is 1 when a held call misses it.
  */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,8 +19,26 @@ const MANY = 5000;
 const FEW = 100;
 /** How the 5,000 are reached: members of each, here and there or all at the end of the names, or of one above all. */
 const WAYS = ['few', 'spread', 'last', 'inherited'];
-const HELD = ['', '?per_page=100', '?sort=desc', '?page=3', '?owned=true', '?min_access_level=30'];
-const SHOWN = ['?order_by=path', '?order_by=id', '?top_level_only=true', '?all_available=true', '?search=group 0123'];
+/** Calls that are held, calls that are only shown, and how many rows each way has. */
+const LISTS = {
+  groups: {
+    held: ['', '?per_page=100', '?sort=desc', '?page=3', '?owned=true', '?min_access_level=30'],
+    shown: ['?order_by=path', '?order_by=id', '?top_level_only=true', '?all_available=true', '?search=group 0123'],
+    totals: { few: FEW, inherited: MANY + 1 },
+    whole: '/groups',
+  },
+  projects: {
+    held: ['?membership=true', '?membership=true&per_page=100', '?membership=true&order_by=last_activity_at', ''],
+    shown: [
+      '?owned=true',
+      '?min_access_level=30',
+      '?membership=true&order_by=name',
+      '?membership=true&search=project-01',
+    ],
+    totals: { few: FEW },
+    whole: '/projects?membership=true',
+  },
+};
 
 /** Shape: tokens by way. Groups and memberships are written past the API: 55,000 calls would take longer than the bench. */
 async function seed(estate) {
@@ -52,6 +70,12 @@ async function seed(estate) {
        from generate_series(1, $1::integer) n) made order by n`,
     [GROUPS, GROUPS - MANY, root, 1_000_000],
   );
+  await client.query(
+    `insert into projects (namespace_id, creator_id, name, path, visibility)
+     select n.id, $1, 'Project ' || n.id, 'project-' || n.id, case when n.id % 10 = 0 then 'internal' else 'private' end
+     from namespaces n where n.kind = 'group' and n.id <> $2 order by n.id`,
+    [people.few.id, root],
+  );
   const join = (way, level, ids, values = []) =>
     client.query(
       `insert into members (user_id, source_type, source_id, access_level) select $1, 'namespace', id, ${level} from (${ids}) ids`,
@@ -71,17 +95,14 @@ async function seed(estate) {
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
 /** p50 of each person, asked in turn. */
-async function compare(estate, people, query, { rounds, count }) {
+async function compare(estate, people, target, { rounds, count }) {
   const p50 = Object.fromEntries(WAYS.map((way) => [way, []]));
   for (let round = 0; round < rounds; round += 1) {
     for (const way of WAYS) {
-      const request = {
-        method: 'GET',
-        path: encodeURI(`/api/v4/groups${query}`),
-        headers: { 'private-token': people[way].token },
-      };
+      const headers = { 'private-token': people[way].token };
+      const request = { method: 'GET', path: encodeURI(`/api/v4${target}`), headers };
       const result = await load(estate.baseUrl, { concurrency: 1, count, next: () => request });
-      if (result.bad > 0) throw new Error(`${result.bad} answers to GET /groups${query} were not 2xx`);
+      if (result.bad > 0) throw new Error(`${result.bad} answers to GET ${target} were not 2xx`);
       p50[way].push(result.p50);
     }
   }
@@ -89,32 +110,33 @@ async function compare(estate, people, query, { rounds, count }) {
 }
 
 /** The list is right before it is quick: totals of the four. */
-async function check(estate, people) {
+async function check(estate, people, { whole, totals }) {
   for (const [way, { token }] of Object.entries(people)) {
-    const response = await fetch(`${estate.baseUrl}/api/v4/groups`, { headers: { 'private-token': token } });
+    const response = await fetch(`${estate.baseUrl}/api/v4${whole}`, { headers: { 'private-token': token } });
     const total = Number(response.headers.get('x-total'));
-    const wanted = { few: FEW, inherited: MANY + 1 }[way] ?? MANY;
-    if (total !== wanted) throw new Error(`${way}: ${total} groups instead of ${wanted}`);
+    const wanted = totals[way] ?? MANY;
+    if (total !== wanted) throw new Error(`${way}: ${whole} counts ${total} instead of ${wanted}`);
   }
 }
 
-/** Answers whether every held call kept the goal. */
-export async function benchGroups({ rounds, count }) {
+/** Answers whether every held call kept the goal. Shape: `name` is one of `BELONGING_LISTS`. */
+export async function benchBelonging(name, { rounds, count }) {
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
   const estate = await startEstate({ dataDir, port: await freePort(), env: PATIENCE });
+  const { held, shown, ...list } = LISTS[name];
   try {
     const people = await seed(estate);
-    await check(estate, people);
-    await compare(estate, people, '', { rounds: 1, count: 200 });
+    await check(estate, people, list);
+    await compare(estate, people, `/${name}${held[0]}`, { rounds: 1, count: 200 });
     console.log(`p50 in ms, and as a ratio to the person with ${FEW} groups (goal for the calls marked *: ${GOAL})`);
-    console.log(`${'GET /groups'.padEnd(24)} ${WAYS.map((way) => way.padStart(18)).join('')}`);
+    console.log(`${`GET /${name}`.padEnd(44)} ${WAYS.map((way) => way.padStart(18)).join('')}`);
     let isKept = true;
-    for (const query of [...HELD, ...SHOWN]) {
-      const p50 = await compare(estate, people, query, { rounds, count });
+    for (const query of [...held, ...shown]) {
+      const p50 = await compare(estate, people, `/${name}${query}`, { rounds, count });
       const ratios = WAYS.map((way) => p50[way] / p50.few);
-      if (HELD.includes(query) && ratios.some((ratio) => ratio > GOAL)) isKept = false;
+      if (held.includes(query) && ratios.some((ratio) => ratio > GOAL)) isKept = false;
       const cells = WAYS.map((way, at) => `${p50[way].toFixed(2)} x ${ratios[at].toFixed(2)}`.padStart(18));
-      console.log(`${`${HELD.includes(query) ? '*' : ' '} ${query}`.padEnd(24)} ${cells.join('')}`);
+      console.log(`${`${held.includes(query) ? '*' : ' '} ${query}`.padEnd(44)} ${cells.join('')}`);
     }
     return isKept;
   } finally {
@@ -122,3 +144,5 @@ export async function benchGroups({ rounds, count }) {
     await estate.discard();
   }
 }
+
+export const BELONGING_LISTS = Object.keys(LISTS);
