@@ -146,7 +146,7 @@ class Estate {
 
   /** Ports, schema and administrator. */
   async prepare(digests) {
-    const free = await freePorts(PROCESSES.length * 2);
+    const free = await freePorts(PROCESSES.length * 2, [this.port]);
     this.ports = Object.fromEntries(
       PROCESSES.map((name) => [name, { http: name === 'gateway' ? this.port : free.pop(), management: free.pop() }]),
     );

@@ -173,10 +173,13 @@ export async function freePort() {
   throw new Error('No free port between 20000 and 32000 was found');
 }
 
-/** So many different free ports. */
-export async function freePorts(count) {
+/** So many different free ports, and none of those that somebody is about to take. */
+export async function freePorts(count, taken = []) {
   const ports = new Set();
-  while (ports.size < count) ports.add(await freePort());
+  while (ports.size < count) {
+    const port = await freePort();
+    if (!taken.includes(port)) ports.add(port);
+  }
   return [...ports];
 }
 
