@@ -45,8 +45,7 @@ export class GroupMoves {
 
   private async moveIn(tx: Tx, viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
     await tx.query(`select pg_advisory_xact_lock($1)`, [ONE_MOVE]);
-    const parent = target === null ? null : await this.locked(tx, target.id, 'share');
-    const group = await this.locked(tx, groupId, 'no key update');
+    const { group, parent } = await this.bothEnds(tx, groupId, target);
     const tree = await this.trees.lock(tx, groupId);
     const mayCreateThere = parent
       ? mayCreateSubgroup(viewer, target!.level, parent.subgroup_creation_level)
@@ -76,6 +75,21 @@ export class GroupMoves {
       viewer.userId,
     ]);
     return user !== undefined && mayCreateTopLevelGroup(viewer, user);
+  }
+
+  private async bothEnds(
+    tx: Tx,
+    groupId: number,
+    target: KnownGroup | null,
+  ): Promise<{ group: Namespace; parent: Namespace | null }> {
+    const ends = new Map<number, Namespace>();
+    for (const id of await this.trees.inLockOrder(tx, [groupId, ...(target ? [target.id] : [])])) {
+      ends.set(id, await this.locked(tx, id, id === groupId ? 'no key update' : 'share'));
+    }
+    const group = ends.get(groupId);
+    const parent = target === null ? null : ends.get(target.id);
+    if (!group || parent === undefined) throw new NotFound('Group');
+    return { group, parent };
   }
 
   private async locked(tx: Tx, id: number, how: 'share' | 'no key update'): Promise<Namespace> {

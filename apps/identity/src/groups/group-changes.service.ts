@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
-import { Invalid, NotFound } from '@rookery/kernel';
+import { Conflict, Invalid, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { Avatars } from '../avatars/avatars.service';
@@ -15,6 +15,9 @@ import { columnsOf, takenFields } from './groups.service';
 import { Namespace } from '../group-settings/namespace.entity';
 
 const VISIBILITY_RANK = `case visibility when 'public' then 20 when 'internal' then 10 else 0 end`;
+
+/** How often a group may move away under a change before the change gives up. */
+const MAX_TRIES = 5;
 
 /** Changing groups. Source: reference identity-and-import 2.6. */
 @Injectable()
@@ -38,8 +41,7 @@ export class GroupChangesService {
   }
 
   private async change(tx: Tx, viewer: SignedInViewer, id: number, params: GroupChange): Promise<void> {
-    const old = await this.locked(tx, id);
-    const parent = old.parent_id === null ? null : await this.locked(tx, old.parent_id, 'share');
+    const { group: old, parent } = await this.withParent(tx, id);
     const name = params.name ?? old.name;
     const path = params.path ?? old.path;
     const visibility = params.visibility ?? old.visibility;
@@ -95,6 +97,18 @@ export class GroupChangesService {
     const place = { ...to, parent_id, traversal_ids, full_name: fullName, full_path: fullPath };
     await this.trees.place(tx, id, old, place);
     await this.paths.endRedirect(tx, fullPath);
+  }
+
+  /** The parent is locked first, as whoever locks the tree above does. Errors: Conflict when it is moved again and again. */
+  private async withParent(tx: Tx, id: number): Promise<{ group: Namespace; parent: Namespace | null }> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const [at] = await tx.query<Namespace>(`select parent_id from namespaces where id = $1`, [id]);
+      const parent = !at || at.parent_id === null ? null : await this.locked(tx, at.parent_id, 'share');
+      const group = await this.locked(tx, id);
+      // It may have moved between the look and the lock.
+      if (group.parent_id === (parent?.id ?? null)) return { group, parent };
+    }
+    throw new Conflict('409 Conflict: Resource lock');
   }
 
   private async locked(tx: Tx, id: number, how: 'share' | 'no key update' = 'no key update'): Promise<Namespace> {

@@ -11,7 +11,12 @@ export interface Place {
   readonly traversal_ids: readonly number[];
 }
 
-const TREE = `select id from namespaces where traversal_ids @> array[$1::bigint] order by id for no key update`;
+/**
+ * In which order namespaces are locked, SQL over their columns: those above before those below. Whoever locks a tree holds
+ * its top first then, so that two who want overlapping trees cannot wait for each other. Source: ADR 0106.
+ */
+export const TOP_DOWN = 'cardinality(traversal_ids), id';
+const TREE = `select id from namespaces where traversal_ids @> array[$1::bigint] order by ${TOP_DOWN} for no key update`;
 
 /** Namespaces with everything below them. Source: reference identity-and-import 2.6; ADR 0106. */
 @Injectable()
@@ -26,6 +31,15 @@ export class NamespaceTrees {
       if (ids.length === known) return ids;
       known = ids.length;
     }
+  }
+
+  /** The namespaces in the order in which they are to be locked; those that are gone are left out. */
+  async inLockOrder(tx: Tx, ids: readonly number[]): Promise<number[]> {
+    if (ids.length < 2) return [...ids];
+    const rows = await tx.query<{ id: number }>(`select id from namespaces where id = any($1) order by ${TOP_DOWN}`, [
+      ids,
+    ]);
+    return rows.map(({ id }) => id);
   }
 
   /** Puts a locked tree at another place, or gives it another name or path. */

@@ -4,6 +4,7 @@ import type { Viewer, Visibility } from '@rookery/kernel';
 import { Conflict, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { mayCreateProjectIn } from '../group-details/group.policy';
+import { NamespaceTrees } from '../paths/namespace-trees.repository';
 import type { Project } from '../projects/project.entity';
 import { OWN_TABLES } from '../scope/reach-sql';
 
@@ -29,9 +30,11 @@ const LEVEL = groupLevelSql({ user: '$2::bigint', namespace: 'n', tables: OWN_TA
 /** How often a project may move away under a change before the change gives up. */
 const MAX_TRIES = 5;
 
-/** Where projects lie, held still while something is made or changed there. Locks namespaces by id, then the project. */
+/** Where projects lie, held still while something is made or changed there. Locks namespaces, those above first, then the project. */
 @Injectable()
 export class ProjectPlaces {
+  constructor(private readonly trees: NamespaceTrees) {}
+
   /** Null when there is no such namespace. A personal one is for one maker at a time, since its projects are counted. */
   async home(tx: Tx, viewer: Pick<Viewer, 'userId'>, namespaceId: number): Promise<Home | null> {
     const [found] = await tx.query<{ kind: string }>(`select kind from namespaces where id = $1`, [namespaceId]);
@@ -82,7 +85,7 @@ export class ProjectPlaces {
       if (!at) throw new NotFound('Project');
       const homes = new Map<number, Home | null>();
       const ids = new Set([at.namespace_id, ...(targetId === null ? [] : [targetId])]);
-      for (const id of [...ids].sort((a, b) => a - b)) homes.set(id, await this.home(tx, viewer, id));
+      for (const id of await this.trees.inLockOrder(tx, [...ids])) homes.set(id, await this.home(tx, viewer, id));
       const project = await this.locked(tx, projectId);
       const home = homes.get(project.namespace_id);
       // It may have moved between the look and the lock.

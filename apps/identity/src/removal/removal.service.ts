@@ -5,6 +5,7 @@ import type { Tx } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { ChangeLog } from '../directory/change-log';
 import { identitySettings } from '../identity.config';
+import { TOP_DOWN } from '../paths/namespace-trees.repository';
 
 /** What is asked for when a group or project is deleted. */
 export interface RemovalRequest {
@@ -88,7 +89,7 @@ export class RemovalService {
     if (kind === 'project') return this.removeProject(tx, id, actorId);
     await this.log.recordWithBelongings(tx, 'namespace', id);
     const tree = await tx.query<{ id: number }>(
-      `select id from namespaces where traversal_ids @> array[$1::bigint] order by id for update`,
+      `select id from namespaces where traversal_ids @> array[$1::bigint] order by ${TOP_DOWN} for update`,
       [id],
     );
     const ids = tree.map((row) => row.id);

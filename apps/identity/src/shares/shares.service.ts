@@ -10,6 +10,7 @@ import { isAtOrAbove, isOutside, mayShareAt } from './share.policy';
 import type { InvitedGroup, ShareHome } from './share.policy';
 import type { ShareGrant, ShareRow, ShareSource } from './share-row';
 import { live } from '../scope/reach-sql';
+import { TOP_DOWN } from '../paths/namespace-trees.repository';
 
 const SHOWN = 's.id, s.source_type, s.source_id, s.group_id, s.access_level, s.expires_on, s.updated_at';
 const NOUNS = { namespace: 'group', project: 'project' } as const;
@@ -125,7 +126,7 @@ export class SharesService {
     groupId: number,
   ): Promise<{ home: ShareHome; invited: InvitedGroup }> {
     const rows = await tx.query<{ id: number; traversal_ids: number[] }>(
-      `select id, traversal_ids from namespaces where id = any($1) order by id for share`,
+      `select id, traversal_ids from namespaces where id = any($1) order by ${TOP_DOWN} for share`,
       [[source.namespaceId, groupId]],
     );
     const at = new Map(rows.map((row) => [row.id, row.traversal_ids]));

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
+import { TOP_DOWN } from '../paths/namespace-trees.repository';
 
 const live = (alias: string): string =>
   `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
@@ -17,7 +18,7 @@ export class SoleOwnership {
     await tx.query(
       `select n.id from namespaces n where n.id in (
          select unnest(g.traversal_ids) from members m join namespaces g on g.id = m.source_id where ${OWNED})
-       order by n.id for no key update`,
+       order by ${TOP_DOWN} for no key update`,
       [userId],
     );
     const rows = await tx.query<{ id: number }>(

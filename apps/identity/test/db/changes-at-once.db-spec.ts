@@ -1,0 +1,153 @@
+import type { TestResponse } from '@rookery/testing';
+import { LOGGED_KINDS, stateSql } from '../../src/directory/change-states';
+import { startIdentity } from '../support/identity-app';
+import type { IdentityApp, Person } from '../support/identity-app';
+
+/**
+ * Many people change one small forest of groups at the same time, by every way that touches several rows. Nobody is
+ * told that the service failed or waits for ever, and what is left is one tree on which rows, derived rows and the
+ * change log agree. The model test has one writer a forest; this is its other half.
+ */
+const WORKERS = 16;
+const CHANGES = 60;
+let identity: IdentityApp;
+let people: readonly Person[];
+/** The newest are changed, so that many changes meet in one place. */
+const HOT = 12;
+const groups: number[] = [];
+const projects: number[] = [];
+let seed = 20261121;
+let serial = 0;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  people = await Promise.all(['ada', 'bob', 'cyd', 'dan'].map((name) => identity.person(name)));
+  for (let n = 0; n < 10; n += 1) await makeGroup(null);
+  for (let n = 0; n < 6; n += 1) await makeProject(group());
+  await identity.root.post('/topics').body({ name: 'eggs', title: 'Eggs' });
+});
+afterAll(() => identity.close());
+
+function random(below: number): number {
+  seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
+  return (seed >> 8) % below;
+}
+function pick<T>(all: readonly T[]): T {
+  return all[random(all.length)]!;
+}
+const group = () => pick(groups.slice(-HOT));
+const project = () => pick(projects.slice(-HOT));
+const name = () => `n${++serial}`;
+const level = () => pick([10, 20, 30, 40, 50]);
+const visibility = () => pick(['private', 'internal', 'public']);
+async function makeGroup(parent: number | null): Promise<TestResponse> {
+  const path = name();
+  const made = await identity.root
+    .post('/groups')
+    .body({ name: path, path, visibility: visibility(), ...(parent === null ? {} : { parent_id: parent }) });
+  if (made.status === 201) groups.push(made.body.id);
+  return made;
+}
+async function makeProject(home: number): Promise<TestResponse> {
+  const path = name();
+  const made = await identity.root.post('/projects').body({ name: path, path, namespace_id: home });
+  if (made.status === 201) projects.push(made.body.id);
+  return made;
+}
+
+const someGroup = () => `/groups/${group()}`;
+const someProject = () => `/projects/${project()}`;
+const someSource = () => (random(2) ? someGroup() : someProject());
+const someone = () => pick(people).id;
+
+/** Each a call by an administrator; refusals are right answers, since what it is about may be gone or done. */
+const CALLS: readonly (() => PromiseLike<TestResponse>)[] = [
+  () => makeGroup(group()),
+  () => makeGroup(group()),
+  () => makeProject(group()),
+  () => identity.root.put(someGroup()).body({ path: name() }),
+  () => identity.root.put(someGroup()).body({ path: name(), name: name() }),
+  () => identity.root.put(someSource()).body({ visibility: visibility() }),
+  () => identity.root.put(someProject()).body({ path: name(), topics: pick(['eggs', 'nests', 'eggs,nests']) }),
+  () => identity.root.post(`${someGroup()}/transfer`).body(random(3) ? { group_id: group() } : {}),
+  () => identity.root.put(`${someProject()}/transfer`).body({ namespace: group() }),
+  () =>
+    identity.root
+      .post(`${someSource()}/members`)
+      .body({ user_id: people.map(({ id }) => id).join(','), access_level: level() }),
+  () => identity.root.post(`${someSource()}/members`).body({ user_id: someone(), access_level: level() }),
+  () => identity.root.put(`${someSource()}/members/${someone()}`).body({ access_level: level() }),
+  () => identity.root.delete(`${someSource()}/members/${someone()}`),
+  () => identity.root.post(`${someSource()}/share`).body({ group_id: group(), group_access: level() }),
+  () => identity.root.delete(`${someSource()}/share/${group()}`),
+  () => pick(people).client.post(`${someSource()}/access_requests`),
+  () => identity.root.put(`${someSource()}/access_requests/${someone()}/approve`),
+  () => pick(people).client.post(`${someProject()}/star`),
+  () => pick(people).client.post(`${someProject()}/unstar`),
+  () => identity.root.post(`${someProject()}/fork`).body({ namespace_id: group(), path: name(), name: name() }),
+  () => identity.root.post(`${someProject()}/${pick(['archive', 'unarchive'])}`),
+  () => identity.root.delete(someSource()),
+  () => identity.root.post(`${someSource()}/restore`),
+  () =>
+    identity.root
+      .post(`${someSource()}/access_tokens`)
+      .body({ name: name(), scopes: ['api'], expires_at: '2027-01-01' }),
+  () => identity.root.post(`/users/${someone()}/${pick(['block', 'unblock', 'ban', 'unban'])}`),
+];
+
+/** Statements that find rows which do not agree with what they were derived from. */
+const DISAGREEMENTS: Readonly<Record<string, string>> = {
+  'paths and names of groups': `with recursive tree as (
+      select id, array[id] as ids, name::text as full_name, path::text as full_path from namespaces where parent_id is null
+      union all select n.id, tree.ids || n.id, tree.full_name || ' / ' || n.name, tree.full_path || '/' || n.path
+      from tree join namespaces n on n.parent_id = tree.id)
+    select n.id from namespaces n left join tree on tree.id = n.id
+    where (tree.ids, tree.full_name, tree.full_path) is distinct from (n.traversal_ids, n.full_name, n.full_path)`,
+  'ancestors of groups': `select coalesce(a.namespace_id, t.id) as id from namespace_ancestors a
+    full join (select n.id, unnest(n.traversal_ids) as ancestor, n.name from namespaces n) t
+      on t.id = a.namespace_id and t.ancestor = a.ancestor_id
+    where t.name is distinct from a.name`,
+  'what lies in a group is no more open than it': `select n.id from namespaces n join namespaces up on up.id = n.parent_id
+      where array_position(array['private', 'internal', 'public'], n.visibility)
+        > array_position(array['private', 'internal', 'public'], up.visibility)
+    union all select p.id from projects p join namespaces up on up.id = p.namespace_id and up.kind = 'group'
+      where array_position(array['private', 'internal', 'public'], p.visibility)
+        > array_position(array['private', 'internal', 'public'], up.visibility)`,
+  'facts beside memberships': `select m.id from members m join namespaces n on n.id = m.source_id
+    where m.source_type = 'namespace' and (m.source_name, m.leads_further) is distinct from
+      (n.name, exists (select 1 from leading_namespaces l where l.namespace_id = n.id))`,
+  'groups that lead further': `select parent_id as id from namespaces where parent_id is not null
+      and parent_id not in (select namespace_id from leading_namespaces)
+    union all select group_id from shares where group_id not in (select namespace_id from leading_namespaces)`,
+  stars: `select p.id from projects p
+    where p.star_count <> (select count(*) from project_stars s where s.project_id = p.id)`,
+};
+
+it('hundreds of changes at once fail for nobody and leave one tree', async () => {
+  const worker = async (): Promise<TestResponse[]> => {
+    const answers: TestResponse[] = [];
+    for (let n = 0; n < CHANGES; n += 1) answers.push(await pick(CALLS)());
+    return answers;
+  };
+  const answers = (await Promise.all(Array.from({ length: WORKERS }, worker))).flat();
+  const failures = answers.filter(({ status }) => status >= 500).map(({ status, text }) => `${status} ${text}`);
+  expect(failures).toEqual([]);
+  // Enough of them did something.
+  expect(answers.filter(({ status }) => status < 300).length).toBeGreaterThan((WORKERS * CHANGES) / 4);
+  for (const [what, statement] of Object.entries(DISAGREEMENTS)) {
+    expect([what, await identity.db.query(statement, [])]).toEqual([what, []]);
+  }
+});
+
+const TABLES = { user: 'users', namespace: 'namespaces', project: 'projects', membership: 'members', share: 'shares' };
+
+it.each(LOGGED_KINDS)('the change log ends with the state of each %s', async (kind) => {
+  const wrong = await identity.db.query(
+    `select coalesce(now_.id, logged.id) as id from (select t.id, ${stateSql(kind, 't')} as state from ${TABLES[kind]} t) now_
+     full join (select distinct on (entity_id) entity_id as id, state from directory_changes where kind = $1
+       order by entity_id, version desc, ordinal desc) logged on logged.id = now_.id
+     where now_.state is distinct from logged.state`,
+    [kind],
+  );
+  expect(wrong).toEqual([]);
+});
