@@ -13,7 +13,8 @@ export interface Place {
 
 /**
  * In which order namespaces are locked, SQL over their columns: those above before those below. Whoever locks a tree holds
- * its top first then, so that two who want overlapping trees cannot wait for each other. Source: ADR 0106.
+ * its top first then, so two who want overlapping trees do not wait for each other. What is left of that, when a tree
+ * moves between its being read and being locked, the unit of work runs again. Source: ADR 0106.
  */
 export const TOP_DOWN = 'cardinality(traversal_ids), id';
 const TREE = `select id from namespaces where traversal_ids @> array[$1::bigint] order by ${TOP_DOWN} for no key update`;
