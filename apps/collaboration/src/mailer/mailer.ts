@@ -60,9 +60,12 @@ export class Mailer {
 
   private async run(client: SmtpClient): Promise<void> {
     while (!this.isStopping) {
-      let count = 0;
-      for (const source of this.sources) count += await this.sendFrom(source, client);
-      if (count === 0) await this.sleep();
+      let hasMore = false;
+      // Less than a batch was all there was; looking again would be a transaction a queue for each e-mail that comes alone.
+      for (const source of this.sources) {
+        if ((await this.sendFrom(source, client)) >= this.settings.batchCount) hasMore = true;
+      }
+      if (!hasMore) await this.sleep();
     }
   }
 
