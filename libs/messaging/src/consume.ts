@@ -30,6 +30,7 @@ export type AnyBatch = BatchWith<unknown>;
 export interface EffectExtras {
   readonly effect: string;
   readonly definition: EventDefinition;
+  readonly gatherMs: number;
 }
 
 /** Errors of handlers by batch: Nest's RPC proxy answers "Internal server error" and keeps the error to itself. */
@@ -47,10 +48,14 @@ type Handler = (this: unknown, batch: AnyBatch, ...rest: unknown[]) => unknown;
  * and writes through `tx`; inbox rows and effects commit together, and an event whose effect fails is tried again and
  * then kept as a dead letter.
  * Shape: `effect` is a lasting name (`raise-todos`); renaming it replays the stream from its start. It must do nothing
- * that a rollback cannot undo, since a failing batch is tried again event by event.
+ * that a rollback cannot undo, since a failing batch is tried again event by event. `gatherMs` is how long events may wait
+ * for others to share a transaction with, where nobody waits for the effect.
  * Source: reliability-and-security 2.3, 2.4; ADR 0025.
  */
-export function Consume<D extends EventDefinition>(event: D, o: { readonly effect: string }): MethodDecorator {
+export function Consume<D extends EventDefinition>(
+  event: D,
+  o: { readonly effect: string; readonly gatherMs?: number },
+): MethodDecorator {
   if (!/^[a-z][a-z0-9-]*$/.test(o.effect)) throw new Error(`the effect "${o.effect}" is not kebab-case`);
   return (target, key, descriptor) => {
     const method = descriptor.value as unknown as Handler;
@@ -66,7 +71,7 @@ export function Consume<D extends EventDefinition>(event: D, o: { readonly effec
       Reflect.defineMetadata(name, Reflect.getMetadata(name, method), kept);
     }
     descriptor.value = kept as never;
-    const extras: EffectExtras = { effect: o.effect, definition: event };
+    const extras: EffectExtras = { effect: o.effect, definition: event, gatherMs: o.gatherMs ?? 0 };
     EventPattern(event.subject, { ...extras })(target, key, descriptor);
   };
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import type { JsMsg } from 'nats';
 
 export type LetterState = 'retrying' | 'open' | 'replaying' | 'replayed' | 'discarded';
 
@@ -12,6 +13,17 @@ export interface Letter {
   readonly subject: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+}
+
+export function letterOf(effect: string, message: JsMsg, eventId: string | null): Letter {
+  const names = message.headers?.keys() ?? [];
+  return {
+    effect,
+    eventId,
+    subject: message.subject,
+    headers: Object.fromEntries(names.map((name) => [name, message.headers?.get(name) ?? ''])),
+    body: message.string(),
+  };
 }
 
 export interface LetterRow {

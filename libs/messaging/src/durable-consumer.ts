@@ -4,13 +4,15 @@ import type { Logger, Metrics } from '@rookery/platform';
 import type { ConsumerMessages, JsMsg, Subscription } from 'nats';
 import type { Broker } from './broker';
 import type { DeliveredWith } from './consume';
-import type { DeadLetters, Letter } from './dead-letters';
+import { letterOf } from './dead-letters';
+import type { DeadLetters } from './dead-letters';
 import type { Effect, Effects } from './effects';
 import { decode } from './envelope';
 import type { FaultPoints } from './fault-points';
 import { patiently } from './patiently';
 import { durableOf, isMissing, MAX_ACK_PENDING, streamOf } from './streams';
 import type { Streams } from './streams';
+import { Wake } from './wake';
 
 /** Units: milliseconds. */
 const HEARTBEAT_MS = 10_000;
@@ -47,6 +49,8 @@ export class DurableConsumer {
   private readonly stopping = new AbortController();
   private readonly queue: JsMsg[] = [];
   private readonly held = new Set<JsMsg>();
+  /** Nudged when there is enough for a batch. */
+  private readonly gathering = new Wake();
   private readonly counters;
   private messages: ConsumerMessages | null = null;
   private running: Promise<void> | null = null;
@@ -75,6 +79,7 @@ export class DurableConsumer {
   /** Asks for no more, lets the batch in hand end, and hands back the rest. Units: milliseconds. */
   async stop(graceMs: number): Promise<void> {
     this.stopping.abort();
+    this.gathering.nudge();
     await this.askNoMore();
     await Promise.race([this.working ?? Promise.resolve(), pause(graceMs, undefined, { ref: false })]);
     for (const message of [...this.held, ...this.queue.splice(0)]) message.nak();
@@ -128,8 +133,13 @@ export class DurableConsumer {
   private take(message: JsMsg): void {
     if (this.stopping.signal.aborted) return message.nak();
     this.queue.push(message);
-    // Begun after the bytes in hand are parsed, so that what arrived together is done together.
-    this.working ??= Promise.resolve().then(() => this.drain());
+    if (this.queue.length === this.parts.batchCount) this.gathering.nudge();
+    this.working ??= this.gathered().then(() => this.drain());
+  }
+
+  /** At the least the bytes in hand are parsed first, so that what arrived together is done together. */
+  private gathered(): Promise<void> {
+    return this.effect.gatherMs === 0 ? Promise.resolve() : this.gathering.sleep(this.effect.gatherMs);
   }
 
   private async drain(): Promise<void> {
@@ -204,7 +214,7 @@ export class DurableConsumer {
     const { message, event } = delivery;
     this.counters.failed.inc({ effect: this.effect.name });
     const outcome = await this.untilTheDatabaseIsBack(() =>
-      letters.failed(this.letterOf(message, event.id), error, retryDelaysMs.length + 1),
+      letters.failed(letterOf(this.effect.name, message, event.id), error, retryDelaysMs.length + 1),
     );
     if (outcome === null) return;
     const facts = { effect: this.effect.name, eventId: event.id, attempts: outcome.attempts, err: error };
@@ -219,7 +229,7 @@ export class DurableConsumer {
   }
 
   private async bury(message: JsMsg, reason: 'undecodable' | 'unknown_version', problem: string): Promise<void> {
-    await this.parts.letters.bury(this.letterOf(message, null), reason, problem);
+    await this.parts.letters.bury(letterOf(this.effect.name, message, null), reason, problem);
     this.parts.logger.error({ effect: this.effect.name, reason, problem }, 'an event cannot be read: dead letter');
     this.counters.dead.inc({ effect: this.effect.name, reason });
     this.settle(message, 'never');
@@ -236,16 +246,5 @@ export class DurableConsumer {
     return patiently(use, this.stopping.signal, (err) =>
       this.parts.logger.warn({ err, durable: this.durable }, 'an effect waits'),
     );
-  }
-
-  private letterOf(message: JsMsg, eventId: string | null): Letter {
-    const names = message.headers?.keys() ?? [];
-    return {
-      effect: this.effect.name,
-      eventId,
-      subject: message.subject,
-      headers: Object.fromEntries(names.map((name) => [name, message.headers?.get(name) ?? ''])),
-      body: message.string(),
-    };
   }
 }

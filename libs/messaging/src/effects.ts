@@ -12,6 +12,8 @@ import { decode } from './envelope';
 export interface Effect {
   readonly name: string;
   readonly definition: EventDefinition;
+  /** How long events may wait for others. */
+  readonly gatherMs: number;
   /** Nest's callback around the controller's method. */
   readonly call: (batch: AnyBatch) => Promise<unknown>;
 }

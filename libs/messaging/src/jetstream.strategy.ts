@@ -28,14 +28,14 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
 
   /** Nest chains handlers of one pattern; here each has its own durable, inbox name and retries. */
   override addHandler(pattern: unknown, callback: MessageHandler, isEvent = false, extras: object = {}): void {
-    const { effect, definition } = extras as Partial<EffectExtras>;
+    const { effect, definition, gatherMs = 0 } = extras as Partial<EffectExtras>;
     if (!isEvent || effect === undefined || definition === undefined) {
       throw new Error(`the handler of ${String(pattern)} is not declared with @Consume`);
     }
     if (this.effects.some((one) => one.name === effect && one.definition.subject === definition.subject)) {
       throw new Error(`two handlers have the effect ${effect} on ${definition.subject}`);
     }
-    this.effects.push({ name: effect, definition, call: (batch) => callback(batch) });
+    this.effects.push({ name: effect, definition, gatherMs, call: (batch) => callback(batch) });
   }
 
   /** Returns at once, whether the bus is there or not. */

@@ -1,3 +1,4 @@
+import type { Type } from '@nestjs/common';
 import { Unavailable } from '@rookery/kernel';
 import { Metrics } from '@rookery/platform';
 import type { PrivateNats, TestDatabase } from '@rookery/testing';
@@ -8,7 +9,7 @@ import { uuidv7 } from 'uuidv7';
 import { DeadLetters } from '../../src';
 import { envelopeText } from '../../src/envelope';
 import { republish } from '../../src/republish.command';
-import { CountNotesConsumer, MarkNotesConsumer } from '../support/mark-notes.consumer';
+import { CountNotesConsumer, GatherNotesConsumer, MarkNotesConsumer } from '../support/mark-notes.consumer';
 import { newDatabase, newProcess, note, range, until } from '../support/service';
 import type { TestProcess } from '../support/service';
 
@@ -21,8 +22,8 @@ describe('effects of events', () => {
   let test: TestDatabase;
   const processes: TestProcess[] = [];
 
-  const process = async (settings?: Record<string, string>) => {
-    const consumers = [MarkNotesConsumer, CountNotesConsumer];
+  const process = async (settings?: Record<string, string>, other: Type = CountNotesConsumer) => {
+    const consumers = [MarkNotesConsumer, other];
     const made = await newProcess({ databaseUrl: test.url, natsUrl: nats.url, consumers, settings: settings ?? {} });
     processes.push(made);
     return made;
@@ -100,6 +101,26 @@ describe('effects of events', () => {
     await expect(one.count('inbox')).resolves.toBe(600);
     const [{ most }] = (await one.database.query('select max(batch) as most from marks')) as [{ most: number }];
     expect(most).toBeGreaterThan(1);
+  });
+
+  it('share a transaction where nobody waits for them, and are handed back when the process ends', async () => {
+    const one = await process({ CONSUMER_BATCH_COUNT: '3' }, GatherNotesConsumer);
+    await one.start({ relay: true, consumers: true });
+    await consumersReady(one);
+    const arrives = async (id: number) => {
+      await one.emit(id);
+      await until(async () => (await one.marks()).includes(id));
+    };
+    for (const id of [1, 2, 3]) await arrives(id);
+    await until(async () => (await one.marks('gather-notes')).length === 3, 'a full batch');
+    expect(await one.count('marks', `effect = 'gather-notes' and batch = 3`)).toBe(3);
+    await arrives(4);
+    await one.stop();
+    processes.length = 0;
+    const two = await process({ CONSUMER_BATCH_COUNT: '1' }, GatherNotesConsumer);
+    expect(await two.marks('gather-notes')).toEqual([1, 2, 3]);
+    await two.start();
+    await until(async () => (await two.marks('gather-notes')).length === 4, 'what was handed back');
   });
 
   it('happen once when every message is delivered three times', async () => {

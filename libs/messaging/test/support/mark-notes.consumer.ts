@@ -37,6 +37,15 @@ export class MarkNotesConsumer {
   }
 }
 
+/** An effect that nobody waits for. */
+@Controller()
+export class GatherNotesConsumer {
+  @Consume(noteDeleted, { effect: 'gather-notes', gatherMs: 60_000 })
+  async gather(batch: Notes): Promise<void> {
+    await mark(batch, 'gather-notes');
+  }
+}
+
 /** A second effect of the same event, with a durable, an inbox name and retries of its own. */
 @Controller()
 export class CountNotesConsumer {
