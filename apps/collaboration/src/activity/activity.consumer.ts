@@ -22,27 +22,30 @@ import type { ActivityEntry } from './record-activity';
 type IssueBatch =
   EffectBatch<typeof issueCreated> | EffectBatch<typeof issueClosed> | EffectBatch<typeof issueReopened>;
 
+/** Feeds may be a moment late: what happened meanwhile is recorded together (ADR 0146). */
+const RECORDING = { effect: 'record-activity', gatherMs: 100 };
+
 /** What happens becomes entries of feeds. Source: reference work-tracking 7.2, 7.6. */
 @Controller()
 export class ActivityConsumer {
   constructor(private readonly activity: RecordActivity) {}
 
-  @Consume(issueCreated, { effect: 'record-activity' })
+  @Consume(issueCreated, RECORDING)
   issueCreated(batch: EffectBatch<typeof issueCreated>): Promise<void> {
     return this.ofIssues(batch, 'created');
   }
 
-  @Consume(issueClosed, { effect: 'record-activity' })
+  @Consume(issueClosed, RECORDING)
   issueClosed(batch: EffectBatch<typeof issueClosed>): Promise<void> {
     return this.ofIssues(batch, 'closed');
   }
 
-  @Consume(issueReopened, { effect: 'record-activity' })
+  @Consume(issueReopened, RECORDING)
   issueReopened(batch: EffectBatch<typeof issueReopened>): Promise<void> {
     return this.ofIssues(batch, 'reopened');
   }
 
-  @Consume(noteCreated, { effect: 'record-activity' })
+  @Consume(noteCreated, RECORDING)
   async noteCreated({ tx, events }: EffectBatch<typeof noteCreated>): Promise<void> {
     const notes = await noteSubjects(
       tx,
@@ -59,7 +62,7 @@ export class ActivityConsumer {
     await this.activity.record(tx, entries);
   }
 
-  @Consume(projectCreated, { effect: 'record-activity' })
+  @Consume(projectCreated, RECORDING)
   async projectCreated({ tx, events }: EffectBatch<typeof projectCreated>): Promise<void> {
     const entries = events.map(({ id, data }) =>
       ofProject(id, { projectId: data.project_id, authorId: data.creator_id, action: 'created', at: data.created_at }),
@@ -67,7 +70,7 @@ export class ActivityConsumer {
     await this.activity.record(tx, entries);
   }
 
-  @Consume(memberAdded, { effect: 'record-activity' })
+  @Consume(memberAdded, RECORDING)
   async memberAdded({ tx, events }: EffectBatch<typeof memberAdded>): Promise<void> {
     const entries = events
       .filter(isOfProject)
@@ -77,7 +80,7 @@ export class ActivityConsumer {
     await this.activity.record(tx, entries);
   }
 
-  @Consume(memberRemoved, { effect: 'record-activity' })
+  @Consume(memberRemoved, RECORDING)
   async memberRemoved({ tx, events }: EffectBatch<typeof memberRemoved>): Promise<void> {
     const entries = events.filter(isOfProject).map(({ id, data }) => {
       const action = data.reason === 'expired' ? 'expired' : 'left';

@@ -26,6 +26,9 @@ type Told = Notice['told'];
 /** Whom the text of an event's subject names, by the event's id. */
 type Named = ReadonlyMap<string, readonly number[]>;
 
+/** E-mails have half a second (performance P7): what is told meanwhile is queued together (ADR 0146). */
+const QUEUEING = { effect: 'queue-mails', gatherMs: 100 };
+
 /** What happens to issues and notes becomes e-mails. Source: reference work-tracking 8.3, 8.4. */
 @Controller()
 export class NotificationsConsumer {
@@ -36,7 +39,7 @@ export class NotificationsConsumer {
     private readonly directory: Directory,
   ) {}
 
-  @Consume(noteCreated, { effect: 'queue-mails' })
+  @Consume(noteCreated, QUEUEING)
   async noteCreated({ tx, events }: EffectBatch<typeof noteCreated>): Promise<void> {
     await this.directory.settled(tx);
     const named = await this.namedInNotes(tx, events);
@@ -51,12 +54,12 @@ export class NotificationsConsumer {
   }
 
   /** Nobody gets an e-mail for an edited note, but the newly named take part from now on. */
-  @Consume(noteUpdated, { effect: 'queue-mails' })
+  @Consume(noteUpdated, QUEUEING)
   async noteUpdated({ tx, events }: EffectBatch<typeof noteUpdated>): Promise<void> {
     await this.namedInNotes(tx, events);
   }
 
-  @Consume(issueCreated, { effect: 'queue-mails' })
+  @Consume(issueCreated, QUEUEING)
   async issueCreated({ tx, events }: EffectBatch<typeof issueCreated>): Promise<void> {
     await this.directory.settled(tx);
     const named = await this.namedInIssues(tx, events);
@@ -70,7 +73,7 @@ export class NotificationsConsumer {
   }
 
   /** A new assignment is told to all, a new text only to the newly named; nobody is told both. */
-  @Consume(issueUpdated, { effect: 'queue-mails' })
+  @Consume(issueUpdated, QUEUEING)
   async issueUpdated({ tx, events }: EffectBatch<typeof issueUpdated>): Promise<void> {
     await this.directory.settled(tx);
     const named = await this.namedInIssues(
@@ -92,12 +95,12 @@ export class NotificationsConsumer {
     await this.mails.queue(tx, notices);
   }
 
-  @Consume(issueClosed, { effect: 'queue-mails' })
+  @Consume(issueClosed, QUEUEING)
   issueClosed({ tx, events }: EffectBatch<typeof issueClosed>): Promise<void> {
     return this.stateChanged(tx, events, 'issue_closed');
   }
 
-  @Consume(issueReopened, { effect: 'queue-mails' })
+  @Consume(issueReopened, QUEUEING)
   issueReopened({ tx, events }: EffectBatch<typeof issueReopened>): Promise<void> {
     return this.stateChanged(tx, events, 'issue_reopened');
   }
