@@ -19,6 +19,8 @@ export interface Grant {
   readonly access_level: number;
   readonly expires_at?: string | null;
 }
+/** Why not, by the name of each. */
+type Reasons = Record<string, string>;
 const EXISTS = 'Member already exists';
 
 /** Adding, changing and removing direct members. Source: reference identity-and-import 2.8. */
@@ -55,12 +57,10 @@ export class MembersService {
     if (Object.keys(failures).length > 0) throw new PartlyRefused(failures);
   }
 
-  private async knownOf(
-    tx: Tx,
-    people: readonly Named[],
-  ): Promise<{ known: KnownUser[]; refused: Record<string, string> }> {
+  private async knownOf(tx: Tx, people: readonly Named[]): Promise<{ known: KnownUser[]; refused: Reasons }> {
     const known: KnownUser[] = [];
-    const refused: Record<string, string> = {};
+    // Without a prototype: strangers are named by whatever the caller wrote, `__proto__` too.
+    const refused = Object.create(null) as Reasons;
     for (const who of people) {
       const user = await this.queries.person(tx, who);
       if (user) known.push(user);
@@ -69,7 +69,7 @@ export class MembersService {
     return { known, refused };
   }
 
-  private async refusalOf(user: KnownUser, add: () => Promise<unknown>): Promise<Record<string, string>> {
+  private async refusalOf(user: KnownUser, add: () => Promise<unknown>): Promise<Reasons> {
     try {
       await add();
       return {};

@@ -88,6 +88,11 @@ describe.each([
       { status: 'error', message: { [two.username]: 'Member already exists', '999999': 'User Not Found' } },
     ]);
     expect((await ada.client.get(`${source.base}/${bob.id}`)).status).toBe(200);
+    const odd = await ada.client.post(source.base).body({ username: '__proto__,constructor', access_level: 20 });
+    expect([odd.status, odd.text]).toEqual([
+      400,
+      '{"status":"error","message":{"__proto__":"User Not Found","constructor":"User Not Found"}}',
+    ]);
   });
 
   it('come in the order of ids, whatever the order asked for: two requests cannot wait for each other', async () => {
