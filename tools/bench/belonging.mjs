@@ -12,6 +12,7 @@ import { startEstate } from '../estate/estate.mjs';
 import { sharedTemporary } from '../estate/postgres-files.mjs';
 import { freePort } from '../estate/processes.mjs';
 import { load } from './load.mjs';
+import { makePerson, writerOf } from './writer.mjs';
 
 const GOAL = 2;
 const GROUPS = 50_000;
@@ -42,22 +43,9 @@ const LISTS = {
 
 /** Shape: tokens by way. Groups and memberships are written past the API: 55,000 calls would take longer than the bench. */
 async function seed(estate) {
-  const post = async (path, json) => {
-    const response = await fetch(`${estate.baseUrl}/api/v4${path}`, {
-      method: 'POST',
-      headers: { 'private-token': estate.token, 'content-type': 'application/json' },
-      body: JSON.stringify(json),
-    });
-    if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
-    return response.json();
-  };
+  const post = writerOf(estate);
   const people = {};
-  for (const way of WAYS) {
-    const person = { username: way, name: way, email: `${way}@mail.example`, force_random_password: true };
-    const { id } = await post('/users', person);
-    const { token } = await post(`/users/${id}/personal_access_tokens`, { name: 'bench', scopes: ['api'] });
-    people[way] = { id, token };
-  }
+  for (const way of WAYS) people[way] = await makePerson(post, way);
   const client = new pg.Client({ connectionString: estate.databases.identity });
   await client.connect();
   const { id: root } = await post('/groups', { name: 'a root', path: 'a-root' });

@@ -1,5 +1,6 @@
 /** The data of docs/performance: 50 people, one project, 1,000 issues, 50,000 notes, and to-dos for each person. */
 import pg from 'pg';
+import { makePerson, writerOf } from './writer.mjs';
 
 export const PEOPLE = 50;
 export const ISSUES = 1000;
@@ -8,27 +9,9 @@ const TODOS_A_PERSON = 100;
 
 /** Shape: `{ project, issues: firstId, people: [{ id, username, token }] }`. */
 export async function seed(estate) {
-  const call = async (path, json) => {
-    const response = await fetch(`${estate.baseUrl}/api/v4${path}`, {
-      method: 'POST',
-      headers: { 'private-token': estate.token, 'content-type': 'application/json' },
-      body: JSON.stringify(json),
-    });
-    if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
-    return response.json();
-  };
+  const call = writerOf(estate);
   const people = [];
-  for (let index = 0; index < PEOPLE; index += 1) {
-    const username = `person${index}`;
-    const user = await call('/users', {
-      username,
-      email: `${username}@mail.example`,
-      name: `Person ${index}`,
-      force_random_password: true,
-    });
-    const { token } = await call(`/users/${user.id}/personal_access_tokens`, { name: 'bench', scopes: ['api'] });
-    people.push({ id: user.id, username, token });
-  }
+  for (let index = 0; index < PEOPLE; index += 1) people.push(await makePerson(call, `person${index}`));
   const group = await call('/groups', { name: 'bench', path: 'bench' });
   const { id: project } = await call('/projects', { name: 'bench', namespace_id: group.id });
   await call(`/projects/${project}/members`, { user_id: people.map(({ id }) => id).join(','), access_level: 30 });

@@ -21,5 +21,4 @@ export { openApiDocument, writeOpenApi } from './openapi';
 export type { OpenApiOptions } from './openapi';
 export { Internal } from './internal';
 export type { InternalRequest } from './internal';
-export { htmlOf } from './web-page';
 export { apiV4Server, createApiV4App } from './server';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml } from '@rookery/kernel';
 import type { FastifyReply } from 'fastify';
 import type { WebPage } from './answers';
 import { commonHeaders } from './reply';
@@ -22,18 +23,6 @@ const HEADERS = [
   ...['content-type', 'text/html; charset=utf-8', 'content-security-policy', POLICY],
   ...['referrer-policy', 'no-referrer', 'x-frame-options', 'DENY', 'x-robots-tag', 'noindex'],
 ];
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Text for a page, also within a quoted attribute. */
-export function htmlOf(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]!);
-}
 
 /** Shape: a page, or the URL of another. Source: ADR 0150. */
 export function writeWebPage(reply: FastifyReply, facts: ReplyFacts, page: WebPage | string): void {
@@ -50,7 +39,7 @@ export function writeWebPage(reply: FastifyReply, facts: ReplyFacts, page: WebPa
 }
 
 function documentOf({ title, html }: WebPage): string {
-  const name = htmlOf(title);
+  const name = escapeHtml(title);
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -1,8 +1,9 @@
 import type { AccountMailFacts, AccountMailTemplate } from '@rookery/contracts';
+import { escapeHtml } from '@rookery/kernel';
 import type { SendMailOptions } from 'nodemailer';
 import { hostOf } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
-import { escapeHtml, oneLine } from '../mailer/mail-text';
+import { oneLine } from '../mailer/mail-text';
 
 /** What is said, a paragraph an item. */
 interface Letter {

@@ -38,7 +38,3 @@ export function manyLines(text: string): string {
 export function htmlOf(text: string): string {
   return markdown.render(manyLines(text));
 }
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-}

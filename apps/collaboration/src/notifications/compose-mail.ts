@@ -1,7 +1,8 @@
+import { escapeHtml } from '@rookery/kernel';
 import type { SendMailOptions } from 'nodemailer';
 import { hostOf, messageIdFor } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
-import { escapeHtml, htmlOf, manyLines, oneLine } from '../mailer/mail-text';
+import { htmlOf, manyLines, oneLine } from '../mailer/mail-text';
 import type { MailReason, MailTemplate } from './mail-templates';
 
 /** An e-mail that may be sent now, and all that it tells. */

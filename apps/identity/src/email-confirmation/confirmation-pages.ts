@@ -1,5 +1,5 @@
 import type { WebPage } from '@rookery/api-v4';
-import { htmlOf } from '@rookery/api-v4';
+import { escapeHtml } from '@rookery/kernel';
 
 export const CONFIRMED: WebPage = {
   title: 'Your e-mail address is confirmed',
@@ -13,9 +13,9 @@ export const CONFIRMED: WebPage = {
 export function pageOfAsking(address: string, token: string): WebPage {
   return {
     title: 'Confirm your e-mail address',
-    html: `<p>Somebody gave <strong>${htmlOf(address)}</strong> for an account here. Is it your address?</p>
+    html: `<p>Somebody gave <strong>${escapeHtml(address)}</strong> for an account here. Is it your address?</p>
 <form method="post" action="confirmation">
-<input type="hidden" name="confirmation_token" value="${htmlOf(token)}">
+<input type="hidden" name="confirmation_token" value="${escapeHtml(token)}">
 <button type="submit">Confirm the address</button>
 </form>
 <p>If you know nothing of it, close this page: the address will not be used.</p>`,
@@ -25,7 +25,7 @@ export function pageOfAsking(address: string, token: string): WebPage {
 export function pageOfRefusal(reason: string): WebPage {
   return {
     title: 'This link does not work',
-    html: `<p>${htmlOf(reason)}.</p>
+    html: `<p>${escapeHtml(reason)}.</p>
 <p>It works once and for three days, and the newest e-mail ends the former ones. If the address is not confirmed yet, have
 another e-mail sent by giving it again.</p>`,
     status: 400,

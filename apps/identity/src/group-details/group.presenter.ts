@@ -68,11 +68,13 @@ export const group = presenter<GroupRow>('Group').fields({
   ip_restriction_ranges: [nullable(text), setting('ip_restriction_ranges')],
 });
 
+const secret = { when: (one: GroupDetailRow): boolean => one.shows_secrets };
+
 /** One group. */
 export const groupDetail = group.extend<GroupDetailRow>('GroupDetail').fields({
   shared_with_groups: [sharedWithGroups, (one) => one.shared_with_groups],
-  runners_token: [nullable(text), (one) => one.runners_token, { when: (one) => one.shows_secrets }],
-  enabled_git_access_protocol: [text, setting('enabled_git_access_protocol'), { when: (one) => one.shows_secrets }],
+  runners_token: [nullable(text), (one) => one.runners_token, secret],
+  enabled_git_access_protocol: [text, setting('enabled_git_access_protocol'), secret],
   prevent_sharing_groups_outside_hierarchy: [
     bool,
     setting('prevent_sharing_groups_outside_hierarchy'),
@@ -87,31 +89,15 @@ export const groupDetail = group.extend<GroupDetailRow>('GroupDetail').fields({
   allowed_email_domains_list: [nullable(text), setting('allowed_email_domains_list')],
   shared_runners_minutes_limit: [nullable(int), setting('shared_runners_minutes_limit')],
   extra_shared_runners_minutes_limit: [nullable(int), setting('extra_shared_runners_minutes_limit')],
-  unique_project_download_limit: [
-    nullable(int),
-    setting('unique_project_download_limit'),
-    { when: (one) => one.shows_secrets },
-  ],
+  unique_project_download_limit: [nullable(int), setting('unique_project_download_limit'), secret],
   unique_project_download_limit_interval_in_seconds: [
     nullable(int),
     setting('unique_project_download_limit_interval_in_seconds'),
-    { when: (one) => one.shows_secrets },
+    secret,
   ],
-  unique_project_download_limit_allowlist: [
-    list(text),
-    setting('unique_project_download_limit_allowlist'),
-    { when: (one) => one.shows_secrets },
-  ],
-  unique_project_download_limit_alertlist: [
-    list(int),
-    setting('unique_project_download_limit_alertlist'),
-    { when: (one) => one.shows_secrets },
-  ],
-  auto_ban_user_on_excessive_projects_download: [
-    bool,
-    setting('auto_ban_user_on_excessive_projects_download'),
-    { when: (one) => one.shows_secrets },
-  ],
+  unique_project_download_limit_allowlist: [list(text), setting('unique_project_download_limit_allowlist'), secret],
+  unique_project_download_limit_alertlist: [list(int), setting('unique_project_download_limit_alertlist'), secret],
+  auto_ban_user_on_excessive_projects_download: [bool, setting('auto_ban_user_on_excessive_projects_download'), secret],
   projects: [list(nested(project)), (one) => one.projects ?? [], { when: (one) => one.projects !== undefined }],
   shared_projects: [
     list(nested(project)),
