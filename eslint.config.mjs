@@ -2,6 +2,10 @@ import jest from 'eslint-plugin-jest';
 import tseslint from 'typescript-eslint';
 import { boundaryRules } from './tools/checks/boundaries.mjs';
 
+/** What a class of parameters may begin with: what the method does, or `One` for a thing that the path names. */
+const PARAMETER_VERBS =
+  'One|List|Show|Create|Update|Remove|Approve|Check|Confirm|Fork|Merge|Move|Preview|Revoke|Rotate|Star|Transfer';
+
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '.rookery/**', '.nx/**', 'coverage/**', '**/*.generated.*'] },
   {
@@ -41,6 +45,32 @@ export default tseslint.config(
     // Nest reads constructor parameter types at run time, so a class that is injected must be a value import.
     files: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
     rules: { '@typescript-eslint/consistent-type-imports': 'off' },
+  },
+  {
+    files: ['**/*.dto.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: `ExportNamedDeclaration > ClassDeclaration:not([id.name=/^(${PARAMETER_VERBS})[A-Z]/])`,
+          message:
+            'Parameters are named by the method and the noun: ListNotes, CreateNote, UpdateNote, or OneNote where they only name the thing. A verb that is missing is added to PARAMETER_VERBS in eslint.config.mjs.',
+        },
+        {
+          selector: 'ClassDeclaration[id.name=/(Params|Parameters|Dto)$/]',
+          message: 'Parameters have no suffix: CreateNote, not CreateNoteParams.',
+        },
+        {
+          selector: 'PropertyDefinition[decorators.length=0]',
+          message: 'A parameter without a field decorator never reaches the handler.',
+        },
+      ],
+    },
+  },
+  {
+    // A request of supertest that nobody awaits is never sent, and expects nothing.
+    files: ['**/test/**/*.ts', 'libs/testing/src/**/*.ts'],
+    rules: { '@typescript-eslint/no-floating-promises': ['error', { checkThenables: true }] },
   },
   {
     files: ['**/*.{spec,db-spec,api-spec,contract-spec,e2e-spec}.ts'],

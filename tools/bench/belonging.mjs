@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- groups|projects [--rounds 5] [--count 300]`: lists of groups over 50,000 groups, or of projects with
  * one in each of them, of people who belong to 5,000 in three ways, beside the same call of somebody who belongs to 100; in
- * turn, one request at a time, through the whole stack. Held is the p50: at most twice that of the 100 (performance P8).
- * The exit code is 1 when a held call misses it.
+ * turn, one request at a time, through the whole stack. Held is the p50: at most twice that of the 100
+ * (docs/performance.md 2). The exit code is 1 when a held call misses it.
  */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';

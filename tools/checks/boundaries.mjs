@@ -3,9 +3,28 @@
  * its row; a file of a service sees only the layers that its suffix allows. Each rule carries its reason, which is
  * printed when it fires.
  */
-const LIBRARIES = ['contracts', 'kernel', 'platform', 'persistence', 'messaging', 'api-v4', 'directory', 'testing'];
+const LIBRARIES = [
+  'contracts',
+  'kernel',
+  'platform',
+  'persistence',
+  'messaging',
+  'jobs',
+  'api-v4',
+  'directory',
+  'testing',
+];
 
-const SERVICE_LIBRARIES = ['contracts', 'kernel', 'platform', 'persistence', 'messaging', 'api-v4', 'directory'];
+const SERVICE_LIBRARIES = [
+  'contracts',
+  'kernel',
+  'platform',
+  'persistence',
+  'messaging',
+  'jobs',
+  'api-v4',
+  'directory',
+];
 
 /** Shape: room -> the libraries it may import, and the reason for leaving out the others. */
 export const ROOMS = {
@@ -19,6 +38,10 @@ export const ROOMS = {
   'libs/messaging': {
     may: ['contracts', 'kernel', 'platform', 'persistence'],
     why: 'messages are relayed and consumed without knowing the HTTP edge',
+  },
+  'libs/jobs': {
+    may: ['contracts', 'kernel', 'platform', 'persistence'],
+    why: "jobs are rows in the service's own database; they know neither the bus nor the HTTP edge",
   },
   'libs/api-v4': {
     may: ['contracts', 'kernel', 'platform'],
@@ -41,7 +64,9 @@ export const ROOMS = {
 };
 
 const TESTS = ['**/*.spec.ts', '**/test/**/*.ts', 'apps/e2e/**/*.ts'];
-const EDGE = '(controller|dto|presenter|consumer|job)';
+const EDGE = '(controller|dto|presenter|permission|schema|consumer|job)';
+/** Neither inside nor edge: what puts a service together, and JSON that PostgreSQL writes, which both sides read. */
+const BETWEEN = '(shape|module|config|command|worker)';
 
 const restrict = (patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
 
@@ -79,16 +104,32 @@ const INSIDE = [
   {
     regex: `\\.${EDGE}$`,
     message:
-      'Inside (entity, policy, repository, queries, service) never imports the edge: HTTP and NATS call the inside, not the other way round.',
+      'Inside (entity, policy, queries, service, no suffix) never imports the edge: HTTP and NATS call the inside, not the other way round.',
   },
   {
     regex: '^@rookery/(api-v4|messaging)$',
+    allowImportNames: [
+      'FeatureAccess',
+      'GroupScope',
+      'NamespaceFacts',
+      'namespaceOf',
+      'ProjectScope',
+      'SCOPE_RESOLVER',
+      'ScopeResolver',
+    ],
     message: 'Inside speaks nouns and kernel errors; HTTP and NATS belong to controllers, presenters and consumers.',
   },
   {
     regex: '^@nestjs/(?!common$)',
     message: 'Of Nest, the inside uses Injectable only.',
   },
+];
+
+/** A file without a suffix is inside, like the suffixes that only name its kind (entity, policy, queries, service). */
+const OUTSIDE = [
+  ...`${EDGE}${BETWEEN}`.match(/[a-z]+/g).map((suffix) => `**/*.${suffix}.ts`),
+  '**/migrations/*.ts',
+  'apps/*/src/{main,database}.ts',
 ];
 
 /** Flat-config blocks for eslint.config.mjs. */
@@ -105,8 +146,8 @@ export function boundaryRules() {
   const inside = Object.keys(ROOMS)
     .filter((room) => room.startsWith('apps/') && room !== 'apps/gateway')
     .map((room) => ({
-      files: [`${room}/src/**/*.{entity,policy,repository,queries,service}.ts`],
-      ignores: TESTS,
+      files: [`${room}/src/**/*.ts`],
+      ignores: [...TESTS, ...OUTSIDE],
       rules: restrict([...librariesOf(room), otherServices(room), ...INSIDE]),
     }));
   return [...blocks, ...inside];

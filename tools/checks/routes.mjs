@@ -3,8 +3,9 @@
  * Route inventory: what docs/routes.tsv plans, what the services' OpenAPI documents serve, and how many tests call it.
  * `npm run routes` prints every served route with its requirement and the tests of the last run of each spec, then
  * served / planned per service; `--check` fails when a route is served that the inventory does not know, when the
- * inventory calls an issue done whose route is missing, or when a served route cites no requirement. `npm test` ends
- * with a look for served routes that no test called.
+ * inventory calls an issue done whose route is missing, when a served route cites no requirement, or when a row of the
+ * inventory is out of order or holds what its columns do not know (docs/reference/README.md). `npm test` ends with a
+ * look for served routes that no test called.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +17,20 @@ const DONE = ['foundation', 'identity'];
 const OUTSIDE_DOCUMENTS = new Set(['GET //-/health/live', 'GET //-/health/ready', 'GET //-/metrics']);
 /** Left by specs, see libs/testing/src/route-tests.ts. */
 const ROUTE_TESTS = `${root}node_modules/.cache/rookery/route-tests/`;
+
+/** What the columns of docs/routes.tsv hold; `auth` and `note` are free, `requirement` is judged by citations.mjs. */
+const COLUMNS = {
+  service: /^(?:admin|collaboration|gateway|identity|import|package)$/,
+  issue: /^(?:activity|administration|foundation|identity|imports|operations|packages|repositories|work-tracking)$/,
+  tag: /^(?:spec|gap|base|extra)$/,
+  method: /^(?:GET|HEAD|POST|PUT|PATCH|DELETE)$/,
+  path: /^\/\S+$/,
+  success: /^2\d\d$/,
+  auth: /\S/,
+  paging: /^(?:-|offset|keyset)$/,
+  requirement: /\S/,
+  note: /\S/,
+};
 
 const shapeOf = (path) =>
   path
@@ -90,10 +105,38 @@ function problemsOf(planned, served) {
       .map((route) => `served but not in docs/routes.tsv: ${nameOf(route)}`),
     ...served.filter((route) => !route.source).map((route) => `cites no requirement: ${nameOf(route)}`),
     ...planned
+      .filter((route) => route.requirement.includes('to come') && servedKeys.has(key(route)))
+      .map((route) => `served, but docs/routes.tsv says that its reference is to come: ${nameOf(route)}`),
+    ...planned
       .filter((route) => DONE.includes(route.issue))
       .filter((route) => !servedKeys.has(key(route)) && !OUTSIDE_DOCUMENTS.has(`${route.method} ${route.path}`))
       .map((route) => `planned for a finished issue but not served: ${nameOf(route)}`),
   ];
+}
+
+/** What is wrong with the text of the inventory, by line. */
+export function problemsOfInventory(text) {
+  const [head, ...rows] = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split('\t'));
+  const names = Object.keys(COLUMNS);
+  if (head.join() !== names.join()) return [`docs/routes.tsv:1: the columns are not ${names.join(', ')}`];
+  const orderOf = (row) => ['service', 'path', 'method'].map((name) => row[names.indexOf(name)]).join('\t');
+  return rows.flatMap((row, index) => {
+    const at = `docs/routes.tsv:${index + 2}:`;
+    if (row.length !== names.length) return [`${at} has ${row.length} columns`];
+    const before = index === 0 ? '' : orderOf(rows[index - 1]);
+    return [
+      ...names
+        .filter((name, column) => !COLUMNS[name].test(row[column]))
+        .map((name) => `${at} ${name} does not hold "${row[names.indexOf(name)]}"`),
+      ...(/^(?:spec|gap)$/.test(row[2]) === row[8].startsWith('requirements ')
+        ? []
+        : [`${at} what cites requirements is spec or gap, and nothing else is`]),
+      ...(orderOf(row) > before ? [] : [`${at} stands after ${before.replaceAll('\t', ' ')}`]),
+    ];
+  });
 }
 
 function printRoutes(served, counts) {
@@ -125,7 +168,10 @@ function main(isChecking) {
   const served = servedRoutes();
   if (!isChecking) printRoutes(served, testCounts());
   printServices(planned, served);
-  const problems = problemsOf(planned, served);
+  const problems = [
+    ...problemsOfInventory(readFileSync(`${root}docs/routes.tsv`, 'utf8')),
+    ...problemsOf(planned, served),
+  ];
   for (const problem of problems) process.stdout.write(`${problem}\n`);
   if (isChecking && problems.length > 0) process.exitCode = 1;
 }

@@ -1,12 +1,10 @@
 /**
  * The client and the judge of all drills: writes uniquely numbered notes that mention one person each, remembers which
  * were acknowledged, and afterwards holds notes, to-dos, activity events and mails against that.
- * Source: reliability-and-security 11.
+ * Source: reference reliability 11.
  */
-import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { simpleParser } from 'mailparser';
+import { MailFiles } from './mail-files.mjs';
 
 const WRITERS = 4;
 const READERS = 4;
@@ -14,60 +12,30 @@ const PROJECTS = 2;
 
 export class Ledger {
   #entries = new Map();
-  #parsed = new Map();
   #next = 0;
   #stopping = false;
   #running = [];
 
-  constructor(estate, seed) {
-    this.estate = estate;
-    this.seed = seed;
-  }
-
-  async api(method, path, { token = this.estate.token, json } = {}) {
-    const response = await fetch(`${this.estate.baseUrl}/api/v4${path}`, {
-      method,
-      headers: { 'private-token': token, ...(json ? { 'content-type': 'application/json' } : {}) },
-      ...(json ? { body: JSON.stringify(json) } : {}),
-      signal: AbortSignal.timeout(15_000),
-    });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null };
-  }
-
-  /** What a drill needs is made even while the fault is on already. */
-  async #made(path, json) {
-    for (let attempt = 1; ; attempt += 1) {
-      const { status, body } = await this.api('POST', path, { json });
-      if (status === 201) return body;
-      if (status < 502 || attempt === 20) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`);
-      await delay(500);
-    }
+  constructor(client) {
+    this.client = client;
+    this.seed = client.seed;
+    this.mails = new MailFiles(client.estate.mailDir);
   }
 
   /** People, projects and one issue in each. */
   async prepare() {
-    const person = async (name) => {
-      const username = `${name}-${this.seed}`;
-      const email = `${username}@mail.example`;
-      const user = await this.#made('/users', { username, email, name, force_random_password: true });
-      const { token } = await this.#made(`/users/${user.id}/personal_access_tokens`, {
-        name: 'drill',
-        scopes: ['api'],
-      });
-      return { id: user.id, username, email, token };
-    };
-    const several = (count, make) => Promise.all(Array.from({ length: count }, (_, index) => make(index)));
-    this.writers = await several(WRITERS, (index) => person(`writer${index}`));
-    this.readers = await several(READERS, (index) => person(`reader${index}`));
-    const group = await this.#made('/groups', { name: `drill-${this.seed}`, path: `drill-${this.seed}` });
-    this.projects = await several(PROJECTS, async (index) => {
-      const project = await this.#made('/projects', { name: `p${index}`, namespace_id: group.id });
-      const people = [...this.writers, ...this.readers].map(({ id }) => id).join(',');
-      await this.#made(`/projects/${project.id}/members`, { user_id: people, access_level: 30 });
-      await this.#made(`/projects/${project.id}/issues`, { title: 'drill' });
-      return project.id;
-    });
+    const { client, seed } = this;
+    this.writers = await client.people(WRITERS, 'writer');
+    this.readers = await client.people(READERS, 'reader');
+    const group = await client.made('/groups', { name: `drill-${seed}`, path: `drill-${seed}` });
+    this.projects = await Promise.all(
+      Array.from({ length: PROJECTS }, async (_, index) => {
+        const project = await client.made('/projects', { name: `p${index}`, namespace_id: group.id });
+        await client.join(project.id, [...this.writers, ...this.readers], 30);
+        await client.made(`/projects/${project.id}/issues`, { title: 'drill' });
+        return project.id;
+      }),
+    );
   }
 
   /** Writes until `stop`. Units: notes a second, of all writers together. */
@@ -89,7 +57,10 @@ export class Ledger {
     this.#entries.set(marker, entry);
     try {
       const json = { body: `@${reader.username} ${marker} ${writer.username}` };
-      const answer = await this.api('POST', `/projects/${project}/issues/1/notes`, { token: writer.token, json });
+      const answer = await this.client.api('POST', `/projects/${project}/issues/1/notes`, {
+        token: writer.token,
+        json,
+      });
       if (answer.status === 201) entry.outcome = 'acknowledged';
       else if (answer.status < 500) entry.outcome = `refused with ${answer.status}`;
     } catch {
@@ -105,22 +76,13 @@ export class Ledger {
   async #all(path, token) {
     const rows = [];
     for (let page = 1; ; page += 1) {
-      const answer = await this.api('GET', `${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`, {
+      const answer = await this.client.api('GET', `${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`, {
         token,
       });
       if (answer.status !== 200) throw new Error(`GET ${path}: ${answer.status}`);
       rows.push(...answer.body);
       if (answer.body.length < 100) return rows;
     }
-  }
-
-  async #mails() {
-    for (const name of readdirSync(this.estate.mailDir).filter((file) => file.endsWith('.eml'))) {
-      if (this.#parsed.has(name)) continue;
-      const mail = await simpleParser(readFileSync(join(this.estate.mailDir, name)));
-      this.#parsed.set(name, { id: mail.messageId, to: [mail.to].flat()[0]?.value[0]?.address, text: mail.text ?? '' });
-    }
-    return [...this.#parsed.values()];
   }
 
   /** One look at everything. Shape: counts, and up to five examples of what is wrong. */
@@ -150,7 +112,7 @@ export class Ledger {
         .map(({ note }) => note.body),
     );
     const mails = new Map();
-    for (const { id, to, text } of await this.#mails()) {
+    for (const { id, to, text } of await this.mails.all()) {
       const marker = /drill \S+ of/.exec(text)?.[0];
       const entry = this.#entries.get(marker);
       if (entry && to === entry.reader.email) mails.set(marker, (mails.get(marker) ?? new Set()).add(id));

@@ -5,7 +5,8 @@ const COPY = 'Drill-Copy';
 
 /** Shape: `stop()` resolves to the number of copies made. */
 export async function deliverAgain(natsUrl, { streams, copies }) {
-  const connection = await connect({ servers: natsUrl });
+  const { host, username, password } = new URL(natsUrl);
+  const connection = await connect({ servers: host, user: username, pass: password });
   const bus = connection.jetstream();
   let made = 0;
   const subscriptions = streams.map((stream) => {

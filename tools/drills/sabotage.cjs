@@ -1,7 +1,8 @@
 /**
  * Loaded into a service by NODE_OPTIONS=--require: takes a guard out, or puts a fault in, by changing the text of one
- * built file as it is loaded. Nothing of this is in the product. What is to be changed is in DRILL_SABOTAGE, names
- * from CHANGES joined by commas; a change that finds nothing to change ends the process, so that no drill is blind.
+ * built file as it is loaded, or of several. Nothing of this is in the product. What is to be changed is in
+ * DRILL_SABOTAGE, names from CHANGES joined by commas; a change that finds nothing to change ends the process, so that no
+ * drill is blind.
  */
 const Module = require('node:module');
 
@@ -93,15 +94,132 @@ const CHANGES = {
     from: /await this\.tokens\.revokeFamilyOf\(row\.token_id\);/,
     to: '',
   },
+  /** What a bot may does not depend on who made it and who gave out its tokens. */
+  'free-bots': [
+    {
+      only: /apps[\\/]identity/,
+      file: /users[\\/]bot-limits\.js$/,
+      from: /async follow\(tx, userId, isExternal\) \{/,
+      to: 'async follow() { return;',
+    },
+    {
+      only: /apps[\\/]identity/,
+      file: /resolution[\\/]token-resolution\.js$/,
+      from: /u\.external or \(u\.kind in .* as external,/,
+      to: 'u.external,',
+    },
+    {
+      only: /apps[\\/]identity/,
+      file: /resource[\\/]bot-users\.js$/,
+      from: /external: maker\.isExternal,/,
+      to: '',
+    },
+  ],
+  /** A bot stays what those were who answer for it when its tokens were given out. */
+  'steady-bots': [
+    {
+      only: /apps[\\/]identity/,
+      file: /users[\\/]user-rows\.js$/,
+      from: /await this\.limits\.follow\(tx, id, external\);/,
+      to: '',
+    },
+    {
+      only: /apps[\\/]identity/,
+      file: /resolution[\\/]token-resolution\.js$/,
+      from: /u\.external or \(u\.kind in .* as external,/,
+      to: 'u.external,',
+    },
+  ],
+  /** What an administrator gave out is good when they are none any more. */
+  'endless-impersonation': {
+    only: /apps[\\/]identity/,
+    file: /resolution[\\/]token-resolution\.js$/,
+    from: /if \(row\.is_given_out && !row\.may_give_out\)/,
+    to: 'if (false)',
+  },
+  /** A gateway forgets good token checks of people who change, but not those of tokens that they gave out. */
+  'unheard-impersonators': {
+    only: /apps[\\/]gateway/,
+    file: /auth[\\/]token-leases\.js$/,
+    from: /const giver = holder\.given_by_id \?\? holder\.impersonator_id;/,
+    to: 'const giver = null;',
+  },
+  /** Effects go by any copy of the directory that was current a few seconds ago, whatever their cause had seen. */
+  'hasty-effects': {
+    only: /apps[\\/]collaboration/,
+    file: /directory[\\/]dist[\\/]directory\.js$/,
+    from: /\.\.\.seenBy\(events\)/,
+    to: '...seenBy([])',
+  },
+  /** To-dos and feeds show what was told once, whoever reads. */
+  'unjudged-lists': [
+    {
+      only: /apps[\\/]collaboration/,
+      file: /todos[\\/]todos\.service\.js$/,
+      from: /if \(!isCurrent\(row, viewer\)\)/,
+      to: 'if (false)',
+    },
+    {
+      only: /apps[\\/]collaboration/,
+      file: /activity[\\/]activity\.queries\.js$/,
+      from: /await this\.directory\.fresh\(viewer\);/g,
+      to: '',
+    },
+  ],
+  /** An e-mail that was taken from the queue leaves, whatever has happened since. */
+  'sent-as-taken': {
+    only: /apps[\\/]collaboration/,
+    file: /mailer[\\/]mailer\.js$/,
+    from: /if \(await mail\.isStillDue\(\)\) return null;/,
+    to: 'return null;',
+  },
+  /** Whoever says that something is gone is believed. */
+  'believed-events': {
+    only: /apps[\\/]collaboration/,
+    file: /directory[\\/]dist[\\/]directory\.js$/,
+    from: /if \(found\.length > 0\) throw/,
+    to: 'if (false) throw',
+  },
+  /** Rotations of one token wait for each other, with a connection each. */
+  'rotations-in-line': [
+    {
+      only: /apps[\\/]identity/,
+      file: /tokens[\\/]access-tokens\.queries\.js$/,
+      from: /return rows\[0\]\?\.is_first \?\? true;/,
+      to: 'return true;',
+    },
+    {
+      only: /apps[\\/]identity/,
+      file: /tokens[\\/]access-tokens\.queries\.js$/,
+      from: /pg_try_advisory_xact_lock\(\$2, \(family_id % 2147483647\)::int\)/,
+      to: '$2::int > 0',
+    },
+    {
+      only: /apps[\\/]identity/,
+      file: /tokens[\\/]access-tokens\.service\.js$/,
+      from: /if \(known\) return known;/,
+      to: '',
+    },
+    {
+      only: /apps[\\/]identity/,
+      file: /(token-use|user-rows)\.js$/,
+      from: /for no key update skip locked/,
+      to: 'for no key update',
+    },
+  ],
 };
 
-const wanted = (process.env.DRILL_SABOTAGE ?? '').split(',').filter(Boolean);
+const wanted = (process.env.DRILL_SABOTAGE ?? '')
+  .split(',')
+  .filter(Boolean)
+  .flatMap((name) => {
+    if (!CHANGES[name]) throw new Error(`there is no sabotage "${name}"`);
+    return [CHANGES[name]].flat().map((change) => [name, change]);
+  });
 const compile = Module.prototype._compile;
 Module.prototype._compile = function (content, filename) {
   let text = content;
-  for (const name of wanted) {
-    const change = CHANGES[name];
-    if (!change) throw new Error(`there is no sabotage "${name}"`);
+  for (const [name, change] of wanted) {
     if (!change.file.test(filename) || (change.only && !change.only.test(process.argv[1]))) continue;
     if (!change.from.test(text)) {
       process.stderr.write(`sabotage ${name} finds nothing to change in ${filename}\n`);

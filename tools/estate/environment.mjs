@@ -21,6 +21,8 @@ const WITHHELD = new Set([
   'MANAGEMENT_PORT',
   'IDENTITY_URL',
   'COLLABORATION_URL',
+  'ROOKERY_CONTEXT_KEYS',
+  'ROOKERY_CONTEXT_KEYS_FILE',
   'NATS_SERVER_BIN',
   'ROOKERY_DATA',
   'ROOKERY_ROOT_TOKEN',
@@ -29,7 +31,7 @@ const WITHHELD = new Set([
 
 /**
  * The environment of one process: what the operator set, then what the estate decides.
- * Shape of `estate`: `{ host, ports: { identity: { http, management }… }, databases: { identity: url… }, natsUrl, smtpUrl,
+ * Shape of `estate`: `{ host, ports: { identity: { http, management }… }, databases: { identity: url… }, natsUrls, smtpUrl,
  * externalUrl, secrets, env }`. A database or server that the operator named is not in it.
  */
 export function environmentOf(name, estate) {
@@ -39,12 +41,12 @@ export function environmentOf(name, estate) {
     ...inherited(name, estate.env),
     ...unlessGiven(estate.env, {
       ROOKERY_INTERNAL_SECRET: estate.secrets.internalSecret,
-      ROOKERY_CONTEXT_KEYS: estate.secrets.contextKeys,
       ROOKERY_EXTERNAL_URL: estate.externalUrl,
       // No balancer stands in front of these processes, so nothing has to notice before they close.
       SHUTDOWN_DELAY_MS: '0',
       ...(name === 'gateway' ? upstreams(estate) : ownServers(name, estate)),
     }),
+    ROOKERY_CONTEXT_KEYS: contextKeysOf(name, estate.secrets),
     IDENTITY_URL: at('identity'),
     ...(name === 'identity' ? { COLLABORATION_URL: at('collaboration') } : {}),
     HOST: name === 'gateway' ? estate.host : '127.0.0.1',
@@ -52,6 +54,11 @@ export function environmentOf(name, estate) {
     PORT: String(estate.ports[name].http),
     MANAGEMENT_PORT: String(estate.ports[name].management),
   };
+}
+
+/** The gateway signs for every service; a service can check what is meant for itself, and sign for nobody else. */
+function contextKeysOf(name, { contextKeys }) {
+  return name === 'gateway' ? Object.values(contextKeys).join(',') : contextKeys[name];
 }
 
 /** Where the gateway sends requests, and where it asks whether a service is ready. */
@@ -64,8 +71,9 @@ function upstreams({ ports }) {
   );
 }
 
-function ownServers(name, { databases, natsUrl, smtpUrl }) {
-  return { [databaseVariable(name)]: databases[name], NATS_URL: natsUrl, SMTP_URL: smtpUrl };
+function ownServers(name, { databases, natsUrls, smtpUrl }) {
+  const mail = name === 'collaboration' ? { SMTP_URL: smtpUrl } : {};
+  return { [databaseVariable(name)]: databases[name], NATS_URL: natsUrls?.[name], ...mail };
 }
 
 /** A process sees the address of its own database only. */

@@ -26,9 +26,9 @@ const DEFAULT_DATA = fileURLToPath(new URL('../../.rookery', import.meta.url));
 /**
  * Purpose: a running estate on the data below `dataDir`. Resolves when all six processes are ready.
  * Shape: `{ baseUrl, token, dataDir, mailDir, pids, processes: { identity: ServiceProcess… }, postgres, nats, mail,
- * databases: { identity: url… }, natsUrl, replica(name, env), stop(), discard() }`; `postgres`, `nats` and `mail` are null when the
- * operator named a server of his own. `env` is laid over this process's environment; `digests` come from `build()`; `signal` gives up
- * a start that is under way.
+ * databases: { identity: url… }, natsUrls, replica(name, env), stop(), discard() }`; `postgres`, `nats` and `mail` are null when the
+ * operator named a server of their own. `env` is laid over this process's environment; `digests` come from `build()`;
+ * `signal` gives up a start that is under way.
  * Errors: a busy port, a second estate on the same data, a part that does not start; what was started is stopped again.
  */
 export async function startEstate({ dataDir, port, env = {}, digests, say = () => {}, warn = say, signal } = {}) {
@@ -131,8 +131,8 @@ class Estate {
     if (isGiven(this.env, 'NATS_URL')) return;
     const { natsProgram, startNats } = await import('./nats.mjs');
     const program = natsProgram({ say: this.say });
-    this.nats = await startNats({ folder: join(this.dataDir, 'nats'), program });
-    this.natsUrl = this.nats.url;
+    this.nats = await startNats({ folder: join(this.dataDir, 'nats'), program, passwords: this.secrets.bus });
+    this.natsUrls = Object.fromEntries(SERVICES.map((name) => [name, this.nats.urlOf(name)]));
     this.say(`NATS with JetStream on 127.0.0.1:${this.nats.port}`);
   }
 

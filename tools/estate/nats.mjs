@@ -7,6 +7,7 @@ import {
   accessSync,
   closeSync,
   constants,
+  copyFileSync,
   existsSync,
   mkdirSync,
   openSync,
@@ -21,6 +22,7 @@ import { fileURLToPath } from 'node:url';
 import { describeProcess, endProcess, freePort, isAlive, readRecord, until, writeRecord } from './processes.mjs';
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/rookery', import.meta.url));
+const USERS = fileURLToPath(new URL('../../deploy/base/nats/users.conf', import.meta.url));
 const USUAL_PLACES = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/usr/bin', '/opt/homebrew/bin'];
 
 const NOT_FOUND = `There is no nats-server on this machine, and it could not be fetched without a question.
@@ -108,12 +110,13 @@ function installByApt() {
 
 /**
  * Starts nats-server on the store below `folder`; returns once it greets.
- * Shape: `{ port, pid, url, stop(), start(), kill() }`; `start()` after `stop()` takes the same port again.
+ * Shape: `{ port, pid, url, urlOf(user), stop(), start(), kill() }`; `start()` after `stop()` takes the same port again.
+ * With `passwords`, by user, it has the accounts of deploy/base/nats/users.conf; without, it is open to this machine.
  */
-export async function startNats({ folder, port = 0, program = natsProgram(), durable = true }) {
+export async function startNats({ folder, port = 0, program = natsProgram(), durable = true, passwords = null }) {
   mkdirSync(folder, { recursive: true });
   await endProcess(readRecord(join(folder, 'process.json')));
-  const server = new NatsServer({ folder, program, durable });
+  const server = new NatsServer({ folder, program, durable, passwords });
   await server.start(port);
   return server;
 }
@@ -143,6 +146,10 @@ class NatsServer {
     return `nats://127.0.0.1:${this.port}`;
   }
 
+  urlOf(user) {
+    return `nats://${user}:${this.place.passwords[user]}@127.0.0.1:${this.port}`;
+  }
+
   async stop() {
     await endProcess(this.record);
   }
@@ -152,12 +159,14 @@ class NatsServer {
   }
 }
 
-async function launch({ folder, program, durable }, port) {
+async function launch({ folder, program, durable, passwords }, port) {
   const config = join(folder, 'nats.conf');
   const log = join(folder, 'nats.log');
-  writeFileSync(config, configuration({ folder, program, durable, port }));
+  writeFileSync(config, configuration({ folder, program, durable, passwords, port }));
+  if (passwords) copyFileSync(USERS, join(folder, 'users.conf'));
   const output = openSync(log, 'w');
-  const child = spawn(program, ['-c', config], { cwd: folder, detached: true, stdio: ['ignore', output, output] });
+  const env = { ...process.env, ...variablesOf(passwords ?? {}) };
+  const child = spawn(program, ['-c', config], { cwd: folder, env, detached: true, stdio: ['ignore', output, output] });
   closeSync(output);
   let failed = null;
   child.once('error', (error) => (failed = error));
@@ -173,11 +182,18 @@ async function launch({ folder, program, durable }, port) {
   return record;
 }
 
-function configuration({ folder, program, durable, port }) {
+function variablesOf(passwords) {
+  return Object.fromEntries(
+    Object.entries(passwords).map(([user, password]) => [`NATS_PASSWORD_${user.toUpperCase()}`, password]),
+  );
+}
+
+function configuration({ folder, program, durable, passwords, port }) {
   const lines = [`store_dir: ${JSON.stringify(join(folder, 'store'))}`];
   // Before 2.10 the server knows no sync_interval and refuses to start with it.
   if (durable && knowsSyncInterval(program)) lines.push('sync_interval: always');
-  return `listen: "127.0.0.1:${port}"\nserver_name: rookery\njetstream {\n  ${lines.join('\n  ')}\n}\n`;
+  const users = passwords ? 'include users.conf\n' : '';
+  return `listen: "127.0.0.1:${port}"\nserver_name: rookery\njetstream {\n  ${lines.join('\n  ')}\n}\n${users}`;
 }
 
 function knowsSyncInterval(program) {

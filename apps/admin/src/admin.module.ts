@@ -6,12 +6,15 @@ import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
-import { BroadcastMessagesController } from './broadcast-messages/broadcast-messages.controller';
+import { BroadcastMessagesModule } from './broadcast-messages/broadcast-messages.module';
 import { entities, migrations } from './database';
+import { FeatureFlagsClientsModule } from './feature-flags-clients/feature-flags-clients.module';
+import { FeatureFlagsUserListsModule } from './feature-flags-user-lists/feature-flags-user-lists.module';
+import { FeatureFlagsModule } from './feature-flags/feature-flags.module';
 
 const service = 'admin';
 
-@Module({ controllers: [BroadcastMessagesController] })
+@Module({})
 export class AdminModule {
   static forRoot(values: SettingsValues): DynamicModule {
     return {
@@ -27,6 +30,10 @@ export class AdminModule {
         MessagingModule.forRoot({ service }),
         DirectoryModule.forRoot({ service }),
         ApiV4Module.forRoot({ service }),
+        BroadcastMessagesModule,
+        FeatureFlagsClientsModule,
+        FeatureFlagsUserListsModule,
+        FeatureFlagsModule,
       ],
     };
   }

@@ -1,29 +1,7 @@
-import { defineSettings, setting } from '@rookery/platform';
-import type { SettingsOf } from '@rookery/platform';
 import { activitySettings } from './activity/activity.config';
-import { audienceSettings } from './audience/audience.config';
-import { mailerSettings } from './mailer/mailer.config';
-
-export const notesSettings = defineSettings('notes', {
-  createsPerMinute: setting.int('NOTES_CREATES_PER_MINUTE_COUNT', {
-    default: 300,
-    min: 0,
-    max: 1_000_000,
-    about: 'Notes that one person may write in a minute, counted over all replicas; 0 = as many as he likes.',
-  }),
-  unlimitedUsernames: setting.list('NOTES_UNLIMITED_USERNAMES', {
-    default: [],
-    about: 'People whose notes are not counted.',
-  }),
-  rateLimits: setting.flag('RATE_LIMITS', { default: true, about: 'Whether rate limits hold at all.' }),
-  commentsPerNoteable: setting.int('NOTES_PER_NOTEABLE_COUNT', {
-    default: 5000,
-    min: 1,
-    max: 1_000_000,
-    about: 'Comments, system notes left out, that one issue takes.',
-  }),
-});
-export type NotesSettings = SettingsOf<typeof notesSettings>;
+import { mentionsSettings } from './mentions/mentions.config';
+import { notesSettings } from './notes/notes.config';
+import { mailerSettings } from './notifications/mailer/mailer.config';
 
 /** What only this service reads. */
-export const collaborationSettings = [notesSettings, audienceSettings, activitySettings, mailerSettings];
+export const collaborationSettings = [notesSettings, mentionsSettings, activitySettings, mailerSettings];

@@ -1,6 +1,7 @@
 import { apiV4Server } from '@rookery/api-v4';
-import { deadLetterCommands, messagingSettings, republishCommand } from '@rookery/messaging';
-import { databaseSettingsFor, migrate } from '@rookery/persistence';
+import { jobSettings } from '@rookery/jobs';
+import { messagingSettings, republishCommand } from '@rookery/messaging';
+import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
 import { boot } from '@rookery/platform';
 import { collaborationSettings } from './collaboration.config';
 import { collaborationWorker } from './collaboration.worker';
@@ -8,7 +9,7 @@ import { migrations } from './database';
 
 void boot({
   name: 'collaboration',
-  settings: [databaseSettingsFor('collaboration'), messagingSettings, ...collaborationSettings],
+  settings: [databaseSettingsFor('collaboration'), messagingSettings, jobSettings, ...collaborationSettings],
   module: async () => (await import('./collaboration.module')).CollaborationModule,
   http: apiV4Server,
   worker: collaborationWorker,

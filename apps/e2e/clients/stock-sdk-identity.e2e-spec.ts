@@ -3,7 +3,7 @@ import { estate, mark, person } from '../support/estate';
 
 /**
  * Groups, namespaces, members, tokens, service accounts, badges, topics and users, each by the calls of an API client
- * that people already use, unmodified. Source: issue identity; reference identity-and-import 14.
+ * that people already use, unmodified. Source: reference identity-and-import 14.
  */
 const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
 const as = (token: string) => new Gitlab({ host: estate.baseUrl, token });

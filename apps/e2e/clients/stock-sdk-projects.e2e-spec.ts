@@ -3,7 +3,7 @@ import { estate, mark, person } from '../support/estate';
 
 /**
  * Pictures, badges, topics and the lists and lives of projects by the calls of an API client that people already use,
- * unmodified. Source: issue identity; reference identity-and-import 8, 9, 10.2, 14.
+ * unmodified. Source: reference identity-and-import 8, 9, 10.2, 14.
  */
 const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
 let serial = 0;

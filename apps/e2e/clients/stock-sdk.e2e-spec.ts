@@ -93,10 +93,10 @@ describe('a first session with a stock SDK', () => {
     const listed = await root.UserImpersonationTokens.all(bob.id, { state: 'active' });
     expect(listed.map(({ id }) => id)).toContain(impersonation.id);
 
-    const his = new Gitlab({ host: estate.baseUrl, token: bob.token });
-    const [own] = await his.PersonalAccessTokens.all({ userId: bob.id, search: 'e2e' });
-    const rotated = await his.PersonalAccessTokens.rotate(own!.id);
-    await expect(his.Users.showCurrentUser()).rejects.toThrow();
+    const bobs = new Gitlab({ host: estate.baseUrl, token: bob.token });
+    const [own] = await bobs.PersonalAccessTokens.all({ userId: bob.id, search: 'e2e' });
+    const rotated = await bobs.PersonalAccessTokens.rotate(own!.id);
+    await expect(bobs.Users.showCurrentUser()).rejects.toThrow();
     const anew = new Gitlab({ host: estate.baseUrl, token: rotated.token! });
     expect(await anew.Users.showCurrentUser()).toMatchObject({ id: bob.id });
     await root.UserImpersonationTokens.remove(bob.id, impersonation.id);

@@ -3,7 +3,7 @@ import type { Answer, Person } from '../support/estate';
 
 /**
  * What somebody has to prove by e-mail: from the call over outbox, bus, queue and mail server to the link, which works
- * once. Source: requirements 2 §3, §6; decisions 6; ADR 0130-0132.
+ * once. Source: requirements 2 §3, §6; reference identity-and-import 5, 10.5; reference work-tracking 8.6.
  */
 interface Mail {
   readonly subject?: string | undefined;
@@ -62,7 +62,7 @@ it('a service account with an address of its own can be used once its owner has 
   expect((await mailTo(email)).length).toBe(1);
 });
 
-it('an address that somebody adds is his when the link was followed; one sent again ends the former', async () => {
+it('an address that somebody adds is theirs when the link was followed; one sent again ends the former', async () => {
   const owner = await person('two-addresses');
   const email = `second-${mark}@mail.example`;
   const added = await call('POST', '/user/emails', { token: owner.token, json: { email } });

@@ -5,7 +5,7 @@ import type { Person } from '../support/estate';
 
 /**
  * Bad input gets the documented 4xx JSON: never a 5xx, a stack trace or a hang.
- * Source: reference work-tracking 1.1, identity-and-import 1.1; reliability-and-security 6.1, 6.3.
+ * Source: reference work-tracking 1.1; reference identity-and-import 1.1; reference reliability 6.1, 6.3.
  */
 let owner: Person;
 let notes: string;

@@ -1,9 +1,9 @@
-import { addMember, call, control, eventually, person, projectOf } from '../support/estate';
+import { addMember, call, control, estate, eventually, person, projectOf } from '../support/estate';
 import type { Person } from '../support/estate';
 
 /**
  * A right that was taken is gone: at once in normal running, within a second whatever part has failed.
- * Source: architecture 3.1, 5; issue Foundation, "Done when".
+ * Source: reference reliability 3; docs/architecture.md 4; ADR 0050.
  */
 interface Replica {
   readonly baseUrl: string;
@@ -86,6 +86,84 @@ it('a blocked person is out at both', async () => {
     ({ status }) => status === 403,
     1000,
   );
+});
+
+it('what a blocked administrator gave out is refused at both, until its owner took it over', async () => {
+  const [admin, other] = [await person('admin'), await person('other')];
+  expect((await call('PUT', `/users/${admin.id}`, { json: { admin: true } })).status).toBe(200);
+  const give = async (userId: number, kind: string): Promise<Person> => {
+    const json = { name: 'given', scopes: ['api'] };
+    const path = `/users/${userId}/${kind}_tokens`;
+    const { status, body } = await call('POST', path, { token: admin.token, json });
+    expect(status).toBe(201);
+    return { ...admin, token: body.token };
+  };
+  const given = [
+    await give(1, 'personal_access'),
+    await give(other.id, 'personal_access'),
+    await give(1, 'impersonation'),
+  ];
+  const rotation = await call('POST', '/personal_access_tokens/self/rotate', {
+    token: (await give(other.id, 'personal_access')).token,
+    json: {},
+  });
+  const own = { ...other, token: rotation.body.token as string };
+  const whoIs = ({ token }: Person, base?: string) => call('GET', '/user', { token, ...(base ? { base } : {}) });
+  for (const base of [undefined, second.baseUrl]) {
+    for (const one of given) expect((await whoIs(one, base)).status).toBe(200);
+  }
+  expect((await call('POST', `/users/${admin.id}/block`)).body).toBe(true);
+  for (const one of given) {
+    expect((await whoIs(one)).status).toBe(401);
+    await eventually(
+      () => whoIs(one, second.baseUrl),
+      ({ status }) => status === 401,
+      1000,
+    );
+    expect((await call('POST', `/users/${admin.id}/unblock`, { token: one.token })).status).toBe(401);
+  }
+  expect((await whoIs(own)).body.id).toBe(other.id);
+  expect((await whoIs({ ...admin, token: estate.rootToken })).body.id).toBe(1);
+});
+
+it('confidential issues are counted for those who read them', async () => {
+  const { id } = await projectOf(owner, 'counted');
+  const [planner, guest] = [await person('planner'), await person('counting')];
+  await addMember(id, planner, 15, owner);
+  await addMember(id, guest, 10, owner);
+  const issues = `/projects/${id}/issues`;
+  for (const confidential of [true, true, false])
+    await call('POST', issues, { token: owner.token, json: { title: 'x', confidential } });
+  const counts = () =>
+    Promise.all(
+      [owner, planner, guest].map(async ({ token }) => {
+        const [one, list] = await Promise.all([
+          call('GET', `/projects/${id}`, { token }),
+          call('GET', '/projects?membership=true', { token }),
+        ]);
+        const listed = list.body.find((project: { id: number }) => project.id === id);
+        return [one.body.open_issues_count, listed.open_issues_count];
+      }),
+    );
+  const become = (all: number, open: number) =>
+    eventually(
+      counts,
+      (found) =>
+        JSON.stringify(found) ===
+        JSON.stringify([
+          [all, all],
+          [all, all],
+          [open, open],
+        ]),
+    );
+  await become(3, 1);
+  const change = (iid: number, json: object) => call('PUT', `${issues}/${iid}`, { token: owner.token, json });
+  await change(1, { confidential: false });
+  await become(3, 2);
+  await change(3, { state_event: 'close', confidential: true });
+  await become(2, 1);
+  await call('DELETE', `${issues}/2`, { token: owner.token });
+  await become(1, 1);
 });
 
 it('a dead service answers for its own routes only, and comes back', async () => {

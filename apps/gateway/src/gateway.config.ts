@@ -7,7 +7,11 @@ const PROTOCOLS = ['http', 'https'];
 const KIB = 1024;
 const MANAGEMENT_PORT = '9090';
 
-/** What the gateway alone reads. Source: architecture 3; reliability-and-security 6; ADR 0050 to 0055. */
+/**
+ * What the gateway alone reads.
+ * Source: reference reliability 6, 6.3; reference identity-and-import 4.1; reference packages-and-admin 10.2;
+ * docs/architecture.md 2; ADR 0050, 0051.
+ */
 export const gatewaySettings = defineSettings('gateway', {
   identity: upstream('IDENTITY'),
   collaboration: upstream('COLLABORATION'),

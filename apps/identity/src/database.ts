@@ -1,16 +1,17 @@
+import { jobMigrations } from '@rookery/jobs';
 import type { MigrationClass } from '@rookery/persistence';
 import { plumbingMigrations } from '@rookery/persistence';
-import { CreateDirectoryLog1767225600004 } from './directory/1767225600004-create-directory-log';
-import { Namespace } from './group-settings/namespace.entity';
-import { Member } from './members/member.entity';
+import { Avatar } from './avatars/avatar.entity';
+import { Badge } from './badges/badge.entity';
+import { CustomAttribute } from './custom-attributes/custom-attribute.entity';
+import { DirectoryChange, DirectoryHead } from './directory/directory.entity';
+import { EmailConfirmationCount } from './emails/confirming/email-confirmation-count.entity';
+import { AccessRequest, Member, Share } from './members/member.entity';
 import { CreateUsers1767225600000 } from './migrations/1767225600000-create-users';
 import { CreateAccessTokens1767225600001 } from './migrations/1767225600001-create-access-tokens';
 import { CreateNamespacesAndProjects1767225600002 } from './migrations/1767225600002-create-namespaces-and-projects';
 import { CreateMemberships1767225600003 } from './migrations/1767225600003-create-memberships';
-import { CreateUserRemovals1767225600024 } from './migrations/1767225600024-create-user-removals';
-import { AddOrdersToUsers1767225600025 } from './migrations/1767225600025-add-orders-to-users';
-import { CreateAccessRequests1767225600026 } from './migrations/1767225600026-create-access-requests';
-import { AddLastUsedIpsToAccessTokens1767225600029 } from './migrations/1767225600029-add-last-used-ips-to-access-tokens';
+import { CreateDirectoryLog1767225600004 } from './migrations/1767225600004-create-directory-log';
 import { CreateNamespaceAncestors1767225600005 } from './migrations/1767225600005-create-namespace-ancestors';
 import { CreateAvatars1767225600006 } from './migrations/1767225600006-create-avatars';
 import { CreateCustomAttributes1767225600007 } from './migrations/1767225600007-create-custom-attributes';
@@ -26,15 +27,64 @@ import { IndexSizesOfProjects1767225600017 } from './migrations/1767225600017-in
 import { AddResourcesToAccessTokens1767225600019 } from './migrations/1767225600019-add-resources-to-access-tokens';
 import { AddConfirmationsToEmails1767225600021 } from './migrations/1767225600021-add-confirmations-to-emails';
 import { CreateServiceAccounts1767225600022 } from './migrations/1767225600022-create-service-accounts';
-import { Project } from './projects/project.entity';
+import { CreateUserRemovals1767225600024 } from './migrations/1767225600024-create-user-removals';
+import { AddOrdersToUsers1767225600025 } from './migrations/1767225600025-add-orders-to-users';
+import { CreateAccessRequests1767225600026 } from './migrations/1767225600026-create-access-requests';
+import { AddLastUsedIpsToAccessTokens1767225600029 } from './migrations/1767225600029-add-last-used-ips-to-access-tokens';
+import { IndexUnconfirmedEmails1767225600030 } from './migrations/1767225600030-index-unconfirmed-emails';
+import { CountPublicIssues1767225600040 } from './migrations/1767225600040-count-public-issues';
+import { DropIpRestrictionRanges1767225600041 } from './migrations/1767225600041-drop-ip-restriction-ranges';
+import { Namespace, NamespaceSeats } from './namespaces/namespace.entity';
+import {
+  LeadingNamespace,
+  NamespaceAncestor,
+  NamespaceCheck,
+  RedirectRoute,
+  SiblingPath,
+} from './namespaces/paths/paths.entity';
+import { Project, ProjectStar } from './projects/project.entity';
+import { UserRemoval } from './removal/people/user-removal.entity';
+import { ServiceAccount } from './service-accounts/service-account.entity';
+import { ProjectFigures } from './statistics/project-statistics.entity';
 import { AccessToken } from './tokens/access-token.entity';
-import { Topic } from './topics/topic.entity';
-import { User } from './users/user.entity';
+import { ProjectTopic, Topic } from './topics/topic.entity';
+import { Email } from './users/addresses/email.entity';
+import { Identity, User } from './users/user.entity';
 
-export const entities = [User, AccessToken, Namespace, Project, Member, Topic];
+/** Every table's entity, wing by wing. */
+export const entities = [
+  DirectoryHead,
+  DirectoryChange,
+  Namespace,
+  NamespaceSeats,
+  SiblingPath,
+  RedirectRoute,
+  NamespaceAncestor,
+  LeadingNamespace,
+  NamespaceCheck,
+  Avatar,
+  CustomAttribute,
+  ProjectFigures,
+  Topic,
+  ProjectTopic,
+  User,
+  Identity,
+  Email,
+  EmailConfirmationCount,
+  Member,
+  AccessRequest,
+  Share,
+  AccessToken,
+  Project,
+  ProjectStar,
+  ServiceAccount,
+  Badge,
+  UserRemoval,
+];
 
 export const migrations: readonly MigrationClass[] = [
   ...plumbingMigrations,
+  ...jobMigrations,
   CreateUsers1767225600000,
   CreateAccessTokens1767225600001,
   CreateNamespacesAndProjects1767225600002,
@@ -59,4 +109,7 @@ export const migrations: readonly MigrationClass[] = [
   AddOrdersToUsers1767225600025,
   CreateAccessRequests1767225600026,
   AddLastUsedIpsToAccessTokens1767225600029,
+  IndexUnconfirmedEmails1767225600030,
+  CountPublicIssues1767225600040,
+  DropIpRestrictionRanges1767225600041,
 ];

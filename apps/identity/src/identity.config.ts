@@ -1,3 +1,4 @@
+import type { CronLine } from '@rookery/jobs';
 import { VISIBILITIES } from '@rookery/kernel';
 import { defineSettings, setting } from '@rookery/platform';
 
@@ -29,8 +30,7 @@ export const identitySettings = defineSettings('identity', {
     default: 20,
     min: 0,
     max: 1_000_000,
-    about:
-      'How often one person may ask in a minute whether a path is free, counted over all replicas; 0 = as often as he likes.',
+    about: 'How often one person may ask in a minute whether a path is free, counted over all replicas; 0 = no limit.',
   }),
   deletionDelayDays: setting.int('DELETION_DELAY_DAYS', {
     default: 7,
@@ -50,15 +50,10 @@ export const identitySettings = defineSettings('identity', {
     default: 'ultimate',
     about: 'Plan of a new top-level group or user namespace.',
   }),
-  housekeepingMs: setting.int('HOUSEKEEPING_MS', {
-    default: 600_000,
-    min: 1000,
-    about: 'Time between two looks for memberships that ran out and for deletions that are due.',
-  }),
-  userRemovalMs: setting.int('USER_REMOVAL_MS', {
-    default: 5000,
-    min: 100,
-    about: 'Time between two looks for removals of users that another process left unfinished.',
+  housekeepingCron: setting.cron('HOUSEKEEPING_CRON', {
+    default: '*/10 * * * *',
+    about:
+      'When memberships, shares, bots, unconfirmed addresses and deletions whose time has come are cleared away, notices of the end of tokens go out, seats are counted and the change log is made shorter.',
   }),
   confirmEmails: setting.flag('EMAIL_CONFIRMATION', {
     default: true,
@@ -68,7 +63,7 @@ export const identitySettings = defineSettings('identity', {
     default: 30,
     min: 0,
     max: 1_000_000,
-    about: 'Confirmation e-mails that one person may have sent in an hour; 0 = as many as he likes.',
+    about: 'Confirmation e-mails that one person may have sent in an hour; 0 = no limit.',
   }),
   ownersManageServiceAccounts: setting.flag('SERVICE_ACCOUNTS_BY_OWNERS', {
     default: true,
@@ -84,3 +79,6 @@ export const identitySettings = defineSettings('identity', {
     about: 'Host of published pages, for badges; without it `pages.` and the host of ROOKERY_EXTERNAL_URL.',
   }),
 });
+
+/** When jobs of housekeeping are due. */
+export const housekeepingCron: CronLine = (read) => read(identitySettings).housekeepingCron;

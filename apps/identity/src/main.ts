@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { apiV4Server } from '@rookery/api-v4';
-import { deadLetterCommands, eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
-import { databaseSettingsFor, migrate } from '@rookery/persistence';
+import { jobSettings, withJobs } from '@rookery/jobs';
+import { eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
+import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
 import { boot } from '@rookery/platform';
 import { bootstrapCommand } from './bootstrap/bootstrap.command';
 import { bootstrapSettings } from './bootstrap/bootstrap.config';
@@ -11,10 +12,10 @@ import { identitySettings } from './identity.config';
 
 void boot({
   name: 'identity',
-  settings: [databaseSettingsFor('identity'), messagingSettings, identitySettings, bootstrapSettings],
+  settings: [databaseSettingsFor('identity'), messagingSettings, jobSettings, identitySettings, bootstrapSettings],
   module: async () => (await import('./identity.module')).IdentityModule,
   http: apiV4Server,
-  worker: eventWorker,
+  worker: withJobs(eventWorker),
   migrate: migrate({ service: 'identity', migrations }),
   commands: { bootstrap: bootstrapCommand, ...deadLetterCommands, ...republishCommand, ...newEpochCommand },
 });

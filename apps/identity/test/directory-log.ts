@@ -9,9 +9,10 @@ import { Database, databaseSettingsFor, PersistenceModule, plumbingMigrations, W
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
 import { testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { CreateDirectoryLog1767225600004 } from '../src/directory/1767225600004-create-directory-log';
+import { CreateDirectoryLog1767225600004 } from '../src/migrations/1767225600004-create-directory-log';
 import { ChangeLog } from '../src/directory/change-log';
-import { DirectoryLogModule } from '../src/directory/directory-log.module';
+import { entities } from '../src/database';
+import { DirectoryModule } from '../src/directory/directory.module';
 import { CreateUsers1767225600000 } from '../src/migrations/1767225600000-create-users';
 import { CreateAccessTokens1767225600001 } from '../src/migrations/1767225600001-create-access-tokens';
 import { CreateNamespacesAndProjects1767225600002 } from '../src/migrations/1767225600002-create-namespaces-and-projects';
@@ -56,11 +57,11 @@ export class DirectoryLog {
         PlatformModule.forRoot({ service: 'identity', values }),
         PersistenceModule.forRoot({
           service: 'identity',
-          entities: [],
+          entities,
           settings: values.get(settings.token) as Parameters<typeof PersistenceModule.forRoot>[0]['settings'],
         }),
         ApiV4Module.forRoot({ service: 'identity' }),
-        DirectoryLogModule,
+        DirectoryModule,
       ],
     };
     // Every application of a spec file flushes its logger when the process ends.

@@ -1,6 +1,6 @@
 import { apiV4Server } from '@rookery/api-v4';
-import { deadLetterCommands, eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
-import { databaseSettingsFor, migrate } from '@rookery/persistence';
+import { eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
+import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
 import { boot } from '@rookery/platform';
 import { migrations } from './database';
 

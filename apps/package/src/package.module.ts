@@ -7,12 +7,11 @@ import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { entities, migrations } from './database';
-import { ProtectionRulesConsumer } from './protection-rules/protection-rules.consumer';
-import { ProtectionRulesController } from './protection-rules/protection-rules.controller';
+import { ProtectionRulesModule } from './protection-rules/protection-rules.module';
 
 const service = 'package';
 
-@Module({ controllers: [ProtectionRulesController, ProtectionRulesConsumer] })
+@Module({})
 export class PackageModule {
   static forRoot(values: SettingsValues): DynamicModule {
     return {
@@ -28,6 +27,7 @@ export class PackageModule {
         MessagingModule.forRoot({ service }),
         DirectoryModule.forRoot({ service }),
         ApiV4Module.forRoot({ service }),
+        ProtectionRulesModule,
       ],
     };
   }

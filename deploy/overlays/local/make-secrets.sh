@@ -1,16 +1,39 @@
 #!/bin/sh
 # Makes the secrets of a local cluster, once: sh deploy/overlays/local/make-secrets.sh
+# With the word `env`, prints them for Compose: sh deploy/overlays/local/make-secrets.sh env >.env
 set -eu
 cd "$(dirname "$0")"
 mkdir -p secrets
 umask 077
+services='identity collaboration import package admin'
 random() { node -e "process.stdout.write(require('node:crypto').randomBytes($1).toString('$2'))"; }
 keep() { [ -s "secrets/$1" ] || printf '%s' "$2" >"secrets/$1"; }
+kept() { cat "secrets/$1"; }
 keep internal-secret "$(random 32 hex)"
-keep context-keys "k1:$(random 32 base64)"
 keep root-token "glpat-$(random 15 base64url)"
 keep postgres-password "$(random 16 hex)"
-for service in identity collaboration import package admin; do
-  keep "$service-database-url" "postgres://$service:$(cat secrets/postgres-password)@postgres:5432/$service"
+# A letter in front: nats-server takes what begins with a digit for a number.
+keep operator-bus-password "p$(random 16 hex)"
+for service in $services; do
+  keep "$service-context-keys" "k1/$service:$(random 32 base64)"
+  keep "$service-database-password" "$(random 16 hex)"
+  keep "$service-bus-password" "p$(random 16 hex)"
+  keep "$service-database-url" "postgres://$service:$(kept "$service-database-password")@postgres:5432/$service"
+  keep "$service-bus-url" "nats://$service:$(kept "$service-bus-password")@nats:4222"
 done
-echo "secrets are in $(pwd)/secrets; the administrator's token is in secrets/root-token"
+keep gateway-context-keys "$(for service in $services; do printf '%s,' "$(kept "$service-context-keys")"; done | sed 's/,$//')"
+if [ "${1:-}" = env ]; then
+  echo "ROOKERY_INTERNAL_SECRET=$(kept internal-secret)"
+  echo "ROOKERY_ROOT_TOKEN=$(kept root-token)"
+  echo "POSTGRES_PASSWORD=$(kept postgres-password)"
+  echo "NATS_PASSWORD_OPERATOR=$(kept operator-bus-password)"
+  echo "CONTEXT_KEYS_GATEWAY=$(kept gateway-context-keys)"
+  for service in $services; do
+    name=$(echo "$service" | tr a-z A-Z)
+    echo "CONTEXT_KEYS_$name=$(kept "$service-context-keys")"
+    echo "DATABASE_PASSWORD_$name=$(kept "$service-database-password")"
+    echo "NATS_PASSWORD_$name=$(kept "$service-bus-password")"
+  done
+else
+  echo "secrets are in $(pwd)/secrets; the administrator's token is in secrets/root-token"
+fi

@@ -84,6 +84,11 @@ export function none(): Answer<void> {
   return { kind: 'none', status: 204 };
 }
 
+/** 200 without a body. */
+export function empty(): Answer<void> {
+  return { kind: 'empty', status: 200 };
+}
+
 /** 202 with `{"message":"202 Accepted"}`, or without a body. */
 export function accepted(options: { readonly empty?: true } = {}): Answer<void> {
   return options.empty ? { kind: 'empty', status: 202 } : { kind: 'message', status: 202, message: '202 Accepted' };

@@ -23,7 +23,7 @@ const NONE: RawParams = Object.freeze(noParams());
  * Reads a query string or a form body in the Rails manner: `a=1`, `a[]=1`, `a[k]=1`, `a[0][k]=1`, `a[][k]=1`, where a
  * new element of `a[]` begins when a key repeats. A plain name that repeats keeps its last value.
  * Errors: InvalidParameters for broken percent escapes, too many pairs, or too deep nesting.
- * Source: reference identity-and-import 1.2; ADR 0032.
+ * Source: reference identity-and-import 1.2; ADR 0031.
  */
 export function readUrlEncoded(text: string): RawParams {
   if (text === '') return NONE;

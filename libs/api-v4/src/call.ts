@@ -37,7 +37,7 @@ export interface Call<P = NoParams, W = undefined, V extends Viewer = Viewer> {
   readonly unmodifiedSince: Date | null;
   /** A browser asks (`Accept` names HTML), or somebody only looks (HEAD): nothing may come of the request by itself. */
   readonly isBrowsed: boolean;
-  /** The versions of a file that the caller has: its bytes need not be read for him then. `If-None-Match`. */
+  /** The versions of a file that the caller has: its bytes need not be read then. `If-None-Match`. */
   readonly knownVersions: ReadonlySet<string>;
   readonly requestId: string;
 }
@@ -51,4 +51,14 @@ export function checkUnmodifiedSince(call: Pick<Call, 'unmodifiedSince'>, update
   if (Math.floor(updatedAt.getTime() / 1000) > Math.floor(call.unmodifiedSince.getTime() / 1000)) {
     throw new PreconditionFailed();
   }
+}
+
+/** Who does it and in which project or group: what changes of collections ask for. */
+export function by<W>({ viewer, within }: Pick<Call<unknown, W>, 'viewer' | 'within'>) {
+  return { actorId: viewer.userId, within };
+}
+
+/** The same for a deletion that honours `If-Unmodified-Since`. */
+export function ifUnmodified<W>(call: Pick<Call<unknown, W>, 'viewer' | 'within' | 'unmodifiedSince'>) {
+  return { ...by(call), unchanged: (updatedAt: Date): void => checkUnmodifiedSince(call, updatedAt) };
 }

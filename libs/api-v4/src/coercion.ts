@@ -64,7 +64,7 @@ const HALF_CHARACTER = /\p{Surrogate}/u;
 
 /**
  * PostgreSQL holds no NUL in a text and no half of a surrogate pair in JSON, which JSON bodies can spell (`"\ud83d"`);
- * so nobody gets to send one. Source: ADR 0036.
+ * so nobody gets to send one. Source: reference identity-and-import 1.2.
  */
 function isStorable(text: string): boolean {
   return !text.includes('\0') && !HALF_CHARACTER.test(text);
@@ -101,7 +101,10 @@ export function toInstant(raw: unknown): unknown {
   return Number.isNaN(value.getTime()) ? INVALID : value;
 }
 
-/** Digits that are too many for an id are a path, which may well be one of digits. Source: ADR 0034. */
+/**
+ * Digits that are too many for an id are a path, which may well be one of digits.
+ * Source: reference identity-and-import 1.2.
+ */
 export function toIdOrPath(raw: unknown): unknown {
   if (typeof raw === 'number') return Number.isSafeInteger(raw) ? raw : INVALID;
   if (typeof raw !== 'string' || !isStorable(raw)) return INVALID;

@@ -4,7 +4,7 @@ import { pathNamesOf, templatesOf } from './route-template';
 
 /**
  * What is wrong with the declarations of a service; an application with a problem does not start, so that no route
- * can be without a permission or a source. Source: houses II.5.
+ * can be without a permission or a source. Source: ADR 0030.
  */
 export function endpointProblems(endpoints: readonly EndpointRecord[]): readonly string[] {
   const seen = new Set<string>();

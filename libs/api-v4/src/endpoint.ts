@@ -8,7 +8,7 @@ import type { ScopeOption } from './scope';
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type ParamsClass<P> = new () => P;
 
-/** Confirmed departures from the usual order or body of a refusal, as data. Source: decisions 1 and 16. */
+/** Confirmed departures from the usual order or body of a refusal, as data. Source: ADR 0003. */
 export interface Refusals {
   /** Instead of 401 for an anonymous caller. */
   readonly anonymousAs?: () => RookeryError;
@@ -18,6 +18,8 @@ export interface Refusals {
   readonly parentAs?: () => RookeryError;
   /** Parameters are judged before anonymous callers are refused. */
   readonly validateFirst?: true;
+  /** Parent and permission are judged before parameters, which the permission then cannot ask for. */
+  readonly authorizeFirst?: true;
   /** Instead of the usual 400 for parameters. Shape: the problems as complete phrases. */
   readonly parametersAs?: (problems: readonly string[]) => RookeryError;
 }
@@ -66,7 +68,7 @@ const RECORDS = Symbol('rookery:endpoints');
 
 /**
  * Declares an endpoint on a controller method. Route, refusals, parameters, success, and the OpenAPI document all
- * follow from it; the method gets a typed `Call` and returns domain rows. Source: houses II.5; ADR 0030.
+ * follow from it; the method gets a typed `Call` and returns domain rows. Source: ADR 0030.
  */
 export function Endpoint<P = NoParams, W = undefined, R = void, V extends Viewer = Viewer>(
   method: HttpMethod,

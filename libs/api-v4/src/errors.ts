@@ -3,6 +3,7 @@ import {
   Forbidden,
   InsufficientScope,
   Invalid,
+  InvalidAsSaid,
   InvalidParameters,
   MethodNotAllowed,
   Moved,
@@ -84,7 +85,7 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
 
 /**
  * Any error as the documented answer. Nothing of an unexpected error reaches the client; it is logged here, once.
- * Source: reference identity-and-import 1.1, 4.4; work-tracking 1.1; packages-and-admin 1.1.
+ * Source: reference identity-and-import 1.1, 4.4; reference work-tracking 1.1; reference packages-and-admin 1.1.
  */
 export function renderError(error: unknown, log?: Pick<Logger, 'error' | 'warn'>): RenderedError {
   const known = error instanceof RookeryError ? rendered(error, log) : undefined;
@@ -108,6 +109,7 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
   }
   if (error instanceof InvalidParameters) return failure(400, error.problems.join(', '));
   if (error instanceof Invalid) return message(400, error.fields);
+  if (error instanceof InvalidAsSaid) return message(400, error.sentences);
   if (error instanceof Refused) {
     return error.options.verbatim ? message(400, error.message) : reasoned(400, error.reason);
   }

@@ -18,7 +18,8 @@ import {
   MinLength,
   ValidateBy,
 } from 'class-validator';
-import type { FieldCommon, FieldForm } from './fields';
+import type { FieldCommon } from './field-typing';
+import type { FieldForm } from './fields';
 
 const invalid = { message: '$property is invalid' };
 const notAllowed = { message: '$property does not have a valid value' };

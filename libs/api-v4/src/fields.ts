@@ -1,21 +1,8 @@
 import 'reflect-metadata';
+import type { Known } from '@rookery/kernel';
+import type { UploadedFile } from './call';
 import { rulesOf } from './field-rules';
-
-/** What every field decorator takes. */
-export interface FieldCommon<T> {
-  readonly optional?: true;
-  /** An explicit null is told apart and reaches the handler as null; otherwise null counts as not sent. */
-  readonly nullable?: true;
-  /** Used when the parameter is not sent; makes it optional. */
-  readonly default?: T;
-  /** Taken from the path only. Parameters named in the path template are, without saying so. */
-  readonly in?: 'path';
-  /** Deprecated names that are folded into this one. */
-  readonly alias?: string | readonly string[];
-  /** What to use instead. */
-  readonly deprecated?: string;
-  readonly about?: string;
-}
+import type { FieldCommon, FieldDecorator, FieldsDecorator, Found } from './field-typing';
 
 export type ItemKind = 'int' | 'text' | { readonly oneOf: readonly string[] };
 
@@ -63,13 +50,15 @@ export interface TogetherRule {
 const FIELDS = Symbol('rookery:fields');
 const TOGETHER = Symbol('rookery:together');
 
-function field(form: FieldForm, common: FieldCommon<unknown>): PropertyDecorator {
+/** A field without a look at the property: what it must be is said by the type of the decorator that calls this. */
+export function field(form: FieldForm, common: FieldCommon<unknown>): (target: object, key: unknown) => void {
   return (target, key) => {
     const owner = target.constructor;
+    const name = String(key);
     const inherited = (Reflect.getMetadata(FIELDS, owner) as FieldDeclaration[] | undefined) ?? [];
-    const declaration: FieldDeclaration = { name: String(key), form, common };
-    Reflect.defineMetadata(FIELDS, [...inherited.filter((one) => one.name !== key), declaration], owner);
-    for (const rule of rulesOf(form, common)) rule(target, key);
+    const declaration: FieldDeclaration = { name, form: bounded(form, name), common };
+    Reflect.defineMetadata(FIELDS, [...inherited.filter((one) => one.name !== name), declaration], owner);
+    for (const rule of rulesOf(declaration.form, common)) rule(target, name);
   };
 }
 
@@ -83,90 +72,129 @@ export function togetherRulesOf(params: object): readonly TogetherRule[] {
 }
 
 type Range = { readonly min?: number; readonly max?: number };
+type Common = FieldCommon<unknown>;
 
-/** A whole number; a numeric text will do. Bounds inclusive; outside of them "does not have a valid value". */
-export function Int(o: FieldCommon<number> & Range = {}): PropertyDecorator {
-  return field({ kind: 'int', ...range(o) }, o);
+/**
+ * A whole number; a numeric text will do. Bounds inclusive, outside of them "does not have a valid value"; left out,
+ * they are those of the column that it may reach: any safe number for ids and iids (bigint), else those of integer.
+ */
+export function Int<O extends FieldCommon<number> & Range>(
+  o?: Known<O, FieldCommon<number> & Range>,
+): FieldDecorator<Found<number, O>> {
+  return field({ kind: 'int', ...range(o) }, o ?? {});
 }
 
 /** A number. */
-export function Float(o: FieldCommon<number> & Range = {}): PropertyDecorator {
-  return field({ kind: 'float', ...range(o) }, o);
+export function Float<O extends FieldCommon<number> & Range>(
+  o?: Known<O, FieldCommon<number> & Range>,
+): FieldDecorator<Found<number, O>> {
+  return field({ kind: 'float', ...range(o) }, o ?? {});
 }
 
+type TextOptions = FieldCommon<string> & Range & { readonly blank?: 'refused'; readonly pattern?: RegExp };
+
 /** Units: `min` and `max` count characters. `blank: 'refused'` answers "is empty" for nothing but blanks. */
-export function Text(
-  o: FieldCommon<string> & Range & { readonly blank?: 'refused'; readonly pattern?: RegExp } = {},
-): PropertyDecorator {
-  const pattern = o.pattern ? { pattern: o.pattern } : {};
-  return field({ kind: 'text', ...range(o), ...pattern, refuseBlank: o.blank === 'refused' }, o);
+export function Text<O extends TextOptions>(o?: Known<O, TextOptions>): FieldDecorator<Found<string, O>> {
+  const pattern = o?.pattern ? { pattern: o.pattern } : {};
+  return field({ kind: 'text', ...range(o), ...pattern, refuseBlank: o?.blank === 'refused' }, o ?? {});
 }
 
 /** true or false, in every spelling of reference identity-and-import 1.2. */
-export function Flag(o: FieldCommon<boolean> = {}): PropertyDecorator {
-  return field({ kind: 'flag' }, o);
+export function Flag<O extends FieldCommon<boolean>>(
+  o?: Known<O, FieldCommon<boolean>>,
+): FieldDecorator<Found<boolean, O>> {
+  return field({ kind: 'flag' }, o ?? {});
 }
 
+type InstantOptions = FieldCommon<Date> & { readonly after?: string };
+
 /** A point in time, ISO 8601; a Date for the handler. Bounds: `after` is exclusive. */
-export function Instant(o: FieldCommon<Date> & { readonly after?: string } = {}): PropertyDecorator {
-  return field({ kind: 'instant', ...(o.after ? { after: o.after } : {}) }, o);
+export function Instant<O extends InstantOptions>(o?: Known<O, InstantOptions>): FieldDecorator<Found<Date, O>> {
+  return field({ kind: 'instant', ...(o?.after ? { after: o.after } : {}) }, o ?? {});
 }
 
 /** A calendar day; the text `YYYY-MM-DD` for the handler. */
-export function Day(o: FieldCommon<string> = {}): PropertyDecorator {
-  return field({ kind: 'day' }, o);
+export function Day<O extends FieldCommon<string>>(
+  o?: Known<O, FieldCommon<string>>,
+): FieldDecorator<Found<string, O>> {
+  return field({ kind: 'day' }, o ?? {});
 }
 
 /** One of a few values; anything else "does not have a valid value". */
-export function OneOf<const T extends string | number>(
-  values: readonly T[],
-  o: FieldCommon<T> = {},
-): PropertyDecorator {
-  return field({ kind: 'oneOf', values }, o);
+export function OneOf<const V extends string | number, O extends FieldCommon<NoInfer<V>>>(
+  values: readonly V[],
+  o?: Known<O, FieldCommon<NoInfer<V>>>,
+): FieldDecorator<Found<V, O>> {
+  return field({ kind: 'oneOf', values }, o ?? {});
 }
+
+type Item<Of extends ItemKind> = Of extends 'int'
+  ? number
+  : Of extends { readonly oneOf: readonly (infer V)[] }
+    ? V
+    : string;
+type ListOptions<V> = FieldCommon<readonly V[]> & {
+  readonly max?: number;
+  readonly splitItems?: true;
+  readonly empty?: 'refused';
+};
 
 /**
  * A list: a JSON array, `name[]=`, or one comma-separated text. Bounds: `max` items (1,000).
  * `splitItems` also splits the items of an array on commas (always so for numbers and enumerations).
  */
-export function ListOf(
-  of: ItemKind,
-  o: FieldCommon<readonly (string | number)[]> & {
-    readonly max?: number;
-    readonly splitItems?: true;
-    readonly empty?: 'refused';
-  } = {},
-): PropertyDecorator {
-  const splitItems = o.splitItems === true || of !== 'text';
-  return field({ kind: 'list', of, max: o.max ?? 1000, splitItems, refuseEmpty: o.empty === 'refused' }, o);
+export function ListOf<const Of extends ItemKind, O extends ListOptions<Item<Of>>>(
+  of: Of,
+  o?: Known<O, ListOptions<Item<Of>>>,
+): FieldDecorator<Found<Item<Of>[], O>, Found<readonly Item<Of>[], O>> {
+  const splitItems = o?.splitItems === true || of !== 'text';
+  return field({ kind: 'list', of, max: o?.max ?? 1000, splitItems, refuseEmpty: o?.empty === 'refused' }, o ?? {});
 }
 
-/** A free hash: `name[key]=value` or a JSON object. */
-export function Hash(o: FieldCommon<object> & { readonly of?: 'text' | 'flag' | 'any' } = {}): PropertyDecorator {
-  return field({ kind: 'hash', of: o.of ?? 'text' }, o);
+type HashOptions = FieldCommon<object> & { readonly of?: keyof HashItems };
+interface HashItems {
+  readonly text: string | null;
+  readonly flag: boolean | null;
+  readonly any: unknown;
+}
+type HashItem<O> = O extends { readonly of: infer Of extends keyof HashItems } ? HashItems[Of] : HashItems['text'];
+
+/** A free hash: `name[key]=value` or a JSON object. Its values may be null. */
+export function Hash<O extends HashOptions>(
+  o?: Known<O, HashOptions>,
+): FieldDecorator<Found<Record<string, HashItem<O>>, O>> {
+  return field({ kind: 'hash', of: o?.of ?? 'text' }, o ?? {});
 }
 
 /** A list of hashes with declared fields: JSON, `name[0][key]=`, or `name[][key]=`. */
-export function ListOfHashes(
-  of: () => new () => object,
-  o: FieldCommon<readonly object[]> & { readonly max?: number } = {},
-): PropertyDecorator {
-  return field({ kind: 'hashes', of, max: o.max ?? 1000 }, o);
+export function ListOfHashes<
+  H extends object,
+  O extends FieldCommon<readonly NoInfer<H>[]> & { readonly max?: number },
+>(
+  of: () => new () => H,
+  o?: Known<O, FieldCommon<readonly NoInfer<H>[]> & { readonly max?: number }>,
+): FieldDecorator<Found<H[], O>, Found<readonly H[], O>> {
+  return field({ kind: 'hashes', of, max: o?.max ?? 1000 }, o ?? {});
 }
 
 /** One hash with declared fields. */
-export function HashOf(of: () => new () => object, o: FieldCommon<object> = {}): PropertyDecorator {
-  return field({ kind: 'group', of }, o);
+export function HashOf<H extends object, O extends FieldCommon<NoInfer<H>>>(
+  of: () => new () => H,
+  o?: Known<O, FieldCommon<NoInfer<H>>>,
+): FieldDecorator<Found<H, O>> {
+  return field({ kind: 'group', of }, o ?? {});
 }
 
 /** A number for an id, a text for a full path or a name. */
-export function IdOrPath(o: FieldCommon<number | string> = {}): PropertyDecorator {
-  return field({ kind: 'idOrPath' }, o);
+export function IdOrPath<O extends FieldCommon<number | string>>(
+  o?: Known<O, FieldCommon<number | string>>,
+): FieldDecorator<Found<number | string, O>> {
+  return field({ kind: 'idOrPath' }, o ?? {});
 }
 
 /** Any JSON value, unjudged. */
-export function AnyValue(o: FieldCommon<unknown> = {}): PropertyDecorator {
-  return field({ kind: 'any' }, o);
+export function AnyValue<O extends Common>(o?: Known<O, Common>): FieldDecorator<unknown> {
+  return field({ kind: 'any' }, o ?? {});
 }
 
 /**
@@ -174,11 +202,13 @@ export function AnyValue(o: FieldCommon<unknown> = {}): PropertyDecorator {
  * `nullable` a blank one (a part, a form field, JSON `""` or null, `name=` in the query) is null: take the file away.
  * An `alias` counts for files only.
  */
-export function Upload(o: FieldCommon<never> = {}): PropertyDecorator {
-  return field({ kind: 'upload' }, o);
+export function Upload<O extends FieldCommon<never>>(
+  o?: Known<O, FieldCommon<never>>,
+): FieldDecorator<Found<UploadedFile, O>> {
+  return field({ kind: 'upload' }, o ?? {});
 }
 
-function together(kind: TogetherRule['kind'], names: readonly string[]): ClassDecorator {
+function together(kind: TogetherRule['kind'], names: readonly string[]): (target: object) => void {
   return (target) => {
     // Class decorators run from the last to the first; problems are named in the order that is read.
     Reflect.defineMetadata(TOGETHER, [{ kind, names }, ...togetherRulesOf(target)], target);
@@ -186,12 +216,30 @@ function together(kind: TogetherRule['kind'], names: readonly string[]): ClassDe
 }
 
 /** "a, b are missing, at least one parameter must be provided". */
-export const AtLeastOneOf = (...names: string[]): ClassDecorator => together('atLeastOne', names);
-/** At least one as above with "exactly one", at most one as in Exclusive. */
-export const ExactlyOneOf = (...names: string[]): ClassDecorator => together('exactlyOne', names);
-/** "a, b are mutually exclusive". */
-export const Exclusive = (...names: string[]): ClassDecorator => together('exclusive', names);
+export function AtLeastOneOf<const N extends string>(...names: readonly N[]): FieldsDecorator<N> {
+  return together('atLeastOne', names);
+}
 
-function range(o: Range): Range {
+/** At least one as above with "exactly one", at most one as in Exclusive. */
+export function ExactlyOneOf<const N extends string>(...names: readonly N[]): FieldsDecorator<N> {
+  return together('exactlyOne', names);
+}
+
+/** "a, b are mutually exclusive". */
+export function Exclusive<const N extends string>(...names: readonly N[]): FieldsDecorator<N> {
+  return together('exclusive', names);
+}
+
+const NAMES_ROWS = /^id(_|$)|(^|_)i?id$/;
+const LEAST_INTEGER = -2_147_483_648;
+const MOST_INTEGER = 2_147_483_647;
+
+/** PostgreSQL fails on a number that its column does not hold. */
+function bounded(form: FieldForm, name: string): FieldForm {
+  if (form.kind !== 'int' || NAMES_ROWS.test(name)) return form;
+  return { ...form, min: form.min ?? LEAST_INTEGER, max: form.max ?? MOST_INTEGER };
+}
+
+function range(o: Range = {}): Range {
   return { ...(o.min === undefined ? {} : { min: o.min }), ...(o.max === undefined ? {} : { max: o.max }) };
 }

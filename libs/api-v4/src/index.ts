@@ -2,7 +2,30 @@ export * from './answers';
 export * from './call';
 export * from './endpoint';
 export * from './field-types';
-export * from './fields';
+export * from './field-typing';
+export type * from './fields';
+export {
+  AnyValue,
+  AtLeastOneOf,
+  Day,
+  ExactlyOneOf,
+  Exclusive,
+  fieldsOf,
+  Flag,
+  Float,
+  Hash,
+  HashOf,
+  IdOrPath,
+  Instant,
+  Int,
+  ListOf,
+  ListOfHashes,
+  OneOf,
+  Text,
+  togetherRulesOf,
+  Upload,
+} from './fields';
+export * from './plain-fields';
 export * from './json-text';
 export * from './keyset';
 export * from './permission';

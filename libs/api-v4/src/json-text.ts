@@ -1,4 +1,4 @@
-/** JSON that PostgreSQL built: sent as it is, never parsed. Source: performance "What was learnt" 3. */
+/** JSON that PostgreSQL built: sent as it is, never parsed. Source: docs/performance.md 5.3. */
 export class JsonText {
   constructor(readonly text: string) {}
 }

@@ -119,7 +119,14 @@ function parametersOf(endpoint: EndpointRecord, template: string): readonly Json
   });
   const isQuery = method === 'GET' || method === 'DELETE';
   const inQuery = isQuery ? fields.filter((field) => !names.has(field.name)).flatMap(queryParameters) : [];
-  return [...inPath, ...inQuery, ...pagingParameters(endpoint)];
+  return [...inPath, ...inQuery, ...headerParameters(fields), ...pagingParameters(endpoint)];
+}
+
+function headerParameters(fields: readonly FieldDeclaration[]): readonly JsonSchema[] {
+  return fields.flatMap((field) => {
+    const { header } = field.common;
+    return header === undefined ? [] : [{ name: header, in: 'header', schema: fieldSchema(field) }];
+  });
 }
 
 function queryParameters(field: FieldDeclaration): readonly JsonSchema[] {

@@ -38,8 +38,8 @@ class Everything {
   @OneOf(['asc', 'desc'], { default: 'desc' }) sort: 'asc' | 'desc';
   @OneOf([10, 20], { optional: true }) level?: 10 | 20;
   @ListOf('int', { optional: true, max: 3 }) ids?: number[];
-  @ListOf({ oneOf: ['a', 'b'] }, { optional: true }) kinds?: string[];
-  @Hash({ optional: true }) attributes?: Record<string, string>;
+  @ListOf({ oneOf: ['a', 'b'] }, { optional: true }) kinds?: ('a' | 'b')[];
+  @Hash({ optional: true }) attributes?: Record<string, string | null>;
   @ListOfHashes(() => Variable, { optional: true }) variables?: Variable[];
   @HashOf(() => Stages, { optional: true }) stages?: Stages;
   @IdOrPath({ optional: true }) target?: number | string;
@@ -111,6 +111,32 @@ it.each([
   [{ body: 'b', author_id: 1, author: 'x' }, 'author_id, author are mutually exclusive'],
 ])('refuses %j: %s', (body, problem) => expect(problems(body)).toEqual([problem]));
 
+it('bounds numbers by what a column of their name holds', () => {
+  class Numbers {
+    @Int({ optional: true }) position?: number;
+    @Int({ optional: true, min: 0 }) weight?: number;
+    @Int({ optional: true, max: 3_000_000_000 }) size?: number;
+    @Int({ optional: true }) id?: number;
+    @Int({ optional: true }) issue_iid?: number;
+    @Int({ optional: true }) id_after?: number;
+  }
+  const numbers = new ParamsPlan(Numbers);
+  const most = {
+    position: 2_147_483_647,
+    weight: 2_147_483_647,
+    size: 3_000_000_000,
+    issue_iid: 9_007_199_254_740_991,
+  };
+  expect({ ...read(numbers, most) }).toEqual(most);
+  const least = { position: -2_147_483_648, weight: 0, id: -9_007_199_254_740_991, id_after: -9_007_199_254_740_991 };
+  expect({ ...read(numbers, least) }).toEqual(least);
+  expect(problems({ position: 2_147_483_648, weight: 2_147_483_648, size: -2_147_483_649 }, numbers)).toEqual([
+    'position does not have a valid value',
+    'weight does not have a valid value',
+    'size does not have a valid value',
+  ]);
+});
+
 it('names every problem, in the order of declaration', () => {
   expect(problems({ weight: 'x', sort: 'y' })).toEqual([
     'body is missing',
@@ -178,4 +204,24 @@ it('inherits the fields of a parent class, its own first come last', () => {
     @Int() b: number;
   }
   expect(problems({}, new ParamsPlan(Child))).toEqual(['a is missing', 'b is missing']);
+});
+
+class Instance {
+  @Text({ optional: true, header: 'x-instance' }) instance_id?: string;
+}
+
+describe('a field that a header may carry', () => {
+  const instance = new ParamsPlan(Instance);
+  const from = (headers: Record<string, string>, query: object = {}) =>
+    read(instance, {}, { headers, query: query as never }).instance_id;
+
+  test('the header counts before a parameter, and its own name is no header', () => {
+    expect([
+      from({ 'x-instance': 'a' }),
+      from({ 'x-instance': 'a' }, { instance_id: 'b' }),
+      from({}, { instance_id: 'b' }),
+      from({ instance_id: 'c' }),
+      from({ 'x-instance': '' }, { instance_id: 'b' }),
+    ]).toEqual(['a', 'a', 'b', undefined, '']);
+  });
 });

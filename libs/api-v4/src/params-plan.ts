@@ -16,6 +16,7 @@ export interface ParamSources {
   readonly body: RawParams;
   readonly query: RawParams;
   readonly files: Readonly<Record<string, UploadedFile>>;
+  readonly headers?: Readonly<Record<string, unknown>>;
 }
 
 interface PlannedField {
@@ -23,6 +24,7 @@ interface PlannedField {
   /** The name and its deprecated ones. */
   readonly names: readonly string[];
   readonly pathOnly: boolean;
+  readonly header: string | undefined;
   readonly upload: boolean;
   readonly optional: boolean;
   readonly nullable: boolean;
@@ -135,6 +137,7 @@ function planned(field: FieldDeclaration, rules: readonly Rule[], pathNames: Rea
     name,
     names: [name, ...aliases],
     pathOnly: common.in === 'path' || pathNames.has(name),
+    header: common.header,
     upload: form.kind === 'upload',
     optional: common.optional === true || common.nullable === true || common.default !== undefined,
     nullable: common.nullable === true,
@@ -145,8 +148,9 @@ function planned(field: FieldDeclaration, rules: readonly Rule[], pathNames: Rea
   };
 }
 
-function sent(field: PlannedField, { path, body, query }: ParamSources): unknown {
+function sent(field: PlannedField, { path, body, query, headers }: ParamSources): unknown {
   if (field.pathOnly) return path[field.name];
+  if (field.header !== undefined && headers?.[field.header] !== undefined) return headers[field.header];
   for (let i = 0; i < field.names.length; i++) {
     const name = field.names[i]!;
     if (has.call(body, name)) return body[name];

@@ -28,7 +28,7 @@ export function signedIn(): Permission<unknown, unknown, SignedInViewer> {
   return { name: 'signed in', kind: 'signedIn', anonymous: 'refused', rule: null };
 }
 
-/** Instance administrators; refused before parameters are looked at. Source: decisions 1. */
+/** Instance administrators; refused before parameters are looked at. Source: ADR 0003. */
 export function administrator(): Permission<unknown, unknown, SignedInViewer> {
   return { name: 'administrator', kind: 'administrator', anonymous: 'refused', rule: null };
 }

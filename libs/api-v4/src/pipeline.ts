@@ -32,7 +32,7 @@ type Body = { readonly text: string | null; readonly headers: readonly string[] 
 /**
  * The way of a request through one endpoint, in the one order of refusals: context 401, anonymous 401, token scope
  * 403, administrator 403, parameters 400, parent 404, permission 403, then the handler and the presenter.
- * Source: decisions 1; ADR 0030.
+ * Source: ADR 0003, 0030.
  */
 export class EndpointPipeline {
   private readonly plan: ParamsPlan<object>;
@@ -74,14 +74,11 @@ export class EndpointPipeline {
   }
 
   private async answer(request: FastifyRequest, reply: FastifyReply, facts: ReplyFacts, viewer: Viewer): Promise<void> {
-    const { answers, within, may } = this.options;
+    const { answers, refusals } = this.options;
+    const first = refusals?.authorizeFirst ? await this.allowed(request, { viewer, params: {} } as Call) : null;
     const body = readBody(request, this.bodyLimit);
-    const call = this.prepare(request, viewer, body instanceof Promise ? await body : body) as Writable<Call>;
-    if (within !== undefined) call.within = (await this.parent(request.params as RawParams, viewer)) as never;
-    if (may.rule !== null) {
-      const allowed = may.rule(call as never, this.runtime.services);
-      if (!(typeof allowed === 'boolean' ? allowed : await allowed)) throw this.forbidden(viewer);
-    }
+    const prepared = this.prepare(request, viewer, body instanceof Promise ? await body : body) as Call;
+    const call = first ? { ...prepared, within: first.within } : await this.allowed(request, prepared);
     const made = this.handler(call);
     const result = isThenable(made) ? await made : made;
     if (answers.kind === 'file') {
@@ -91,6 +88,17 @@ export class EndpointPipeline {
     const content = this.body(result, call, request);
     const { text, headers } = content instanceof Promise ? await content : content;
     writeJson(reply, facts, answers.status, text, headers);
+  }
+
+  /** The call with its parent, once the caller may make it. Errors: NotFound for the parent, Forbidden. */
+  private async allowed(request: FastifyRequest, call: Writable<Call>): Promise<Call> {
+    const { within, may } = this.options;
+    if (within !== undefined) call.within = (await this.parent(request.params as RawParams, call.viewer)) as never;
+    if (may.rule !== null) {
+      const allowed = may.rule(call as never, this.runtime.services);
+      if (!(typeof allowed === 'boolean' ? allowed : await allowed)) throw this.forbidden(call.viewer);
+    }
+    return call;
   }
 
   /** Everything that needs no data: who asks, with what token. */
@@ -116,7 +124,13 @@ export class EndpointPipeline {
     const { answers, refusals } = this.options;
     try {
       if (query === BROKEN_QUERY) throw new InvalidParameters(['parameters are not encoded correctly']);
-      const params = this.plan.read({ path: request.params as RawParams, body, query, files });
+      const params = this.plan.read({
+        path: request.params as RawParams,
+        body,
+        query,
+        files,
+        headers: request.headers,
+      });
       let page: PageRequest = FIRST_PAGE;
       let keyset: Call['keyset'] = null;
       if (answers.kind === 'page') {

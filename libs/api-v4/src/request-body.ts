@@ -6,7 +6,7 @@ import { addPair, isRecord, noParams, readUrlEncoded } from './bracket-params';
 import type { UploadedFile } from './call';
 import { MalformedBody, UnsupportedMediaType } from './errors';
 
-/** Units: bytes. Source: reliability-and-security 6.3. */
+/** Units: bytes. Source: reference reliability 6.3. */
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const MAX_JSON_DEPTH = 32;
 const MULTIPART_PARTS = 1000;

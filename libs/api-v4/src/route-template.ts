@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { EndpointRecord } from './endpoint';
 
-/** Where the API lives. Source: requirements 1 §1. */
+/** Where the API lives. Source: reference identity-and-import 1. */
 export const API_PREFIX = '/api/v4';
 
 /** Nest's own key for the path of a controller. */

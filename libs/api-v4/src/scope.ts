@@ -1,6 +1,6 @@
 import type { Viewer, Visibility } from '@rookery/kernel';
 
-/** What every service knows of a namespace, from its directory copy. Source: architecture 5. */
+/** What every service knows of a namespace, from its directory copy. Source: docs/architecture.md 4. */
 export interface NamespaceFacts {
   readonly id: number;
   readonly kind: 'group' | 'user';
@@ -21,7 +21,7 @@ export interface NamespaceFacts {
 
 export type FeatureAccess = 'disabled' | 'private' | 'enabled';
 
-/** A project that the viewer may see, with the level he holds in it (0 when none). */
+/** A project that the viewer may see, with the level they hold in it (0 when none). */
 export interface ProjectScope {
   readonly kind: 'project';
   readonly id: number;
@@ -46,7 +46,7 @@ export interface ProjectScope {
   readonly level: number;
 }
 
-/** A group (never a user namespace) that the viewer may see, with the level he holds in it. */
+/** A group (never a user namespace) that the viewer may see, with the level they hold in it. */
 export interface GroupScope extends NamespaceFacts {
   readonly kind: 'group';
   readonly level: number;

@@ -15,7 +15,7 @@ import { DEFAULT_BODY_LIMIT, readQuery, registerParsers } from './request-body';
 import { requireInternalSecret } from './request-context';
 import { writeError } from './reply';
 
-/** Units: milliseconds. Source: reliability-and-security 6.3 (slow peers). */
+/** Units: milliseconds. Source: reference reliability 6.3 (slow peers). */
 const TIMEOUTS = { headers: 10_000, request: 30_000, keepAlive: 70_000 };
 
 /**

@@ -24,7 +24,7 @@ const HEADERS = [
   ...['referrer-policy', 'no-referrer', 'x-frame-options', 'DENY', 'x-robots-tag', 'noindex'],
 ];
 
-/** Shape: a page, or the URL of another. Source: ADR 0150. */
+/** Shape: a page, or the URL of another. Source: reference identity-and-import 10.5. */
 export function writeWebPage(reply: FastifyReply, facts: ReplyFacts, page: WebPage | string): void {
   reply.hijack();
   const common = commonHeaders(facts, 'no-store');

@@ -18,3 +18,39 @@ export const broadcastMessageDeleted = defineEvent(
   'A broadcast message was deleted.',
   message,
 );
+
+const featureFlag = object({ feature_flag_id: int, project_id: int });
+
+export const featureFlagCreated = defineEvent(
+  'admin.feature_flag.created.v1',
+  'A feature flag of a project was made.',
+  featureFlag,
+);
+export const featureFlagUpdated = defineEvent(
+  'admin.feature_flag.updated.v1',
+  'A feature flag of a project, or a strategy of it, changed.',
+  featureFlag,
+);
+export const featureFlagDeleted = defineEvent(
+  'admin.feature_flag.deleted.v1',
+  'A feature flag of a project was removed.',
+  featureFlag,
+);
+
+const userList = object({ user_list_id: int, project_id: int });
+
+export const featureFlagUserListCreated = defineEvent(
+  'admin.feature_flag_user_list.created.v1',
+  'A list of users for feature flags was made.',
+  userList,
+);
+export const featureFlagUserListUpdated = defineEvent(
+  'admin.feature_flag_user_list.updated.v1',
+  'A list of users for feature flags changed.',
+  userList,
+);
+export const featureFlagUserListDeleted = defineEvent(
+  'admin.feature_flag_user_list.deleted.v1',
+  'A list of users for feature flags was removed.',
+  userList,
+);

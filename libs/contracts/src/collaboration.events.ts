@@ -1,55 +1,101 @@
 import { defineEvent } from './event';
+import type { DomainEvent, EventDefinition, Seen } from './event';
 import { bool, choice, instant, int, list, nullable, object, optional } from './schema';
-
-const issue = {
-  issue_id: int,
-  issue_iid: int,
-  project_id: int,
-  author_id: int,
-  confidential: bool,
-  created_at: instant,
-};
-
-export const issueCreated = defineEvent(
-  'collaboration.issue.created.v1',
-  'An issue was opened.',
-  object({ ...issue, assignee_ids: list(int) }),
-);
-
-export const issueUpdated = defineEvent(
-  'collaboration.issue.updated.v1',
-  'Fields of an issue changed. `text_changed` asks consumers to look for people newly mentioned in title or description; `mentioned_before` are those who were named already.',
-  object({
-    ...issue,
-    text_changed: bool,
-    mentioned_before: list(int),
-    added_assignee_ids: list(int),
-    removed_assignee_ids: list(int),
-    changed_at: instant,
-  }),
-);
-
-export const issueClosed = defineEvent(
-  'collaboration.issue.closed.v1',
-  'An issue was closed.',
-  object({ ...issue, closed_at: instant }),
-);
-
-export const issueReopened = defineEvent(
-  'collaboration.issue.reopened.v1',
-  'A closed issue was opened again.',
-  object({ ...issue, reopened_at: instant }),
-);
-
-export const issueDeleted = defineEvent(
-  'collaboration.issue.deleted.v1',
-  'An issue was deleted; what pointed at it must go. `state` is the one it had.',
-  object({ issue_id: int, issue_iid: int, project_id: int, state: optional(choice('opened', 'closed')) }),
-);
+import type { Schema } from './schema';
 
 /** Kinds of things that can be talked about. Source: reference work-tracking 2.2. */
 export const NOTEABLE_TYPES = ['Issue', 'MergeRequest', 'Snippet', 'Commit', 'Epic'] as const;
 export type NoteableType = (typeof NOTEABLE_TYPES)[number];
+
+/** What every event on a noteable says, whatever its kind; which one it is, the envelope tells. */
+const noteable = { project_id: int, author_id: int, confidential: bool, created_at: instant };
+const SHAPES = {
+  created: { ...noteable, assignee_ids: list(int), label_ids: optional(list(int)) },
+  updated: {
+    ...noteable,
+    text_changed: bool,
+    mentioned_before: list(int),
+    added_assignee_ids: list(int),
+    removed_assignee_ids: list(int),
+    added_label_ids: optional(list(int)),
+    removed_label_ids: optional(list(int)),
+    changed_at: instant,
+  },
+  closed: { ...noteable, closed_at: instant },
+  reopened: { ...noteable, reopened_at: instant },
+} as const;
+type Shapes = typeof SHAPES;
+type Verb = keyof Shapes;
+type ShapeOf<F> = { readonly kind: 'object'; readonly fields: F };
+
+/** An event on a noteable of any kind, as a handler for all kinds knows it. */
+export type NoteableEvent<V extends Verb> = EventDefinition<ShapeOf<Shapes[V]>>;
+export type NoteableDeleted = EventDefinition<ShapeOf<{ readonly project_id: typeof int }>>;
+
+/** A noteable that is gone. Shape: `state` only of kinds that are opened and closed. */
+export interface GoneNoteable {
+  readonly id: number;
+  readonly iid: number | null;
+  readonly project_id: number;
+  readonly state?: string;
+}
+
+/** The events of one kind. Shape: a kind that is never closed leaves out what tells of it. */
+export interface NoteableEvents {
+  readonly created: NoteableEvent<'created'>;
+  readonly updated: NoteableEvent<'updated'>;
+  readonly closed?: NoteableEvent<'closed'>;
+  readonly reopened?: NoteableEvent<'reopened'>;
+  readonly deleted: NoteableDeleted;
+  deletedOf(gone: GoneNoteable, actorId: number | null, seen?: Seen): DomainEvent;
+}
+
+/**
+ * Declares the events of one kind of noteable. Purpose: one shape for all kinds, so that one handler serves them all.
+ * Shape: payloads begin with `<noun>_id` and `<noun>_iid`; `a` is the noun with its article.
+ */
+export function noteableEvents<const N extends string, I extends Schema>(
+  noun: N,
+  { a, iid, states }: { readonly a: string; readonly iid: I; readonly states: readonly string[] },
+) {
+  type Ids = { readonly [K in `${N}_id`]: typeof int } & { readonly [K in `${N}_iid`]: I };
+  const ids = { [`${noun}_id`]: int, [`${noun}_iid`]: iid } as Ids;
+  const A = `${a[0]!.toUpperCase()}${a.slice(1)}`;
+  const closedA = a.replace(/^an? /, 'A closed ');
+  const deleted = defineEvent(
+    `collaboration.${noun}.deleted.v1`,
+    `${A} was deleted; what pointed at it must go. \`state\` is the one it had.`,
+    object({ ...ids, project_id: int, state: optional(choice(...states)) }),
+  );
+  return {
+    created: defineEvent(`collaboration.${noun}.created.v1`, `${A} was opened.`, object({ ...ids, ...SHAPES.created })),
+    updated: defineEvent(
+      `collaboration.${noun}.updated.v1`,
+      `Fields of ${a} changed. \`text_changed\` asks consumers to look for people newly mentioned in title or description; \`mentioned_before\` are those who were named already.`,
+      object({ ...ids, ...SHAPES.updated }),
+    ),
+    closed: defineEvent(`collaboration.${noun}.closed.v1`, `${A} was closed.`, object({ ...ids, ...SHAPES.closed })),
+    reopened: defineEvent(
+      `collaboration.${noun}.reopened.v1`,
+      `${closedA} was opened again.`,
+      object({ ...ids, ...SHAPES.reopened }),
+    ),
+    deleted,
+    deletedOf({ id, iid: number, ...rest }: GoneNoteable, actorId: number | null, seen?: Seen): DomainEvent {
+      const data = { [`${noun}_id`]: id, [`${noun}_iid`]: number, ...rest };
+      return { definition: deleted, aggregateId: id, actorId, seen, data };
+    },
+  };
+}
+
+export const issueEvents = noteableEvents('issue', { a: 'an issue', iid: int, states: ['opened', 'closed'] });
+export const {
+  created: issueCreated,
+  updated: issueUpdated,
+  closed: issueClosed,
+  reopened: issueReopened,
+  deleted: issueDeleted,
+} = issueEvents;
 
 const note = {
   note_id: int,
@@ -64,8 +110,8 @@ const note = {
 
 export const noteCreated = defineEvent(
   'collaboration.note.created.v1',
-  'Somebody wrote a note. System notes are not announced.',
-  object({ ...note, created_at: instant }),
+  'Somebody wrote a note. System notes are not announced. `thread_id` is there when it answers in a thread: the note that this began with.',
+  object({ ...note, thread_id: optional(int), created_at: instant }),
 );
 
 export const noteUpdated = defineEvent(
@@ -80,9 +126,24 @@ export const noteDeleted = defineEvent(
   object(note),
 );
 
+export const awardEmojiCreated = defineEvent(
+  'collaboration.award_emoji.created.v1',
+  'Somebody gave an emoji to a thing or to a note on it.',
+  object({
+    award_emoji_id: int,
+    noteable_type: choice(...NOTEABLE_TYPES),
+    noteable_id: int,
+    note_id: nullable(int),
+    project_id: nullable(int),
+    group_id: nullable(int),
+    author_id: int,
+    created_at: instant,
+  }),
+);
+
 export const collaborationStorageMeasured = defineEvent(
   'collaboration.project_storage.measured.v1',
-  'What a project holds was measured: bytes, and commits of the default branch. Whole values; the newest measurement counts.',
+  'The size of a project was measured: bytes, and commits of the default branch. Whole values; the newest measurement counts.',
   object({
     project_id: int,
     repository_size: int,
@@ -93,4 +154,10 @@ export const collaborationStorageMeasured = defineEvent(
     commit_count: int,
     measured_at: instant,
   }),
+);
+
+export const projectIssuesCounted = defineEvent(
+  'collaboration.project_issues.counted.v1',
+  'How many issues of a project are open, and how many of these everybody may see who sees its issues. Whole values; the newest count counts.',
+  object({ project_id: int, open_issues_count: int, open_public_issues_count: int, counted_at: instant }),
 );

@@ -3,7 +3,7 @@ import type { Infer } from './schema';
 
 /**
  * The directory: what identity tells every other service about people, groups, projects and memberships, as a log of
- * full states. Source: architecture 5; reliability-and-security 4.2.
+ * full states. Source: reference reliability 4.2; docs/architecture.md 4.
  */
 export const directoryUser = object({
   id: int,
@@ -37,6 +37,8 @@ export const directoryNamespace = object({
   visibility: choice('private', 'internal', 'public'),
   avatar_url: nullable(text),
   emails_enabled: bool,
+  /** Whether texts may not reach the members by naming the group; null: nobody said it. */
+  mentions_disabled: nullable(bool),
   plan: choice('free', 'premium', 'ultimate'),
   created_at: instant,
 });

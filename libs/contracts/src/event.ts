@@ -32,8 +32,17 @@ export interface Envelope<P = unknown> {
   readonly aggregatetype: string;
   readonly aggregateid: number;
   readonly actorid: number | null;
+  /** What the copy of the directory must have seen before it decides who is told: as in `Seen`. */
+  readonly directoryversion?: number;
+  readonly directoryepoch?: string;
   readonly traceparent?: string;
   readonly data: P;
+}
+
+/** How much of the directory whoever caused a fact had seen: a version means something only within its epoch. */
+export interface Seen {
+  readonly version: number;
+  readonly epoch: string;
 }
 
 /** A fact ready to be written to the outbox: made by `noteCreated.of({...})`. */
@@ -41,20 +50,43 @@ export interface DomainEvent<P = unknown> {
   readonly definition: EventDefinition;
   readonly aggregateId: number;
   readonly actorId: number | null;
+  /** Effects wait until their copy of the directory has seen as much. Source: ADR 0171. */
+  readonly seen?: Seen | undefined;
   readonly data: P;
 }
 
 /**
+ * Events of one shape that a handler is told of alike. Purpose: which events these are is known only when the service is
+ * put together, after its handlers were written.
+ * Shape: a module provides them under `token`, as a list of definitions; the handler tells them apart by
+ * `aggregateType`.
+ */
+export class EventFamily<D extends EventDefinition = EventDefinition> {
+  readonly token: symbol;
+  /** Only for inference. */
+  declare readonly holds?: D;
+
+  constructor(readonly name: string) {
+    this.token = Symbol(name);
+  }
+}
+
+/**
  * Declares an event. Purpose: one place for name, version and payload of each fact that leaves a service.
- * Shape: `aggregateId` is the id of the noun; payloads carry ids and facts, never bodies, tokens or addresses.
- * Source: architecture 4.
+ * Shape: `aggregateId` is the id of the noun; `seen` is the viewer's `directory`; payloads carry ids and facts, never bodies, tokens or addresses.
+ * Source: docs/architecture.md 3.
  */
 export function defineEvent<const S extends Schema>(
   name: `${ServiceName}.${string}.${string}.v${number}`,
   about: string,
   schema: S,
 ): EventDefinition<S> & {
-  of(event: { aggregateId: number; actorId: number | null; data: Infer<S> }): DomainEvent<Infer<S>>;
+  of(event: {
+    aggregateId: number;
+    actorId: number | null;
+    seen?: Seen | undefined;
+    data: Infer<S>;
+  }): DomainEvent<Infer<S>>;
 } {
   const [service, noun, verb, major] = name.split('.') as [ServiceName, string, string, string];
   const definition: EventDefinition<S> = {

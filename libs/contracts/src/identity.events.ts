@@ -26,6 +26,18 @@ export const projectDeleted = defineEvent(
   object({ project_id: int }),
 );
 
+export const projectMoved = defineEvent(
+  'identity.project.moved.v1',
+  'A project lies in another namespace now; what it took from the groups above it may not reach it any more.',
+  object({ project_id: int, namespace_id: int }),
+);
+
+export const groupMoved = defineEvent(
+  'identity.group.moved.v1',
+  'A group lies below another group now, or at the top, with all that is below it.',
+  object({ group_id: int }),
+);
+
 export const groupDeleted = defineEvent(
   'identity.group.deleted.v1',
   'A group is gone for good; every service drops what belongs to it.',
@@ -52,7 +64,7 @@ export const memberRemoved = defineEvent(
 
 export const memberUnassigned = defineEvent(
   'identity.member.unassigned.v1',
-  'Whoever removed a member wants him off all that he is assigned to there; with `includes_below` also below the group.',
+  'A member was removed, and whoever did it wants them unassigned from everything there; with `includes_below` also below the group.',
   object({ ...membership, includes_below: bool }),
 );
 
@@ -82,6 +94,6 @@ export const emailConfirmationRequested = defineEvent(
 
 export const userDeleted = defineEvent(
   'identity.user.deleted.v1',
-  'A user is gone for good: what he wrote goes to the ghost user, or with `hard_delete` it goes too.',
+  'A user is gone for good: what they wrote goes to the ghost user, or with `hard_delete` it goes too.',
   object({ user_id: int, ghost_user_id: nullable(int), hard_delete: bool }),
 );

@@ -35,6 +35,8 @@ export interface TokenHolder {
   readonly scopes: readonly string[];
   /** Set for an impersonation token: its creator. */
   readonly impersonator_id: number | null;
+  /** The administrator with whom it ends: the impersonator, or who gave it out. Absent in answers of a former release. */
+  readonly given_by_id?: number | null;
   /** Epoch milliseconds at which the token dies by itself; null when it does not. */
   readonly expires_at: number | null;
 }
@@ -106,7 +108,7 @@ export interface AccountMailFacts {
   } | null;
 }
 
-/** Shape: one answer for each question, in order; null = there is nothing to tell him any more. */
+/** Shape: one answer for each question, in order; null = there is nothing to tell them any more. */
 export interface AccountMailsAnswer {
   readonly mails: readonly (AccountMailFacts | null)[];
 }

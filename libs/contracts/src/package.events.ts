@@ -21,7 +21,7 @@ export const protectionRuleDeleted = defineEvent(
 
 export const packageStorageMeasured = defineEvent(
   'package.project_storage.measured.v1',
-  'What the packages, job and pipeline artifacts and images of a project take was measured: bytes. Whole values; the newest measurement counts.',
+  'The storage of the packages, job and pipeline artifacts and images of a project was measured, in bytes. Whole values; the newest measurement counts.',
   object({
     project_id: int,
     packages_size: int,

@@ -46,7 +46,7 @@ export const object = <const F extends Readonly<Record<string, Schema>>>(fields:
 
 /**
  * Says what is wrong with a value, as paths and reasons; an empty list means that it fits. Unknown fields are
- * tolerated: a reader must live with a newer producer (reliability 2.5).
+ * tolerated: a reader must live with a newer producer (reference reliability 2.5).
  */
 export function problemsOf(schema: Schema, value: unknown, path = '$'): string[] {
   switch (schema.kind) {

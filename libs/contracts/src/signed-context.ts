@@ -1,6 +1,6 @@
 /**
  * What the gateway tells a service about the caller. Carried in one header as
- * `<base64url(JSON)>.<key id>.<base64url(HMAC-SHA256)>`, with a key per audience (decisions 14).
+ * `<base64url(JSON)>.<key id>.<base64url(HMAC-SHA256)>`, with a key per audience (reference reliability 6.1).
  * Short names: it travels with every request.
  */
 export interface ContextClaims {

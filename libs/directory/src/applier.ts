@@ -26,7 +26,7 @@ const FORGET = `update directory_state set version = 0, epoch = '', refreshed_at
  *
  * Another epoch means another history: from that moment the copy has no epoch, hence decides nothing, and is loaded
  * anew in one transaction. Likewise a copy never stops at a version below the one up to which the log was compacted,
- * for what it would hold there was never true at one time. Source: architecture 5.2; ADR 0041, ADR 0042.
+ * for what it would hold there was never true at one time. Source: ADR 0041, 0042.
  */
 @Injectable()
 export class Applier {

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Unavailable } from '@rookery/kernel';
 import { Database, prepared } from '@rookery/persistence';
+import { Readiness } from '@rookery/platform';
 
 /** Where a directory stands: a version means something only within its epoch. */
 export interface Position {
@@ -44,8 +45,15 @@ export class CopyProgress {
   private looking: NodeJS.Timeout | undefined;
   private running: Promise<CopyHead> | undefined;
   private next: Promise<CopyHead> | undefined;
+  private wasLoaded = false;
 
-  constructor(@Inject(Database) private readonly database: Database) {}
+  /** The process is not ready before its copy was loaded once. */
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(Readiness) readiness: Readiness,
+  ) {
+    readiness.require('directory', () => this.readiness());
+  }
 
   /**
    * Where the copy stands, by a statement that was sent after this call. Callers that come while one is under way
@@ -83,6 +91,12 @@ export class CopyProgress {
   /** The copy stands here now. */
   moved(position: Position): void {
     for (const waiter of [...this.waiters]) if (hasReached(position, waiter.target)) waiter.settle(true);
+  }
+
+  /** Identity may go away later without taking its readers with it: they still serve what is public. */
+  private async readiness(): Promise<string | null> {
+    this.wasLoaded ||= (await this.head()).epoch !== '';
+    return this.wasLoaded ? null : 'the copy of the directory was never loaded';
   }
 
   private launch(): Promise<CopyHead> {

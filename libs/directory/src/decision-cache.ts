@@ -5,8 +5,7 @@ const CAPACITY = 2000;
 
 /**
  * Decisions of one version of the copy. Every use is compared with where the copy stands now: when its version, its
- * epoch or the day (memberships expire) is another, all of them are dropped. Source: performance "What was learnt" 7;
- * ADR 0044.
+ * epoch or the day (memberships expire) is another, all of them are dropped. Source: docs/performance.md 5.7; ADR 0042.
  */
 export class DecisionCache<T> {
   private readonly decisions = new Map<string, T>();

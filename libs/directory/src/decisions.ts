@@ -13,7 +13,7 @@ import { IdentityClient } from './identity-client';
 import { NO_REFERENCE } from './scope-statements';
 import type { ScopeStatement } from './scope-statements';
 
-/** How long a request waits for the copy before it asks identity. Units: ms. Source: reliability-and-security 4.2, 5. */
+/** How long a request waits for the copy before it asks identity. Units: ms. Source: reference reliability 4.2, 5. */
 export const WAIT_MS = 150;
 
 /** What is to be decided. Shape: `read` makes the answer from a row of the statement, or of identity's decision. */
@@ -33,8 +33,8 @@ interface Decision {
 /**
  * Takes a decision's facts from the copy when it has reached the viewer's version; else waits up to 150 ms; else asks
  * identity; else refuses. Never from older data, neither to allow nor to deny. An anonymous caller's version proves
- * less, because the gateway may answer for identity while that is away: his facts must be under 60 s old instead.
- * Source: reliability-and-security 4.2; ADR 0042.
+ * less, because the gateway may answer for identity while that is away: their facts must be under 60 s old instead.
+ * Source: reference reliability 4.2; ADR 0042.
  */
 @Injectable()
 export class Decisions {

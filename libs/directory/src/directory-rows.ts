@@ -3,7 +3,7 @@ import { DIRECTORY_KINDS } from '@rookery/contracts';
 import type { DirectoryNamespace, DirectoryProject, DirectoryUser } from '@rookery/contracts';
 import { instantSql } from '@rookery/persistence';
 
-/** A person as a service knows him. `notificationEmail` is for the mailer and never shown by the API. */
+/** A person as a service knows them. `notificationEmail` is for the mailer and never shown by the API. */
 export interface DirectoryUserRow {
   readonly id: number;
   readonly username: string;
@@ -27,10 +27,13 @@ export type ProjectFacts = Omit<ProjectScope, 'level'>;
 /** A row of a statement that selected `columnsOf(kind, alias, prefix)`: keys are prefixed contract fields. */
 export type FlatRow = Readonly<Record<string, unknown>>;
 
+/** What effects ask of groups in statements of their own, and no request asks. */
+const NOT_READ: readonly string[] = ['created_at', 'mentions_disabled'];
+
 /** Select list of a kind's contract fields that rows are read from, instants as ISO text. Shape: each `<prefix><field>`. */
 export function columnsOf(kind: 'user' | 'namespace' | 'project', alias: string, prefix: string): string {
   return Object.entries(DIRECTORY_KINDS[kind].fields)
-    .filter(([field]) => kind !== 'namespace' || field !== 'created_at')
+    .filter(([field]) => kind !== 'namespace' || !NOT_READ.includes(field))
     .map(([field, schema]) => {
       const column = `${alias}.${field}`;
       return `${schema.kind === 'instant' ? instantSql(column) : column} as ${prefix}${field}`;

@@ -4,11 +4,13 @@ import type { Viewer } from '@rookery/kernel';
 import { maySee, Unavailable } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import type { Position } from './copy-progress';
 import { Decisions } from './decisions';
 import { groupIn, namespaceOfRow, projectIn, projectOfRow, userOf } from './directory-rows';
 import type { DirectoryUserRow, FlatRow, ProjectFacts } from './directory-rows';
 import {
   GROUP_LEVELS,
+  LIVING,
   NAMESPACES_BY_ID,
   PROJECT_LEVELS,
   PROJECTS_BY_ID,
@@ -18,7 +20,13 @@ import {
 } from './lookup-statements';
 import { groupStatement, projectStatement } from './scope-statements';
 
-/** Effects without a request need a copy at most this old. Units: ms. Source: reliability-and-security 4.2, 7. */
+/** An event, by what its cause had seen of the directory. Shape: `time` in ISO 8601; events of old have no `seen`. */
+export interface Caused {
+  readonly time: string;
+  readonly seen?: Position;
+}
+
+/** Effects without a request need a copy at most this old. Units: ms. Source: reference reliability 4.2, 7. */
 export const SETTLED_MS = 5000;
 
 /**
@@ -27,7 +35,7 @@ export const SETTLED_MS = 5000;
  * waits, then asks identity, then refuses. Lookups by id embed facts and decide nothing; they take the copy as it is.
  *
  * Errors: Unavailable (503, Retry-After) when nothing fresh enough can be had in time.
- * Source: architecture 5; reliability-and-security 4.2; ADR 0042.
+ * Source: reference reliability 4.2; docs/architecture.md 4; ADR 0042.
  */
 @Injectable()
 export class Directory implements ScopeResolver {
@@ -95,12 +103,36 @@ export class Directory implements ScopeResolver {
   }
 
   /**
-   * For effects without a request. Shape: `through` is the transaction of the effect, which then needs no second
+   * For what nobody asked for just now. Shape: `through` is the transaction of the effect, which then needs no second
    * connection. Errors: Unavailable unless the copy was current at most 5 s ago.
    */
   async settled(through: Pick<Tx, 'prepared'> = this.database): Promise<void> {
-    const [state] = await through.prepared<{ settled: boolean }>(SETTLED, [SETTLED_MS]);
+    await this.settledFor(through, []);
+  }
+
+  /**
+   * For effects of events. Errors: Unavailable unless the copy was current at most 5 s ago and has seen what the causes
+   * of all events had seen; the consumer tries again in a moment. Source: ADR 0171.
+   */
+  async settledFor(through: Pick<Tx, 'prepared'>, events: readonly Caused[]): Promise<void> {
+    const [state] = await through.prepared<{ settled: boolean }>(SETTLED, [SETTLED_MS, ...seenBy(events)]);
     if (state?.settled !== true) throw new Unavailable('directory');
+  }
+
+  /**
+   * For effects that destroy what is said to be gone. Shape: `ids` are those of the events. Errors: Unavailable while the
+   * copy may be behind; a plain Error, which ends as a dead letter, when the copy still knows one of them: then the event
+   * is forged or mistaken. Source: ADR 0171.
+   */
+  async gone(
+    through: Pick<Tx, 'prepared'>,
+    kind: keyof typeof LIVING,
+    events: readonly Caused[],
+    ids: readonly number[],
+  ): Promise<void> {
+    await this.settledFor(through, events);
+    const found = await through.prepared<{ id: number }>(LIVING[kind], [ids]);
+    if (found.length > 0) throw new Error(`refused: ${kind} ${found.map((row) => row.id).join(', ')} is not gone`);
   }
 
   private async levels(
@@ -125,6 +157,19 @@ export class Directory implements ScopeResolver {
     const known = ids.filter(isId);
     return known.length === 0 ? [] : through.prepared<FlatRow>(statement, [known]);
   }
+}
+
+/** Per epoch the highest version and the latest time. */
+function seenBy(events: readonly Caused[]): [epochs: string[], versions: number[], times: string[]] {
+  const newest = new Map<string, { version: number; time: string }>();
+  for (const { seen, time } of events) {
+    if (!seen) continue;
+    const known = newest.get(seen.epoch) ?? { version: seen.version, time };
+    const version = Math.max(known.version, seen.version);
+    newest.set(seen.epoch, { version, time: known.time > time ? known.time : time });
+  }
+  const values = [...newest.values()];
+  return [[...newest.keys()], values.map((one) => one.version), values.map((one) => one.time)];
 }
 
 /** Ids beyond what a number holds exactly match nothing. */

@@ -9,7 +9,7 @@ import { INTERNAL_PATHS } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { Pool } from 'undici';
 
-/** Longest wait for a decision of identity, connection included. Units: ms. Source: reliability-and-security 4.3. */
+/** Longest wait for a decision of identity, connection included. Units: ms. Source: reference reliability 4.3. */
 const DECIDE_MS = 300;
 /** Longest wait for what e-mails say: nobody waits for the answer but a worker. Units: ms. */
 const ACCOUNT_MAILS_MS = 5000;

@@ -25,6 +25,15 @@ export const NAMESPACES_BY_ID = prepared(
   `select ${columnsOf('namespace', 'n', 'n_')} from directory_namespaces n where n.id = any($1::bigint[])`,
 );
 
+/** $1 ids. */
+const livingIn = (table: string) =>
+  prepared(`directory_living_${table}`, `select id from directory_${table} where id = any($1::bigint[]) order by id`);
+export const LIVING = {
+  user: livingIn('users'),
+  project: livingIn('projects'),
+  group: livingIn('namespaces'),
+} as const;
+
 /** $1 the project, $2 user ids; people who are not active hold nothing. */
 export const PROJECT_LEVELS = prepared(
   'directory_project_levels',
@@ -42,9 +51,16 @@ export const GROUP_LEVELS = prepared(
    where n.id = $1::bigint`,
 );
 
-/** $1 milliseconds. */
+/**
+ * $1 milliseconds, $2-$4 what must have been seen: epochs, the version of each, and when it was seen. A version of
+ * another history is never reached; then the copy must have been current since.
+ */
 export const SETTLED = prepared(
   'directory_settled',
-  `select epoch <> '' and refreshed_at >= statement_timestamp() - $1::integer * interval '1 millisecond' as settled
-   from directory_state`,
+  `select s.epoch <> '' and s.refreshed_at >= statement_timestamp() - $1::integer * interval '1 millisecond'
+     and not exists (
+       select 1 from unnest($2::text[], $3::bigint[], $4::timestamptz[]) as e (epoch, version, at)
+       where case when e.epoch = s.epoch then e.version > s.version else e.at > s.refreshed_at end
+     ) as settled
+   from directory_state s`,
 );

@@ -7,7 +7,7 @@ import { groupLevelSql, projectLevelSql } from './level-sql';
 /**
  * The statements in front of every request below a project or group. Each is one round trip and one snapshot: the
  * copy's version, the thing, its namespace, and the level and state of the caller, so that what is decided is what
- * the version says. Always exactly one state row first. Source: performance "What was learnt" 7.
+ * the version says. Always exactly one state row first. Source: docs/performance.md 5.7.
  * Shape of the parameters: $1 the viewer's user id or null, then the reference.
  */
 const HEAD = `${HEAD_COLUMNS}, viewer.state as viewer_state`;

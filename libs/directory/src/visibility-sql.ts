@@ -12,7 +12,7 @@ export interface VisibleProject {
 /**
  * Boolean SQL: may the viewer know of this project? For lists that cross projects; the caller awaits
  * `Directory.fresh(viewer)` first, so that the copy the statement joins has reached the viewer's version.
- * Source: reference identity-and-import 1.5; the same rule as kernel's `maySee`.
+ * The same rule as kernel's `maySee`. Source: reference identity-and-import 1.5.
  */
 export function visibleProjectSql({ project, viewer, isAdmin, isExternal }: VisibleProject): string {
   const level = projectLevelSql({ user: `${viewer}::bigint`, project: `${project}.id`, namespace: 'home' });

@@ -55,12 +55,3 @@ export class Copy {
     return state as { version: number; epoch: string };
   }
 }
-
-/** Looks until it holds. */
-export async function eventually(holds: () => Promise<boolean> | boolean, withinMs = 5000): Promise<void> {
-  const end = Date.now() + withinMs;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`did not hold within ${withinMs} ms: ${holds.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

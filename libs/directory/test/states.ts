@@ -35,6 +35,7 @@ export function group(id: number, over: Partial<DirectoryNamespace> = {}): Direc
     visibility: 'private',
     avatar_url: null,
     emails_enabled: true,
+    mentions_disabled: null,
     plan: 'ultimate',
     created_at: INSTANT,
     ...over,

@@ -52,7 +52,7 @@ export function isSignedIn(viewer: Viewer): viewer is SignedInViewer {
 }
 
 /**
- * May this viewer know that a thing of this visibility exists, given the level he holds there?
+ * May this viewer know that a thing of this visibility exists, given the level they hold there?
  * Administrators read everything; internal is for signed-in people who are not external.
  */
 export function maySee(viewer: Viewer, visibility: Visibility, level: number): boolean {

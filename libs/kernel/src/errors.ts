@@ -1,7 +1,7 @@
 /**
  * What a use case may refuse, in the words of the domain. The edge (`libs/api-v4`) turns each into the documented
  * status and body; nothing inside a service knows a status code.
- * Source: requirements 1 §7, 2 §7, 3 §7; reference work-tracking 1.1, identity-and-import 1.1.
+ * Source: requirements 1 §7, 2 §7, 3 §7; reference work-tracking 1.1; reference identity-and-import 1.1.
  */
 export abstract class RookeryError extends Error {
   /** Stable code for logs and tests, e.g. `not_found`. */
@@ -95,6 +95,14 @@ export class Invalid extends RookeryError {
   }
 }
 
+/** Rules of the thing itself as complete sentences, for the few endpoints that name no fields: `["Name can't be blank"]`. */
+export class InvalidAsSaid extends RookeryError {
+  readonly code = 'invalid';
+  constructor(readonly sentences: readonly string[]) {
+    super(sentences.join('; '));
+  }
+}
+
 /**
  * A business refusal with a reason. `verbatim` leaves out the "400 Bad request - " in front, for the few endpoints
  * whose confirmed text has none (for instance a failed group creation).
@@ -121,10 +129,13 @@ export class PartlyRefused extends RookeryError {
   }
 }
 
-/** Shape: `reason` is the value of `message` in the body: a text, or problems by field (a fork whose name is taken). */
+/**
+ * Shape: `reason` is the value of `message` in the body: a text, problems by field (a fork whose name is taken), or a
+ * list of complete sentences.
+ */
 export class Conflict extends RookeryError {
   readonly code = 'conflict';
-  constructor(readonly reason?: string | Readonly<Record<string, readonly string[]>>) {
+  constructor(readonly reason?: string | Readonly<Record<string, readonly string[]>> | readonly string[]) {
     super(typeof reason === 'string' ? reason : 'Conflict');
   }
 }

@@ -4,3 +4,7 @@ export * from './clock';
 export * from './html';
 export * from './page';
 export * from './token-scopes';
+export * from './inputs';
+export * from './plain-fields';
+export * from './problems';
+export * from './wildcard';

@@ -38,3 +38,23 @@ export function pageOf<T>(request: PageRequest, rowsAndOneMore: readonly T[], co
     hasNext: rowsAndOneMore.length > request.perPage,
   };
 }
+
+/** What a statement that reads a page tells of the whole. Shape: `has_more` is null where the count tells it. */
+export interface ToldTotal {
+  readonly counted: number;
+  readonly has_more: boolean | null;
+}
+
+export function totalOf({ page, perPage }: PageRequest, told: ToldTotal): Pick<JsonPage, 'total' | 'hasNext'> {
+  const { counted, has_more: hasMore } = told;
+  return { total: counted > COUNT_LIMIT ? null : counted, hasNext: hasMore ?? counted > page * perPage };
+}
+
+/** The row of a statement that answers a page as JSON. */
+export interface JsonPageRow extends ToldTotal {
+  readonly json: string;
+}
+
+export function jsonPageOf(request: PageRequest, row: JsonPageRow): JsonPage {
+  return { json: row.json, ...totalOf(request, row) };
+}

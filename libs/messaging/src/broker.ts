@@ -1,11 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@rookery/platform';
 import { connect, Events } from 'nats';
-import type { NatsConnection } from 'nats';
+import type { ConnectionOptions, NatsConnection } from 'nats';
 
 /** Units: milliseconds. */
 const CONNECT_TIMEOUT_MS = 2000;
 const RETRY_MS = 500;
+
+/** Below which subjects the bus answers a service. */
+export function inboxPrefixOf(service: string): string {
+  return `_INBOX_${service}`;
+}
 
 /**
  * The connection to NATS. Purpose: nobody waits for the bus at boot, and whoever needs it waits here.
@@ -19,8 +24,8 @@ export class Broker {
   private running: Promise<void> | null = null;
 
   constructor(
-    private readonly url: string,
-    private readonly name: string,
+    private readonly address: Partial<ConnectionOptions>,
+    private readonly service: string,
     private readonly logger: Logger,
   ) {}
 
@@ -68,8 +73,10 @@ export class Broker {
     while (!this.stopping.signal.aborted) {
       try {
         const connection = await connect({
-          servers: this.url.split(','),
-          name: this.name,
+          ...this.address,
+          name: `rookery-${this.service}`,
+          // Replies of one service are no business of another: its account on the bus may read this prefix alone.
+          inboxPrefix: inboxPrefixOf(this.service),
           timeout: CONNECT_TIMEOUT_MS,
           maxReconnectAttempts: -1,
           reconnectTimeWait: 250,

@@ -1,5 +1,6 @@
 import { EventPattern } from '@nestjs/microservices';
-import type { EventDefinition, PayloadOf } from '@rookery/contracts';
+import { EventFamily } from '@rookery/contracts';
+import type { EventDefinition, PayloadOf, Seen } from '@rookery/contracts';
 import type { Tx } from '@rookery/persistence';
 
 /** An event as an effect sees it. Shape: `Delivered<typeof noteCreated>`. */
@@ -10,8 +11,12 @@ export interface DeliveredWith<P> {
   readonly id: string;
   /** When the fact happened, ISO 8601. */
   readonly time: string;
+  /** The noun of the event, for a handler of several. */
+  readonly aggregateType: string;
   readonly aggregateId: number;
   readonly actorId: number | null;
+  /** Who may be told is decided by a copy of the directory that has seen as much. Source: ADR 0171. */
+  readonly seen?: Seen;
   readonly data: P;
 }
 
@@ -29,7 +34,7 @@ export type AnyBatch = BatchWith<unknown>;
 /** What a handler's pattern carries to the strategy. */
 export interface EffectExtras {
   readonly effect: string;
-  readonly definition: EventDefinition;
+  readonly of: EventDefinition | EventFamily;
   readonly gatherMs: number;
 }
 
@@ -41,19 +46,33 @@ export function failureOf(batch: object): { readonly error: unknown } | undefine
   return failures.get(batch);
 }
 
+const declared: EffectExtras[] = [];
+
+/**
+ * Every effect of the controllers that this process has loaded, one entry for each event that it is the effect of.
+ * Shape: `membersOf` knows what is provided for a family.
+ */
+export function declaredEffects(
+  membersOf: (family: EventFamily) => readonly EventDefinition[] = () => [],
+): readonly { readonly name: string; readonly definition: EventDefinition }[] {
+  return declared.flatMap(({ effect: name, of }) =>
+    (of instanceof EventFamily ? membersOf(of) : [of]).map((definition) => ({ name, definition })),
+  );
+}
+
 type Handler = (this: unknown, batch: AnyBatch, ...rest: unknown[]) => unknown;
 
 /**
- * Makes a controller's method the effect of an event. Purpose: the method gets batches of events that are new to it
- * and writes through `tx`; inbox rows and effects commit together, and an event whose effect fails is tried again and
+ * Makes a controller's method the effect of an event, or of each event of a family. Purpose: the method gets batches of
+ * events that are new to it and writes through `tx`; inbox rows and effects commit together, and an event whose effect fails is tried again and
  * then kept as a dead letter.
  * Shape: `effect` is a lasting name (`raise-todos`); renaming it replays the stream from its start. It must do nothing
  * that a rollback cannot undo, since a failing batch is tried again event by event. `gatherMs` is how long events may wait
  * for others to share a transaction with, where nobody waits for the effect.
- * Source: reliability-and-security 2.3, 2.4; ADR 0025.
+ * Source: reference reliability 2.3, 2.4; ADR 0025.
  */
 export function Consume<D extends EventDefinition>(
-  event: D,
+  event: D | EventFamily<D>,
   o: { readonly effect: string; readonly gatherMs?: number },
 ): MethodDecorator {
   if (!/^[a-z][a-z0-9-]*$/.test(o.effect)) throw new Error(`the effect "${o.effect}" is not kebab-case`);
@@ -71,7 +90,8 @@ export function Consume<D extends EventDefinition>(
       Reflect.defineMetadata(name, Reflect.getMetadata(name, method), kept);
     }
     descriptor.value = kept as never;
-    const extras: EffectExtras = { effect: o.effect, definition: event, gatherMs: o.gatherMs ?? 0 };
-    EventPattern(event.subject, { ...extras })(target, key, descriptor);
+    const extras: EffectExtras = { effect: o.effect, of: event, gatherMs: o.gatherMs ?? 0 };
+    declared.push(extras);
+    EventPattern(event instanceof EventFamily ? event.name : event.subject, { ...extras })(target, key, descriptor);
   };
 }

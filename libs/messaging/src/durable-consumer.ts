@@ -1,13 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceName } from '@rookery/contracts';
+import type { DeadLetters } from '@rookery/persistence';
 import type { Logger, Metrics } from '@rookery/platform';
 import type { ConsumerMessages, JsMsg, Subscription } from 'nats';
 import type { Broker } from './broker';
 import type { DeliveredWith } from './consume';
-import { letterOf } from './dead-letters';
-import type { DeadLetters } from './dead-letters';
 import type { Effect, Effects } from './effects';
-import { decode } from './envelope';
+import { decode, letterOf } from './envelope';
 import type { FaultPoints } from './fault-points';
 import { patiently } from './patiently';
 import { durableOf, isMissing, MAX_ACK_PENDING, streamOf } from './streams';
@@ -42,7 +41,7 @@ interface Delivery {
  * One effect on one event: a durable pull consumer that is always asking for more.
  * Shape: one batch at a time; acknowledged only after the commit. A failing batch is taken apart, so that a bad
  * message delays nobody; when the database is away, everything is held and nothing is counted.
- * Source: reliability-and-security 2.3, 2.4; ADR 0025.
+ * Source: reference reliability 2.3, 2.4; ADR 0025.
  */
 export class DurableConsumer {
   readonly durable: string;
@@ -53,6 +52,7 @@ export class DurableConsumer {
   private readonly gathering = new Wake();
   private readonly counters;
   private messages: ConsumerMessages | null = null;
+  private told: string | null = null;
   private running: Promise<void> | null = null;
   private working: Promise<void> | null = null;
 
@@ -101,12 +101,11 @@ export class DurableConsumer {
   }
 
   private async consume(): Promise<void> {
-    const { broker, streams, logger } = this.parts;
+    const { broker, streams } = this.parts;
     const { definition } = this.effect;
     while (!this.stopping.signal.aborted) {
       try {
         const connection = await broker.connected(this.stopping.signal);
-        await streams.reconcileStream(connection, definition.service);
         await streams.reconcileConsumer(connection, this.durable, definition);
         const consumer = await connection.jetstream().consumers.get(streamOf(definition.service), this.durable);
         this.messages = await consumer.consume({
@@ -116,18 +115,25 @@ export class DurableConsumer {
           abort_on_missing_resource: true,
           callback: (message) => this.take(message),
         });
+        this.told = null;
         if (this.stopping.signal.aborted) this.messages.stop();
         const error = await this.messages.closed();
         if (error) throw error;
       } catch (error) {
-        if (!this.stopping.signal.aborted) logger.warn({ err: error, durable: this.durable }, this.why(error));
+        if (!this.stopping.signal.aborted) this.tell(error);
       }
       await pause(RESTART_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
     }
   }
 
-  private why(error: unknown): string {
-    return isMissing(error) ? 'a stream or consumer was lost; making it again' : 'consuming was interrupted';
+  /** The stream of another service is made by that service, which may take any time: said once until it is there. */
+  private tell(error: unknown): void {
+    const { logger } = this.parts;
+    const why = isMissing(error) ? 'its stream or durable is not there yet' : 'consuming was interrupted';
+    if (why === this.told) return;
+    this.told = why;
+    if (isMissing(error)) logger.info({ durable: this.durable }, why);
+    else logger.warn({ err: error, durable: this.durable }, why);
   }
 
   private take(message: JsMsg): void {

@@ -1,11 +1,10 @@
 import { isObservable, lastValueFrom } from 'rxjs';
 import { Injectable } from '@nestjs/common';
 import type { EventDefinition } from '@rookery/contracts';
-import { Inbox, Work } from '@rookery/persistence';
+import { DeadLetters, Inbox, Work } from '@rookery/persistence';
+import type { LetterRow, Tx } from '@rookery/persistence';
 import { failureOf } from './consume';
 import type { AnyBatch, DeliveredWith } from './consume';
-import { DeadLetters } from './dead-letters';
-import type { LetterRow } from './dead-letters';
 import { decode } from './envelope';
 
 /** A handler with the name of its effect, as the strategy collected it. */
@@ -24,7 +23,7 @@ export interface Attempted {
   readonly isRedelivered: boolean;
 }
 
-/** Runs effects once: inbox rows and effect in one transaction. Source: reliability-and-security 2.3. */
+/** Runs effects once: inbox rows and effect in one transaction. Source: reference reliability 2.3. */
 @Injectable()
 export class Effects {
   constructor(
@@ -46,29 +45,8 @@ export class Effects {
     });
   }
 
-  /**
-   * Tries the next dead letter that an operator wants replayed, through the inbox like any delivery.
-   * Shape: answers the id of the letter tried, null when there is none after `after`; `failed` has the error, if any.
-   */
-  async replayNext(effects: readonly Effect[], after: number): Promise<{ id: number; failed?: unknown } | null> {
-    let claimed: LetterRow | null = null;
-    try {
-      await this.work.run(async (tx) => {
-        claimed = await this.letters.claim(tx, after);
-        if (!claimed) return;
-        await this.replay(effects, claimed, tx);
-        await this.letters.replayed(tx, claimed.id);
-      });
-    } catch (error) {
-      // Assigned inside the closure, which the compiler does not follow.
-      const letter = claimed as LetterRow | null;
-      if (!letter) throw error;
-      return { id: letter.id, failed: error };
-    }
-    return claimed && { id: (claimed as LetterRow).id };
-  }
-
-  private async replay(effects: readonly Effect[], letter: LetterRow, tx: AnyBatch['tx']): Promise<void> {
+  /** Runs what a dead letter holds, through the inbox like any delivery. Errors: what the handler threw. */
+  async replay(effects: readonly Effect[], letter: LetterRow, tx: Tx): Promise<void> {
     const effect = effects.find((one) => one.name === letter.effect && one.definition.subject === letter.subject);
     if (!effect) throw new Error(`no effect ${letter.effect} on ${letter.subject} runs here`);
     const decoded = decode(letter.body, effect.definition);

@@ -23,6 +23,8 @@ const text = envelopeText(
     actor_id: null,
     traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     payload: JSON.stringify(data),
+    directory_version: 41,
+    directory_epoch: 'e1',
   },
   '/rookery/collaboration',
 );
@@ -35,12 +37,19 @@ describe('envelopes', () => {
       event: {
         id: '0197a5c0-0000-7000-8000-000000000001',
         time: '2026-11-21T09:30:00.000Z',
+        aggregateType: 'note',
         aggregateId: 3,
         actorId: null,
+        seen: { version: 41, epoch: 'e1' },
         data,
       },
     });
     expect(JSON.parse(text)).toMatchObject({ specversion: '1.0', traceparent: expect.stringMatching(/^00-0af7/) });
+  });
+
+  it('are read without what the cause had seen, as older producers send them', () => {
+    const old = decode(changed({ directoryversion: undefined, directoryepoch: undefined }), noteDeleted);
+    expect(old).toMatchObject({ outcome: 'event', event: expect.not.objectContaining({ seen: expect.anything() }) });
   });
 
   it('are read although a newer producer added fields', () => {
@@ -54,6 +63,7 @@ describe('envelopes', () => {
     ['no id', changed({ id: '1' }), 'id is not a UUID'],
     ['a bad time', changed({ time: 'noon' }), 'time is no instant'],
     ['another specversion', changed({ specversion: '0.3' }), 'specversion is not 1.0'],
+    ['a bad version', changed({ directoryversion: '7' }), 'directoryversion is not an integer'],
     ['no data', changed({ data: null }), '$ is not an object'],
     ['data against the contract', changed({ data: { ...data, author_id: '7' } }), '$.author_id is not an integer'],
   ])('with %s are unreadable', (_, body, problem) => {

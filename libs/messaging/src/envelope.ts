@@ -1,22 +1,28 @@
 import { problemsOf } from '@rookery/contracts';
-import type { Envelope, EventDefinition } from '@rookery/contracts';
+import type { Envelope, EventDefinition, Seen } from '@rookery/contracts';
+import type { Letter, OutboxEntry, RowOf } from '@rookery/persistence';
+import type { JsMsg } from 'nats';
 import type { DeliveredWith } from './consume';
 
 /** A row of the outbox as the relay reads it. `payload` is JSON text that nobody needs to parse on the way. */
-export interface OutboxRow {
-  readonly id: number;
-  readonly event_id: string;
-  readonly aggregate_type: string;
-  readonly aggregate_id: number;
-  readonly subject: string;
-  readonly type: string;
-  readonly occurred_at: Date;
-  readonly actor_id: number | null;
-  readonly traceparent: string | null;
+export interface OutboxRow extends RowOf<
+  OutboxEntry,
+  | 'id'
+  | 'eventId'
+  | 'aggregateType'
+  | 'aggregateId'
+  | 'subject'
+  | 'type'
+  | 'occurredAt'
+  | 'actorId'
+  | 'traceparent'
+  | 'directoryVersion'
+  | 'directoryEpoch'
+> {
   readonly payload: string;
 }
 
-/** The CloudEvents envelope of a row. Source: architecture 4. */
+/** The CloudEvents envelope of a row. Source: docs/architecture.md 3. */
 export function envelopeText(row: OutboxRow, source: string): string {
   const head: Omit<Envelope, 'data'> = {
     specversion: '1.0',
@@ -29,6 +35,9 @@ export function envelopeText(row: OutboxRow, source: string): string {
     aggregatetype: row.aggregate_type,
     aggregateid: row.aggregate_id,
     actorid: row.actor_id,
+    ...(row.directory_version === null || row.directory_epoch === null
+      ? {}
+      : { directoryversion: row.directory_version, directoryepoch: row.directory_epoch }),
     ...(row.traceparent === null ? {} : { traceparent: row.traceparent }),
   };
   return `${JSON.stringify(head).slice(0, -1)},"data":${row.payload}}`;
@@ -42,7 +51,7 @@ export type Decoded =
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Reads a message against the contract of the subject. Source: reliability-and-security 2.4, 2.5. */
+/** Reads a message against the contract of the subject. Source: reference reliability 2.4, 2.5. */
 export function decode(body: string, definition: EventDefinition): Decoded {
   const envelope = parsed(body);
   if (!envelope) return { outcome: 'unreadable', reason: 'undecodable', problem: 'the body is not a JSON object' };
@@ -56,7 +65,13 @@ export function decode(body: string, definition: EventDefinition): Decoded {
   const problems = problemsOfEnvelope(envelope, definition);
   if (problems.length > 0) return { outcome: 'unreadable', reason: 'undecodable', problem: problems.join(', ') };
   const { id, time, aggregateid: aggregateId, actorid: actorId = null, data } = envelope;
-  return { outcome: 'event', event: { id, time, aggregateId, actorId, data } as DeliveredWith<unknown> };
+  const facts = { id, time, aggregateType: definition.noun, aggregateId, actorId, data };
+  return { outcome: 'event', event: { ...facts, ...seenIn(envelope) } as DeliveredWith<unknown> };
+}
+
+/** Events from before it was told have none. */
+function seenIn({ directoryversion: version, directoryepoch: epoch }: Partial<Envelope>): { readonly seen?: Seen } {
+  return version === undefined || epoch === undefined ? {} : { seen: { version, epoch } };
 }
 
 function parsed(body: string): Partial<Envelope> | null {
@@ -80,5 +95,20 @@ function problemsOfEnvelope(envelope: Partial<Envelope>, definition: EventDefini
   if (typeof envelope.id !== 'string' || !UUID.test(envelope.id)) problems.push('id is not a UUID');
   if (typeof envelope.time !== 'string' || Number.isNaN(Date.parse(envelope.time))) problems.push('time is no instant');
   if (!Number.isSafeInteger(envelope.aggregateid)) problems.push('aggregateid is not an integer');
+  const { directoryversion: version, directoryepoch: epoch } = envelope;
+  if (version !== undefined && !Number.isSafeInteger(version)) problems.push('directoryversion is not an integer');
+  if (epoch !== undefined && typeof epoch !== 'string') problems.push('directoryepoch is not a text');
   return [...problems, ...problemsOf(definition.schema, envelope.data)];
+}
+
+/** A message as an operator may want to try it again. */
+export function letterOf(effect: string, message: JsMsg, eventId: string | null): Letter {
+  const names = message.headers?.keys() ?? [];
+  return {
+    effect,
+    eventId,
+    subject: message.subject,
+    headers: Object.fromEntries(names.map((name) => [name, message.headers?.get(name) ?? ''])),
+    body: message.string(),
+  };
 }

@@ -9,7 +9,7 @@ import { Replayer } from './replayer';
 
 /**
  * The worker role: relays this service's events and runs the effects of others'. Never fails because the bus is down.
- * Source: architecture 4; reliability-and-security 6.4.
+ * Source: reference reliability 6.4; docs/architecture.md 3.
  */
 export const eventWorker: WorkerStep = {
   async connect(app) {

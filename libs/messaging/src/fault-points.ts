@@ -5,7 +5,7 @@ export type FaultPoint = 'relay.before-mark' | 'consumer.before-ack';
 
 /**
  * Places where drills and tests may stop the process or hold it up; nothing happens unless a step was set.
- * Source: reliability-and-security 12.2.
+ * Source: reference reliability 12.2.
  */
 @Injectable()
 export class FaultPoints {

@@ -1,5 +1,7 @@
 import { Server } from '@nestjs/microservices';
 import type { CustomTransportStrategy, MessageHandler } from '@nestjs/microservices';
+import { EventFamily } from '@rookery/contracts';
+import type { EventDefinition } from '@rookery/contracts';
 import type { EffectExtras } from './consume';
 import { DurableConsumer } from './durable-consumer';
 import type { ConsumerParts } from './durable-consumer';
@@ -9,15 +11,20 @@ import type { Effect } from './effects';
 const DRAIN_MS = 20_000;
 
 /**
- * Nest's transport for events: each `@Consume` handler becomes a durable consumer of its own.
- * Source: architecture 4; reference stack 3; ADR 0025.
+ * Nest's transport for events: each `@Consume` handler becomes a durable consumer of its own for every event that it is
+ * the effect of.
+ * Source: docs/architecture.md 3; ADR 0025.
  */
 export class JetStreamStrategy extends Server implements CustomTransportStrategy {
   override readonly transportId = Symbol('JetStream');
   private readonly effects: Effect[] = [];
   private consumers: DurableConsumer[] = [];
 
-  constructor(private readonly parts: ConsumerParts) {
+  /** Shape: `membersOf` finds what was provided for a family. */
+  constructor(
+    private readonly parts: ConsumerParts,
+    private readonly membersOf: (family: EventFamily) => readonly EventDefinition[],
+  ) {
     super();
   }
 
@@ -28,14 +35,16 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
 
   /** Nest chains handlers of one pattern; here each has its own durable, inbox name and retries. */
   override addHandler(pattern: unknown, callback: MessageHandler, isEvent = false, extras: object = {}): void {
-    const { effect, definition, gatherMs = 0 } = extras as Partial<EffectExtras>;
-    if (!isEvent || effect === undefined || definition === undefined) {
+    const { effect, of, gatherMs = 0 } = extras as Partial<EffectExtras>;
+    if (!isEvent || effect === undefined || of === undefined) {
       throw new Error(`the handler of ${String(pattern)} is not declared with @Consume`);
     }
-    if (this.effects.some((one) => one.name === effect && one.definition.subject === definition.subject)) {
-      throw new Error(`two handlers have the effect ${effect} on ${definition.subject}`);
+    for (const definition of of instanceof EventFamily ? this.membersOf(of) : [of]) {
+      if (this.effects.some((one) => one.name === effect && one.definition.subject === definition.subject)) {
+        throw new Error(`two handlers have the effect ${effect} on ${definition.subject}`);
+      }
+      this.effects.push({ name: effect, definition, gatherMs, call: (batch) => callback(batch) });
     }
-    this.effects.push({ name: effect, definition, gatherMs, call: (batch) => callback(batch) });
   }
 
   /** Returns at once, whether the bus is there or not. */

@@ -4,8 +4,18 @@ import type { SettingsOf } from '@rookery/platform';
 export const messagingSettings = defineSettings('messaging', {
   natsUrl: setting.secret('NATS_URL', {
     default: 'nats://127.0.0.1:4222',
-    about: 'Servers of the message bus, comma-separated; a user and password may stand in the URL.',
+    about:
+      'Servers of the message bus, comma-separated; a user and password may stand in the URL, and `tls://` asks for TLS.',
   }),
+  natsCaFile: setting.text('NATS_CA_FILE', {
+    default: null,
+    about: 'Certificates of the authority that signed those of the message bus; needed where it is a private one.',
+  }),
+  natsCertFile: setting.text('NATS_CERT_FILE', {
+    default: null,
+    about: 'Certificate that this process shows to the message bus, where the bus asks for one.',
+  }),
+  natsKeyFile: setting.text('NATS_KEY_FILE', { default: null, about: 'Key of NATS_CERT_FILE.' }),
   streamReplicasCount: setting.int('NATS_STREAM_REPLICAS_COUNT', {
     default: 1,
     min: 1,

@@ -1,11 +1,13 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule, Provider } from '@nestjs/common';
-import type { ServiceName } from '@rookery/contracts';
-import { Database, Work } from '@rookery/persistence';
+import { ModuleRef } from '@nestjs/core';
+import type { EventDefinition, ServiceName } from '@rookery/contracts';
+import { Database, DeadLetters, Work } from '@rookery/persistence';
 import { LOGGER, Metrics } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { Broker } from './broker';
-import { DeadLetters } from './dead-letters';
+import { connectionOptions } from './bus-address';
+import type { BusFiles } from './bus-address';
 import { Effects } from './effects';
 import { FaultPoints } from './fault-points';
 import { JetStreamStrategy } from './jetstream.strategy';
@@ -25,8 +27,8 @@ export class MessagingModule {
     return {
       module: MessagingModule,
       global: true,
-      providers: [DeadLetters, Effects, FaultPoints, ...providersOf(o.service)],
-      exports: [Broker, DeadLetters, FaultPoints, JetStreamStrategy, Relay, Replayer],
+      providers: [Effects, FaultPoints, ...providersOf(o.service)],
+      exports: [Broker, FaultPoints, JetStreamStrategy, Relay, Replayer],
     };
   }
 }
@@ -38,7 +40,7 @@ function providersOf(service: ServiceName): Provider[] {
       provide: Broker,
       inject: [settings, LOGGER],
       useFactory: (values: MessagingSettings, logger: Logger) =>
-        new Broker(values.natsUrl, `rookery-${service}`, logger),
+        new Broker(connectionOptions(values.natsUrl, filesOf(values)), service, logger),
     },
     {
       provide: Streams,
@@ -64,9 +66,10 @@ function providersOf(service: ServiceName): Provider[] {
     },
     {
       provide: JetStreamStrategy,
-      inject: [Broker, Streams, Effects, DeadLetters, settings, LOGGER, Metrics, FaultPoints],
+      inject: [ModuleRef, Broker, Streams, Effects, DeadLetters, settings, LOGGER, Metrics, FaultPoints],
       useFactory: (
-        ...[broker, streams, effects, letters, values, logger, metrics, faults]: [
+        ...[modules, broker, streams, effects, letters, values, logger, metrics, faults]: [
+          ModuleRef,
           Broker,
           Streams,
           Effects,
@@ -91,7 +94,9 @@ function providersOf(service: ServiceName): Provider[] {
           batchCount,
           retryDelaysMs,
         };
-        return new JetStreamStrategy(parts);
+        return new JetStreamStrategy(parts, ({ token }) =>
+          modules.get<readonly EventDefinition[]>(token, { strict: false }),
+        );
       },
     },
     {
@@ -101,4 +106,8 @@ function providersOf(service: ServiceName): Provider[] {
         new Replayer(effects, letters, values.deadLetterPollMs, logger),
     },
   ];
+}
+
+function filesOf({ natsCaFile, natsCertFile, natsKeyFile }: MessagingSettings): BusFiles {
+  return { caFile: natsCaFile, certFile: natsCertFile, keyFile: natsKeyFile };
 }

@@ -9,7 +9,7 @@ const PRUNE_CHUNK = 1000;
 
 /**
  * The relay's own connection, which is its leadership: a session lock that dies with the connection.
- * Source: reliability-and-security 2.2; ADR 0026.
+ * Source: reference reliability 2.2; ADR 0026.
  */
 export class OutboxReader {
   private isLost = false;
@@ -48,7 +48,7 @@ export class OutboxReader {
       name: `outbox_next_${limit}`,
       text: `with marked as (update outbox set published_at = now(), last_error = null where id = any($1::bigint[]))
         select id, event_id, aggregate_type, aggregate_id, subject, type, occurred_at, actor_id, traceparent,
-          payload::text as payload
+          payload::text as payload, directory_version, directory_epoch
         from outbox where published_at is null and id <> all($1::bigint[]) order by id limit ${limit}`,
       values: [published],
     });

@@ -3,7 +3,12 @@ import { Unavailable } from '@rookery/kernel';
 import { isDatabaseAway, violates } from '@rookery/persistence';
 
 /** Units: milliseconds. */
-const BACKOFF_MS = { first: 100, most: 5000 };
+const BACKOFF_MS = { first: 100, most: 5000, growth: 2 };
+/**
+ * For a part that is behind rather than away, such as the copy of the directory, which is there in a moment: no pause is
+ * much longer than a fifth of what was waited already.
+ */
+const SOON_MS = { first: 50, most: 1000, growth: 1.2 };
 
 /**
  * Tries on while the surroundings are to blame, with growing pauses. Purpose: a database that is away is waited for
@@ -23,7 +28,8 @@ export async function patiently<T>(
       if (!isSurroundings(error)) throw error;
       if (signal.aborted) return null;
       if (round === 0) waits(error);
-      const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** Math.min(round, 10));
+      const { first, most: longest, growth } = isDatabaseAway(error) ? BACKOFF_MS : SOON_MS;
+      const most = Math.min(longest, first * growth ** Math.min(round, 30));
       await pause(Math.random() * most, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -18,6 +18,8 @@ const IN_FLIGHT = 64;
 const PUBLISH_TIMEOUT_MS = 2000;
 const BACKOFF_MS = { first: 100, most: 5000 };
 const LEADERSHIP_POLL_MS = 1000;
+/** How soon a stream that was lost is made again, also when there is nothing to publish. */
+const STREAM_CHECK_MS = 2000;
 const PRUNE_EVERY_MS = 10 * 60 * 1000;
 
 export interface RelayParts {
@@ -37,7 +39,7 @@ export interface RelayParts {
  * ids, by one process of the service at a time.
  * Shape: woken by commits of this process, and by a short poll for those of others. Never a cursor over ids, which
  * loses rows that commit late.
- * Source: reliability-and-security 2.2; ADR 0026.
+ * Source: reference reliability 2.2; ADR 0026.
  */
 export class Relay {
   private readonly wake = new Wake();
@@ -46,7 +48,7 @@ export class Relay {
   private running: Promise<void> | null = null;
   private reader: OutboxReader | null = null;
   private published: number[] = [];
-  private hasStream = false;
+  private streamCheckedAt = 0;
   private failuresInRow = 0;
   private nextPruneAt = Date.now() + 60_000;
 
@@ -102,9 +104,9 @@ export class Relay {
   private async step(): Promise<boolean> {
     const { broker, streams, service, settings, faults } = this.parts;
     const connection = await broker.connected(this.stopping.signal);
-    if (!this.hasStream) {
+    if (Date.now() - this.streamCheckedAt > STREAM_CHECK_MS) {
       await streams.reconcileStream(connection, service);
-      this.hasStream = true;
+      this.streamCheckedAt = Date.now();
     }
     const rows = await this.reader!.markAndRead(this.published, settings.outboxBatchCount);
     this.published = [];
@@ -120,7 +122,7 @@ export class Relay {
 
   private async failed(outcome: Outcome): Promise<void> {
     // A stream that is gone is made again before the next try.
-    this.hasStream = false;
+    this.streamCheckedAt = 0;
     this.counters.failed.inc({ reason: reasonOf(outcome.error) }, outcome.failed.length);
     await this.reader!.noteFailures(outcome.failed, String(outcome.error));
     this.parts.logger.warn({ err: outcome.error, count: outcome.failed.length }, 'events could not be published');
@@ -130,7 +132,7 @@ export class Relay {
 
   private async recover(error: unknown): Promise<void> {
     if (this.stopping.signal.aborted) return;
-    this.hasStream = false;
+    this.streamCheckedAt = 0;
     this.failuresInRow += 1;
     this.counters.failed.inc({ reason: reasonOf(error) });
     this.parts.logger.warn({ err: error }, 'the relay could not go on');

@@ -1,6 +1,5 @@
-import { isDatabaseAway } from '@rookery/persistence';
+import type { DeadLetters } from '@rookery/persistence';
 import type { Logger } from '@rookery/platform';
-import type { DeadLetters } from './dead-letters';
 import type { Effect, Effects } from './effects';
 import { Wake } from './wake';
 
@@ -39,19 +38,14 @@ export class Replayer {
   }
 
   private async round(handled: readonly Effect[]): Promise<void> {
-    let after = 0;
-    while (!this.isStopping) {
-      const tried = await this.effects.replayNext(handled, after);
-      if (!tried) return;
-      after = tried.id;
-      if (!('failed' in tried)) {
-        this.logger.info({ deadLetterId: tried.id }, 'a dead letter was replayed');
-      } else {
-        // Then it was not the letter's fault, and it stays marked.
-        if (isDatabaseAway(tried.failed)) throw tried.failed;
-        this.logger.warn({ deadLetterId: tried.id, err: tried.failed }, 'a replay failed');
-        await this.letters.reopen(tried.id, tried.failed);
-      }
-    }
+    await this.letters.replay({
+      kind: 'event',
+      use: (tx, letter) => this.effects.replay(handled, letter, tx),
+      isStopping: () => this.isStopping,
+      told: ({ id, ...outcome }) => {
+        if ('failed' in outcome) this.logger.warn({ deadLetterId: id, err: outcome.failed }, 'a replay failed');
+        else this.logger.info({ deadLetterId: id }, 'a dead letter was replayed');
+      },
+    });
   }
 }

@@ -8,7 +8,7 @@ const CHUNK = 1000;
  * Takes the published mark off events, so that the relay sends them again. Purpose: a lost or emptied stream is filled
  * from the outbox; ids stay, so that whoever had an event before absorbs it.
  * Shape: `types` are names with or without the leading `rookery.`; null means all. Bounds: `from` inclusive, `to` exclusive.
- * Source: reliability-and-security 2.6.
+ * Source: reference reliability 2.6.
  */
 export async function republish(
   database: Database,

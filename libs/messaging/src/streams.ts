@@ -27,7 +27,7 @@ export function durableOf(consumer: ServiceName, effect: string, event: EventDef
   return `${consumer}--${effect}--${event.noun}-${event.verb}-v${event.version}`;
 }
 
-/** What a stream must look like, in words that nats-server 2.9 knows. Source: reliability-and-security 2.3. */
+/** What a stream must look like, in words that nats-server 2.9 knows. Source: reference reliability 2.3. */
 function streamConfig(service: ServiceName, o: StreamOptions): Partial<StreamConfig> & { name: string } {
   return {
     name: streamOf(service),
@@ -71,7 +71,10 @@ export function isMissing(error: unknown): boolean {
   return code === STREAM_NOT_FOUND || code === CONSUMER_NOT_FOUND;
 }
 
-/** Makes streams and durables what they must be; every producer and consumer does so, in any order. */
+/**
+ * Makes streams and durables what they must be. A service has the right to make its own stream and its own durables only;
+ * whose stream is not there yet waits. Source: ADR 0026.
+ */
 export class Streams {
   constructor(
     private readonly options: StreamOptions,

@@ -1,112 +1,137 @@
 import type { DomainEvent } from '@rookery/contracts';
-import { COUNT_LIMIT, NotFound, offsetOf, pageOf } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
 import type { Page, PageRequest } from '@rookery/kernel';
-import type { DeepPartial, EntityManager, FindOptionsWhere, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
-import { translated, violates } from './failures';
+import type { DeepPartial } from 'typeorm';
+import type { AllFilters } from './conditions';
+import { readsOf } from './database';
+import type { Reads } from './database';
+import { EntityTable } from './entity-table';
+import { violates } from './failures';
+import { dropInternalIds, nextInternalId } from './internal-ids';
+import { ListQuery } from './list-query';
+import type { OrderTerm } from './list-parts';
+import { isShownBy, ownedBy, parentOf } from './parents';
+import type { Parent, Parents, Within } from './parents';
 import type { Tx, Work } from './work';
+
+type Row = Readonly<Record<string, unknown>>;
+type Property<E> = string & keyof E;
+type Announce<E> = (row: E, actorId: number | null) => DomainEvent;
+type Order<E> = Partial<Record<Property<E>, 'ASC' | 'DESC'>>;
+/** An id; a name, where the collection has one; or properties that name one row. */
+export type RowKey<E> = number | string | Partial<E>;
 
 /** Who does it and, in a scoped collection, in which parent. */
 export interface By {
   readonly actorId: number | null;
-  readonly within?: number;
+  readonly within?: Within | undefined;
+  /** Locks that come before that of the row, or before a new row. */
+  readonly before?: ((tx: Tx) => Promise<void>) | undefined;
+  /** Asked with the time of the last change before a row goes. Errors: PreconditionFailed. */
+  readonly unchanged?: (updatedAt: Date) => void;
 }
 
-type Announce<E> = (row: E, actorId: number | null) => DomainEvent;
-
-export interface CollectionOptions<E> {
+export interface CollectionOptions<E, F extends object = object> {
   /** What "404 … Not Found" names; left out: "404 Not found". */
   readonly resource?: string;
-  /** Property that holds the parent's id. */
-  readonly within?: string & keyof E;
+  /** Property that holds the parent's id; for what lies in projects and in groups, one for each. */
+  readonly within?: Property<E> | Parents<Property<E>>;
+  /** Property that a path may name a row by, in place of its id. */
+  readonly name?: Property<E>;
+  /** Property that counts the rows of a parent from 1 on, without gaps. */
+  readonly numbered?: Property<E>;
   /** Properties to sort lists by, the first first; `id` is always the last tie-breaker. */
-  readonly order?: Partial<Record<string & keyof E, 'ASC' | 'DESC'>>;
+  readonly order?: Order<E>;
+  /** What lists can be narrowed by, a condition for each parameter of `F`; the row's alias is `row`. */
+  readonly filters?: AllFilters<F>;
   readonly created?: Announce<E>;
   readonly changed?: Announce<E>;
   readonly removed?: Announce<E>;
-  /** What a broken unique constraint means: `{ uq_topics_name: () => new Invalid({ name: ['has already been taken'] }) }`. */
+  /** What a broken constraint means: `{ uq_topics_name: () => new Invalid({ name: ['has already been taken'] }) }`. */
   readonly taken?: Readonly<Record<string, () => Error>>;
 }
 
-export interface CollectionDefinition<E extends { id: number }> {
-  readonly options: CollectionOptions<E>;
-  /** The collection in the database of this unit of work. */
-  on(work: Work): Collection<E>;
+export interface CollectionDefinition<E extends { id: number }, F extends object = object> {
+  readonly options: CollectionOptions<E, F>;
+  /** The collection in the database of this unit of work. Shape: `reads` is a transaction that lists and finds take part in. */
+  on(work: Work, reads?: Reads): Collection<E, F>;
+  /** Deletes what lies in parents of a kind, unannounced: the end of the parent was announced. */
+  drop(tx: Tx, kind: Parent['kind'], parentIds: readonly number[]): Promise<void>;
 }
 
-export interface ListRequest<E> {
+export interface ListRequest<E, F extends object = object> {
   readonly page: PageRequest;
-  readonly within?: number;
-  readonly where?: FindOptionsWhere<E>;
-  /** Further conditions in SQL; the row's alias is `row`. */
-  readonly narrow?: (query: SelectQueryBuilder<E & ObjectLiteral>) => void;
+  readonly within?: Within;
+  /** Properties that must have these values. */
+  readonly where?: Partial<E>;
+  /** Parameters, of which the declared filters take theirs. */
+  readonly filters?: F;
   /** In place of the collection's own order. */
-  readonly order?: Partial<Record<string & keyof E, 'ASC' | 'DESC'>>;
+  readonly order?: Order<E>;
+  /** Further conditions or another order in SQL; the row's alias is `row`. */
+  readonly narrow?: (list: ListQuery<unknown>) => void;
 }
 
 /**
  * Declares a plain collection: list, find, create, change, remove, scoped to a parent and announced. Purpose: a
  * resource without rules of its own needs an entity, a controller, a presenter and a migration, nothing else.
  * Shape: `const badges = collection(Badge, { within: 'projectId' })`, then `badges.on(work)` in the controller.
- * Source: houses II.8; ADR 0024.
+ * Source: ADR 0161.
  */
-export function collection<E extends { id: number }>(
+export function collection<E extends { id: number }, F extends object = object>(
   entity: new () => E,
-  options: CollectionOptions<E> = {},
-): CollectionDefinition<E> {
-  return { options, on: (work) => new Collection(work, entity, options) };
+  options: CollectionOptions<E, F> = {},
+): CollectionDefinition<E, F> {
+  return {
+    options,
+    on: (work, reads) => new Collection(work, entity, options, reads),
+    drop: async (tx, kind, parentIds) => {
+      const table = new EntityTable(tx.manager.connection, entity);
+      await table.drop(tx, parentOf(options.within, kind, entity.name), parentIds);
+      if (options.numbered !== undefined) await dropInternalIds(tx, table.name, parentIds);
+    },
+  };
 }
 
-export class Collection<E extends { id: number }> {
+export class Collection<E extends { id: number }, F extends object = object> {
+  private readonly table: EntityTable<E>;
+
   constructor(
     private readonly work: Work,
     private readonly entity: new () => E,
-    private readonly options: CollectionOptions<E>,
-  ) {}
+    private readonly options: CollectionOptions<E, F>,
+    private readonly reads = readsOf(work.dataSource),
+  ) {
+    this.table = new EntityTable(work.dataSource, entity);
+  }
 
-  /** Shape: `total` is null past COUNT_LIMIT rows; counting is left out when the page itself tells the number. */
-  async list(request: ListRequest<E>): Promise<Page<E>> {
-    try {
-      const { page } = request;
-      const rows = await this.ordered(request)
-        .limit(page.perPage + 1)
-        .offset(offsetOf(page))
-        .getMany();
-      const isLast = rows.length <= page.perPage && (rows.length > 0 || page.page === 1);
-      return pageOf(page, rows, isLast ? offsetOf(page) + rows.length : await this.count(request));
-    } catch (error) {
-      throw translated(error);
-    }
+  /** Shape: `total` is null past COUNT_LIMIT rows. */
+  async list(request: ListRequest<E, F>): Promise<Page<E>> {
+    const page = await this.ordered(request).page(this.reads, request.page);
+    return { ...page, rows: page.rows.map((row) => this.table.instanceOf(row)) };
   }
 
   /** Every row of a short, unpaged collection. Bounds: at most COUNT_LIMIT rows. */
-  async all(request: Omit<ListRequest<E>, 'page'>): Promise<E[]> {
-    try {
-      return await this.ordered(request).limit(COUNT_LIMIT).getMany();
-    } catch (error) {
-      throw translated(error);
-    }
+  async all(request: Omit<ListRequest<E, F>, 'page'>): Promise<E[]> {
+    const rows = await this.ordered(request).all(this.reads);
+    return rows.map((row) => this.table.instanceOf(row));
   }
 
-  /** Errors: NotFound. Shape: `key` is the id, or properties that name one row. */
-  async find(key: number | FindOptionsWhere<E>, within?: number): Promise<E> {
-    try {
-      const row = await this.work.dataSource.manager.findOne(this.entity, { where: this.named(key, within) });
-      if (!row) throw new NotFound(this.options.resource);
-      return row;
-    } catch (error) {
-      throw translated(error);
-    }
+  /** Errors: NotFound. */
+  find(key: RowKey<E>, within?: Within): Promise<E> {
+    return this.found(this.reads, key, within);
   }
 
   /**
    * Adds a row. Shape: `row` is an entity or its values; with `by.within` the parent is set from it.
-   * Errors: those of `taken`.
+   * Errors: those of `taken` and of `also`.
    */
   async create(row: DeepPartial<E>, by: By, also?: (row: E, tx: Tx) => Promise<void>): Promise<E> {
     return this.attempt(async (tx) => {
+      await by.before?.(tx);
       const made = tx.manager.create(this.entity, row);
-      Object.assign(made, this.scope(by.within));
-      await insert(tx.manager, this.entity, made);
+      Object.assign(made, this.owned(by.within), await this.number(tx, by.within));
+      await this.table.insert(tx.manager, made);
       await also?.(made, tx);
       if (this.options.created) tx.emit(this.options.created(made, by.actorId));
       return made;
@@ -115,26 +140,30 @@ export class Collection<E extends { id: number }> {
 
   /**
    * Edits a row that is locked from reading to writing; announced only when a column changed.
-   * Errors: NotFound, those of `edit`, those of `taken`.
+   * Shape: `also` runs after a change was written. Errors: NotFound, those of `edit` and of `also`, those of `taken`.
    */
-  async change(key: number | FindOptionsWhere<E>, edit: (row: E, tx: Tx) => void | Promise<void>, by: By): Promise<E> {
+  async change(
+    key: RowKey<E>,
+    edit: (row: E, tx: Tx) => void | Promise<void>,
+    by: By,
+    also?: (row: E, tx: Tx) => Promise<void>,
+  ): Promise<E> {
     return this.attempt(async (tx) => {
-      const row = await this.locked(tx, key, by.within);
-      const before = this.values(row);
+      const row = await this.locked(tx, key, by, 'update');
+      const before = this.table.values(row);
       await edit(row, tx);
-      const after = this.values(row);
-      const changed = Object.keys(after).filter((name) => !isSame(before[name], after[name]));
-      if (changed.length === 0) return row;
-      await update(tx.manager, this.entity, row, changed);
-      if (this.options.changed) tx.emit(this.options.changed(row, by.actorId));
+      const isChanged = await this.table.update(tx.manager, row, before);
+      if (isChanged) await also?.(row, tx);
+      if (isChanged && this.options.changed) tx.emit(this.options.changed(row, by.actorId));
       return row;
     });
   }
 
-  /** Deletes a row and answers what it was. Errors: NotFound; those of `also`. */
-  async remove(key: number | FindOptionsWhere<E>, by: By, also?: (row: E, tx: Tx) => Promise<void>): Promise<E> {
+  /** Deletes a row and answers what it was. Errors: NotFound; those of `by.unchanged` and of `also`. */
+  async remove(key: RowKey<E>, by: By, also?: (row: E, tx: Tx) => Promise<void>): Promise<E> {
     return this.attempt(async (tx) => {
-      const row = await this.locked(tx, key, by.within);
+      const row = await this.locked(tx, key, by, 'delete');
+      by.unchanged?.(this.table.lastChangeOf(row));
       await also?.(row, tx);
       await tx.manager.delete(this.entity, row.id);
       if (this.options.removed) tx.emit(this.options.removed(row, by.actorId));
@@ -142,13 +171,31 @@ export class Collection<E extends { id: number }> {
     });
   }
 
-  private async locked(tx: Tx, key: number | FindOptionsWhere<E>, within?: number): Promise<E> {
-    const row = await tx.manager.findOne(this.entity, {
-      where: this.named(key, within),
-      lock: { mode: 'for_no_key_update' },
-    });
+  /** The next number, where rows are numbered: asked for late, since it locks the counter of the parent. */
+  private async number(tx: Tx, within?: Within): Promise<Readonly<Record<string, number>>> {
+    const { numbered } = this.options;
+    if (numbered === undefined) return {};
+    const [parentId] = Object.values(this.owned(within));
+    if (parentId === undefined) throw new Error(`${this.entity.name} is numbered and has no parent`);
+    return { [numbered]: await nextInternalId(tx, this.table.name, parentId) };
+  }
+
+  private async locked(tx: Tx, key: RowKey<E>, by: By, verb: 'update' | 'delete'): Promise<E> {
+    await by.before?.(tx);
+    const row = await this.found(tx, key, by.within, 'for no key update');
+    const { within } = this.options;
+    const owners = Object.entries(this.owned(by.within)) as [keyof E, unknown][];
+    if (owners.every(([property, id]) => row[property] === id)) return row;
+    throw (typeof within === 'object' && within.refuse?.(verb)) || new NotFound(this.options.resource);
+  }
+
+  private async found(reads: Reads, key: RowKey<E>, within?: Within, lock?: string): Promise<E> {
+    const list = this.scoped(within);
+    if (typeof key === 'object') this.having(list, key);
+    else this.named(list, key, within);
+    const row = await list.one(reads, lock);
     if (!row) throw new NotFound(this.options.resource);
-    return row;
+    return this.table.instanceOf(row);
   }
 
   private async attempt<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
@@ -162,81 +209,58 @@ export class Collection<E extends { id: number }> {
     }
   }
 
-  private named(key: number | FindOptionsWhere<E>, within?: number): FindOptionsWhere<E> {
-    const own = typeof key === 'number' ? ({ id: key } as FindOptionsWhere<E>) : key;
-    return { ...own, ...this.scope(within) };
+  private column(property: string): string {
+    return `row.${this.table.column(property)}`;
   }
 
-  /** A scoped collection refuses to be used without its parent, or rows of others would show. */
-  private scope(within?: number): FindOptionsWhere<E> {
-    const { within: column } = this.options;
-    if ((column === undefined) !== (within === undefined)) {
-      throw new Error(`${this.entity.name} is ${column === undefined ? 'not ' : ''}kept within a parent`);
+  /** All rows that this parent shows. */
+  private scoped(within?: Within): ListQuery<Row> {
+    const { name } = this.table;
+    const list = new ListQuery<Row>({ name, from: `${name} row`, carries: this.table.columns('row') });
+    const own = this.isOwn(list, within);
+    if (own === null) return list;
+    return list.where(isShownBy(this.options.within, within, own, (property) => this.column(property)));
+  }
+
+  private owned(within?: Within): Readonly<Record<string, number>> {
+    return ownedBy(this.options.within, within, this.entity.name);
+  }
+
+  private isOwn(list: ListQuery<unknown>, within?: Within): string | null {
+    const [owner] = Object.entries(this.owned(within));
+    return owner ? `${this.column(owner[0])} = ${list.bind(owner[1])}` : null;
+  }
+
+  private having(list: ListQuery<unknown>, values: Partial<E>): void {
+    for (const [property, value] of Object.entries(values)) {
+      const column = this.column(property);
+      list.where((bind) => (value === null ? `${column} is null` : `${column} = ${bind(value)}`));
     }
-    return (column === undefined ? {} : { [column]: within }) as FindOptionsWhere<E>;
   }
 
-  private filtered(request: Omit<ListRequest<E>, 'page'>): SelectQueryBuilder<E & ObjectLiteral> {
-    const query = this.work.dataSource.manager
-      .createQueryBuilder(this.entity as new () => E & ObjectLiteral, 'row')
-      .where({ ...request.where, ...this.scope(request.within) });
-    request.narrow?.(query);
-    return query;
+  /** An id wins over a name that looks like one, and what is the parent's own over what it inherits. */
+  private named(list: ListQuery<unknown>, key: number | string, within?: Within): void {
+    const { name } = this.options;
+    if (name === undefined) {
+      if (typeof key === 'string') throw new Error(`${this.entity.name} has no name to be found by`);
+      list.where((bind) => `row.id = ${bind(key)}`);
+      return;
+    }
+    const isNamed = `${this.column(name)} = ${list.bind(String(key))}`;
+    const isId = typeof key === 'number' ? [`row.id = ${list.bind(key)}`] : [];
+    const isOwn = this.isOwn(list, within);
+    list.where(`(${[...isId, isNamed].join(' or ')})`);
+    // A parent of another kind leaves the column null, and nulls would come first.
+    list.orderBy([...isId, ...(isOwn ? [`coalesce(${isOwn}, false)`] : [])].map((first) => [first, 'desc']));
   }
 
-  private ordered(request: Omit<ListRequest<E>, 'page'>): SelectQueryBuilder<E & ObjectLiteral> {
-    const query = this.filtered(request);
-    const order = request.order ?? this.options.order ?? {};
-    const entries = Object.entries(order) as [string, 'ASC' | 'DESC'][];
-    for (const [property, direction] of entries) query.addOrderBy(`row.${property}`, direction);
-    // The tie-breaker follows the first key, so that a page read backwards is the reverse.
-    if (!('id' in order)) query.addOrderBy('row.id', entries[0]?.[1] ?? 'ASC');
-    return query;
+  private ordered(request: Omit<ListRequest<E, F>, 'page'>): ListQuery<Row> {
+    const list = this.scoped(request.within);
+    this.having(list, request.where ?? {});
+    if (this.options.filters && request.filters) list.narrow(this.options.filters, request.filters);
+    const order = Object.entries(request.order ?? this.options.order ?? {}) as [string, 'ASC' | 'DESC'][];
+    list.orderBy(order.map(([property, way]): OrderTerm => [this.column(property), way === 'ASC' ? 'asc' : 'desc']));
+    request.narrow?.(list);
+    return list;
   }
-
-  private async count(request: Omit<ListRequest<E>, 'page'>): Promise<number> {
-    const [sql, values] = this.filtered(request)
-      .select('1')
-      .limit(COUNT_LIMIT + 1)
-      .getQueryAndParameters();
-    const rows: { counted: number }[] = await this.work.dataSource.query(
-      `select count(*)::int as counted from (${sql}) counted`,
-      values as unknown[],
-    );
-    return rows[0]?.counted ?? 0;
-  }
-
-  private values(row: E): Record<string, unknown> {
-    const { columns } = this.work.dataSource.getMetadata(this.entity);
-    return Object.fromEntries(
-      columns.map((column) => [column.propertyName, structuredClone(column.getEntityValue(row) as unknown)]),
-    );
-  }
-}
-
-/** One statement each, unlike `save`, which reads the row first. */
-async function insert<E extends ObjectLiteral>(manager: EntityManager, entity: new () => E, row: E): Promise<void> {
-  await manager.insert(entity, row as never);
-}
-
-async function update<E extends { id: number }>(
-  manager: EntityManager,
-  entity: new () => E,
-  row: E,
-  properties: readonly string[],
-): Promise<void> {
-  const part = Object.fromEntries(properties.map((name) => [name, row[name as keyof E]]));
-  // `whereEntity` brings columns that the statement itself sets, such as `updated_at`, back into the row.
-  await manager
-    .createQueryBuilder()
-    .update(entity)
-    .set(part as never)
-    .whereEntity(row)
-    .execute();
-}
-
-function isSame(left: unknown, right: unknown): boolean {
-  if (left instanceof Date && right instanceof Date) return left.getTime() === right.getTime();
-  if (typeof left === 'object' || typeof right === 'object') return JSON.stringify(left) === JSON.stringify(right);
-  return left === right || (left ?? null) === (right ?? null);
 }

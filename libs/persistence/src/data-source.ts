@@ -9,7 +9,7 @@ import { SteadyClient } from './steady-client';
  * How every connection of a service is made. Purpose: limits, names and value parsers in one place, for the running
  * process and for migrations alike.
  * Shape: a limit of 0 means none. Units: milliseconds.
- * Source: reliability-and-security 5; ADR 0021.
+ * Source: reference reliability 5; docs/architecture.md 5.
  */
 export function dataSourceOptions(
   settings: DatabaseSettings,

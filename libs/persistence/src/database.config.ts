@@ -44,7 +44,7 @@ const definitions = new Map<ServiceName, DatabaseSettingsDefinition>();
 /**
  * The database settings of one service; asked twice, the same definition (and injection token) comes back.
  * Shape: the URL is `DATABASE_URL_<SERVICE>`, all else is named alike in every service.
- * Source: reliability-and-security 5.
+ * Source: reference reliability 5.
  */
 export function databaseSettingsFor(service: ServiceName): DatabaseSettingsDefinition {
   const known = definitions.get(service);

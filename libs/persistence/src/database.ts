@@ -1,20 +1,21 @@
-import type { Client, Pool, QueryResult } from 'pg';
+import { Pool } from 'pg';
+import type { Client, QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
 import { translated } from './failures';
-import type { Prepared } from './prepared';
+import type { Prepared, Statement } from './prepared';
 import { rowValues } from './row-values';
 import { SteadyClient } from './steady-client';
 
 /** What a pool and a single connection have in common. */
 export interface Runs {
-  query(statement: { name?: string; text: string; values?: unknown[] }): Promise<QueryResult>;
+  query(statement: Statement): Promise<QueryResult>;
 }
 
 /**
  * Hand-written SQL outside a transaction. Purpose: hot reads go straight to the pg pool that TypeORM holds, without
  * its query runner, its broadcaster and unnamed statements.
  * Errors: Unavailable when the database is away, has no free connection in time, or took too long.
- * Source: design/performance, learnt 2 and 4.
+ * Source: docs/performance.md 5.2, 5.4.
  */
 export class Database {
   constructor(
@@ -23,12 +24,17 @@ export class Database {
   ) {}
 
   async query<R>(sql: string, values: readonly unknown[] = []): Promise<R[]> {
-    return run<R>(this.pool, { text: sql, values: values as unknown[] });
+    return run<R>(this.pool, { text: sql, values });
   }
 
   /** Shape: one round trip; parsed once a connection. */
   async prepared<R>(statement: Prepared, values: readonly unknown[]): Promise<R[]> {
-    return run<R>(this.pool, { name: statement.name, text: statement.text, values: values as unknown[] });
+    return run<R>(this.pool, { name: statement.name, text: statement.text, values });
+  }
+
+  /** Runs a statement with its values: prepared, when it has a name. */
+  async run<R>(statement: Statement): Promise<R[]> {
+    return run<R>(this.pool, statement);
   }
 
   /**
@@ -47,17 +53,41 @@ export class Database {
     return client;
   }
 
+  /** A few connections of their own beside the pool, for a library that brings its own SQL. The caller ends them. */
+  apart(name: string, count: number): Pool {
+    return new Pool({
+      Client: SteadyClient,
+      connectionString: this.url,
+      application_name: name,
+      max: count,
+      connectionTimeoutMillis: 5000,
+      statement_timeout: 10_000,
+      keepAlive: true,
+    });
+  }
+
   private get pool(): Pool {
-    // TypeORM's own type of its driver does not tell that `master` is the pg pool.
-    return (this.dataSource.driver as unknown as { master: Pool }).master;
+    return poolOf(this.dataSource);
   }
 }
 
+/** What lists are read by: `Database`, or `Tx` inside a unit of work. */
+export interface Reads {
+  run<R>(statement: Statement): Promise<R[]>;
+}
+
+/** Reads outside of any transaction. */
+export function readsOf(dataSource: DataSource): Reads {
+  return { run: <R>(statement: Statement) => run<R>(poolOf(dataSource), statement) };
+}
+
+function poolOf(dataSource: DataSource): Pool {
+  // TypeORM's own type of its driver does not tell that `master` is the pg pool.
+  return (dataSource.driver as unknown as { master: Pool }).master;
+}
+
 /** Runs one statement and gives its rows. Errors: as `Database`. */
-export async function run<R>(
-  connection: Runs,
-  statement: { name?: string; text: string; values: unknown[] },
-): Promise<R[]> {
+export async function run<R>(connection: Runs, statement: Statement): Promise<R[]> {
   try {
     return (await connection.query(statement)).rows as R[];
   } catch (error) {

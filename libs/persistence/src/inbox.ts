@@ -14,7 +14,7 @@ export class Inbox {
   /**
    * Enters events and says which of them this effect has not seen before.
    * Shape: `effect` is the durable's name. The transaction keeps plans from then on (`keptPlansSql`). An event that another transaction is entering right now is waited for.
-   * Source: reliability-and-security 2.3.
+   * Source: reference reliability 2.3.
    */
   async fresh(tx: Tx, effect: string, eventIds: readonly string[]): Promise<Set<string>> {
     if (eventIds.length === 0) return new Set();

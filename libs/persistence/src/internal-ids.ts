@@ -12,9 +12,30 @@ const next = prepared(
  * The next number inside a scope: the iid of an issue in its project, of an epic in its group.
  * Shape: 1, 2, 3 … without gaps or duplicates; the counter's row stays locked until the transaction ends, so take it
  * late and keep the rest short.
- * Source: requirements 1 §4; ADR 0022.
+ * Source: requirements 1 §4; reference reliability 5.
  */
 export async function nextInternalId(tx: Tx, usage: string, scopeId: number): Promise<number> {
   const [row] = await tx.prepared<{ last_value: number }>(next, [usage, scopeId]);
   return row!.last_value;
+}
+
+const raise = prepared(
+  'internal_ids_raise',
+  `insert into internal_ids (usage, scope_id, last_value) values ($1, $2, $3)
+   on conflict (usage, scope_id) do update set last_value = greatest(internal_ids.last_value, excluded.last_value)`,
+);
+
+/** A number that was given by hand moves the counter past itself. */
+export async function raiseInternalId(tx: Tx, usage: string, scopeId: number, value: number): Promise<void> {
+  await tx.prepared(raise, [usage, scopeId, value]);
+}
+
+const drop = prepared(
+  'internal_ids_drop',
+  `delete from internal_ids where usage = $1 and scope_id = any($2::bigint[])`,
+);
+
+/** Counters of scopes that are gone. */
+export async function dropInternalIds(tx: Tx, usage: string, scopeIds: readonly number[]): Promise<void> {
+  await tx.prepared(drop, [usage, scopeIds]);
 }

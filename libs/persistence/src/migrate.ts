@@ -7,7 +7,7 @@ import { databaseSettingsFor } from './database.config';
 import { plumbingMigrations } from './plumbing.migrations';
 
 /**
- * A TypeORM migration in raw SQL. Shape: the class name ends in 13 digits of epoch milliseconds, which order it;
+ * A TypeORM migration in raw SQL. Shape: the class name ends in 13 digits, which order it;
  * `transaction = false` as a field for statements that refuse one (create index concurrently).
  */
 export type MigrationClass = new () => MigrationInterface;
@@ -41,7 +41,7 @@ export async function pendingMigrations(
  * Shape: the plumbing tables are added when not listed. A second process waits for the first and then finds nothing
  * to do. Answers the names of what was run.
  * Errors: those of the failing statement; the migrations before it stay.
- * Source: reliability-and-security 9.2; ADR 0023.
+ * Source: reference reliability 9.2; ADR 0023.
  */
 export async function runMigrations(url: string, migrations: readonly MigrationClass[]): Promise<string[]> {
   const dataSource = new DataSource({
@@ -77,7 +77,7 @@ export async function runMigrations(url: string, migrations: readonly MigrationC
   }
 }
 
-/** The `migrate` role of a service. Source: architecture 6. */
+/** The `migrate` role of a service. Source: ADR 0023. */
 export function migrate(o: {
   readonly service: ServiceName;
   readonly migrations: readonly MigrationClass[];

@@ -5,20 +5,21 @@ import { uuidv7 } from 'uuidv7';
 import type { Tx } from './work';
 import { prepared } from './prepared';
 
-/** Units: bytes of the payload as JSON. Source: reliability-and-security 2.1. */
+/** Units: bytes of the payload as JSON. Source: reference reliability 2.1. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;
 
-const COLUMNS = 'event_id, aggregate_type, aggregate_id, subject, type, occurred_at, actor_id, traceparent, payload';
+const COLUMNS =
+  'event_id, aggregate_type, aggregate_id, subject, type, occurred_at, actor_id, traceparent, payload, directory_version, directory_epoch';
 
 /** Nearly every unit emits one event, and plain values cost half of what arrays do on both sides. */
 const insertOne = prepared(
   'outbox_insert_one',
-  `insert into outbox (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+  `insert into outbox (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 );
 const insertMany = prepared(
   'outbox_insert_many',
   `insert into outbox (${COLUMNS}) select * from unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[],
-     $6::timestamptz[], $7::bigint[], $8::text[], $9::jsonb[])`,
+     $6::timestamptz[], $7::bigint[], $8::text[], $9::jsonb[], $10::bigint[], $11::text[])`,
 );
 
 export interface OutboxRow {
@@ -60,10 +61,11 @@ export async function writeOutbox(tx: Tx, rows: readonly OutboxRow[]): Promise<v
 
 /** In the order of COLUMNS. */
 function valuesOf(row: OutboxRow): unknown[] {
-  const { definition, aggregateId, actorId } = row.event;
+  const { definition, aggregateId, actorId, seen } = row.event;
   const { noun, subject, type } = definition;
   const occurredAt = row.occurredAt.toISOString();
-  return [row.eventId, noun, aggregateId, subject, type, occurredAt, actorId, row.traceparent, row.payload];
+  const head = [row.eventId, noun, aggregateId, subject, type, occurredAt, actorId, row.traceparent];
+  return [...head, row.payload, seen?.version ?? null, seen?.epoch ?? null];
 }
 
 /** The W3C header of the running span; null when nothing is traced. */

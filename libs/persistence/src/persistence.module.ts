@@ -10,6 +10,7 @@ import { DataSource } from 'typeorm';
 import { dataSourceOptions } from './data-source';
 import { Database } from './database';
 import type { DatabaseSettings } from './database.config';
+import { DeadLetters } from './dead-letters';
 import { Inbox } from './inbox';
 import { pendingMigrations } from './migrate';
 import type { MigrationClass } from './migrate';
@@ -26,7 +27,7 @@ export interface PersistenceOptions {
 }
 
 /**
- * The service's database: TypeORM's DataSource (through @nestjs/typeorm), `Database`, `Work`, `Inbox`. Global.
+ * The service's database: TypeORM's DataSource (through @nestjs/typeorm), `Database`, `Work`, `Inbox`, `DeadLetters`. Global.
  * Shape: never synchronizes the schema and never migrates; that is the `migrate` role. Needs `PlatformModule`.
  */
 @Module({})
@@ -67,8 +68,9 @@ export class PersistenceModule {
             new Work(dataSource, o.service, clock, logger),
         },
         Inbox,
+        DeadLetters,
       ],
-      exports: [Database, Work, Inbox, TypeOrmModule],
+      exports: [Database, Work, Inbox, DeadLetters, TypeOrmModule],
     };
   }
 }

@@ -1,10 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import type { MigrationClass } from './migrate';
 
-/* Forward only: a released schema is corrected by the next migration (houses II.4). */
+/* Forward only: a released schema is corrected by the next migration (ADR 0023). */
 const down = (): Promise<void> => Promise.reject(new Error('migrations go forward only'));
 
-/** Events of this service, kept 7 days after publishing. Source: reliability-and-security 2.1, 2.6. */
+/** Events of this service, kept 7 days after publishing. Source: reference reliability 2.1, 2.6. */
 export class CreateOutbox1767225500000 implements MigrationInterface {
   readonly name = 'CreateOutbox1767225500000';
   readonly down = down;
@@ -31,7 +31,7 @@ export class CreateOutbox1767225500000 implements MigrationInterface {
   }
 }
 
-/** What each effect has done, kept 14 days. Source: reliability-and-security 2.3. */
+/** What each effect has done, kept 14 days. Source: reference reliability 2.3. */
 export class CreateInbox1767225500001 implements MigrationInterface {
   readonly name = 'CreateInbox1767225500001';
   readonly down = down;
@@ -83,7 +83,7 @@ export class CreateDeadLetters1767225500002 implements MigrationInterface {
   }
 }
 
-/** The last number given out in each scope. Source: ADR 0022. */
+/** The last number given out in each scope. Source: reference reliability 5. */
 export class CreateInternalIds1767225500003 implements MigrationInterface {
   readonly name = 'CreateInternalIds1767225500003';
   readonly down = down;
@@ -99,10 +99,34 @@ export class CreateInternalIds1767225500003 implements MigrationInterface {
   }
 }
 
+/** Failed jobs lie beside failed effects. Source: reference reliability 2.4. */
+export class AddKindToDeadLetters1767226000000 implements MigrationInterface {
+  readonly name = 'AddKindToDeadLetters1767226000000';
+  readonly down = down;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`alter table dead_letters
+      add column kind text not null default 'event'
+      constraint ck_dead_letters_kind check (kind in ('event', 'job'))`);
+  }
+}
+
+/** Events tell what their cause had seen of the directory. Source: ADR 0171. */
+export class AddSeenToOutbox1767226100000 implements MigrationInterface {
+  readonly name = 'AddSeenToOutbox1767226100000';
+  readonly down = down;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`alter table outbox add column directory_version bigint, add column directory_epoch text`);
+  }
+}
+
 /** Tables that every service has: outbox, inbox, dead letters, internal ids. */
 export const plumbingMigrations: readonly MigrationClass[] = [
   CreateOutbox1767225500000,
   CreateInbox1767225500001,
   CreateDeadLetters1767225500002,
   CreateInternalIds1767225500003,
+  AddKindToDeadLetters1767226000000,
+  AddSeenToOutbox1767226100000,
 ];

@@ -22,7 +22,7 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
 /**
  * How column values become JavaScript values on our connections: int8 is a number, a calendar day stays
  * 'YYYY-MM-DD', timestamptz is a Date. Kept per connection, since pg's own table of parsers is shared by everybody.
- * Source: ADR 0021.
+ * Source: docs/architecture.md 5.
  */
 export const rowValues = {
   getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {

@@ -9,7 +9,7 @@ import type { Runs } from './database';
 import { mayBeRetried, translated } from './failures';
 import { outboxRow, writeOutbox } from './outbox';
 import type { OutboxRow } from './outbox';
-import type { Prepared } from './prepared';
+import type { Prepared, Statement } from './prepared';
 
 /** A running transaction, handed to everything that takes part in it. */
 export interface Tx {
@@ -17,6 +17,8 @@ export interface Tx {
   readonly manager: EntityManager;
   query<R>(sql: string, values?: readonly unknown[]): Promise<R[]>;
   prepared<R>(statement: Prepared, values: readonly unknown[]): Promise<R[]>;
+  /** Runs a statement with its values: prepared, when it has a name. */
+  run<R>(statement: Statement): Promise<R[]>;
   /** Announces a fact. Collected, and written in one insert just before the commit. */
   emit(event: DomainEvent): void;
   /** Runs after the use case and before the outbox is written; may emit and may add more steps. */
@@ -25,7 +27,7 @@ export interface Tx {
   afterCommit(step: () => void): void;
 }
 
-/** Units: retries after the first try. Source: reliability-and-security 5. */
+/** Units: retries after the first try. Source: reference reliability 5. */
 const MAX_RETRIES = 3;
 
 /**
@@ -34,7 +36,7 @@ const MAX_RETRIES = 3;
  * again, at most 3 times, after a deadlock or a serialization failure, so it must be free of outside effects.
  * Errors: Unavailable when the database is away or no connection is free in time; a plain Error for a run inside a
  * run (outside production).
- * Source: houses II.1, reliability-and-security 2.1 and 5; ADR 0020.
+ * Source: reference reliability 2.1, 5; ADR 0020.
  */
 export class Work {
   private readonly listeners = new Set<() => void>();
@@ -121,11 +123,15 @@ class Unit implements Tx {
   }
 
   query<R>(sql: string, values: readonly unknown[] = []): Promise<R[]> {
-    return run<R>(this.connection, { text: sql, values: values as unknown[] });
+    return run<R>(this.connection, { text: sql, values });
   }
 
   prepared<R>(statement: Prepared, values: readonly unknown[]): Promise<R[]> {
-    return run<R>(this.connection, { name: statement.name, text: statement.text, values: values as unknown[] });
+    return run<R>(this.connection, { name: statement.name, text: statement.text, values });
+  }
+
+  run<R>(statement: Statement): Promise<R[]> {
+    return run<R>(this.connection, statement);
   }
 
   emit(event: DomainEvent): void {

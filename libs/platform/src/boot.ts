@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { createLogger, LOGGER, nestLogger, stderr } from './logger';
 import { Metrics } from './metrics';
-import { SERVICE_NAME } from './platform.module';
+import { IS_SERVING, SERVICE_NAME } from './platform.module';
 import { platformSettings } from './platform.settings';
 import type { BootContext, Command, ProcessDefinition } from './process';
 import { Readiness } from './readiness';
@@ -9,6 +9,7 @@ import { serve } from './serve';
 import { ConfigurationError, readSettings, settingsIn } from './settings';
 import type { SettingsValues } from './settings';
 import { ShutdownOrder } from './shutdown';
+import { contextKeys } from './signed-context';
 import { startTracing } from './tracing';
 
 /** Exit codes as in sysexits.h. */
@@ -25,7 +26,7 @@ type Role = {
  * command. Purpose: everything a process owes its surroundings, so that a `main.ts` only states what it is made of.
  * Errors: never rejects. Bad settings: all listed on stderr, exit 78. Unknown role: usage, exit 64. Anything else:
  * one log line, exit 1.
- * Source: architecture 6, 7; houses II.2.
+ * Source: docs/architecture.md 1; ADR 0011.
  */
 export async function boot(definition: ProcessDefinition): Promise<void> {
   const [name = 'all', ...args] = process.argv.slice(2);
@@ -70,6 +71,7 @@ function roles(definition: ProcessDefinition, args: readonly string[]): Role[] {
 function prepare(definition: ProcessDefinition, role: Role): BootContext {
   const values: SettingsValues = readSettings([platformSettings, ...definition.settings], process.env);
   const platform = settingsIn(values, platformSettings);
+  refuseForeignKeys(definition.name, platform.contextKeys);
   const isCommand = !role.stays && role.name !== 'migrate';
   const logger = createLogger(
     { service: definition.name, instance: platform.instanceId, level: platform.logLevel },
@@ -78,6 +80,7 @@ function prepare(definition: ProcessDefinition, role: Role): BootContext {
   );
   const made = { logger, metrics: new Metrics(), readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
   values.set(SERVICE_NAME, definition.name);
+  values.set(IS_SERVING, role.stays);
   values.set(LOGGER, made.logger);
   values.set(Metrics, made.metrics);
   values.set(Readiness, made.readiness);
@@ -97,6 +100,17 @@ function prepare(definition: ProcessDefinition, role: Role): BootContext {
     application: () => (application ??= standalone(context)),
   };
   return context;
+}
+
+/**
+ * A service that could sign for another would make the keys of audiences a promise only.
+ * Source: reference reliability 6.1.
+ */
+function refuseForeignKeys(name: string, keys: string): void {
+  if (name === 'gateway' || !contextKeys(keys).reachesBeyond(name)) return;
+  throw new ConfigurationError([
+    `ROOKERY_CONTEXT_KEYS holds keys for others than ${name}; a service needs its own alone, as kid/${name}:base64`,
+  ]);
 }
 
 async function standalone(context: BootContext): Promise<INestApplicationContext> {

@@ -4,7 +4,7 @@ import type { ShutdownOrder } from './shutdown';
 /**
  * Puts an HTTP server under the shutdown order. `stop-accepting`: no new connections, and every answer from now on
  * says `Connection: close`. `drain`: waits for the requests in flight, upgraded connections excepted, and closes what
- * is kept alive. Call it before the server listens. Source: reliability-and-security 6.4.
+ * is kept alive. Call it before the server listens. Source: reference reliability 6.4.
  */
 export function drainHttpServer(server: Server, shutdown: ShutdownOrder): void {
   const inFlight = new Set<ServerResponse>();

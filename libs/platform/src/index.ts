@@ -25,7 +25,7 @@ export {
   signContext,
   verifyContext,
 } from './signed-context';
-export { PlatformModule, SERVICE_NAME } from './platform.module';
+export { IS_SERVING, PlatformModule, SERVICE_NAME } from './platform.module';
 export { boot } from './boot';
 export type { ReadyMessage } from './serve';
 export type {

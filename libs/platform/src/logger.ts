@@ -20,7 +20,7 @@ export const LOGGER: unique symbol = Symbol('Logger');
 
 /**
  * JSON lines on stdout, one object a line, so that no text of a client can forge a line. Every line passes redaction
- * by key name and by token pattern. Source: reliability-and-security 8.5, 7.2 (V16).
+ * by key name and by token pattern. Source: reference reliability 7.2 (V16), 8.5.
  * Shape: `stream` replaces stdout in tests.
  */
 export function createLogger(

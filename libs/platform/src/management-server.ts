@@ -17,7 +17,7 @@ interface Reply {
 /**
  * Health and metrics on a port of their own, without Nest: it answers while the application still starts.
  * `/-/health/live` says only that the event loop turns, so that a lost database restarts nothing;
- * `/-/health/ready` asks `Readiness`; `/-/metrics` is for Prometheus. Source: decisions 9, reliability-and-security 9.1.
+ * `/-/health/ready` asks `Readiness`; `/-/metrics` is for Prometheus. Source: reference reliability 9.1.
  * Errors: what `listen` throws, such as EADDRINUSE.
  */
 export async function startManagementServer(o: {

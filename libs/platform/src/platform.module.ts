@@ -13,8 +13,11 @@ import { contextKeys, ContextKeys } from './signed-context';
 /** Injection token of the name of the process: `identity`, `gateway` … */
 export const SERVICE_NAME: unique symbol = Symbol('ServiceName');
 
+/** Injection token: whether this process serves, as API or worker. A command does not, and starts nothing by itself. */
+export const IS_SERVING: unique symbol = Symbol('IsServing');
+
 /**
- * What every room may inject: each settings object by `definition.token`, `CLOCK`, `LOGGER`, `SERVICE_NAME`, `Metrics`,
+ * What every room may inject: each settings object by `definition.token`, `CLOCK`, `LOGGER`, `SERVICE_NAME`, `IS_SERVING`, `Metrics`,
  * `Links`, `Readiness`, `ShutdownOrder`, `ContextKeys`. Global. It carries no decorator, so that reading this library
  * does not load Nest.
  */
@@ -27,6 +30,7 @@ export class PlatformModule {
       if (!made.has(token)) made.set(token, make());
     };
     provide(SERVICE_NAME, () => o.service);
+    provide(IS_SERVING, () => true);
     provide(CLOCK, () => systemClock);
     provide(LOGGER, () =>
       createLogger({ service: o.service, instance: settings.instanceId, level: settings.logLevel }),

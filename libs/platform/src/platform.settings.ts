@@ -33,7 +33,7 @@ export const platformSettings = defineSettings('platform', {
   }),
   contextKeys: setting.secret('ROOKERY_CONTEXT_KEYS', {
     about:
-      'Keys of the signed request context, comma-separated, the first of which signs: kid:base64 (32 bytes, a master; for the gateway) or kid/service:base64 (derived from it; enough for that service).',
+      'Keys of the signed request context, comma-separated, the first of which signs: kid/service:base64 of 32 bytes. A service has its own alone, and starts with no other; the gateway has those of all services, or a master kid:base64 from which they are derived.',
     check: problemOfContextKeys,
   }),
   identityUrl: setting.url('IDENTITY_URL', {

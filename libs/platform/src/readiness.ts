@@ -10,7 +10,7 @@ const CHECK_LIMIT_MS = 2000;
 
 /**
  * Whether the process should be sent work. Parts name what they cannot work without; the broker is not among them,
- * for writes wait in the outbox while it is away. Source: reliability-and-security 4.3, 6.4.
+ * for writes wait in the outbox while it is away. Source: reference reliability 4.3, 6.4.
  */
 export class Readiness {
   private readonly checks = new Map<string, Check>();

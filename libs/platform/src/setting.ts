@@ -4,7 +4,7 @@
  */
 export interface SettingField<T> {
   readonly env: string;
-  readonly type: 'integer' | 'text' | 'flag' | 'choice' | 'list' | 'url' | 'secret';
+  readonly type: 'integer' | 'text' | 'flag' | 'choice' | 'list' | 'url' | 'cron' | 'secret';
   readonly about: string;
   /** Taken when the variable is absent or empty; undefined: the variable is required. */
   readonly fallback: (() => T) | undefined;
@@ -82,10 +82,13 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['no', false],
 ]);
 
+const PART = String.raw`(?:\*|\d{1,2}(?:-\d{1,2})?)(?:/\d{1,2})?`;
+const CRON = new RegExp(`^(?:${PART}(?:,${PART})*(?:\\s+|$)){5}$`);
+
 /**
  * Declares settings, a line each. Purpose: name, type, default, unit and sentence of an environment variable stand
  * once; reading, checking and documentation follow. No `default`: required. `default: null`: optional.
- * Source: houses II.11.
+ * Source: ADR 0010.
  */
 export const setting = {
   /** A whole number, bounds inclusive. */
@@ -175,6 +178,17 @@ export const setting = {
       }
       return { value: text.replace(/\/+$/, '') };
     }) as SettingField<Value<string, D>>;
+  },
+
+  /** When something is done, again and again: minute, hour, day, month, day of the week, in UTC. */
+  cron(env: string, o: About & { readonly default: string }): SettingField<string> {
+    return field<string>(
+      env,
+      'cron',
+      o,
+      (text) => (CRON.test(text.trim()) ? { value: text.trim() } : { problem: 'is not a line of cron' }),
+      { allowed: 'five fields, in UTC' },
+    );
   },
 
   /**

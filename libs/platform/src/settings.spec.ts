@@ -51,6 +51,17 @@ describe('settings', () => {
     });
   });
 
+  it('know a line of cron', () => {
+    const tidy = defineSettings('tidy', {
+      cron: setting.cron('OUTBOX_TIDY_CRON', { default: '*/10 * * * *', about: 'When it is tidied.' }),
+    });
+    const of = (line: string) => problemsOf({ OUTBOX_TIDY_CRON: line }, [tidy as never]);
+    expect(settingsIn(readSettings([tidy], {}), tidy).cron).toBe('*/10 * * * *');
+    for (const line of ['* * * * *', '0,30 4-6 */2 1 0', '5  3 1-7/2 * 1,3']) expect(of(line)).toEqual([]);
+    for (const line of ['* * * *', '* * * * * *', 'daily', '*/x * * * *'])
+      expect(of(line)).toEqual(['OUTBOX_TIDY_CRON is not a line of cron']);
+  });
+
   it('read every type', () => {
     expect(
       read({

@@ -31,7 +31,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Groups settings under an area. Source: houses II.11. */
+/** Groups settings under an area. Source: ADR 0010. */
 export function defineSettings<F extends SettingFields>(area: string, fields: F): SettingsDefinition<F> {
   return { area, token: Symbol(`settings:${area}`), fields };
 }

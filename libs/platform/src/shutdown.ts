@@ -12,7 +12,7 @@ interface Step {
  * How the process ends, in order: `stop-accepting` (no new connections, replies say `Connection: close`), `drain`
  * (requests in flight finish, consumers stop pulling and settle what they hold, relay leadership is let go), `close`
  * (pools and files). Steps of the first two phases run side by side, those of `close` one by one, latest registered
- * first. A step that fails is logged and does not stop the others. Source: reliability-and-security 6.4.
+ * first. A step that fails is logged and does not stop the others. Source: reference reliability 6.4.
  */
 export class ShutdownOrder {
   private readonly steps: Step[] = [];

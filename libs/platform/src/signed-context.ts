@@ -21,7 +21,7 @@ export class ContextRefused extends RookeryError {
 
 /**
  * Keys by id, the first of which signs. A process holds masters, from which the key of each audience is derived once,
- * or only derived keys for itself: then it can neither sign nor read for another. Source: ADR 0012.
+ * or only derived keys for itself: then it can neither sign nor read for another. Source: reference reliability 6.1.
  */
 export class ContextKeys {
   private readonly derived = new Map<string, KeyObject>();
@@ -32,6 +32,12 @@ export class ContextKeys {
     own: ReadonlyMap<string, Buffer>,
   ) {
     for (const [name, key] of own) this.derived.set(name, createSecretKey(key));
+  }
+
+  /** Whether somebody with these keys could sign or check for another process than this one. */
+  reachesBeyond(process: string): boolean {
+    const isForeign = (name: string): boolean => name.slice(name.indexOf('/') + 1) !== process;
+    return this.masters.size > 0 || [...this.derived.keys()].some(isForeign);
   }
 
   /** The key of one audience; undefined when this process does not have it. */
@@ -96,7 +102,7 @@ export function contextRequest(method: string, rawUrl: string): string {
 /**
  * The value of the context header, signed for `claims.aud`. Together with `verifyContext` at most 20 us.
  * Errors: a plain Error when this process holds no key for the audience.
- * Source: architecture 3.2, decisions 14.
+ * Source: reference reliability 6.1.
  */
 export function signContext(claims: ContextClaims, keys: ContextKeys): string {
   const keyId = keys.signingKeyId;

@@ -5,7 +5,7 @@ import type { BootContext } from './process';
  * Ends the process in order on SIGTERM, SIGINT or when the parent that started it over IPC is gone.
  * Readiness fails at once; after `delayMs` (SIGTERM only: nobody balances over a terminal or a lost parent) the
  * shutdown order runs; then exit 0. After `graceMs` more, exit 1 whatever hangs.
- * Source: reliability-and-security 6.4.
+ * Source: reference reliability 6.4.
  */
 export function stopOnSignals(context: BootContext, o: { readonly delayMs: number; readonly graceMs: number }): void {
   let stopping = false;

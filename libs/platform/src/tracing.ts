@@ -5,7 +5,7 @@ const INSTRUMENTATIONS = 'http,pg,undici,nestjs-core';
  * Starts OpenTelemetry; reads `OTEL_*` itself. Purpose: the SDK costs half a second and tens of megabytes, so it is
  * loaded only when somebody collects. Must run before the root module is imported, or its libraries stay untraced.
  * Shape: the answer stops it and sends what is left. The SDK is started by us rather than by its register hook, for
- * the hook takes SIGTERM. Source: stack.md trap 8, ADR 0013.
+ * the hook takes SIGTERM. Source: ADR 0011.
  */
 export async function startTracing(service: string): Promise<() => Promise<void>> {
   process.env['OTEL_NODE_ENABLED_INSTRUMENTATIONS'] ??= INSTRUMENTATIONS;

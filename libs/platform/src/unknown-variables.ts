@@ -13,6 +13,7 @@ const OUR_PREFIXES: readonly string[] = [
   'CONSUMER_',
   'DIRECTORY_',
   'GATEWAY_',
+  'JOBS_',
   'MAILER_',
   'NOTES_',
 ];

@@ -96,6 +96,16 @@ describe('a process', () => {
     ]);
   });
 
+  it.each([
+    ['a master key', 'k1:'],
+    ['the key of another service', 'k1/identity:'],
+  ])('does not start with %s, by which it could sign for others', async (_, name) => {
+    const keys = `${goodEnv.ROOKERY_CONTEXT_KEYS},${name.replace('k1', 'k0')}${Buffer.alloc(32, 2).toString('base64')}`;
+    const process = start([], { ...goodEnv, ROOKERY_CONTEXT_KEYS: keys });
+    expect((await process.ended).code).toBe(78);
+    expect(process.errors).toContain('ROOKERY_CONTEXT_KEYS holds keys for others than admin');
+  });
+
   it('explains its roles when asked for another, and ends with 64', async () => {
     const process = start(['serve']);
     expect((await process.ended).code).toBe(64);

@@ -1,3 +1,4 @@
+import { Agent as Connections } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Type } from '@nestjs/common';
@@ -6,8 +7,9 @@ import { createApiV4App, EndpointRoutes, statusesOf, templatesOf } from '@rooker
 import type { Viewer } from '@rookery/kernel';
 import { ContextKeys, contextKeys, createLogger, LOGGER, platformSettings, readSettings } from '@rookery/platform';
 import type { ProcessName, RootModule, SettingsDefinition, SettingsValues } from '@rookery/platform';
-import { TestClient } from './client';
-import type { Target, TestResponse } from './client';
+import type { Agent, Response } from 'supertest';
+import { agentFor } from './agent';
+import type { Target } from './agent';
 import { noteRoute, writeRouteTests } from './route-tests';
 
 export const TEST_INTERNAL_SECRET = 'internal-secret-of-tests-0123456789';
@@ -34,9 +36,10 @@ export interface TestApp {
   readonly baseUrl: string;
   /** Every log line since the start, parsed. */
   readonly logs: readonly Readonly<Record<string, unknown>>[];
-  as(viewer: Viewer): TestClient;
+  /** Shape of `unseen`: answers are neither judged by what the endpoint lists, nor counted as tests of it. */
+  as(viewer: Viewer, o?: { readonly unseen: boolean }): Agent;
   /** Without any context, as somebody who got past the gateway. */
-  bare(): TestClient;
+  bare(): Agent;
   /** A provider of the service. */
   get<T>(token: abstract new (...args: never[]) => T): T;
   close(): Promise<void>;
@@ -44,11 +47,11 @@ export interface TestApp {
 
 /**
  * Starts the API role of a service without its gateway: real HTTP, real database, contexts signed as the gateway does.
- * An answer whose status the endpoint does not list fails the test that saw it. Source: houses II.9.
+ * An answer whose status the endpoint does not list fails the test that saw it. Source: ADR 0003.
  */
 export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const logs: Record<string, unknown>[] = [];
-  const values = settingsOf(options);
+  const values = testSettings(options);
   const write = (line: string): void => void logs.push(JSON.parse(line) as Record<string, unknown>);
   values.set(LOGGER, createLogger({ service: options.service, level: 'info' }, { write }));
   for (const [token, value] of options.replace ?? []) values.set(token, value);
@@ -60,23 +63,31 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
     baseUrl: `http://127.0.0.1:${port}`,
     service: options.service,
     keys: app.get(ContextKeys) ?? contextKeys(TEST_CONTEXT_KEYS),
+    connections: new Connections({ keepAlive: true }),
     seen: (method, url, response) => judge(app.get(EndpointRoutes), method, url, response),
   };
   return {
     app,
     baseUrl: target.baseUrl,
     logs,
-    as: (viewer) => new TestClient(target, viewer),
-    bare: () => new TestClient(target, null),
+    as: (viewer, { unseen } = { unseen: false }) => agentFor(unseen ? { ...target, seen: () => {} } : target, viewer),
+    bare: () => agentFor(target, null),
     get: (token) => app.get(token as Type, { strict: false }),
     close: () => {
       writeRouteTests(options.service);
+      target.connections.destroy();
       return app.close();
     },
   };
 }
 
-function settingsOf({ service, settings = [], databaseUrl, env }: TestAppOptions): SettingsValues {
+/** The settings of a service under test. */
+export function testSettings({
+  service,
+  settings = [],
+  databaseUrl,
+  env,
+}: Pick<TestAppOptions, 'service' | 'settings' | 'databaseUrl' | 'env'>): SettingsValues {
   const database = databaseUrl === undefined ? {} : { [`DATABASE_URL_${service.toUpperCase()}`]: databaseUrl };
   const nats = process.env['TEST_NATS_URL'];
   return readSettings([platformSettings, ...settings], {
@@ -88,13 +99,18 @@ function settingsOf({ service, settings = [], databaseUrl, env }: TestAppOptions
   });
 }
 
-/** Errors: a plain Error when the endpoint does not list the status it answered with. */
-function judge(routes: EndpointRoutes, method: string, url: string, { status, text }: TestResponse): void {
+/** Errors: a plain Error when the endpoint does not list the status it answered with, or JSON is announced otherwise. */
+function judge(routes: EndpointRoutes, method: string, url: string, response: Response): void {
   const endpoint = routes.endpointAt(method, url);
+  if (endpoint === null) return;
   // The whole path: an endpoint may leave a part of it to its controller.
-  if (endpoint !== null) noteRoute({ method: endpoint.method, path: templatesOf(endpoint)[0]! });
-  if (endpoint === null || statusesOf(endpoint).includes(status)) return;
-  throw new Error(
-    `${method} ${url} (${endpoint.controller.name}.${endpoint.handler}) answered ${status}, which it does not list: ${text}`,
-  );
+  noteRoute({ method: endpoint.method, path: templatesOf(endpoint)[0]! });
+  const call = `${method} ${url} (${endpoint.controller.name}.${endpoint.handler})`;
+  const { status, text, type } = response;
+  if (!statusesOf(endpoint).includes(status)) {
+    throw new Error(`${call} answered ${status}, which it does not list: ${text}`);
+  }
+  const announced = response.get('content-type');
+  // Supertest reads JSON whatever charset is announced; the API announces none.
+  if (type.includes('json') && announced !== 'application/json') throw new Error(`${call} announced ${announced}`);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { plumbingMigrations, runMigrations, type MigrationClass } from '@rookery/persistence';
 import { Client } from 'pg';
+import { until } from './bus';
 import { testServer } from './servers';
 
 export interface TestDatabase {
@@ -9,6 +10,17 @@ export interface TestDatabase {
   /** Ends every connection to it and deletes it. */
   drop(): Promise<void>;
 }
+
+/** Until so many transactions of the database wait for a lock; `ask` sends a statement to it. */
+export function untilBlocked(ask: (sql: string) => Promise<Rows>, count = 1): Promise<void> {
+  const blocked = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  return until(async () => {
+    const answer = await ask(blocked);
+    return ('rows' in answer ? answer.rows : answer).length >= count;
+  }, `${count} who wait for a lock`);
+}
+
+type Rows = readonly unknown[] | { readonly rows: readonly unknown[] };
 
 /** One lock for all that makes or deletes databases of tests; any number does, as long as it is the same everywhere. */
 const TEMPLATE_LOCK = 7_205_221;
@@ -20,7 +32,7 @@ let sweep: Promise<void> | null = null;
  * An own, migrated, empty database in a real PostgreSQL. The migrations run once per content into a template; every
  * caller gets a copy of it, which takes some 50 ms.
  *
- * Source: houses II.12, ADR 0016.
+ * Source: ADR 0015.
  */
 export async function testDatabase(service: string, migrations: readonly MigrationClass[]): Promise<TestDatabase> {
   const template = `template_${service.replaceAll('-', '_')}_${await fingerprint(migrations)}`;

@@ -174,7 +174,7 @@ export class DirectorySeed {
     await this.bump();
   }
 
-  /** This person as a request brings him, at the version of the seed; with every scope. */
+  /** This person as a request brings them, at the version of the seed; with every scope. */
   viewer(user: DirectoryUser, over: Partial<Viewer> = {}): Viewer {
     return {
       ...this.anonymous(),
@@ -225,6 +225,7 @@ export class DirectorySeed {
       visibility: 'public',
       avatar_url: null,
       emails_enabled: true,
+      mentions_disabled: null,
       plan: 'ultimate',
       created_at: INSTANT,
       ...fields,

@@ -1,25 +1,32 @@
-export { testDatabase, type TestDatabase } from './database';
+export { haveAllEffects, publishEvent, until } from './bus';
+export { testDatabase, untilBlocked, type TestDatabase } from './database';
+export { expectEntitiesToMatchSchema, schemaDifferences } from './entities';
 export { PrivateNats, startNats, testNats, testServer } from './servers';
 export { DirectorySeed, SEED_EPOCH, type SeededUser } from './directory-seed';
+export { startSeeded, type SeededService } from './seeded-service';
 export { startTestApp, TEST_INTERNAL_SECRET, type TestApp, type TestAppOptions } from './app';
-export { bracketPairs, TestClient, TestRequest, type Method, type Params, type TestResponse } from './client';
+export { requestOf, type Method, type Params } from './agent';
 export {
   cutOf,
   expectGolden,
+  expectPlan,
   nodesOf,
   planOf,
   readRows,
   shapeOf,
-  TakenStatements,
+  statementOf,
+  type Planned,
   type PlanNode,
   type Statement,
   vacuumed,
 } from './plans';
 export { noteRoute, writeRouteTests } from './route-tests';
 export { aViewer, anonymousViewer } from './viewer';
+export { background } from './suites/background';
 export { foreignId } from './suites/foreign-id';
 export { linksOf, paging } from './suites/paging';
 export { parameterEncodings } from './suites/parameter-encodings';
 export { refusalOrder } from './suites/refusal-order';
 export { tokenScopes } from './suites/token-scopes';
 export { visibility, type Standing } from './suites/visibility';
+export { wholeNumbers } from './suites/whole-numbers';

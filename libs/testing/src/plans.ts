@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { Database, Statement } from '@rookery/persistence';
 import type { Pool } from 'pg';
 
-/** A statement and its values. */
-export interface Statement {
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
+export type { Statement } from '@rookery/persistence';
+
+/** What a plan is made for: a statement, or the reading of a page, of which the statement that finds the rows counts. */
+export type Planned = Statement | ((db: Database) => Promise<unknown>);
 
 /** A node of a plan, as EXPLAIN names its parts. */
 export interface PlanNode {
@@ -41,12 +41,32 @@ export async function vacuumed(pool: Pool): Promise<void> {
 }
 
 /** How PostgreSQL goes about a statement; `run` to have it run and its rows counted. */
-export async function planOf(pool: Pool, { text, values }: Statement, how: 'look' | 'run' = 'look'): Promise<PlanNode> {
+export async function planOf(pool: Pool, planned: Planned, how: 'look' | 'run' = 'look'): Promise<PlanNode> {
+  const { text, values } = typeof planned === 'function' ? await statementOf(planned) : planned;
   const options = how === 'run' ? 'analyze, format json' : 'format json, costs off';
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (${options}) ${text}`, [
     ...values,
   ]);
   return rows[0]!['QUERY PLAN'][0].Plan;
+}
+
+/**
+ * Holds the plan of a list against its golden file: which index finds what, by the shape of the plan.
+ * Shape: answers the shape. `UPDATE_GOLDEN=1` writes the file anew.
+ */
+export async function expectPlan(pool: Pool, file: string, planned: Planned): Promise<string> {
+  const shape = shapeOf(await planOf(pool, planned));
+  expectGolden(file, shape);
+  return shape;
+}
+
+/** The statement that finds the rows of a page. Errors: a plain Error when nothing is read. */
+export async function statementOf(read: (db: Database) => Promise<unknown>): Promise<Statement> {
+  const taken = new TakenStatements();
+  await read(taken as unknown as Database);
+  const statement = taken.statements[0];
+  if (!statement) throw new Error('nothing is read');
+  return statement;
 }
 
 /** The node and all below it, from the top. */
@@ -83,16 +103,12 @@ export function readRows(plan: PlanNode, table: string, isCounted: (node: PlanNo
     .reduce((sum, rows) => sum + rows, 0);
 }
 
-/** Stands in for a database and keeps the statements instead of running them; counts are answered with 0. */
-export class TakenStatements {
+/** Stands in for a database: keeps statements instead of running them, and says that nothing was found. */
+class TakenStatements {
   readonly statements: Statement[] = [];
 
-  query(text: string, values: readonly unknown[]): Promise<unknown[]> {
-    this.statements.push({ text, values });
+  run(statement: Statement): Promise<unknown[]> {
+    this.statements.push(statement);
     return Promise.resolve([{ counted: 0 }]);
-  }
-
-  prepared(statement: { readonly text: string }, values: readonly unknown[]): Promise<unknown[]> {
-    return this.query(statement.text, values);
   }
 }

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,12 +19,15 @@ export function testNats(): Promise<{ readonly url: string }> {
 /**
  * A nats-server for one spec file, with an empty JetStream store. It can be stopped and started again on the same port
  * and store, which is how a test cuts the bus. `drop()` ends it and deletes the store; it ends with jest in any case.
+ * Shape: `configuration` is text of a nats.conf beyond port and store: accounts, TLS.
  * Errors: when the machine has no nats-server (only TEST_NATS_URL was given).
  */
-export async function startNats(): Promise<PrivateNats> {
+export async function startNats(configuration = ''): Promise<PrivateNats> {
   const program = process.env['TEST_NATS_PROGRAM'];
   if (!program) throw new Error('There is no nats-server on this machine for a private server of a test');
-  const server = new PrivateNats(program, mkdtempSync(join(tmpdir(), 'rookery-nats-')), await freePort());
+  const store = mkdtempSync(join(tmpdir(), 'rookery-nats-'));
+  writeFileSync(join(store, 'nats.conf'), configuration);
+  const server = new PrivateNats(program, store, await freePort());
   await server.start();
   return server;
 }
@@ -47,7 +50,8 @@ export class PrivateNats {
 
   async start(): Promise<void> {
     const at = ['-a', '127.0.0.1', '-p', String(this.port)];
-    const child = spawn(this.program, [...at, '-js', '-sd', this.store], { stdio: 'ignore' });
+    const kept = ['-js', '-sd', this.store, '-c', join(this.store, 'nats.conf')];
+    const child = spawn(this.program, [...at, ...kept], { stdio: 'ignore' });
     this.child = child;
     const end = Date.now() + 10_000;
     while (!(await greets(this.port))) {

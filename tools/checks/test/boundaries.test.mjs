@@ -50,7 +50,7 @@ const FORBIDDEN = [
   {
     what: 'a library imports a service',
     file: 'libs/directory/src/planted.ts',
-    from: '../../../apps/identity/src/scope/reach-sql',
+    from: '../../../apps/identity/src/directory/reach/reach-sql',
     why: /learns facts by events and asks questions by HTTP/,
   },
   {
@@ -64,6 +64,18 @@ const FORBIDDEN = [
     file: 'apps/identity/src/groups/planted.queries.ts',
     from: '../projects/project.presenter',
     why: /HTTP and NATS call the inside, not the other way round/,
+  },
+  {
+    what: 'a file without a suffix imports the edge',
+    file: 'apps/identity/src/projects/forks/planted.ts',
+    from: './project-forks.controller',
+    why: /HTTP and NATS call the inside, not the other way round/,
+  },
+  {
+    what: 'a file without a suffix imports the HTTP library',
+    file: 'apps/collaboration/src/notes/planted.ts',
+    from: '@rookery/api-v4',
+    why: /belong to controllers, presenters and consumers/,
   },
   {
     what: 'the inside imports the HTTP library',
@@ -82,6 +94,12 @@ const FORBIDDEN = [
     file: 'apps/identity/src/users/planted.policy.ts',
     from: '@nestjs/core',
     why: /the inside uses Injectable only/,
+  },
+  {
+    what: 'jobs know the bus',
+    file: 'libs/jobs/src/planted.ts',
+    from: '@rookery/messaging',
+    why: /neither the bus nor the HTTP edge/,
   },
   {
     what: 'the kernel reads files',
@@ -154,7 +172,7 @@ describe('boundaries', () => {
     it(`give ${room} the libraries of its row and no other, and say why`, async () => {
       for (const library of libraries.filter((one) => one !== room)) {
         const name = library.slice('libs/'.length);
-        const messages = await refusals(`${room}/src/planted.ts`, `@rookery/${name}`);
+        const messages = await refusals(`${room}/src/planted.controller.ts`, `@rookery/${name}`);
         if (may.includes(name)) assert.deepEqual(messages, [], `${room} may import ${name}`);
         else assert.equal(messages.join('\n').includes(why), true, `${room} may not import ${name}`);
       }

@@ -112,9 +112,12 @@ describe('the environment of a process', () => {
     databases,
     host: '0.0.0.0',
     externalUrl: 'http://localhost:6',
-    natsUrl: 'nats://own',
+    natsUrls: Object.fromEntries(SERVICES.map((service) => [service, `nats://${service}:p@own`])),
     smtpUrl: 'smtp://own',
-    secrets: { internalSecret: 'shh', contextKeys: 'k1:x' },
+    secrets: {
+      internalSecret: 'shh',
+      contextKeys: Object.fromEntries(SERVICES.map((service) => [service, `k1/${service}:x`])),
+    },
   });
 
   it('holds its own database only, and never the token of root', () => {
@@ -136,9 +139,20 @@ describe('the environment of a process', () => {
     assert.equal(environmentOf('admin', estate(env)).DATABASE_URL_ADMIN, 'postgres://other');
   });
 
+  it('holds its own key of the request context and its own account of the bus; only the gateway signs for all', () => {
+    for (const service of SERVICES) {
+      const given = environmentOf(service, estate({ ROOKERY_CONTEXT_KEYS: 'k0:master' }));
+      assert.equal(given.ROOKERY_CONTEXT_KEYS, `k1/${service}:x`);
+      assert.equal(given.NATS_URL, `nats://${service}:p@own`);
+      assert.equal(given.SMTP_URL, service === 'collaboration' ? 'smtp://own' : undefined);
+    }
+    const { ROOKERY_CONTEXT_KEYS: keys, NATS_URL: bus } = environmentOf('gateway', estate({}));
+    assert.deepEqual([keys.split(',').length, bus], [SERVICES.length, undefined]);
+  });
+
   it('leaves out what the operator keeps in a file', () => {
     const given = environmentOf(
-      'admin',
+      'collaboration',
       estate({ ROOKERY_INTERNAL_SECRET_FILE: '/run/secret', SMTP_URL: 'smtp://relay' }),
     );
     assert.equal(given.ROOKERY_INTERNAL_SECRET, undefined);

@@ -1,5 +1,5 @@
-import { Invalid } from '@rookery/kernel';
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Invalid, nothingLeft } from '@rookery/kernel';
+import { Check, Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 export const BROADCAST_TYPES = ['banner', 'notification'] as const;
 export type BroadcastType = (typeof BROADCAST_TYPES)[number];
@@ -39,43 +39,26 @@ export interface BroadcastMessageInput {
 
 /** A banner or notification for everybody on the instance. Source: requirements 3 §2 Broadcast message. */
 @Entity('broadcast_messages')
+@Check('ck_broadcast_messages_type', `broadcast_type in ('banner', 'notification')`)
 export class BroadcastMessage {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'BY DEFAULT' })
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_broadcast_messages',
+  })
   id: number;
-
-  @Column({ type: 'text' })
-  message: string;
-
-  @Column({ name: 'starts_at', type: 'timestamptz' })
-  startsAt: Date;
-
-  @Column({ name: 'ends_at', type: 'timestamptz' })
-  endsAt: Date;
-
+  @Column({ type: 'text' }) message: string;
+  @Column({ type: 'timestamptz', precision: 3 }) startsAt: Date;
+  @Column({ type: 'timestamptz', precision: 3 }) endsAt: Date;
   /** Foreground colour. */
-  @Column({ type: 'text', nullable: true })
-  font: string | null;
-
-  @Column({ name: 'target_access_levels', type: 'int', array: true })
-  targetAccessLevels: number[];
-
-  @Column({ name: 'target_path', type: 'text', nullable: true })
-  targetPath: string | null;
-
-  @Column({ name: 'broadcast_type', type: 'text' })
-  broadcastType: BroadcastType;
-
-  @Column({ type: 'text' })
-  theme: Theme;
-
-  @Column({ type: 'boolean' })
-  dismissable: boolean;
-
-  @Column({ name: 'created_at', type: 'timestamptz' })
-  createdAt: Date;
-
-  @Column({ name: 'updated_at', type: 'timestamptz' })
-  updatedAt: Date;
+  @Column({ type: 'text', nullable: true }) font: string | null;
+  @Column({ type: 'integer', array: true, default: () => `'{}'` }) targetAccessLevels: number[];
+  @Column({ type: 'text', nullable: true }) targetPath: string | null;
+  @Column({ type: 'text' }) broadcastType: BroadcastType;
+  @Column({ type: 'text' }) theme: Theme;
+  @Column({ type: 'boolean', default: false }) dismissable: boolean;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
   /** A new message: from now, for an hour, as a banner for everybody, unless the input says otherwise. */
   static write(input: BroadcastMessageInput, now: Date): BroadcastMessage {
@@ -95,15 +78,18 @@ export class BroadcastMessage {
 
   /** Errors: Invalid when the text is blank or the font is no colour. */
   change(input: BroadcastMessageInput, now: Date): void {
-    this.message = input.message ?? this.message;
-    this.startsAt = input.starts_at ?? this.startsAt;
-    this.endsAt = input.ends_at ?? this.endsAt;
-    this.font = input.font === undefined ? this.font : input.font || null;
-    this.targetAccessLevels = [...(input.target_access_levels ?? this.targetAccessLevels)];
-    this.targetPath = input.target_path === undefined ? this.targetPath : input.target_path;
-    this.broadcastType = input.broadcast_type ?? this.broadcastType;
-    this.theme = input.theme ?? this.theme;
-    this.dismissable = input.dismissable ?? this.dismissable;
+    const { message, starts_at, ends_at, font, target_access_levels, target_path, ...others } = input;
+    const { broadcast_type, theme, dismissable, ...rest } = others;
+    nothingLeft(rest);
+    this.message = message ?? this.message;
+    this.startsAt = starts_at ?? this.startsAt;
+    this.endsAt = ends_at ?? this.endsAt;
+    this.font = font === undefined ? this.font : font || null;
+    this.targetAccessLevels = [...(target_access_levels ?? this.targetAccessLevels)];
+    this.targetPath = target_path === undefined ? this.targetPath : target_path;
+    this.broadcastType = broadcast_type ?? this.broadcastType;
+    this.theme = theme ?? this.theme;
+    this.dismissable = dismissable ?? this.dismissable;
     this.updatedAt = now;
     this.validate();
   }

@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
-import { administrator, anyone, created, Endpoint, none, one, page } from '@rookery/api-v4';
+import { administrator, anyone, by, created, Endpoint, none, one, page } from '@rookery/api-v4';
 import type { EventDefinition } from '@rookery/contracts';
 import { broadcastMessageCreated, broadcastMessageDeleted, broadcastMessageUpdated } from '@rookery/contracts';
 import type { Clock, Page } from '@rookery/kernel';
@@ -10,7 +10,7 @@ import { collection, Work } from '@rookery/persistence';
 import type { BroadcastMessageInput } from './broadcast-message.entity';
 import { BroadcastMessage } from './broadcast-message.entity';
 import { broadcastMessagePresenter } from './broadcast-message.presenter';
-import { BroadcastMessageParams, CreateBroadcastMessage, UpdateBroadcastMessage } from './broadcast-messages.dto';
+import { OneBroadcastMessage, CreateBroadcastMessage, UpdateBroadcastMessage } from './broadcast-messages.dto';
 
 const SOURCE = 'requirements 3 §4 Broadcast messages';
 
@@ -51,11 +51,11 @@ export class BroadcastMessagesController {
     about: 'Fetches one broadcast message.',
     source: SOURCE,
     may: anyone(),
-    params: BroadcastMessageParams,
+    params: OneBroadcastMessage,
     answers: one(broadcastMessagePresenter),
     fails: [404],
   })
-  get(call: Call<BroadcastMessageParams>): Promise<BroadcastMessage> {
+  get(call: Call<OneBroadcastMessage>): Promise<BroadcastMessage> {
     return this.messages.find(call.params.id);
   }
 
@@ -68,7 +68,7 @@ export class BroadcastMessagesController {
   })
   create(call: Call<CreateBroadcastMessage>): Promise<BroadcastMessage> {
     const message = BroadcastMessage.write(input(call.params), this.clock.now());
-    return this.messages.create(message, { actorId: call.viewer.userId });
+    return this.messages.create(message, by(call));
   }
 
   @Endpoint('PUT', '/broadcast_messages/:id', {
@@ -81,19 +81,19 @@ export class BroadcastMessagesController {
   })
   update(call: Call<UpdateBroadcastMessage>): Promise<BroadcastMessage> {
     const change = (message: BroadcastMessage) => message.change(input(call.params), this.clock.now());
-    return this.messages.change(call.params.id, change, { actorId: call.viewer.userId });
+    return this.messages.change(call.params.id, change, by(call));
   }
 
   @Endpoint('DELETE', '/broadcast_messages/:id', {
     about: 'Deletes a broadcast message.',
     source: 'requirements 3 §4 Broadcast messages; reference packages-and-admin 7',
     may: administrator(),
-    params: BroadcastMessageParams,
+    params: OneBroadcastMessage,
     answers: none(),
     fails: [404],
   })
-  async remove(call: Call<BroadcastMessageParams>): Promise<void> {
-    await this.messages.remove(call.params.id, { actorId: call.viewer.userId });
+  async remove(call: Call<OneBroadcastMessage>): Promise<void> {
+    await this.messages.remove(call.params.id, by(call));
   }
 }
 

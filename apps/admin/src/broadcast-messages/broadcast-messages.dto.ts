@@ -1,15 +1,19 @@
+import type { NothingBut } from '@rookery/kernel';
 import { Flag, Instant, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
-import type { BroadcastType, Theme } from './broadcast-message.entity';
+import type { BroadcastMessageInput, BroadcastType, Theme } from './broadcast-message.entity';
 import { BROADCAST_TYPES, TARGET_ACCESS_LEVELS, THEMES } from './broadcast-message.entity';
 
 const LEVELS = { oneOf: TARGET_ACCESS_LEVELS.map(String) };
 
-export class BroadcastMessageParams {
+export class OneBroadcastMessage {
   @Int() id: number;
 }
 
+/** Levels are texts here, as lists of numbers have no bounds. */
+type Input = Omit<BroadcastMessageInput, 'target_access_levels'>;
+
 /** Source: requirements 3 §4 Broadcast messages; reference packages-and-admin 7. */
-export class CreateBroadcastMessage {
+export class CreateBroadcastMessage implements NothingBut<Input, CreateBroadcastMessage, 'target_access_levels'> {
   @Text() message: string;
   @Instant({ optional: true, about: 'Default: now.' }) starts_at?: Date;
   @Instant({ optional: true, about: 'Default: one hour from now.' }) ends_at?: Date;
@@ -21,7 +25,13 @@ export class CreateBroadcastMessage {
   @Flag({ optional: true }) dismissable?: boolean;
 }
 
-export class UpdateBroadcastMessage extends CreateBroadcastMessage {
+/** A change may leave out all of it. */
+const BroadcastMessageFields: new () => Partial<CreateBroadcastMessage> = CreateBroadcastMessage;
+
+export class UpdateBroadcastMessage
+  extends BroadcastMessageFields
+  implements NothingBut<Input, UpdateBroadcastMessage, 'target_access_levels' | 'id'>
+{
   @Int() id: number;
-  @Text({ optional: true }) declare message: string;
+  @Text({ optional: true }) override message?: string;
 }

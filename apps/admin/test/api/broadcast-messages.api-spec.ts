@@ -1,40 +1,25 @@
-import { messagingSettings } from '@rookery/messaging';
-import { Database, databaseSettingsFor } from '@rookery/persistence';
-import type { TestApp, TestDatabase } from '@rookery/testing';
-import { DirectorySeed, paging, parameterEncodings, startTestApp, testDatabase } from '@rookery/testing';
 import type { Viewer } from '@rookery/kernel';
-import { AdminModule } from '../../src/admin.module';
-import { migrations } from '../../src/database';
+import { paging, parameterEncodings, requestOf } from '@rookery/testing';
+import type { SeededService, TestApp } from '@rookery/testing';
+import { startAdmin } from '../support/app';
 
-let database: TestDatabase;
-let seed: DirectorySeed;
+let service: SeededService;
 let app: TestApp;
 let administrator: Viewer;
 let user: Viewer;
 
 beforeAll(async () => {
-  database = await testDatabase('admin', migrations);
-  seed = await DirectorySeed.open(database.url);
-  administrator = seed.viewer(await seed.user({ admin: true }));
-  user = seed.viewer(await seed.user());
-  app = await startTestApp({
-    service: 'admin',
-    module: AdminModule,
-    settings: [databaseSettingsFor('admin'), messagingSettings],
-    databaseUrl: database.url,
-  });
+  service = await startAdmin();
+  ({ app } = service);
+  administrator = service.seed.viewer(await service.seed.user({ admin: true }));
+  user = service.seed.viewer(await service.seed.user());
 });
-
-afterAll(async () => {
-  await app.close();
-  await seed.close();
-  await database.drop();
-});
+afterAll(() => service.close());
 
 const write = (params: Record<string, unknown> = {}) =>
   app
     .as(administrator)
-    .post('/broadcast_messages')
+    .post('/api/v4/broadcast_messages')
     .send({ message: 'Tea at four', ...params });
 
 async function written(params: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
@@ -109,7 +94,7 @@ describe('POST /broadcast_messages', () => {
     to: () => ({
       viewer: administrator,
       method: 'POST',
-      path: '/broadcast_messages',
+      path: '/api/v4/broadcast_messages',
       params: { message: 'Tea', target_access_levels: [30, 40], dismissable: true, theme: 'light-red' },
     }),
     seen: ({ message, target_access_levels, dismissable, theme }) => [
@@ -125,52 +110,43 @@ describe('POST /broadcast_messages', () => {
     const { id } = await written();
     await app
       .as(administrator)
-      .put(`/broadcast_messages/${String(id)}`)
+      .put(`/api/v4/broadcast_messages/${String(id)}`)
       .send({ theme: 'red' });
-    await app
-      .as(administrator)
-      .delete(`/broadcast_messages/${String(id)}`)
-      .send();
-    const rows = await app
-      .get(Database)
-      .query<{ type: string }>('select type from outbox where aggregate_id = $1 order by id', [id]);
+    await app.as(administrator).delete(`/api/v4/broadcast_messages/${String(id)}`);
+    const rows = await service.database.query<{ type: string }>(
+      'select type from outbox where aggregate_id = $1 order by id',
+      [id],
+    );
     expect(rows.map((row) => row.type.split('.').at(-2))).toEqual(['created', 'updated', 'deleted']);
   });
 });
 
 describe('who may', () => {
   const requests = [
-    ['POST', '/broadcast_messages'],
-    ['PUT', '/broadcast_messages/1'],
-    ['DELETE', '/broadcast_messages/1'],
+    ['POST', '/api/v4/broadcast_messages'],
+    ['PUT', '/api/v4/broadcast_messages/1'],
+    ['DELETE', '/api/v4/broadcast_messages/1'],
   ] as const;
 
   it.each(requests)('%s %s is for administrators', async (method, path) => {
-    const anonymous = await app.as(seed.anonymous()).request(method, path).send();
+    const anonymous = await requestOf(app.as(service.seed.anonymous()), method, path);
     expect([anonymous.status, anonymous.body]).toEqual([401, { message: '401 Unauthorized' }]);
-    const ordinary = await app.as(user).request(method, path).send();
+    const ordinary = await requestOf(app.as(user), method, path);
     expect([ordinary.status, ordinary.body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 
   it('everybody reads, without a token too', async () => {
     const { id } = await written();
-    for (const viewer of [seed.anonymous(), user, administrator]) {
-      expect((await app.as(viewer).get('/broadcast_messages').send()).status).toBe(200);
-      expect(
-        (
-          await app
-            .as(viewer)
-            .get(`/broadcast_messages/${String(id)}`)
-            .send()
-        ).body,
-      ).toMatchObject({ id });
+    for (const viewer of [service.seed.anonymous(), user, administrator]) {
+      await app.as(viewer).get('/api/v4/broadcast_messages').expect(200);
+      expect((await app.as(viewer).get(`/api/v4/broadcast_messages/${String(id)}`)).body).toMatchObject({ id });
     }
   });
 
   it('a token that may only read cannot write', async () => {
     const reader = { ...administrator, scopes: ['read_api'] };
-    expect((await app.as(reader).get('/broadcast_messages').send()).status).toBe(200);
-    const response = await app.as(reader).post('/broadcast_messages').send({ message: 'x' });
+    await app.as(reader).get('/api/v4/broadcast_messages').expect(200);
+    const response = await app.as(reader).post('/api/v4/broadcast_messages').send({ message: 'x' });
     expect([response.status, (response.body as Record<string, unknown>)['error']]).toEqual([403, 'insufficient_scope']);
   });
 });
@@ -180,7 +156,7 @@ describe('PUT /broadcast_messages/:id', () => {
     const before = await written({ theme: 'blue', target_path: '/docs/*' });
     const response = await app
       .as(administrator)
-      .put(`/broadcast_messages/${String(before['id'])}`)
+      .put(`/api/v4/broadcast_messages/${String(before['id'])}`)
       .send({ message: 'Tea at five' });
     expect([response.status, response.body]).toEqual([200, { ...before, message: 'Tea at five' }]);
   });
@@ -189,7 +165,7 @@ describe('PUT /broadcast_messages/:id', () => {
     const before = await written();
     const response = await app
       .as(administrator)
-      .put(`/broadcast_messages/${String(before['id'])}`)
+      .put(`/api/v4/broadcast_messages/${String(before['id'])}`)
       .send({});
     expect([response.status, response.body]).toEqual([200, before]);
   });
@@ -197,12 +173,12 @@ describe('PUT /broadcast_messages/:id', () => {
 
 describe.each(['GET', 'PUT', 'DELETE'] as const)('%s /broadcast_messages/:id', (method) => {
   it('knows no other message', async () => {
-    const response = await app.as(administrator).request(method, '/broadcast_messages/999999').send();
+    const response = await requestOf(app.as(administrator), method, '/api/v4/broadcast_messages/999999');
     expect([response.status, response.body]).toEqual([404, { message: '404 Not found' }]);
   });
 
   it.each(['abc', '12345678901234567890'])('refuses the id %s', async (id) => {
-    const response = await app.as(administrator).request(method, `/broadcast_messages/${id}`).send();
+    const response = await requestOf(app.as(administrator), method, `/api/v4/broadcast_messages/${id}`);
     expect([response.status, response.body]).toEqual([400, { error: 'id is invalid' }]);
   });
 });
@@ -210,25 +186,26 @@ describe.each(['GET', 'PUT', 'DELETE'] as const)('%s /broadcast_messages/:id', (
 describe('DELETE /broadcast_messages/:id', () => {
   it('deletes once', async () => {
     const { id } = await written();
-    const path = `/broadcast_messages/${String(id)}`;
-    const first = await app.as(administrator).delete(path).send();
+    const path = `/api/v4/broadcast_messages/${String(id)}`;
+    const first = await app.as(administrator).delete(path);
     expect([first.status, first.text]).toEqual([204, '']);
-    expect((await app.as(administrator).delete(path).send()).status).toBe(404);
+    await app.as(administrator).delete(path).expect(404);
   });
 });
 
 describe('GET /broadcast_messages', () => {
   const rows = 5;
   beforeAll(async () => {
-    await app.get(Database).query('delete from broadcast_messages');
+    await service.database.query('delete from broadcast_messages');
     for (let index = 0; index < rows; index += 1) await written({ message: `message ${index}` });
   });
 
   it('lists the newest first', async () => {
-    const ids = (await app.as(user).get('/broadcast_messages').json<{ id: number }[]>()).map(({ id }) => id);
+    const { body }: { body: { id: number }[] } = await app.as(user).get('/api/v4/broadcast_messages').expect(200);
+    const ids = body.map(({ id }) => id);
     expect(ids).toEqual([...ids].sort((a, b) => b - a));
     expect(ids).toHaveLength(rows);
   });
 
-  paging(() => ({ app, viewer: user, path: '/broadcast_messages', rows }));
+  paging(() => ({ app, viewer: user, path: '/api/v4/broadcast_messages', rows }));
 });

@@ -28,6 +28,8 @@ export const ACTIVITY_TARGET_TYPES = {
   wiki: 'WikiPage::Meta',
   design: 'DesignManagement::Design',
 } as const;
+/** Comments alone and in threads, as an SQL list: the filter `note` finds the former only. Source: reference work-tracking 7.3. */
+export const NOTE_TARGETS = `'Note', 'DiscussionNote'`;
 export type ActivityTarget = keyof typeof ACTIVITY_TARGET_TYPES;
 export const ACTIVITY_TARGETS = Object.keys(ACTIVITY_TARGET_TYPES) as ActivityTarget[];
 

@@ -1,9 +1,5 @@
 import { Controller } from '@nestjs/common';
 import {
-  issueClosed,
-  issueCreated,
-  issueDeleted,
-  issueReopened,
   memberAdded,
   memberRemoved,
   noteCreated,
@@ -11,53 +7,62 @@ import {
   projectCreated,
   projectDeleted,
 } from '@rookery/contracts';
+import type { NoteableDeleted, NoteableEvent } from '@rookery/contracts';
+import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
-import type { EffectBatch } from '@rookery/messaging';
-import { causedAt } from '../audience/cause';
-import { issueSubjects, noteSubjects } from '../audience/subjects';
+import type { Delivered, EffectBatch } from '@rookery/messaging';
+import type { Tx } from '@rookery/persistence';
+import { NoteableKinds, noteables } from '../noteables/noteable-kinds';
+import { actorOf, causedAt, subjectsOf } from '../noteables/subjects';
+import { NoteSubjects } from '../notes/note-subjects';
 import type { ActivityAction } from './activity-words';
 import { RecordActivity } from './record-activity';
 import type { ActivityEntry } from './record-activity';
 
-type IssueBatch =
-  EffectBatch<typeof issueCreated> | EffectBatch<typeof issueClosed> | EffectBatch<typeof issueReopened>;
+type ThingEvent = Delivered<NoteableEvent<'created'> | NoteableEvent<'closed'> | NoteableEvent<'reopened'>>;
 
-/** Feeds may be a moment late: what happened meanwhile is recorded together (ADR 0146). */
+/** Feeds may be a moment late: what happened meanwhile is recorded together (ADR 0025). */
 const RECORDING = { effect: 'record-activity', gatherMs: 100 };
 
 /** What happens becomes entries of feeds. Source: reference work-tracking 7.2, 7.6. */
 @Controller()
 export class ActivityConsumer {
-  constructor(private readonly activity: RecordActivity) {}
+  constructor(
+    private readonly activity: RecordActivity,
+    private readonly notes: NoteSubjects,
+    private readonly kinds: NoteableKinds,
+    private readonly directory: Directory,
+  ) {}
 
-  @Consume(issueCreated, RECORDING)
-  issueCreated(batch: EffectBatch<typeof issueCreated>): Promise<void> {
-    return this.ofIssues(batch, 'created');
+  @Consume(noteables.created, RECORDING)
+  created({ tx, events }: EffectBatch<NoteableEvent<'created'>>): Promise<void> {
+    return this.ofThings(tx, events, 'created', (event) => event.data.created_at);
   }
 
-  @Consume(issueClosed, RECORDING)
-  issueClosed(batch: EffectBatch<typeof issueClosed>): Promise<void> {
-    return this.ofIssues(batch, 'closed');
+  @Consume(noteables.closed, RECORDING)
+  closed({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
+    return this.ofThings(tx, events, 'closed', (event) => event.data.closed_at);
   }
 
-  @Consume(issueReopened, RECORDING)
-  issueReopened(batch: EffectBatch<typeof issueReopened>): Promise<void> {
-    return this.ofIssues(batch, 'reopened');
+  @Consume(noteables.reopened, RECORDING)
+  reopened({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
+    return this.ofThings(tx, events, 'reopened', (event) => event.data.reopened_at);
   }
 
   @Consume(noteCreated, RECORDING)
   async noteCreated({ tx, events }: EffectBatch<typeof noteCreated>): Promise<void> {
-    const notes = await noteSubjects(
+    const notes = await this.notes.of(
       tx,
       events.map((event) => event.data.note_id),
     );
     const entries = events.flatMap((event): ActivityEntry[] => {
       const note = notes.get(event.data.note_id);
       if (!note) return [];
-      const target = { targetType: 'Note' as const, targetId: note.note_id, issueId: note.issue_id };
-      const { project_id: projectId, author_id: authorId } = note;
+      const { project_id: projectId, author_id: authorId, note_id: targetId } = note;
+      const noteable = { noteableType: note.noteable_type, noteableId: note.noteable_id };
       const at = causedAt(event, event.data.created_at);
-      return [{ eventId: event.id, projectId, authorId, action: 'commented', ...target, at }];
+      const targetType = note.thread_id === null ? 'Note' : 'DiscussionNote';
+      return [{ eventId: event.id, projectId, authorId, action: 'commented', targetType, targetId, noteable, at }];
     });
     await this.activity.record(tx, entries);
   }
@@ -91,48 +96,52 @@ export class ActivityConsumer {
 
   @Consume(noteDeleted, { effect: 'drop-activity' })
   async noteDeleted({ tx, events }: EffectBatch<typeof noteDeleted>): Promise<void> {
-    const onIssues = events.filter((event) => event.data.noteable_type === 'Issue');
+    const known = events.filter((event) => this.kinds.of(event.data.noteable_type));
     await this.activity.dropOfNotes(
       tx,
-      onIssues.map(({ data }) => ({ issueId: data.noteable_id!, noteId: data.note_id })),
+      known.map(({ data }) => ({
+        noteableType: data.noteable_type,
+        noteableId: data.noteable_id!,
+        noteId: data.note_id,
+      })),
     );
   }
 
-  @Consume(issueDeleted, { effect: 'drop-activity' })
-  async issueDeleted({ tx, events }: EffectBatch<typeof issueDeleted>): Promise<void> {
-    await this.activity.dropOfIssues(
-      tx,
-      events.map((event) => event.data.issue_id),
-    );
+  @Consume(noteables.deleted, { effect: 'drop-activity' })
+  async deleted({ tx, events }: EffectBatch<NoteableDeleted>): Promise<void> {
+    const ids = events.map((event) => event.aggregateId);
+    await this.activity.dropOfNoteables(tx, this.kinds.ofEvents(events).type, ids);
   }
 
   @Consume(projectDeleted, { effect: 'drop-activity' })
   async projectDeleted({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
-    await this.activity.dropOfProjects(
-      tx,
-      events.map((event) => event.data.project_id),
-    );
+    const ids = events.map((event) => event.data.project_id);
+    await this.directory.gone(tx, 'project', events, ids);
+    await this.activity.dropOfProjects(tx, ids);
   }
 
-  private async ofIssues({ tx, events }: IssueBatch, action: ActivityAction): Promise<void> {
-    const issues = await issueSubjects(
+  private async ofThings<E extends ThingEvent>(
+    tx: Tx,
+    events: readonly E[],
+    action: ActivityAction,
+    stated: (event: E) => string,
+  ): Promise<void> {
+    const kind = this.kinds.ofEvents(events);
+    const present = await subjectsOf(
       tx,
-      events.map((event) => event.data.issue_id),
+      kind,
+      events.map((event) => event.aggregateId),
     );
-    const entries = events.flatMap((event): ActivityEntry[] => {
-      const { issue_id: issueId, project_id: projectId, author_id } = event.data;
-      if (!issues.has(issueId)) return [];
-      const target = { targetType: 'Issue' as const, targetId: issueId, issueId };
-      const at = causedAt(event, statedTime(event.data));
-      return [{ eventId: event.id, projectId, authorId: event.actorId ?? author_id, action, ...target, at }];
-    });
+    const entries = events
+      .filter((event) => present.has(event.aggregateId))
+      .map((event): ActivityEntry => {
+        const { aggregateId: targetId, data } = event;
+        const noteable = { noteableType: kind.type, noteableId: targetId };
+        const facts = { eventId: event.id, projectId: data.project_id, authorId: actorOf(event), action };
+        return { ...facts, targetType: kind.type, targetId, noteable, at: causedAt(event, stated(event)) };
+      });
     await this.activity.record(tx, entries);
   }
-}
-
-function statedTime(data: IssueBatch['events'][number]['data']): string {
-  if ('closed_at' in data) return data.closed_at;
-  return 'reopened_at' in data ? data.reopened_at : data.created_at;
 }
 
 function isOfProject(event: { readonly data: { readonly source_type: string } }): boolean {
@@ -143,5 +152,5 @@ function ofProject(
   eventId: string,
   fact: Pick<ActivityEntry, 'projectId' | 'authorId' | 'action' | 'at'>,
 ): ActivityEntry {
-  return { eventId, ...fact, targetType: 'Project', targetId: fact.projectId, issueId: null };
+  return { eventId, ...fact, targetType: 'Project', targetId: fact.projectId, noteable: null };
 }

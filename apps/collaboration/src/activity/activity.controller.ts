@@ -1,26 +1,27 @@
 import { Controller } from '@nestjs/common';
 import { anyone, Endpoint, page, project, signedIn } from '@rookery/api-v4';
-import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
-import type { SignedInViewer } from '@rookery/kernel';
+import type { Call, ProjectScope } from '@rookery/api-v4';
+import type { Page, SignedInViewer } from '@rookery/kernel';
 import { filterOf, ListActivity, ListActivityOfUser, ListOwnActivity } from './activity.dto';
 import { ActivityQueries } from './activity.queries';
-import { activityEventPresenter } from './feeds';
+import { activityEvent } from './activity-event.presenter';
+import type { FeedEntry } from './feeds';
 
-const answers = page(activityEventPresenter);
+const answers = page(activityEvent);
 
 @Controller()
 export class ActivityController {
   constructor(private readonly activity: ActivityQueries) {}
 
   @Endpoint('GET', 'events', {
-    about: 'Lists what the caller did, or with `scope=all` what happened in his projects.',
+    about: 'Lists what the caller did, or with `scope=all` what happened in their projects.',
     source: 'requirements 1 §4 Events, §5; reference work-tracking 7.1',
     may: signedIn(),
     params: ListOwnActivity,
     answers,
     tokenScopes: ['read_user'],
   })
-  own({ params, viewer, page }: Call<ListOwnActivity, undefined, SignedInViewer>): Promise<JsonPage> {
+  own({ params, viewer, page }: Call<ListOwnActivity, undefined, SignedInViewer>): Promise<Page<FeedEntry>> {
     const { activity } = this;
     if (params.scope === 'all') return activity.ofMemberships(viewer, filterOf(params), page);
     return activity.own(viewer, filterOf(params), page);
@@ -34,7 +35,7 @@ export class ActivityController {
     answers,
     tokenScopes: ['read_user'],
   })
-  ofUser({ params, viewer, page }: Call<ListActivityOfUser>): Promise<JsonPage> {
+  ofUser({ params, viewer, page }: Call<ListActivityOfUser>): Promise<Page<FeedEntry>> {
     const person = { ref: params.id, all: params.scope === 'all' };
     return this.activity.ofUser(viewer, person, filterOf(params), page);
   }
@@ -47,7 +48,7 @@ export class ActivityController {
     params: ListActivity,
     answers,
   })
-  ofProject({ params, viewer, within, page }: Call<ListActivity, ProjectScope>): Promise<JsonPage> {
+  ofProject({ params, viewer, within, page }: Call<ListActivity, ProjectScope>): Promise<Page<FeedEntry>> {
     return this.activity.ofProject(viewer, within, filterOf(params), page);
   }
 }

@@ -1,17 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import type { DirectoryUserRow } from '@rookery/directory';
-import type { JsonPage, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
-import { COUNT_LIMIT, NotFound } from '@rookery/kernel';
+import type { Page, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { readerOf } from '../noteables/reader';
+import { NoteableKinds } from '../noteables/noteable-kinds';
+import { readerOf, reads } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
 import { ActivityFeeds } from './feeds';
-import type { ActivityFilter, Feed } from './feeds';
+import type { ActivityFilter, Feed, FeedEntry } from './feeds';
 
-const NOTHING: JsonPage = { json: '[]', total: 0, hasNext: false };
+const NOTHING: Page<FeedEntry> = { rows: [], total: 0, hasNext: false };
 
 /** Reading feeds of activity. Source: requirements 1 §4 Events; reference work-tracking 7. */
 @Injectable()
@@ -21,19 +22,20 @@ export class ActivityQueries {
   constructor(
     private readonly database: Database,
     private readonly directory: Directory,
+    kinds: NoteableKinds,
     @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
   ) {
-    this.feeds = new ActivityFeeds(platform.externalUrl);
+    this.feeds = new ActivityFeeds(kinds, platform.externalUrl);
   }
 
-  /** What the caller did himself. */
-  async own(viewer: SignedInViewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
+  /** What the caller did. */
+  async own(viewer: SignedInViewer, filter: ActivityFilter, page: PageRequest): Promise<Page<FeedEntry>> {
     await this.directory.fresh(viewer);
     return this.read('author', [...personValues(viewer), viewer.userId], filter, page);
   }
 
   /** What anybody did in the projects of which the caller is a member. */
-  async ofMemberships(viewer: Viewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
+  async ofMemberships(viewer: Viewer, filter: ActivityFilter, page: PageRequest): Promise<Page<FeedEntry>> {
     if (viewer.userId === null) return NOTHING;
     await this.directory.fresh(viewer);
     return this.read('memberships', personValues(viewer), filter, page);
@@ -49,7 +51,7 @@ export class ActivityQueries {
     { ref, all }: { readonly ref: number | string; readonly all: boolean },
     filter: ActivityFilter,
     page: PageRequest,
-  ): Promise<JsonPage> {
+  ): Promise<Page<FeedEntry>> {
     await this.directory.fresh(viewer);
     const user = await this.find(ref);
     if (!user) throw new NotFound('User');
@@ -64,10 +66,11 @@ export class ActivityQueries {
     project: ParentFacts & { readonly name: string },
     filter: ActivityFilter,
     page: PageRequest,
-  ): Promise<JsonPage> {
-    const { readsIssues, isMember, readsConfidential, readsInternal } = readerOf(viewer, project);
-    const access = [project.id, project.name, readsIssues, isMember, readsConfidential, readsInternal];
-    return this.read('project', [...personValues(viewer), ...access], filter, page);
+  ): Promise<Page<FeedEntry>> {
+    const reader = readerOf(viewer, project);
+    const access = [project.id, project.name, reader.isMember, reader.readsConfidential, reader.readsInternal];
+    const features = (['issues', 'merge_requests', 'snippets'] as const).map((one) => reads(one, project, reader));
+    return this.read('project', [...personValues(viewer), ...access, ...features], filter, page);
   }
 
   private async find(ref: number | string): Promise<DirectoryUserRow | undefined> {
@@ -75,15 +78,15 @@ export class ActivityQueries {
     return (await this.directory.usersByUsername([ref])).get(ref.toLowerCase());
   }
 
-  private async read(feed: Feed, values: unknown[], filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
-    const text = this.feeds.pageSql(feed, filter, page, values);
-    const [row] = await this.database.query<{ counted: number; has_more: boolean | null; json: string }>(text, values);
-    const { counted, has_more: hasMore, json } = row!;
-    return {
-      json,
-      total: counted > COUNT_LIMIT ? null : counted,
-      hasNext: hasMore ?? counted > page.page * page.perPage,
-    };
+  private async read(
+    feed: Feed,
+    values: unknown[],
+    filter: ActivityFilter,
+    page: PageRequest,
+  ): Promise<Page<FeedEntry>> {
+    const found = await this.feeds.page(this.database, feed, filter, page, values);
+    const authors = await this.directory.users([...new Set(found.rows.map((entry) => entry.author_id))]);
+    return { ...found, rows: found.rows.map((entry) => ({ ...entry, author: authors.get(entry.author_id) })) };
   }
 }
 

@@ -5,9 +5,9 @@ const live = (alias: string): string =>
     and ${alias}.access_level >= 10`;
 
 /**
- * Common table expressions up to `mine (project_id)`: the projects that a person is a member of, found from his
- * memberships and not by judging every project. Shape: `user` is an SQL expression. A few more than he holds a level
- * in may be among them (a share of a share); whoever reads the list judges each. Source: ADR 0081.
+ * Common table expressions up to `mine (project_id)`: the projects that a person is a member of, found from their
+ * memberships and not by judging every project. Shape: `user` is an SQL expression. A few more than they hold a level
+ * in may be among them (a share of a share); whoever reads the list judges each. Source: ADR 0080.
  */
 export function memberProjectsSql(user: string): string {
   const below = (roots: string): string => `select n.id, n.traversal_ids from ${roots} root

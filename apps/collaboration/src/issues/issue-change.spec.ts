@@ -15,12 +15,27 @@ const anIssue = (over: Partial<Issue> = {}): Issue =>
   });
 const change = (issue: Issue, wish: Parameters<typeof changeOf>[1]) => changeOf(issue, wish, { actorId: 7, at });
 
+function boxes(count: number, mark: string): string {
+  return `- [${mark}] a\n`.repeat(count);
+}
+
 test.each([
   [{}, { title: 'Broken window' }, ['changed title from **Broken {-door-}** to **Broken {+window+}**']],
   [{}, { title: 'A broken door' }, ['changed title from **{-B-}roken door** to **{+A b+}roken door**']],
   [{}, { description: 'text' }, ['changed the description']],
   [{ description: '- [ ] a' }, { description: '- [x] a' }, ['marked the task **a** as completed']],
   [{ description: '- [x] a' }, { description: '- [ ] a' }, ['marked the task **a** as incomplete']],
+  [
+    { description: boxes(20, ' ') },
+    { description: boxes(20, 'x') },
+    Array(20).fill('marked the task **a** as completed'),
+  ],
+  [{ description: boxes(21, ' ') }, { description: boxes(21, 'x') }, ['marked 21 tasks as completed']],
+  [
+    { description: boxes(21, ' ') + boxes(1, 'x') },
+    { description: boxes(21, 'x') + boxes(1, ' ') },
+    ['marked 21 tasks as completed and 1 task as incomplete'],
+  ],
   [{}, { dueOn: '2026-12-01' }, ['changed due date to December 1, 2026']],
   [{ dueOn: '2026-12-01' }, { dueOn: null }, ['removed due date']],
   [{}, { confidential: true }, ['made the issue confidential']],

@@ -1,4 +1,6 @@
+import type { LabelWish } from '../labels/labelling/labelling';
 import { systemNotes } from '../notes/system-notes';
+import { issueKind } from './issue.kind';
 import { taskCounts } from './issue.entity';
 import type { Issue, IssueType } from './issue.entity';
 import { toggledTasks } from '../mentions/task-items';
@@ -10,6 +12,7 @@ export interface IssueWish {
   readonly issueType?: IssueType | undefined;
   readonly stateEvent?: 'close' | 'reopen' | undefined;
   readonly assigneeIds?: readonly number[] | undefined;
+  readonly labels?: LabelWish | undefined;
   readonly dueOn?: string | null | undefined;
   readonly confidential?: boolean | undefined;
   readonly discussionLocked?: boolean | null | undefined;
@@ -18,10 +21,10 @@ export interface IssueWish {
 
 /** A wish without what the caller may not set: such fields are ignored, not refused. Source: reference work-tracking 9.1. */
 export function permitted(wish: IssueWish, may: { readonly plan: boolean; readonly backdate: boolean }): IssueWish {
-  const { assigneeIds, dueOn, confidential, discussionLocked, updatedAt, ...open } = wish;
+  const { assigneeIds, labels, dueOn, confidential, discussionLocked, updatedAt, ...open } = wish;
   return {
     ...open,
-    ...(may.plan ? { assigneeIds, dueOn, confidential, discussionLocked } : {}),
+    ...(may.plan ? { assigneeIds, labels, dueOn, confidential, discussionLocked } : {}),
     ...(may.backdate ? { updatedAt } : {}),
   };
 }
@@ -62,12 +65,12 @@ export function changeOf(
   }
   if (wish.confidential !== undefined && wish.confidential !== issue.confidential) {
     columns.confidential = wish.confidential;
-    notes.push(systemNotes.confidential(wish.confidential));
+    notes.push(systemNotes.confidential(wish.confidential, issueKind.word));
   }
   if (wish.discussionLocked !== undefined && wish.discussionLocked !== issue.discussionLocked) {
     columns.discussionLocked = wish.discussionLocked;
     const isLocked = wish.discussionLocked === true;
-    if (isLocked !== (issue.discussionLocked === true)) notes.push(systemNotes.locked(isLocked));
+    if (isLocked !== (issue.discussionLocked === true)) notes.push(systemNotes.locked(isLocked, issueKind.word));
   }
   const textChanged = columns.title !== undefined || columns.description !== undefined;
   return { ...withState(issue, wish, columns, notes, o), textChanged };
@@ -91,8 +94,8 @@ function withState(
   return { columns, notes, state: null };
 }
 
-/** Ticking boxes is told box by box, any other change as one. */
+/** Ticking boxes is told as such, any other change as one. */
 function descriptionNotes(before: string | null, after: string | null): string[] {
   const toggled = toggledTasks(before, after);
-  return toggled ? toggled.map((task) => systemNotes.task(task.text, task.done)) : [systemNotes.description];
+  return toggled ? systemNotes.tasks(toggled) : [systemNotes.description];
 }

@@ -1,26 +1,36 @@
 import { issueClosed, issueReopened, issueUpdated } from '@rookery/contracts';
+import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import type { AssigneeChange } from '../assignees/assignees';
+import type { LabelChange } from '../labels/labelling/labelling';
+import type { AssigneeChange } from './assignees/assignees';
 import type { IssueChange } from './issue-change';
 import type { Issue } from './issue.entity';
 
+/** What changes around an issue besides its own row. */
+export interface ChangeAround {
+  readonly people: AssigneeChange;
+  readonly labels: LabelChange;
+}
+
 /** Does anything differ from before? */
-export function isChanged(change: IssueChange, people: AssigneeChange): boolean {
-  return Object.keys(change.columns).length > 0 || people.added.length > 0 || people.removed.length > 0;
+export function isChanged(columns: Partial<Issue>, { people, labels }: ChangeAround): boolean {
+  const sets = [people.added, people.removed, labels.added, labels.removed];
+  return Object.keys(columns).length > 0 || sets.some((set) => set.length > 0);
 }
 
 /** Announces a change: of fields and of the state apart. */
 export function emitChange(
   tx: Tx,
-  actorId: number,
+  viewer: SignedInViewer,
   issue: Issue,
-  o: { change: IssueChange; people: AssigneeChange; mentionedBefore: number[]; at: Date },
+  o: { change: IssueChange; around: ChangeAround; mentionedBefore: number[]; at: Date },
 ): void {
-  const { change, people, at } = o;
+  const { change, around, at } = o;
+  const { people, labels } = around;
   const data = issueFacts({ ...issue, ...change.columns });
-  const about = { aggregateId: issue.id, actorId };
+  const about = { aggregateId: issue.id, actorId: viewer.userId, seen: viewer.directory };
   const { state: _, closedAt: __, closedById: ___, ...besides } = change.columns;
-  if (isChanged({ ...change, columns: besides }, people)) {
+  if (isChanged(besides, around)) {
     tx.emit(
       issueUpdated.of({
         ...about,
@@ -30,6 +40,8 @@ export function emitChange(
           mentioned_before: o.mentionedBefore,
           added_assignee_ids: people.added.map((user) => user.id),
           removed_assignee_ids: people.removed.map((user) => user.id),
+          added_label_ids: [...labels.added],
+          removed_label_ids: [...labels.removed],
           changed_at: at.toISOString(),
         },
       }),

@@ -1,19 +1,37 @@
 import { Invalid } from '@rookery/kernel';
-import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { taskItems } from '../mentions/task-items';
 
 export const ISSUE_TYPES = ['issue', 'incident', 'test_case', 'task'] as const;
 export type IssueType = (typeof ISSUE_TYPES)[number];
 export type IssueState = 'opened' | 'closed';
 
-/** Units: characters. Source: reference work-tracking 9.1; requirements 1 §8. */
+/** Units: characters. Source: requirements 1 §8; reference work-tracking 9.1. */
 const MAX_TITLE_LENGTH = 255;
 const MAX_DESCRIPTION_LENGTH = 1_048_576;
 
 /** A unit of work of a project. Source: reference work-tracking 9.1. */
 @Entity('issues')
+@Check('ck_issues_title', 'char_length(title) between 1 and 255')
+@Check('ck_issues_description', 'char_length(description) <= 1048576')
+@Check('ck_issues_state', `state in ('opened', 'closed')`)
+@Check('ck_issues_issue_type', `issue_type in ('issue', 'incident', 'test_case', 'task')`)
+@Check('ck_issues_closed', `(state = 'closed') = (closed_at is not null)`)
+@Check('ck_issues_notes_counts', 'public_notes_count >= 0 and internal_notes_count >= 0 and system_notes_count >= 0')
+@Unique('uq_issues_project_id_iid', ['projectId', 'iid'])
+@Index('ix_issues_project_id_created_at', { synchronize: false })
+@Index('ix_issues_project_id_updated_at', { synchronize: false })
+@Index('ix_issues_project_id_created_at_opened', { synchronize: false })
+@Index('ix_issues_project_id_due_on', ['projectId', 'dueOn', 'id'], { where: 'due_on is not null' })
+@Index('ix_issues_author_id_project_id', ['authorId', 'projectId', 'id'])
+@Index('ix_issues_closed_by_id', ['closedById'], { where: 'closed_by_id is not null' })
 export class Issue {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'BY DEFAULT' }) id: number;
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_issues',
+  })
+  id: number;
   @Column({ type: 'bigint' }) projectId: number;
   @Column({ type: 'bigint' }) iid: number;
   @Column({ type: 'bigint' }) authorId: number;
@@ -30,18 +48,23 @@ export class Issue {
   @Column({ type: 'integer', default: 0 }) publicNotesCount: number;
   @Column({ type: 'integer', default: 0 }) internalNotesCount: number;
   @Column({ type: 'integer', default: 0 }) systemNotesCount: number;
+  @Column({ type: 'integer', default: 0 }) upvotesCount: number;
+  @Column({ type: 'integer', default: 0 }) downvotesCount: number;
   @Column({ type: 'integer', default: 0 }) taskCount: number;
   @Column({ type: 'integer', default: 0 }) completedTaskCount: number;
   @Column({ type: 'text', default: 'none' }) importedFrom: string;
-  @Column({ type: 'timestamptz', precision: 3 }) createdAt: Date;
-  @Column({ type: 'timestamptz', precision: 3 }) updatedAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 }
 
 /** Who works on an issue, in the order of assignment. */
 @Entity('issue_assignees')
+@Index('ix_issue_assignees_user_id', ['userId', 'issueId'])
 export class IssueAssignee {
-  @PrimaryColumn({ type: 'bigint' }) issueId: number;
-  @PrimaryColumn({ type: 'bigint' }) userId: number;
+  @ForeignKey(() => Issue, { name: 'fk_issue_assignees_issue_id', onDelete: 'CASCADE' })
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_issue_assignees' })
+  issueId: number;
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_issue_assignees' }) userId: number;
   @Column({ type: 'integer' }) position: number;
 }
 

@@ -1,6 +1,6 @@
 import type { SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import { readerOf } from '../noteables/reader';
+import { readerOf, reads } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
 
 interface SubjectIssue {
@@ -8,11 +8,11 @@ interface SubjectIssue {
   readonly assigneeIds: readonly number[];
 }
 
-/** Who may do what with issues. Source: reference work-tracking 9.1; ADR 0070. */
+/** Who may do what with issues. Source: reference work-tracking 9.1. */
 export const issuePolicy = {
   /** Anybody who may read issues here and is signed in: members of private projects, everybody of others. */
   mayCreate(viewer: SignedInViewer, project: ParentFacts): boolean {
-    return !project.archived && readerOf(viewer, project).readsIssues;
+    return !project.archived && reads('issues', project, readerOf(viewer, project));
   },
 
   /** Assignees, due date, confidentiality and lock are set by planners and above; wishes of others are ignored. */

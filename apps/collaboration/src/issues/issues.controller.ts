@@ -14,14 +14,14 @@ import {
 } from '@rookery/api-v4';
 import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { filterOf } from '../issue-lists/issue-list-params';
+import { filterOf } from './listing/issue-list.dto';
 import { issuePolicy } from './issue.policy';
-import { issueDetailPresenter, issuePresenter } from './issue.shape';
-import { CreateIssue, EditIssue, ListIssues, OneIssue, wishedAssignees } from './issues.dto';
+import { issueDetailShape, issueShape } from './issue.shape';
+import { CreateIssue, ListIssues, newIssueOf, OneIssue, UpdateIssue, wishOf } from './issues.dto';
 import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
 
-/** A description of a million characters, escaped. Units: bytes. Source: reliability 6.3. */
+/** A description of a million characters, escaped. Units: bytes. Source: reference reliability 6.3. */
 const BODY_LIMIT = 8 * 1024 * 1024;
 
 type ReadCall<P> = Call<P, ProjectScope>;
@@ -40,10 +40,10 @@ export class IssuesController {
     within: project('id'),
     may: anyone(),
     params: ListIssues,
-    answers: page(issuePresenter),
+    answers: page(issueShape.presenter),
   })
   list({ params, viewer, within, page }: ReadCall<ListIssues>): Promise<JsonPage> {
-    const order = { orderBy: params.order_by, sort: params.sort };
+    const order = { orderBy: params.order_by, sort: params.sort, withLabelDetails: params.with_labels_details };
     return this.queries.page(viewer, within, filterOf(params), order, page);
   }
 
@@ -53,7 +53,7 @@ export class IssuesController {
     within: project('id'),
     may: anyone(),
     params: OneIssue,
-    answers: one(issueDetailPresenter),
+    answers: one(issueDetailShape.presenter),
   })
   async show({ params, viewer, within }: ReadCall<OneIssue>): Promise<JsonText> {
     return new JsonText(await this.queries.find(viewer, within, params.issue_iid));
@@ -71,23 +71,12 @@ export class IssuesController {
       },
     ),
     params: CreateIssue,
-    answers: created(issueDetailPresenter),
-    fails: [409],
+    answers: created(issueDetailShape.presenter),
+    fails: [409, 429],
     bodyLimit: BODY_LIMIT,
   })
   async create({ params, viewer, within }: WriteCall<CreateIssue>): Promise<JsonText> {
-    const issue = await this.issues.create(viewer, within, {
-      title: params.title,
-      description: params.description ?? null,
-      issueType: params.issue_type ?? 'issue',
-      confidential: params.confidential ?? false,
-      assigneeIds: wishedAssignees(params) ?? [],
-      dueOn: params.due_date ?? null,
-      discussionLocked: params.discussion_locked ?? null,
-      createdAt: params.created_at ?? null,
-      iid: params.iid ?? null,
-    });
-    return new JsonText(issue);
+    return new JsonText(await this.issues.create(viewer, within, newIssueOf(params)));
   }
 
   @Endpoint('PUT', ':issue_iid', {
@@ -95,23 +84,13 @@ export class IssuesController {
     source: 'reference work-tracking 9.1',
     within: project('id'),
     may: signedIn(),
-    params: EditIssue,
-    answers: one(issueDetailPresenter),
+    params: UpdateIssue,
+    answers: one(issueDetailShape.presenter),
+    fails: [429],
     bodyLimit: BODY_LIMIT,
   })
-  async edit({ params, viewer, within }: WriteCall<EditIssue>): Promise<JsonText> {
-    const issue = await this.issues.edit(viewer, within, params.issue_iid, {
-      title: params.title,
-      description: params.description,
-      issueType: params.issue_type,
-      stateEvent: params.state_event,
-      assigneeIds: wishedAssignees(params),
-      dueOn: params.due_date,
-      confidential: params.confidential,
-      discussionLocked: params.discussion_locked,
-      updatedAt: params.updated_at,
-    });
-    return new JsonText(issue);
+  async update({ params, viewer, within }: WriteCall<UpdateIssue>): Promise<JsonText> {
+    return new JsonText(await this.issues.update(viewer, within, params.issue_iid, wishOf(params)));
   }
 
   @Endpoint('DELETE', ':issue_iid', {

@@ -1,10 +1,14 @@
 import { AtLeastOneOf, Day, Exclusive, Flag, Hash, Instant, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
-import { DUE_DATES } from '../issue-lists/issue-filter';
-import type { DueDate } from '../issue-lists/issue-filter';
+import { nothingLeft } from '@rookery/kernel';
+import type { LabelWish } from '../labels/labelling/labelling';
+import { DUE_DATES } from './listing/issue-filter';
+import type { DueDate } from './listing/issue-filter';
+import type { IssueWish } from './issue-change';
 import { ISSUE_TYPES } from './issue.entity';
 import type { IssueType } from './issue.entity';
 import { EMPTY_ORDERS, ISSUE_ORDERS } from './issues.queries';
 import type { IssueOrder } from './issues.queries';
+import type { NewIssue } from './new-issue';
 
 const STATES = ['opened', 'closed', 'all'] as const;
 const SCOPES = ['created_by_me', 'assigned_to_me', 'all', 'created-by-me', 'assigned-to-me'] as const;
@@ -59,6 +63,10 @@ class IssueWrite {
   @Flag({ optional: true }) confidential?: boolean;
   @Flag({ optional: true, nullable: true }) discussion_locked?: boolean | null;
   @OneOf(ISSUE_TYPES, { optional: true }) issue_type?: IssueType;
+  @ListOf('text', { optional: true, splitItems: true, about: 'Names; nothing takes all labels away.' })
+  labels?: readonly string[];
+  @ListOf('text', { optional: true, splitItems: true }) add_labels?: readonly string[];
+  @ListOf('text', { optional: true, splitItems: true }) remove_labels?: readonly string[];
 }
 
 export class CreateIssue extends IssueWrite {
@@ -77,19 +85,72 @@ export class CreateIssue extends IssueWrite {
   'confidential',
   'discussion_locked',
   'issue_type',
+  'labels',
+  'add_labels',
+  'remove_labels',
   'state_event',
   'updated_at',
 )
-export class EditIssue extends IssueWrite {
+export class UpdateIssue extends IssueWrite {
   @Int() issue_iid: number;
   @Text({ optional: true, about: 'At most 255 characters.' }) title?: string;
   @OneOf(['close', 'reopen'], { optional: true }) state_event?: 'close' | 'reopen';
   @Instant({ optional: true, about: 'Administrators and owners; ignored for others.' }) updated_at?: Date;
 }
 
+/** The issue that is asked for. */
+export function newIssueOf(params: CreateIssue): NewIssue {
+  const { title, description, assignee_ids, assignee_id, due_date, confidential, ...others } = params;
+  const { discussion_locked, issue_type, created_at, iid, labels, add_labels, remove_labels, ...rest } = others;
+  nothingLeft(rest);
+  return {
+    title,
+    description: description ?? null,
+    issueType: issue_type ?? 'issue',
+    confidential: confidential ?? false,
+    assigneeIds: wishedAssignees(assignee_ids, assignee_id) ?? [],
+    dueOn: due_date ?? null,
+    discussionLocked: discussion_locked ?? null,
+    labels: wishedLabels(labels, add_labels, remove_labels),
+    createdAt: created_at ?? null,
+    iid: iid ?? null,
+  };
+}
+
+/** The change that is asked for; the path names the issue. */
+export function wishOf({ issue_iid: _, ...params }: UpdateIssue): IssueWish {
+  const { title, description, assignee_ids, assignee_id, due_date, confidential, ...others } = params;
+  const { discussion_locked, issue_type, state_event, updated_at, labels, add_labels, remove_labels, ...rest } = others;
+  nothingLeft(rest);
+  return {
+    title,
+    description,
+    issueType: issue_type,
+    stateEvent: state_event,
+    assigneeIds: wishedAssignees(assignee_ids, assignee_id),
+    dueOn: due_date,
+    confidential,
+    discussionLocked: discussion_locked,
+    labels: wishedLabels(labels, add_labels, remove_labels),
+    updatedAt: updated_at,
+  };
+}
+
+/** What labels it is to have; undefined = as it is. */
+function wishedLabels(
+  all: readonly string[] | undefined,
+  add: readonly string[] | undefined,
+  remove: readonly string[] | undefined,
+): LabelWish | undefined {
+  return all === undefined && add === undefined && remove === undefined ? undefined : { all, add, remove };
+}
+
 /** Who is to be assigned; undefined = as it is. */
-export function wishedAssignees(write: IssueWrite): readonly number[] | undefined {
-  if (write.assignee_ids !== undefined) return (write.assignee_ids ?? []).filter((id) => id > 0);
-  if (write.assignee_id === undefined) return undefined;
-  return write.assignee_id ? [write.assignee_id] : [];
+function wishedAssignees(
+  ids: readonly number[] | null | undefined,
+  id: number | null | undefined,
+): readonly number[] | undefined {
+  if (ids !== undefined) return (ids ?? []).filter((one) => one > 0);
+  if (id === undefined) return undefined;
+  return id ? [id] : [];
 }

@@ -1,36 +1,37 @@
 import { Injectable } from '@nestjs/common';
-import { issueCreated, issueDeleted } from '@rookery/contracts';
+import { issueCreated, issueEvents } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { prepared, Work } from '@rookery/persistence';
+import { putLabels, wishedLabels } from '../labels/labelling/labelling';
+import type { LabelledThing } from '../labels/labelling/labelling';
 import { mentionsIn } from '../mentions/mentions';
-import { visibleIssueSql } from '../noteables/noteable-kinds';
-import { readerOf } from '../noteables/reader';
+import { readerOfNamed } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
+import { NoteLimit } from '../notes/note-limit';
+import { removeNotesOf } from '../notes/note-removal';
 import { systemNotes, writeSystemNotes } from '../notes/system-notes';
-import { Assignees } from '../assignees/assignees';
-import type { AssigneeChange } from '../assignees/assignees';
+import { Assignees } from './assignees/assignees';
+import type { AssigneeChange } from './assignees/assignees';
 import { changeOf, permitted, wantsMoreThanState } from './issue-change';
 import type { IssueChange, IssueWish } from './issue-change';
 import { emitChange, isChanged, issueFacts } from './issue-events';
+import type { ChangeAround } from './issue-events';
 import { checkTexts, Issue, taskCounts } from './issue.entity';
+import { issueKind } from './issue.kind';
 import { issuePolicy } from './issue.policy';
 import { IssuesQueries } from './issues.queries';
+import type { IssueProject } from './issues.queries';
 import { insertIssue } from './new-issue';
 import type { NewIssue } from './new-issue';
 
 const lockVisible = prepared(
   'issues_lock_visible',
-  `select i.id, now() as at from issues i where i.project_id = $1::bigint and i.iid = $5::bigint and ${visibleIssueSql(
-    'i',
+  `select i.id, now() as at from issues i where i.project_id = $1::bigint and i.iid = $5::bigint and ${issueKind.visibleSql(
     { viewer: '$2::bigint', isMember: '$3::boolean', readsConfidential: '$4::boolean' },
   )} for update`,
-);
-const removeNotes = prepared(
-  'issues_remove_notes',
-  `delete from notes where noteable_id = $1::bigint and noteable_type = 'Issue'`,
 );
 
 /** Writing issues; answers are the issue as JSON text. Times are those of the database. Source: reference work-tracking 9.1. */
@@ -41,9 +42,10 @@ export class IssuesService {
     private readonly queries: IssuesQueries,
     private readonly assignees: Assignees,
     private readonly directory: Directory,
+    private readonly noteLimit: NoteLimit,
   ) {}
 
-  async create(viewer: SignedInViewer, project: ParentFacts, wish: NewIssue): Promise<string> {
+  async create(viewer: SignedInViewer, project: IssueProject, wish: NewIssue): Promise<string> {
     checkTexts(wish);
     const mayPlan = issuePolicy.mayPlan(viewer, project);
     const mayBackdate = issuePolicy.mayBackdate(viewer, project);
@@ -56,14 +58,20 @@ export class IssuesService {
       iid: mayBackdate ? wish.iid : null,
     };
     const counts = taskCounts(wish.description);
+    const reaches = users.length > 0 || mentionsIn(`${wish.title}\n\n${wish.description ?? ''}`).all.length > 0;
     const number = await this.work.run(async (tx) => {
+      if (reaches) await this.noteLimit.count(tx, viewer);
+      const wished = await wishedLabels(tx, project, mayPlan ? wish.labels : undefined);
       const issue = await insertIssue(tx, { ...allowed, ...counts, projectId: project.id, authorId: viewer.userId });
       await this.assignees.assign(tx, issue.id, [], users);
+      const by = { actorId: viewer.userId, at: issue.createdAt };
+      const labels = await putLabels(tx, labelled(issue.id, project), wished, by);
       tx.emit(
         issueCreated.of({
           aggregateId: issue.id,
           actorId: viewer.userId,
-          data: { ...issueFacts(issue), assignee_ids: users.map((user) => user.id) },
+          seen: viewer.directory,
+          data: { ...issueFacts(issue), assignee_ids: users.map((user) => user.id), label_ids: [...labels.added] },
         }),
       );
       return issue.iid;
@@ -72,7 +80,7 @@ export class IssuesService {
     return this.queries.answer(viewer, project, number);
   }
 
-  async edit(viewer: SignedInViewer, project: ParentFacts, iid: number, wish: IssueWish): Promise<string> {
+  async update(viewer: SignedInViewer, project: IssueProject, iid: number, wish: IssueWish): Promise<string> {
     await this.work.run(async (tx) => {
       const { issue, at } = await this.locked(tx, viewer, project, iid);
       const before = await this.assignees.of(tx, issue.id);
@@ -86,14 +94,12 @@ export class IssuesService {
       });
       const change = changeOf(issue, allowed, { actorId: viewer.userId, at });
       const people = await this.reassign(tx, project, issue.id, before, allowed.assigneeIds);
+      const wished = await wishedLabels(tx, project, allowed.labels);
+      const labels = await putLabels(tx, labelled(issue.id, project), wished, { actorId: viewer.userId, at });
+      const around = { people, labels };
       const mentionedBefore = change.textChanged ? await this.named(tx, issue) : [];
-      await this.store(tx, viewer.userId, issue, {
-        change,
-        people,
-        at,
-        given: allowed.updatedAt,
-      });
-      emitChange(tx, viewer.userId, issue, { change, people, mentionedBefore, at });
+      await this.store(tx, viewer, issue, { change, around, at, given: allowed.updatedAt });
+      emitChange(tx, viewer, issue, { change, around, mentionedBefore, at });
     });
     return this.queries.answer(viewer, project, iid);
   }
@@ -109,15 +115,10 @@ export class IssuesService {
       const { issue } = await this.locked(tx, viewer, project, iid);
       if (!issuePolicy.mayDelete(viewer, project)) throw new Forbidden();
       check(issue.updatedAt);
-      await tx.prepared(removeNotes, [issue.id]);
+      await removeNotesOf(tx, issueKind, [issue.id]);
       await tx.manager.delete(Issue, issue.id);
-      tx.emit(
-        issueDeleted.of({
-          aggregateId: issue.id,
-          actorId: viewer.userId,
-          data: { issue_id: issue.id, issue_iid: issue.iid, project_id: issue.projectId, state: issue.state },
-        }),
-      );
+      const { id, iid: number, projectId: project_id, state } = issue;
+      tx.emit(issueEvents.deletedOf({ id, iid: number, project_id, state }, viewer.userId, viewer.directory));
     });
   }
 
@@ -127,16 +128,12 @@ export class IssuesService {
     project: ParentFacts,
     iid: number,
   ): Promise<{ issue: Issue; at: Date }> {
-    const { viewerId, isMember, readsConfidential, readsIssues } = readerOf(viewer, project);
-    const [row] = readsIssues
-      ? await tx.prepared<{ id: number; at: Date }>(lockVisible, [
-          project.id,
-          viewerId,
-          isMember,
-          readsConfidential,
-          iid,
-        ])
-      : [];
+    const { viewerId, isMember, readsConfidential } = readerOfNamed(viewer, {
+      kind: issueKind,
+      parent: project,
+    });
+    const values = [project.id, viewerId, isMember, readsConfidential, iid];
+    const [row] = await tx.prepared<{ id: number; at: Date }>(lockVisible, values);
     if (!row) throw new NotFound('Issue');
     return { issue: await tx.manager.findOneByOrFail(Issue, { id: row.id }), at: row.at };
   }
@@ -151,7 +148,7 @@ export class IssuesService {
     if (wished === undefined) return { added: [], removed: [] };
     const kept = before.filter((id) => wished.includes(id));
     const users = await this.assignees.eligible(project, wished, tx);
-    // Who was assigned stays so, although he might not be chosen anew.
+    // People who were assigned stay so, although they might not be chosen anew.
     const stays = await this.directory.users(
       kept.filter((id) => !users.some((user) => user.id === id)),
       tx,
@@ -161,18 +158,20 @@ export class IssuesService {
 
   private async store(
     tx: Tx,
-    actorId: number,
+    viewer: SignedInViewer,
     issue: Issue,
-    o: { change: IssueChange; people: AssigneeChange; at: Date; given: Date | undefined },
+    o: { change: IssueChange; around: ChangeAround; at: Date; given: Date | undefined },
   ): Promise<void> {
     const told = systemNotes.assignees(
-      o.people.added.map((user) => user.username),
-      o.people.removed.map((user) => user.username),
+      o.around.people.added.map((user) => user.username),
+      o.around.people.removed.map((user) => user.username),
     );
     const bodies = told ? [told, ...o.change.notes] : o.change.notes;
-    if (!isChanged(o.change, o.people) && o.given === undefined) return;
+    if (!isChanged(o.change.columns, o.around) && o.given === undefined) return;
+    if (bodies.length > 0) await this.noteLimit.count(tx, viewer);
     await tx.manager.update(Issue, issue.id, { ...o.change.columns, updatedAt: o.given ?? o.at });
-    await writeSystemNotes(tx, { issueId: issue.id, projectId: issue.projectId, actorId, bodies, at: o.at });
+    const { id: noteableId, projectId } = issue;
+    await writeSystemNotes(tx, issueKind, { noteableId, projectId, actorId: viewer.userId, bodies, at: o.at });
   }
 
   /** Ids of the people whom title and description name already; they are not told of it again. */
@@ -180,4 +179,8 @@ export class IssuesService {
     const names = mentionsIn(`${issue.title}\n\n${issue.description ?? ''}`).all;
     return [...(await this.directory.usersByUsername(names, tx)).values()].map((user) => user.id);
   }
+}
+
+function labelled(id: number, project: IssueProject): LabelledThing {
+  return { kind: issueKind, id, projectId: project.id };
 }

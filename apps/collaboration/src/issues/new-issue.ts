@@ -1,8 +1,9 @@
 import { Conflict } from '@rookery/kernel';
-import { nextInternalId, prepared, violates } from '@rookery/persistence';
-import type { Tx } from '@rookery/persistence';
+import { nextInternalId, prepared, raiseInternalId, violates } from '@rookery/persistence';
+import type { RowOf, Tx } from '@rookery/persistence';
+import type { LabelWish } from '../labels/labelling/labelling';
 import type { IssueFacts } from './issue-events';
-import type { IssueType } from './issue.entity';
+import type { Issue, IssueType } from './issue.entity';
 
 /** What a caller wants opened. */
 export interface NewIssue {
@@ -11,6 +12,7 @@ export interface NewIssue {
   readonly issueType: IssueType;
   readonly confidential: boolean;
   readonly assigneeIds: readonly number[];
+  readonly labels: LabelWish | undefined;
   readonly dueOn: string | null;
   readonly discussionLocked: boolean | null;
   /** Null = now. */
@@ -33,12 +35,6 @@ const insert = prepared(
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12::timestamptz, now()), coalesce($12::timestamptz, now()))
    returning id, created_at`,
 );
-/** A number that was given by hand moves the counter past itself. */
-const raiseInternalId = prepared(
-  'issues_raise_internal_id',
-  `insert into internal_ids (usage, scope_id, last_value) values ('issues', $1::bigint, $2::bigint)
-   on conflict (usage, scope_id) do update set last_value = greatest(internal_ids.last_value, excluded.last_value)`,
-);
 
 /**
  * Stores a new issue under its number. The number is taken last, so that the counter's row is locked shortly.
@@ -46,13 +42,13 @@ const raiseInternalId = prepared(
  */
 export async function insertIssue(tx: Tx, issue: NewRow): Promise<IssueFacts> {
   const { projectId, authorId, confidential } = issue;
-  if (issue.iid !== null) await tx.prepared(raiseInternalId, [projectId, issue.iid]);
+  if (issue.iid !== null) await raiseInternalId(tx, 'issues', projectId, issue.iid);
   const iid = issue.iid ?? (await nextInternalId(tx, 'issues', projectId));
   const { title, description, issueType, dueOn, discussionLocked, taskCount, completedTaskCount, createdAt } = issue;
   const texts = [title, description, issueType, confidential, dueOn, discussionLocked];
   const values = [projectId, iid, authorId, ...texts, taskCount, completedTaskCount, createdAt];
   try {
-    const [row] = await tx.prepared<{ id: number; created_at: Date }>(insert, values);
+    const [row] = await tx.prepared<RowOf<Issue, 'id' | 'createdAt'>>(insert, values);
     return { id: row!.id, iid, projectId, authorId, confidential, createdAt: row!.created_at };
   } catch (error) {
     if (violates(error, 'uq_issues_project_id_iid')) throw new Conflict('Duplicated issue');

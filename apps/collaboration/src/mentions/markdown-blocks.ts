@@ -7,7 +7,7 @@ export interface TextBlock {
 }
 
 // Only what decides where code is: blocks, code spans and escapes. Links and emphasis change nothing here, and without
-// them no text makes the parser slow (reliability 7.3 row 30). Raw HTML is text: a mention in it counts.
+// them no text makes the parser slow (reference reliability 7.3 row 30). Raw HTML is text: a mention in it counts.
 const parser = new MarkdownIt('zero', { maxNesting: 20 })
   // Joined, an escaped character could not be told from text.
   .disable('text_join')
@@ -20,7 +20,7 @@ type Token = ReturnType<typeof parser.parse>[number];
 
 /**
  * No more than this is read of a text, up to the last whole line, so that the longest text cannot hold the process for
- * a second. Units: UTF-16 code units. Source: ADR 0075.
+ * a second. Units: UTF-16 code units. Source: reference work-tracking 6.3.
  */
 export const READ_LIMIT = 100_000;
 

@@ -17,7 +17,7 @@ const LEADING = new RegExp(`^[\\s,;:]*@(${PATH.source})(?=$|[\\s,;:.!?])`);
 /**
  * Finds the people and groups that a Markdown text names, outside of code.
  * Shape: a person named both at a start and elsewhere is in `direct`.
- * Source: reference work-tracking 0.15 and 6.3; ADR 0075.
+ * Source: reference work-tracking 0.15, 6.3.
  */
 export function mentionsIn(markdown: string): Mentions {
   const all = new Map<string, string>();

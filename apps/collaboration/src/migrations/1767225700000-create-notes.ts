@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Notes of every kind of noteable, so that an id is unique over all of them (reference work-tracking 2.2); and the
- * counter behind the limit of notes that one person may write in a minute (ADR 0072). That counter may be lost in a
- * crash, so it is unlogged: it costs no write-ahead log.
+ * counter behind the limit of notes that one person may write in a minute (reference work-tracking 2.5). That counter
+ * may be lost in a crash, so it is unlogged: it costs no write-ahead log.
  */
 export class CreateNotes1767225700000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /**
  * Entries of activity feeds. `noteable` is what access depends on: the issue itself, or the issue of a note. One index
  * for each feed, in its order; deleting goes by the noteable. Not partitioned: feeds are read over all time, and old
- * rows are few enough to be deleted in chunks. Source: ADR 0081.
+ * rows are few enough to be deleted in chunks. Source: reference work-tracking 7.8.
  */
 export class CreateActivityEvents1767225820001 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Who takes part in what, the queue of e-mails, the allowance of each recipient, and what people want to be told.
- * Only waiting mails are indexed by time, so the queue stays small however many were sent. Source: reliability 2.7;
- * ADR 0082, 0083, 0085.
+ * Only waiting mails are indexed by time, so the queue stays small however many were sent.
+ * Source: reference reliability 2.7; reference work-tracking 8.4; ADR 0082.
  */
 export class CreateMails1767225820002 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * The queue of e-mails about accounts: ids only, whatever they say is asked of identity when they are sent.
- * Source: reliability 2.7; ADR 0082, 0083, 0132.
+ * Source: reference reliability 2.7; reference work-tracking 8.6; ADR 0082.
  */
 export class CreateAccountMails1767225830022 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * People who were removed and whose traces are being handed over or dropped, and the indexes by which these are found.
- * Built beside the running service, which may have many notes. Source: ADR 0138.
+ * Built beside the running service, which may have many notes. Source: ADR 0136.
  */
 export class CreateUserDepartures1767225830024 implements MigrationInterface {
   readonly transaction = false;

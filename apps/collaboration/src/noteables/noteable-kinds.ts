@@ -1,4 +1,8 @@
-import type { NoteableType } from '@rookery/contracts';
+import { EventFamily } from '@rookery/contracts';
+import type { NoteableDeleted, NoteableEvent, NoteableEvents, NoteableType } from '@rookery/contracts';
+import type { JsonShape } from './json.shape';
+import type { ShownAs } from './references.shape';
+import type { Traces } from './traces';
 
 /** SQL expressions that a visibility rule is built from: parameters such as `$3`, or columns of a longer list. */
 export interface ReaderSql {
@@ -8,37 +12,166 @@ export interface ReaderSql {
   readonly readsConfidential: string;
 }
 
-/** Things that can be talked about: one row a kind. Source: reference work-tracking 2.1, 2.4. */
-export interface NoteableKind {
+/** SQL expressions that the JSON of a noteable is built from, besides its row. */
+export interface ShownSql {
+  readonly externalUrl: string;
+  /** Full path of its project, a text expression. */
+  readonly fullPath: string;
+  /** Whether internal notes count for the reader. */
+  readonly readsInternal: string;
+  /** Labels as objects instead of names. */
+  readonly withLabelDetails?: boolean;
+}
+/** Shape: `viewer` is the user id, may be null. */
+export type DetailSql = ShownSql & { readonly viewer: string };
+
+/** Parts of a project that may be switched off or shown to members only. */
+export type ProjectFeature = 'issues' | 'merge_requests' | 'snippets';
+
+/**
+ * What may be done with things of a kind besides talking about them. Threads, awards, time and subscriptions are said of
+ * a kind before there is a wing that asks. Source: reference work-tracking 2.1.
+ */
+export type Ability = 'internal-notes' | 'threads' | 'awards' | 'time' | 'todos' | 'subscriptions' | 'labels';
+
+/** Who works on things of a kind. */
+export interface AssigneesOfKind {
+  /** The people of one thing. Shape: a subquery of one column, `user_id`; `id` is an SQL expression. */
+  ofSql(id: string): string;
+  /** What waits for a person. Shape: a subquery of one column, `project_id`, a row for each open thing. */
+  openSql(user: string): string;
+}
+
+/**
+ * Things that can be talked about: one declaration a kind, made in the wing of its noun and brought together by the
+ * service's module. All that is told of notes, to-dos, feeds, e-mails and removal goes by it.
+ * Shape: the table has the columns id, project_id (group_id for things of groups), author_id, title, description,
+ * discussion_locked, created_at, updated_at, public_notes_count, internal_notes_count and system_notes_count, iid where
+ * `shownId` says so, and with awards upvotes_count and downvotes_count.
+ * Source: reference work-tracking 2.1, 2.4.
+ */
+export interface NoteableKind extends ShownAs {
   readonly type: NoteableType;
+  /** In names of events, of e-mails and of their threads: `issue`, `merge_request`. */
+  readonly noun: string;
+  /** In sentences: `issue`, `merge request`. */
+  readonly word: string;
   /** As a refusal names it: "404 Issue Not Found". */
   readonly resource: string;
   readonly table: string;
-  /** Column that the path names the thing by. */
-  readonly pathColumn: 'id' | 'iid';
-  readonly iidColumn: 'iid' | null;
-  readonly allowsInternal: boolean;
-  /** Boolean SQL: may the reader know of the row? Shape: `row` is the alias of the kind's table. */
-  visibleSql(row: string, reader: ReaderSql): string;
+  /**
+   * How writes begin that others make in its name, so that its table is written by its own wing only: counters of notes,
+   * and what goes with its project or its author. Shape: `update issues i set`, `delete from issues i`.
+   */
+  readonly writes: { readonly update: string; readonly remove: string };
+  readonly parent: 'project' | 'group';
+  readonly feature: ProjectFeature;
+  /** A boolean column, or null when nothing of the kind is confidential. */
+  readonly confidentialColumn: string | null;
+  /** Text column, or null when nothing of the kind is ever closed. */
+  readonly stateColumn: string | null;
+  readonly abilities: readonly Ability[];
+  /** A change of a note may send nothing but the deprecated `confidential`, which changes nothing. */
+  readonly takesNoteFlagAlone?: true;
+  readonly events: NoteableEvents;
+  /** Boolean SQL: may the reader know of the row `i`? */
+  visibleSql(reader: ReaderSql): string;
+  readonly assignees: AssigneesOfKind | null;
+  /** A thing as lists show it, over the row `i`. */
+  readonly listed: JsonShape<ShownSql>;
+  /** A thing as its own route shows it. */
+  readonly detailed: JsonShape<DetailSql>;
+  readonly traces: Traces;
 }
 
-export const ISSUE: NoteableKind = {
-  type: 'Issue',
-  resource: 'Issue',
-  table: 'issues',
-  pathColumn: 'iid',
-  iidColumn: 'iid',
-  allowsInternal: true,
-  visibleSql: visibleIssueSql,
+/** What is told of things of every kind. */
+export const noteables = {
+  created: new EventFamily<NoteableEvent<'created'>>('noteables created'),
+  updated: new EventFamily<NoteableEvent<'updated'>>('noteables updated'),
+  closed: new EventFamily<NoteableEvent<'closed'>>('noteables closed'),
+  reopened: new EventFamily<NoteableEvent<'reopened'>>('noteables reopened'),
+  deleted: new EventFamily<NoteableDeleted>('noteables deleted'),
 };
 
+/** The kinds of this service, as its module brings them together. */
+export class NoteableKinds {
+  constructor(readonly all: readonly NoteableKind[]) {
+    if (new Set(all.map((kind) => kind.type)).size < all.length) throw new Error('two noteable kinds have one type');
+  }
+
+  able(ability: Ability): readonly NoteableKind[] {
+    return this.all.filter((kind) => kind.abilities.includes(ability));
+  }
+
+  /** Shape: undefined for a type that nobody declares here. */
+  of(type: string): NoteableKind | undefined {
+    return this.all.find((kind) => kind.type === type);
+  }
+
+  /** The kind that a batch of one event is about. Errors: a plain Error when nobody declares it. */
+  ofEvents(events: readonly { readonly aggregateType: string }[]): NoteableKind {
+    const kind = this.all.find(({ noun }) => noun === events[0]?.aggregateType);
+    if (!kind) throw new Error(`no noteable kind is told of as ${String(events[0]?.aggregateType)}`);
+    return kind;
+  }
+}
+
+/** The column that holds the parent of the row `i`. */
+export function parentSql({ parent }: Pick<NoteableKind, 'parent'>): string {
+  return parent === 'project' ? 'i.project_id' : 'i.group_id';
+}
+
+/** One thing for each kind, a statement as a rule, made when it is first asked for. */
+export function perKind<T>(make: (kind: NoteableKind) => T): (kind: NoteableKind) => T {
+  const made = new Map<NoteableKind, T>();
+  return (kind) => {
+    if (!made.has(kind)) made.set(kind, make(kind));
+    return made.get(kind)!;
+  };
+}
+
+/** Rows by the kind that each names; those of undeclared kinds are left out. */
+export function groupedByKind<R>(
+  kinds: NoteableKinds,
+  rows: readonly R[],
+  typeOf: (row: R) => string,
+): ReadonlyMap<NoteableKind, readonly R[]> {
+  const groups = new Map<NoteableKind, R[]>();
+  for (const row of rows) {
+    const kind = kinds.of(typeOf(row));
+    if (kind) groups.set(kind, [...(groups.get(kind) ?? []), row]);
+  }
+  return groups;
+}
+
 /**
- * Confidential issues are known to those who read them by role, to their author while he has a role, and to assignees.
- * `in` and not `exists`: PostgreSQL would gather everything that a person is assigned to in any project.
- * Source: reference work-tracking 9.1.
+ * A lateral FROM item: the thing that `type` and `id` name, whatever its kind, with the same columns; no row when there
+ * is none. Shape: `columns` writes a select list over the alias `i` of the kind's table. With one kind it is pulled up
+ * into the join that it stands for; each further kind is one more look into an index.
  */
-export function visibleIssueSql(issue: string, reader: ReaderSql): string {
-  return `(not ${issue}.confidential or ${reader.readsConfidential}
-    or (${issue}.author_id = ${reader.viewer} and ${reader.isMember})
-    or ${reader.viewer} in (select seen.user_id from issue_assignees seen where seen.issue_id = ${issue}.id))`;
+export function subjectSql(
+  kinds: readonly NoteableKind[],
+  on: { readonly type: string; readonly id: string },
+  columns: (kind: NoteableKind) => string,
+): string {
+  const parts = kinds.map(
+    (kind) => `select ${columns(kind)} from ${kind.table} i where i.id = ${on.id} and ${on.type} = '${kind.type}'`,
+  );
+  return `(${parts.join(' union all ')})`;
+}
+
+/** Boolean SQL: does a person see the row `i`, by their access to its project? Shape: `access` as `projectAccessSql`. */
+export function readableSql(kind: NoteableKind, access: string, viewer: string): string {
+  return `${access}.reads_${kind.feature} and ${kind.visibleSql(readerOfAccess(access, viewer))}`;
+}
+
+/** Boolean SQL: does the access show all there is of these kinds and every note on it? */
+export function readsAllSql(kinds: readonly NoteableKind[], access: string): string {
+  const features = [...new Set(kinds.map((kind) => `${access}.reads_${kind.feature}`))];
+  return `${features.join(' and ')} and ${access}.reads_internal`;
+}
+
+/** The reader of a kind's visibility, over a row of `projectAccessSql`. Shape: `access` is its alias. */
+export function readerOfAccess(access: string, viewer: string): ReaderSql {
+  return { viewer, isMember: `${access}.is_member`, readsConfidential: `${access}.reads_confidential` };
 }

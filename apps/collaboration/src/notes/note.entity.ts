@@ -1,14 +1,30 @@
 import { InvalidParameters, Refused } from '@rookery/kernel';
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import type { NoteableType } from '@rookery/contracts';
+import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
 /** Units: characters. Source: requirements 1 §8. */
 export const MAX_BODY_LENGTH = 1_000_000;
 
 /** A comment or a system record on a noteable. Source: requirements 1 §2 Note. */
 @Entity('notes')
+@Check('ck_notes_noteable_type', `noteable_type in ('Issue', 'MergeRequest', 'Snippet', 'Commit', 'Epic')`)
+@Check('ck_notes_body', 'char_length(body) <= 1000000')
+@Check('ck_notes_system_public', 'not (system and internal)')
+@Check('ck_notes_thread', 'thread_id is not null or (not is_reply and resolved_at is null)')
+@Index('ix_notes_noteable_created_at', { synchronize: false })
+@Index('ix_notes_noteable_updated_at', { synchronize: false })
+@Index('ix_notes_noteable_created_at_system', { synchronize: false })
+@Index('ix_notes_author_id', ['authorId'])
+@Index('ix_notes_thread', { synchronize: false })
+@Index('ix_notes_resolved_by_id', ['resolvedById'], { where: 'resolved_by_id is not null' })
 export class Note {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'BY DEFAULT' }) id: number;
-  @Column({ type: 'text' }) noteableType: string;
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_notes',
+  })
+  id: number;
+  @Column({ type: 'text' }) noteableType: NoteableType;
   @Column({ type: 'bigint', nullable: true }) noteableId: number | null;
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
   @Column({ type: 'bigint' }) authorId: number;
@@ -16,8 +32,22 @@ export class Note {
   @Column({ type: 'boolean', default: false }) system: boolean;
   @Column({ type: 'boolean', default: false }) internal: boolean;
   @Column({ type: 'text', default: 'none' }) importedFrom: string;
-  @Column({ type: 'timestamptz', precision: 3 }) createdAt: Date;
-  @Column({ type: 'timestamptz', precision: 3 }) updatedAt: Date;
+  /** The note that began the thread, itself included; null for a note that stands alone. */
+  @Column({ type: 'bigint', nullable: true }) threadId: number | null;
+  /** Not the one that stands for its thread: the first one, or the oldest that is left. */
+  @Column({ type: 'boolean', default: false }) isReply: boolean;
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) resolvedAt: Date | null;
+  @Column({ type: 'bigint', nullable: true }) resolvedById: number | null;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
+}
+
+/** How many notes somebody wrote in the minute that began with the first of them. Source: ADR 0071. */
+@Entity('note_creations')
+export class NoteCreation {
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_note_creations' }) userId: number;
+  @Column({ type: 'timestamptz' }) windowStartedAt: Date;
+  @Column({ type: 'integer' }) notesCount: number;
 }
 
 /**

@@ -11,6 +11,8 @@ const at = (role: Role, over: Partial<ParentFacts> = {}): ParentFacts => ({
   visibility: 'public',
   archived: false,
   issuesAccessLevel: 'enabled',
+  mergeRequestsAccessLevel: 'enabled',
+  snippetsAccessLevel: 'enabled',
   level: ACCESS_LEVELS[role],
   ...over,
 });

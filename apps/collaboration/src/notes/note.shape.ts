@@ -1,41 +1,70 @@
-import { any, bool, choice, nullable, text } from '@rookery/api-v4';
+import { any, nullable, text } from '@rookery/api-v4';
 import { NOTEABLE_TYPES } from '@rookery/contracts';
-import { json, jsonShape } from '../json-rows/json-shape';
-import type { JsonShape } from '../json-rows/json-shape';
-import { noteAuthorShape } from '../json-rows/user-shapes';
+import type { NoteableType } from '@rookery/contracts';
+import { json, jsonShape } from '../noteables/json.shape';
+import type { NoteableKind } from '../noteables/noteable-kinds';
+import { noteAuthorShape, personShape } from '../noteables/person.shape';
 
-/**
- * A note as the API shows it. Shape: aliases `n` (notes), `a` (its author in directory_users, may be missing);
- * the other expressions are given. Source: requirements 1 §2 Note; reference work-tracking 2.2.
- */
-export function noteShape(o: {
+/** SQL expressions that a note's JSON is built from besides its row `n` and its author `a`. */
+export interface NoteSql {
   readonly externalUrl: string;
   readonly viewer: string;
   readonly isAdmin: string;
-  readonly noteableType: (typeof NOTEABLE_TYPES)[number];
+  /** What it stands on: an expression, or the one kind that it always is. */
+  readonly noteableType: string | { readonly is: NoteableType };
   readonly noteableIid: string;
-}): JsonShape {
-  const author = noteAuthorShape('a', o.externalUrl, o);
-  return jsonShape('Note', {
-    id: json.int('n.id'),
-    // Threads come with discussions; until then every note stands alone.
-    type: json.constant(nullable(text), null),
-    body: json.text('n.body'),
-    attachment: json.constant(nullable(text), null),
-    author: json.object(author, 'a.id is not null'),
-    created_at: json.instant('n.created_at'),
-    updated_at: json.instant('n.updated_at'),
-    system: json.bool('n.system'),
-    noteable_id: json.intOrNull('n.noteable_id'),
-    noteable_type: json.constant(choice(...NOTEABLE_TYPES), o.noteableType),
-    project_id: json.intOrNull('n.project_id'),
-    noteable_iid: json.intOrNull(o.noteableIid),
-    resolvable: json.constant(bool, false),
-    confidential: json.bool('n.internal'),
-    internal: json.bool('n.internal'),
-    imported: json.bool(`n.imported_from <> 'none'`),
-    imported_from: json.token('n.imported_from'),
-    // Quick actions are text as yet (ADR 0076).
-    commands_changes: json.constant(any, {}),
-  });
+  /** Boolean: can the note be resolved? */
+  readonly resolvable: string;
 }
+
+/** Boolean SQL: notes in threads, where the kind takes them; system notes never stand in one. */
+export function resolvableSql({ abilities }: Pick<NoteableKind, 'abilities'>): string {
+  return abilities.includes('threads') ? 'n.thread_id is not null' : 'false';
+}
+
+/** The same where the kind is that of the row. Shape: `type` is an expression. */
+export function resolvableAmongSql(kinds: readonly NoteableKind[], type: string): string {
+  const able = kinds.filter((kind) => kind.abilities.includes('threads')).map((kind) => `'${kind.type}'`);
+  return able.length === 0 ? 'false' : `(n.thread_id is not null and ${type} in (${able.join(', ')}))`;
+}
+
+const always = jsonShape<NoteSql>('Note').fields({
+  id: [json.int, () => 'n.id'],
+  type: [json.tokenOrNull, () => `case when n.thread_id is not null then 'DiscussionNote' end`],
+  body: [json.text, () => 'n.body'],
+  attachment: [json.constant(nullable(text)), () => null],
+  author: [json.objectWhen(noteAuthorShape), (sql) => ({ of: { ...sql, user: 'a' }, when: 'a.id is not null' })],
+  created_at: [json.instant, () => 'n.created_at'],
+  updated_at: [json.instant, () => 'n.updated_at'],
+  system: [json.bool, () => 'n.system'],
+  noteable_id: [json.intOrNull, () => 'n.noteable_id'],
+  noteable_type: [json.choice(...NOTEABLE_TYPES), (sql) => sql.noteableType],
+  project_id: [json.intOrNull, () => 'n.project_id'],
+  noteable_iid: [json.intOrNull, (sql) => sql.noteableIid],
+  resolvable: [json.bool, (sql) => sql.resolvable],
+  confidential: [json.bool, () => 'n.internal'],
+  internal: [json.bool, () => 'n.internal'],
+  imported: [json.bool, () => `n.imported_from <> 'none'`],
+  imported_from: [json.token, () => 'n.imported_from'],
+  // Quick actions are text as yet (reference work-tracking 2.6).
+  commands_changes: [json.constant(any), () => ({})],
+});
+
+/**
+ * A note as the API shows it. Shape: aliases `n` (notes), `a` (its author in directory_users, may be missing).
+ * Source: requirements 1 §2 Note; reference work-tracking 2.2.
+ */
+export const noteShape = always.extend<NoteSql>('Note').fields(
+  {
+    resolved: [json.bool, () => 'n.resolved_at is not null'],
+    resolved_by: [
+      json.found(personShape),
+      ({ externalUrl }) => ({
+        of: { user: 'r', externalUrl },
+        from: 'from directory_users r where r.id = n.resolved_by_id',
+      }),
+    ],
+    resolved_at: [json.instantOrNull, () => 'n.resolved_at'],
+  },
+  (sql) => sql.resolvable,
+);

@@ -1,23 +1,22 @@
 import { Flag, Instant, Int, OneOf, Text } from '@rookery/api-v4';
+import { nothingLeft } from '@rookery/kernel';
+import type { NoteableKind } from '../noteables/noteable-kinds';
+import type { NewNote, NoteEdit } from './notes.service';
 import type { NoteOrder } from './notes.statements';
 
-/** The issue whose notes are meant. */
-export class NotesOfIssue {
-  @Int() issue_iid: number;
-}
-
-export class OneNote extends NotesOfIssue {
+/** Parameters of notes, whatever they stand on; the routes of a kind add what names its thing. */
+export class OneNote {
   @Int() note_id: number;
 }
 
-export class ListNotes extends NotesOfIssue {
+export class ListNotes {
   @OneOf(['asc', 'desc'], { default: 'desc' }) sort: NoteOrder['sort'];
   @OneOf(['created_at', 'updated_at'], { default: 'created_at' }) order_by: NoteOrder['orderBy'];
   @OneOf(['all_notes', 'only_comments', 'only_activity'], { default: 'all_notes' })
   activity_filter: NoteOrder['activity'];
 }
 
-export class CreateNote extends NotesOfIssue {
+export class CreateNote {
   @Text({ about: 'At most 1,000,000 characters of Markdown.' }) body: string;
   @Flag({ optional: true, about: 'Seen by reporters and above only.' }) internal?: boolean;
   @Flag({ optional: true, deprecated: 'internal' }) confidential?: boolean;
@@ -25,8 +24,30 @@ export class CreateNote extends NotesOfIssue {
   created_at?: Date;
 }
 
-export class EditNote extends OneNote {
+export class UpdateNote extends OneNote {
   @Text({ optional: true, about: 'At most 1,000,000 characters of Markdown.' }) body?: string;
   @Flag({ optional: true, deprecated: 'nothing: a note stays as internal or public as it was written' })
   confidential?: boolean;
+}
+
+/** `internal` wins when both are sent; ignored on kinds that have no internal notes. Source: reference work-tracking 2.4. */
+export function wantsInternal(
+  kind: NoteableKind,
+  { internal, confidential }: Pick<CreateNote, 'internal' | 'confidential'>,
+): boolean {
+  return kind.abilities.includes('internal-notes') && (internal ?? confidential ?? false);
+}
+
+/** The note that is asked for. */
+export function newNoteOf(kind: NoteableKind, params: CreateNote): NewNote {
+  const { body, internal: _, confidential: __, created_at: createdAt = null, ...rest } = params;
+  nothingLeft(rest);
+  return { body, internal: wantsInternal(kind, params), createdAt };
+}
+
+/** The change that is asked for. */
+export function noteChangeOf({ note_id: _, ...params }: UpdateNote): NoteEdit {
+  const { body, confidential, ...rest } = params;
+  nothingLeft(rest);
+  return { body, sentConfidential: confidential !== undefined };
 }

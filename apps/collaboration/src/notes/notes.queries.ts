@@ -1,55 +1,43 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JsonPage, PageRequest, Viewer } from '@rookery/kernel';
-import { COUNT_LIMIT, NotFound } from '@rookery/kernel';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
+import type { Reads } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { ISSUE } from '../noteables/noteable-kinds';
-import { readerOf } from '../noteables/reader';
-import type { ParentFacts, Reader } from '../noteables/reader';
+import type { NoteableKind } from '../noteables/noteable-kinds';
+import { perNaming, readerOfNamed } from '../noteables/reader';
+import type { NamedNoteable } from '../noteables/reader';
 import { NoteStatements } from './notes.statements';
 import type { NoteOrder } from './notes.statements';
 
-/** Reading notes: one statement a request. Source: performance R1, R2. */
+/** Reading notes: one statement a request. Source: docs/performance.md 2. */
 @Injectable()
 export class NotesQueries {
-  readonly statements: NoteStatements;
+  readonly statementsOf: (on: Pick<NamedNoteable, 'kind' | 'by'>) => NoteStatements;
 
   constructor(
     private readonly database: Database,
-    @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
+    @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.statements = new NoteStatements(ISSUE, platform.externalUrl);
+    this.statementsOf = perNaming((kind, by) => new NoteStatements(kind, externalUrl, by));
   }
 
   /** Totals come from the noteable's counters, as many as the viewer may see. */
-  async page(
-    viewer: Viewer,
-    project: ParentFacts,
-    iid: number,
-    order: NoteOrder,
-    page: PageRequest,
-  ): Promise<JsonPage> {
-    const reader = readsIssues(readerOf(viewer, project));
-    const { name, text } = this.statements.page(order, page);
-    const values = readerValues(project.id, iid, reader);
-    const [row] = name
-      ? await this.database.prepared<PageRow>({ name, text }, values)
-      : await this.database.query<PageRow>(text, values);
-    if (!row) throw new NotFound(ISSUE.resource);
+  async page(viewer: Viewer, on: NamedNoteable, order: NoteOrder, page: PageRequest): Promise<JsonPage> {
+    const values = readerValues(viewer, on);
+    const [row] = await this.database.run<PageRow>(this.statementsOf(on).page(order, page, values));
+    if (!row) throw new NotFound(on.kind.resource);
     const total =
       (order.activity === 'only_activity' ? 0 : row.comments) + (order.activity === 'only_comments' ? 0 : row.activity);
-    return { json: row.json, total: total > COUNT_LIMIT ? null : total, hasNext: total > page.page * page.perPage };
+    return jsonPageOf(page, { counted: total, has_more: null, json: row.json });
   }
 
   /** Shape: one JSON object. */
-  async one(viewer: Viewer, project: ParentFacts, iid: number, noteId: number): Promise<string> {
-    const reader = readsIssues(readerOf(viewer, project));
-    const [row] = await this.database.prepared<OneRow>(this.statements.one, [
-      ...readerValues(project.id, iid, reader),
-      noteId,
-    ]);
-    return foundNote(row).json;
+  async one(viewer: Viewer, on: NamedNoteable, noteId: number, reads: Reads = this.database): Promise<string> {
+    const values = [...readerValues(viewer, on), noteId];
+    const [row] = await reads.run<OneNoteRow>(this.statementsOf(on).of('one', values));
+    return foundNote(row, on.kind).json;
   }
 }
 
@@ -59,29 +47,27 @@ interface PageRow {
   readonly json: string;
 }
 
-interface OneRow {
+interface OneNoteRow {
   readonly id: number | null;
   readonly hidden: boolean;
   readonly json: string;
 }
 
-/** The first seven values of every statement on notes. */
-export function readerValues(projectId: number, iid: number, reader: Reader): unknown[] {
-  const { viewerId, isMember, readsConfidential, readsInternal, isAdmin } = reader;
-  return [projectId, iid, viewerId, isMember, readsConfidential, readsInternal, isAdmin];
-}
-
-/** Errors: NotFound of the issue while the project shows none to this reader. */
-export function readsIssues(reader: Reader): Reader {
-  if (!reader.readsIssues) throw new NotFound(ISSUE.resource);
-  return reader;
+/**
+ * The first seven values of every statement on notes.
+ * Errors: NotFound of the noteable while the project shows none of its kind to this reader.
+ */
+export function readerValues(viewer: Viewer, on: NamedNoteable): unknown[] {
+  const { viewerId, isMember, readsConfidential, readsInternal, isAdmin } = readerOfNamed(viewer, on);
+  return [on.parent.id, on.named, viewerId, isMember, readsConfidential, readsInternal, isAdmin];
 }
 
 /** Errors: NotFound in the words that tell a strange note from a hidden one. Source: reference work-tracking 2.3. */
 export function foundNote<R extends { readonly id: number | null; readonly hidden: boolean }>(
   row: R | undefined,
+  kind: NoteableKind,
 ): R & { readonly id: number } {
-  if (!row) throw new NotFound(ISSUE.resource);
+  if (!row) throw new NotFound(kind.resource);
   if (row.id === null) throw new NotFound();
   if (row.hidden) throw new NotFound('Note');
   return row as R & { readonly id: number };

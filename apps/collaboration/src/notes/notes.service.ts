@@ -3,17 +3,18 @@ import { noteCreated, noteDeleted, noteUpdated } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, InvalidParameters, NotFound, TooManyRequests } from '@rookery/kernel';
-import type { Tx } from '@rookery/persistence';
+import type { RowOf, Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
-import { notesSettings } from '../collaboration.config';
-import type { NotesSettings } from '../collaboration.config';
 import { mentionsIn } from '../mentions/mentions';
-import { ISSUE } from '../noteables/noteable-kinds';
-import { readerOf } from '../noteables/reader';
-import type { ParentFacts } from '../noteables/reader';
+import type { NamedNoteable } from '../noteables/reader';
 import { editedBody, newBody, refusedNote } from './note.entity';
+import type { Note } from './note.entity';
+import { NoteLimit } from './note-limit';
 import { notePolicy } from './note.policy';
-import { foundNote, NotesQueries, readerValues, readsIssues } from './notes.queries';
+import { notesSettings } from './notes.config';
+import type { NotesSettings } from './notes.config';
+import type { NewNoteKind } from './notes.statements';
+import { foundNote, NotesQueries, readerValues } from './notes.queries';
 
 export interface NewNote {
   readonly body: string;
@@ -28,120 +29,134 @@ export interface NoteEdit {
   readonly sentConfidential: boolean;
 }
 
+/** The note that a path names. Shape: `discussion` is the note that its discussion must have begun with. */
+export interface NamedNote {
+  readonly id: number;
+  readonly discussion?: number;
+}
+
+/** How a note is written. Shape: `thread` is what an answer answers; `refuse` tells first what stands against it. */
+interface Writing {
+  readonly as: NewNoteKind;
+  readonly wish: NewNote;
+  readonly thread?: number;
+  readonly refuse?: () => Promise<never>;
+}
+
 /** A note that is to be changed, its noteable locked. */
-interface Subject {
+export interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'system' | 'internal' | 'updatedAt'> {
   readonly noteable_id: number;
   readonly noteable_iid: number | null;
+  readonly noteable_author_id: number;
+  readonly discussion_id: number;
   readonly locked: boolean;
   readonly id: number | null;
-  readonly author_id: number;
-  readonly body: string;
-  readonly system: boolean;
-  readonly internal: boolean;
-  readonly updated_at: Date;
   readonly hidden: boolean;
 }
 
-/** Writing notes on issues; answers are the note as JSON text. Source: requirements 1 §4 Issue notes; reference work-tracking 2.1-2.5. */
+/** Writing notes; answers are the note as JSON text. Source: requirements 1 §4 Issue notes; reference work-tracking 2.1-2.5. */
 @Injectable()
 export class NotesService {
   constructor(
     private readonly work: Work,
     private readonly queries: NotesQueries,
     private readonly directory: Directory,
+    private readonly limit: NoteLimit,
     @Inject(notesSettings.token) private readonly settings: NotesSettings,
   ) {}
 
   /** One statement for the note, its noteable's counters and the limit of notes a minute; one commit. */
-  async create(viewer: SignedInViewer, project: ParentFacts, iid: number, wish: NewNote): Promise<string> {
-    const body = newBody(wish.body);
-    const reader = readerValues(project.id, iid, readsIssues(readerOf(viewer, project)));
-    const createdAt = notePolicy.mayBackdate(viewer, project) ? wish.createdAt : null;
-    const isCounted = this.isCounted(viewer);
-    const { create, createCounted } = this.queries.statements;
-    const values = [...reader, body, wish.internal, createdAt, this.settings.commentsPerNoteable];
-    return this.work.run(async (tx) => {
-      const [note] = await tx.prepared<CreatedRow>(
-        isCounted ? createCounted : create,
-        isCounted ? [...values, this.settings.createsPerMinute] : values,
-      );
-      if (!note) return this.refuse(tx, reader);
-      tx.emit(
-        noteCreated.of({
-          aggregateId: note.id,
-          actorId: viewer.userId,
-          data: { ...facts(project, note, viewer.userId, wish.internal), created_at: note.created_at },
-        }),
-      );
-      return note.json;
-    });
+  async create(viewer: SignedInViewer, on: NamedNoteable, wish: NewNote): Promise<string> {
+    return this.work.run(async (tx) => (await this.write(tx, viewer, on, { as: 'create', wish })).json);
   }
 
-  async edit(
-    viewer: SignedInViewer,
-    project: ParentFacts,
-    iid: number,
-    noteId: number,
-    edit: NoteEdit,
-  ): Promise<string> {
-    if (edit.body === undefined && !edit.sentConfidential) throw new InvalidParameters(['body is missing']);
+  /** A note of any sort, counted and announced. */
+  async write(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, { as, wish, ...o }: Writing): Promise<CreatedRow> {
+    const body = newBody(wish.body);
+    const createdAt = notePolicy.mayBackdate(viewer, on.parent) ? wish.createdAt : null;
+    const isCounted = this.limit.holdsFor(viewer);
+    const { commentsPerNoteable, createsPerMinute } = this.settings;
+    const values = [...readerValues(viewer, on), body, o.thread ?? wish.internal, createdAt, commentsPerNoteable];
+    const statements = this.queries.statementsOf(on);
+    const write = isCounted ? statements.of(`${as}_counted`, [...values, createsPerMinute]) : statements.of(as, values);
+    const [note] = await tx.run<CreatedRow>(write);
+    if (!note) return o.refuse ? o.refuse() : this.refuse(tx, viewer, on);
+    tx.emit(
+      noteCreated.of({
+        aggregateId: note.id,
+        actorId: viewer.userId,
+        seen: viewer.directory,
+        data: {
+          ...facts(on, note, viewer.userId, note.internal),
+          created_at: note.created_at,
+          ...(o.thread === undefined ? {} : { thread_id: o.thread }),
+        },
+      }),
+    );
+    return note;
+  }
+
+  async update(viewer: SignedInViewer, on: NamedNoteable, named: NamedNote, edit: NoteEdit): Promise<string> {
+    if (edit.body === undefined && !(edit.sentConfidential && on.kind.takesNoteFlagAlone)) {
+      throw new InvalidParameters(['body is missing']);
+    }
     const body = edit.body === undefined ? null : editedBody(edit.body);
-    const values = [...readerValues(project.id, iid, readsIssues(readerOf(viewer, project))), noteId];
+    const values = [...readerValues(viewer, on), named.id];
+    const statements = this.queries.statementsOf(on);
     return this.work.run(async (tx) => {
-      const note = await this.subject(tx, viewer, project, values);
-      if (body === null || body === note.body) {
-        const [same] = await tx.prepared<{ json: string }>(this.queries.statements.one, values);
-        return same!.json;
-      }
+      const note = await this.subject(tx, viewer, on, named);
+      if (body === null || body === note.body) return this.queries.one(viewer, on, named.id, tx);
       const mentionedBefore = await this.named(tx, note.body);
-      const [edited] = await tx.prepared<{ changed_at: string; json: string }>(this.queries.statements.edit, [
-        ...values,
-        body,
-      ]);
+      if (namesAnew(note.body, body)) await this.limit.count(tx, viewer);
+      const [edited] = await tx.run<{ changed_at: string; json: string }>(statements.of('edit', [...values, body]));
+      // Deleted while the noteable was waited for.
+      if (!edited) throw new NotFound();
       tx.emit(
         noteUpdated.of({
           aggregateId: note.id,
           actorId: viewer.userId,
+          seen: viewer.directory,
           data: {
-            ...facts(project, note, note.author_id, note.internal),
+            ...facts(on, note, note.author_id, note.internal),
             mentioned_before: mentionedBefore,
-            changed_at: edited!.changed_at,
+            changed_at: edited.changed_at,
           },
         }),
       );
-      return edited!.json;
+      return edited.json;
     });
   }
 
   /** `check` sees when the note changed last and may refuse. */
   async remove(
     viewer: SignedInViewer,
-    project: ParentFacts,
-    iid: number,
-    noteId: number,
+    on: NamedNoteable,
+    named: NamedNote,
     check: (updatedAt: Date) => void,
   ): Promise<void> {
-    const values = [...readerValues(project.id, iid, readsIssues(readerOf(viewer, project))), noteId];
     await this.work.run(async (tx) => {
-      const note = await this.subject(tx, viewer, project, values);
+      const note = await this.subject(tx, viewer, on, named);
       check(note.updated_at);
-      const gone = await tx.prepared(this.queries.statements.remove, [note.id]);
+      const gone = await tx.run(this.queries.statementsOf(on).of('remove', [note.id]));
       if (gone.length === 0) throw new NotFound();
       tx.emit(
         noteDeleted.of({
           aggregateId: note.id,
           actorId: viewer.userId,
-          data: facts(project, note, note.author_id, note.internal),
+          seen: viewer.directory,
+          data: facts(on, note, note.author_id, note.internal),
         }),
       );
     });
   }
 
-  private async subject(tx: Tx, viewer: SignedInViewer, project: ParentFacts, values: readonly unknown[]) {
-    const [row] = await tx.prepared<Subject>(this.queries.statements.subject, values);
-    const note = foundNote(row);
+  private async subject(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, { id, discussion }: NamedNote) {
+    const values = [...readerValues(viewer, on), id];
+    const [row] = await tx.run<NoteSubject>(this.queries.statementsOf(on).of('subject', values));
+    const note = foundNote(row, on.kind);
+    if (discussion !== undefined && note.discussion_id !== discussion) throw new NotFound();
     const subject = { authorId: note.author_id, system: note.system };
-    if (!notePolicy.mayEdit(viewer, project, subject, note.locked)) throw new Forbidden();
+    if (!notePolicy.mayEdit(viewer, on.parent, subject, note.locked)) throw new Forbidden();
     return note;
   }
 
@@ -151,14 +166,11 @@ export class NotesService {
     return [...users.values()].map((user) => user.id);
   }
 
-  private isCounted(viewer: SignedInViewer): boolean {
-    const { rateLimits, createsPerMinute, unlimitedUsernames } = this.settings;
-    return rateLimits && createsPerMinute > 0 && !unlimitedUsernames.includes(viewer.username);
-  }
-
-  private async refuse(tx: Tx, reader: readonly unknown[]): Promise<never> {
-    const [why] = await tx.prepared<RefusalRow>(this.queries.statements.refusal, reader);
-    if (!why) throw new NotFound(ISSUE.resource);
+  /** Says why no note was made. */
+  async refuse(tx: Tx, viewer: SignedInViewer, on: NamedNoteable): Promise<never> {
+    const statement = this.queries.statementsOf(on).of('refusal', readerValues(viewer, on));
+    const [why] = await tx.run<RefusalRow>(statement);
+    if (!why) throw new NotFound(on.kind.resource);
     if (why.locked) throw new Forbidden();
     if (why.comments >= this.settings.commentsPerNoteable) {
       throw refusedNote('base', 'Maximum number of comments exceeded');
@@ -167,8 +179,13 @@ export class NotesService {
   }
 }
 
-interface CreatedRow {
-  readonly id: number;
+/** Whoever a change names first is told of it, as by a new note. */
+function namesAnew(before: string, after: string): boolean {
+  const known = new Set(mentionsIn(before).all.map((name) => name.toLowerCase()));
+  return mentionsIn(after).all.some((name) => !known.has(name.toLowerCase()));
+}
+
+interface CreatedRow extends RowOf<Note, 'id' | 'internal'> {
   readonly noteable_id: number;
   readonly noteable_iid: number | null;
   readonly created_at: string;
@@ -182,18 +199,18 @@ interface RefusalRow {
 }
 
 function facts(
-  project: ParentFacts,
+  { kind, parent }: NamedNoteable,
   note: { readonly id: number; readonly noteable_id: number; readonly noteable_iid: number | null },
   authorId: number,
   internal: boolean,
 ) {
   return {
     note_id: note.id,
-    noteable_type: ISSUE.type,
+    noteable_type: kind.type,
     noteable_id: note.noteable_id,
     noteable_iid: note.noteable_iid,
-    project_id: project.id,
-    group_id: null,
+    project_id: kind.parent === 'project' ? parent.id : null,
+    group_id: kind.parent === 'group' ? parent.id : null,
     author_id: authorId,
     internal,
   };

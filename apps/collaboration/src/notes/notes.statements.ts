@@ -1,10 +1,15 @@
 import type { PageRequest } from '@rookery/kernel';
-import { offsetOf } from '@rookery/kernel';
-import { instantSql, prepared } from '@rookery/persistence';
-import type { Prepared } from '@rookery/persistence';
-import { arraySql } from '../json-rows/json-shape';
+import { instantSql, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import type { Statement } from '@rookery/persistence';
+import { arraySql } from '../noteables/json.shape';
+import type { WrittenShape } from '../noteables/json.shape';
+import { parentSql } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
-import { noteShape } from './note.shape';
+import { iidSql } from '../noteables/references.shape';
+import { countedSql } from './note-limit';
+import { followedSql, headSql } from './discussions/threads-sql';
+import { noteShape, resolvableSql } from './note.shape';
+import type { NoteSql } from './note.shape';
 
 export interface NoteOrder {
   readonly orderBy: 'created_at' | 'updated_at';
@@ -12,85 +17,117 @@ export interface NoteOrder {
   readonly activity: 'all_notes' | 'only_comments' | 'only_activity';
 }
 
-/** Units: rows. The page sizes that clients ask for; others are sent unnamed, so that nobody fills the plan caches. */
-const NAMED_PAGE_SIZES: readonly number[] = [20, 50, 100];
+/** A note that stands alone, one that begins a thread, or one that answers in one. */
+export type NewNoteKind = 'create' | 'open' | 'reply';
+export type NoteStatement = 'one' | 'subject' | NewNoteKind | `${NewNoteKind}_counted` | 'refusal' | 'edit' | 'remove';
 
-// Every statement takes the same first seven values, in the order of `readerValues`.
-const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
-const READS_INTERNAL = '$6::boolean';
+// Every statement is given the same first seven values, in the order of `readerValues`, and takes those that it asks for.
+export const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
+export const READS_INTERNAL = '$6::boolean';
 const IS_ADMIN = '$7::boolean';
+
+/** What the JSON of a note is written with in such a statement; the noteable is the row `i`. */
+export function noteSqlOf(kind: NoteableKind, externalUrl: string): NoteSql {
+  return {
+    externalUrl,
+    viewer: READER.viewer,
+    isAdmin: IS_ADMIN,
+    noteableType: { is: kind.type },
+    noteableIid: iidSql(kind),
+    resolvable: resolvableSql(kind),
+  };
+}
+
+/** Is the row `i` the thing that is named, and may the reader know of it? */
+export function namedVisibleSql(kind: NoteableKind, by: 'id' | 'iid'): string {
+  return `${parentSql(kind)} = $1::bigint and i.${by} = $2::bigint and ${kind.visibleSql(READER)}`;
+}
+
+/** How statements on notes of a kind begin their names. */
+export function statementsName({ table, shownId }: NoteableKind, by: 'id' | 'iid', of: string): string {
+  return by === shownId ? `${table}_${of}` : `${table}_by_${by}_${of}`;
+}
 
 /**
  * The hot statements on notes of one kind of noteable, by hand: the page is cut by the index before authors are
  * joined, limits are literals, instants and JSON are written by PostgreSQL.
- * Source: performance R1, R2, W1 and learnt 1-3; ADR 0071, 0073.
+ * Source: docs/performance.md 2, 5.1-5.3; ADR 0071, 0073.
  */
 export class NoteStatements {
-  readonly one: Prepared;
-  readonly subject: Prepared;
-  readonly create: Prepared;
-  readonly createCounted: Prepared;
-  readonly refusal: Prepared;
-  readonly edit: Prepared;
-  readonly remove: Prepared;
-  private readonly pages = new Map<string, Prepared>();
+  private readonly kept = new KeptStatements();
   private readonly visible: string;
-  private readonly json: ReturnType<typeof noteShape>;
+  private readonly json: WrittenShape;
+  private readonly name: string;
 
+  /** Shape: `by` is the column that paths name a thing by. */
   constructor(
     private readonly kind: NoteableKind,
-    private readonly externalUrl: string,
+    externalUrl: string,
+    by: 'id' | 'iid' = kind.shownId,
   ) {
-    const named = (name: string, sql: string): Prepared => prepared(`${kind.table}_notes_${name}`, sql);
-    this.visible = `i.project_id = $1::bigint and i.${kind.pathColumn} = $2::bigint and ${kind.visibleSql('i', READER)}`;
-    this.json = this.shape(kind.iidColumn ? `i.${kind.iidColumn}` : 'null::bigint');
-    this.one = named('one', this.oneSql());
-    this.subject = named('subject', this.subjectSql());
-    this.create = named('create', this.createSql(''));
-    this.createCounted = named('create_counted', this.createSql(COUNTED));
-    this.refusal = named('refusal', this.refusalSql());
-    this.edit = named('edit', this.editSql());
-    this.remove = named('remove', this.removeSql());
+    this.name = statementsName(kind, by, 'notes');
+    this.visible = namedVisibleSql(kind, by);
+    this.json = noteShape.over(noteSqlOf(kind, externalUrl));
   }
 
-  get presenter() {
-    return this.json.presenter;
+  /** A row when the noteable is visible: the counters and the page as JSON text. */
+  page(order: NoteOrder, page: PageRequest, values: readonly unknown[]): Statement {
+    const name = [`${this.name}_page`, order.orderBy, order.sort, order.activity, page.perPage].join('_');
+    return this.kept.statement(isUsualPage(page) ? name : null, values, () => {
+      const list = this.listed(order, values);
+      return { text: this.pageSql(list, page), values: list.values };
+    });
   }
 
-  /** A row when the noteable is visible: the counters and the page as JSON text. `name` is null when it must not be kept. */
-  page(order: NoteOrder, page: PageRequest): { readonly name: string | null; readonly text: string } {
-    if (page.page !== 1 || !NAMED_PAGE_SIZES.includes(page.perPage))
-      return { name: null, text: this.pageSql(order, page) };
-    const name = [`${this.kind.table}_notes_page`, order.orderBy, order.sort, order.activity, page.perPage].join('_');
-    const known = this.pages.get(name) ?? prepared(name, this.pageSql(order, page));
-    this.pages.set(name, known);
-    return known;
+  /** Any other statement; what it takes besides the first seven values stands with its text. */
+  of(name: NoteStatement, values: readonly unknown[]): Statement {
+    return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
   }
 
-  private pageSql(order: NoteOrder, page: PageRequest): string {
-    const system = { all_notes: '', only_comments: ' and not system', only_activity: ' and system' }[order.activity];
-    const offset = offsetOf(page);
-    const cut = `select * from notes
-      where noteable_id = i.id and noteable_type = '${this.kind.type}' and (not internal or ${READS_INTERNAL})${system}
-      order by ${order.orderBy} ${order.sort}, id ${order.sort}
-      limit ${page.perPage}${offset > 0 ? ` offset ${offset}` : ''}`;
-    const rows = arraySql(
-      this.json,
-      `from (${cut}) n left join directory_users a on a.id = n.author_id`,
-      `n.${order.orderBy} ${order.sort}, n.id ${order.sort}`,
+  private sqlOf(name: NoteStatement): string {
+    switch (name) {
+      case 'one':
+        return this.oneSql();
+      case 'subject':
+        return this.subjectSql();
+      case 'create':
+      case 'open':
+      case 'reply':
+        return this.createSql('', MADE[name]);
+      case 'create_counted':
+        return this.createSql(COUNTED, MADE.create);
+      case 'open_counted':
+        return this.createSql(COUNTED, MADE.open);
+      case 'reply_counted':
+        return this.createSql(COUNTED, MADE.reply);
+      case 'refusal':
+        return this.refusalSql();
+      case 'edit':
+        return this.editSql();
+      case 'remove':
+        return this.removeSql();
+    }
+  }
+
+  private listed(order: NoteOrder, values: readonly unknown[]): ListQuery<never> {
+    const list = new ListQuery<never>({
+      name: 'notes',
+      from: 'notes n',
+      carries: 'n.*',
+      joins: 'left join directory_users a on a.id = n.author_id',
+      values,
+    });
+    list.where(
+      `n.noteable_id = i.id and n.noteable_type = '${this.kind.type}' and (not n.internal or ${READS_INTERNAL})`,
     );
+    if (order.activity !== 'all_notes') list.where(order.activity === 'only_activity' ? 'n.system' : 'not n.system');
+    return list.orderBy([[`n.${order.orderBy}`, order.sort]]);
+  }
+
+  private pageSql(list: ListQuery<never>, page: PageRequest): string {
+    const rows = list.arraySql(page, (from, order) => arraySql(this.json, from, order));
     return `select i.public_notes_count + case when ${READS_INTERNAL} then i.internal_notes_count else 0 end as comments,
       i.system_notes_count as activity, ${rows} as json from ${this.kind.table} i where ${this.visible}`;
-  }
-
-  private shape(noteableIid: string) {
-    return noteShape({
-      externalUrl: this.externalUrl,
-      viewer: READER.viewer,
-      isAdmin: IS_ADMIN,
-      noteableType: this.kind.type,
-      noteableIid,
-    });
   }
 
   /** $8 note. A row when the noteable is visible; `id` is null when it has no such note, `hidden` when it is not for the reader. */
@@ -100,45 +137,47 @@ export class NoteStatements {
       from ${this.kind.table} i
       left join notes n on n.id = $8::bigint and n.noteable_id = i.id and n.noteable_type = '${this.kind.type}'
       left join directory_users a on a.id = n.author_id
-      where ${this.visible} and ${IS_ADMIN} is not null`;
+      where ${this.visible}`;
   }
 
   /** As `one`, for a change: facts instead of JSON. The noteable is locked, so that changes of its notes take turns. */
   private subjectSql(): string {
-    return `select i.id as noteable_id, ${this.kind.iidColumn ? `i.${this.kind.iidColumn}` : 'null::bigint'} as noteable_iid,
+    return `select i.id as noteable_id, ${iidSql(this.kind)} as noteable_iid, i.author_id as noteable_author_id,
       i.discussion_locked is true as locked, n.id, n.author_id, n.body, n.system, n.internal, n.updated_at,
+      coalesce(n.thread_id, n.id) as discussion_id,
       n.internal and not ${READS_INTERNAL} as hidden
       from ${this.kind.table} i
       left join notes n on n.id = $8::bigint and n.noteable_id = i.id and n.noteable_type = '${this.kind.type}'
-      where ${this.visible} and ${IS_ADMIN} is not null
+      where ${this.visible}
       for no key update of i`;
   }
 
   /**
-   * $8 body, $9 internal, $10 given time or null, $11 most comments[, $12 most in a minute]. One round trip: counts the
-   * note, touches the noteable, inserts, and answers the JSON. No row when anything stands against it.
+   * $8 body, $9 internal (of an answer: the thread), $10 given time or null, $11 most comments[, $12 most in a minute].
+   * One round trip: counts the note, touches the noteable, inserts, and answers the JSON. No row when anything stands
+   * against it.
    */
-  private createSql(counted: string): string {
-    const { table, type, pathColumn } = this.kind;
-    return `with ${counted}touched as (
-      update ${table} i set updated_at = greatest(i.updated_at, now()),
-        public_notes_count = i.public_notes_count + case when $9::boolean then 0 else 1 end,
-        internal_notes_count = i.internal_notes_count + case when $9::boolean then 1 else 0 end
+  private createSql(counted: string, made: MadeNote): string {
+    const { type, parent, shownId, writes } = this.kind;
+    const projectId = parent === 'project' ? '$1::bigint' : 'null::bigint';
+    return `with ${counted}${made.before?.(this.kind, this.visible) ?? ''}touched as (
+      ${writes.update} updated_at = greatest(i.updated_at, now()),
+        public_notes_count = i.public_notes_count + case when ${made.internal} then 0 else 1 end,
+        internal_notes_count = i.internal_notes_count + case when ${made.internal} then 1 else 0 end
       where ${this.visible} and (i.discussion_locked is not true or ${READER.isMember})
         and i.public_notes_count + i.internal_notes_count < $11::integer
-        ${counted ? 'and exists (select 1 from counted)' : ''}
-      returning i.id, i.${pathColumn}
+        ${counted ? 'and exists (select 1 from counted)' : ''}${made.before ? 'and exists (select 1 from answered)' : ''}
+      returning i.id${shownId === 'iid' ? ', i.iid' : ''}
     ), n as (
-      insert into notes (noteable_type, noteable_id, project_id, author_id, body, internal, created_at, updated_at)
-      select '${type}', i.id, $1::bigint, ${READER.viewer}, $8::text, $9::boolean, coalesce($10::timestamptz, now()),
+      insert into notes (${made.columns}noteable_type, noteable_id, project_id, author_id, body, internal, created_at, updated_at)
+      select ${made.values}'${type}', i.id, ${projectId}, ${READER.viewer}, $8::text, ${made.internal}, coalesce($10::timestamptz, now()),
         coalesce($10::timestamptz, now())
-      from touched i
+      from touched i${made.from}
       returning *
     )
-    select n.id, n.noteable_id, ${this.kind.iidColumn ? `i.${this.kind.iidColumn}` : 'null::bigint'} as noteable_iid,
+    select n.id, n.internal, n.noteable_id, ${iidSql(this.kind)} as noteable_iid,
       ${instantSql('n.created_at')} as created_at, ${this.json.sql} as json
-    from n cross join touched i left join directory_users a on a.id = n.author_id
-    where ${READS_INTERNAL} is not null and ${IS_ADMIN} is not null`;
+    from n cross join touched i left join directory_users a on a.id = n.author_id`;
   }
 
   /** Why `create` made nothing; no row when the noteable is not visible. */
@@ -148,7 +187,7 @@ export class NoteStatements {
       (select ceil(extract(epoch from c.window_started_at + interval '1 minute' - now()))::integer
         from note_creations c where c.user_id = ${READER.viewer}) as wait_seconds
       from ${this.kind.table} i
-      where ${this.visible} and ${READS_INTERNAL} is not null and ${IS_ADMIN} is not null`;
+      where ${this.visible}`;
   }
 
   /** $8 note, $9 body. */
@@ -158,13 +197,16 @@ export class NoteStatements {
     )
     select ${instantSql('n.updated_at')} as changed_at, ${this.json.sql} as json
     from n join ${this.kind.table} i on i.id = n.noteable_id left join directory_users a on a.id = n.author_id
-    where ${this.visible} and ${READS_INTERNAL} is not null`;
+    where ${this.visible}`;
   }
 
-  /** $1 note. Counters follow in the same statement. */
+  /** $1 note. Counters follow in the same statement; who stood for a thread is followed by the oldest that is left. */
   private removeSql(): string {
-    return `with gone as (delete from notes where id = $1::bigint returning noteable_id, internal)
-    update ${this.kind.table} i set
+    return `with gone as (
+      delete from notes where id = $1::bigint
+      returning id, noteable_type, noteable_id, internal, thread_id, is_reply
+    ), ${followedSql('gone')}
+    ${this.kind.writes.update}
       public_notes_count = i.public_notes_count - case when gone.internal then 0 else 1 end,
       internal_notes_count = i.internal_notes_count - case when gone.internal then 1 else 0 end
     from gone where i.id = gone.noteable_id
@@ -172,13 +214,39 @@ export class NoteStatements {
   }
 }
 
-/** One row a person: a window of a minute that begins with the first note. No row comes back once it is full. */
 const COUNTED = `counted as (
-      insert into note_creations as c (user_id, window_started_at, notes_count) values ($3::bigint, now(), 1)
-      on conflict (user_id) do update set
-        notes_count = case when c.window_started_at > now() - interval '1 minute' then c.notes_count + 1 else 1 end,
-        window_started_at =
-          case when c.window_started_at > now() - interval '1 minute' then c.window_started_at else now() end
-      where c.window_started_at <= now() - interval '1 minute' or c.notes_count < $12::integer
-      returning 1
+      ${countedSql('$3', '$12')}
     ), `;
+
+/** How one way of writing a note differs from the others in the statement that writes it. */
+interface MadeNote {
+  readonly internal: string;
+  readonly columns: string;
+  readonly values: string;
+  readonly from: string;
+  /** What is looked for before the noteable is touched. */
+  readonly before?: (kind: NoteableKind, visible: string) => string;
+}
+
+const MADE: Readonly<Record<NewNoteKind, MadeNote>> = {
+  create: { internal: '$9::boolean', columns: '', values: '', from: '' },
+  // The id is taken first, since the note names itself.
+  open: {
+    internal: '$9::boolean',
+    columns: 'id, thread_id, ',
+    values: 'own.id, own.id, ',
+    from: ` cross join (select nextval(pg_get_serial_sequence('notes', 'id')) as id) own`,
+  },
+  // An answer is as internal as what it answers, which never changes.
+  reply: {
+    internal: '(select h.internal from answered h)',
+    columns: 'thread_id, is_reply, ',
+    values: '$9::bigint, true, ',
+    from: '',
+    before: (kind, visible) => `answered as (
+      select h.internal from ${kind.table} i join notes h on ${headSql(kind, '$9::bigint')}
+      where ${visible} and not h.system and (not h.internal or ${READS_INTERNAL})
+        ${kind.abilities.includes('threads') ? '' : 'and h.thread_id is not null'}
+    ), `,
+  },
+};

@@ -1,41 +1,62 @@
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { perKind } from '../noteables/noteable-kinds';
+import type { NoteableKind } from '../noteables/noteable-kinds';
 
-const write = prepared(
-  'issues_notes_write_system',
-  `with written as (
-    insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, created_at, updated_at)
-    select 'Issue', $1::bigint, $2::bigint, $3::bigint, said.body, true, $5::timestamptz, $5::timestamptz
-    from unnest($4::text[]) with ordinality as said (body, place) order by said.place
-  )
-  update issues set system_notes_count = system_notes_count + cardinality($4::text[]) where id = $1::bigint`,
+const write = perKind(({ table, type, writes }) =>
+  prepared(
+    `${table}_notes_write_system`,
+    `with written as (
+      insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, created_at, updated_at)
+      select '${type}', $1::bigint, $2::bigint, $3::bigint, said.body, true, $5::timestamptz, $5::timestamptz
+      from unnest($4::text[]) with ordinality as said (body, place) order by said.place
+    )
+    ${writes.update} system_notes_count = i.system_notes_count + cardinality($4::text[]) where i.id = $1::bigint`,
+  ),
 );
 
 /**
- * Writes system notes on an issue, in this order, and counts them. They raise no to-do, no e-mail and no activity, so no
+ * Writes system notes on a thing, in this order, and counts them. They raise no to-do, no e-mail and no activity, so no
  * event announces them. Source: reference work-tracking 2.7.
  */
 export async function writeSystemNotes(
   tx: Tx,
+  kind: NoteableKind,
   o: {
-    readonly issueId: number;
+    readonly noteableId: number;
     readonly projectId: number;
     readonly actorId: number;
     readonly bodies: readonly string[];
     readonly at: Date;
   },
 ): Promise<void> {
-  if (o.bodies.length > 0) await tx.prepared(write, [o.issueId, o.projectId, o.actorId, o.bodies, o.at]);
+  if (o.bodies.length > 0) await tx.prepared(write(kind), [o.noteableId, o.projectId, o.actorId, o.bodies, o.at]);
 }
 
-/** The texts that the API shows for each change of an issue. */
+/** What one change tells one by one; more is told as a number, or one request could write thousands of notes. */
+const NAMED_ONE_BY_ONE = 20;
+
+/** The texts that the API shows for each change of a thing. Shape: `word` as its kind has it. */
 export const systemNotes = {
   closed: 'closed',
   reopened: 'reopened',
   description: 'changed the description',
-  confidential: (is: boolean): string => (is ? 'made the issue confidential' : 'made the issue visible to everyone'),
-  locked: (is: boolean): string => (is ? 'locked this issue' : 'unlocked this issue'),
-  task: (text: string, done: boolean): string => `marked the task **${text}** as ${done ? 'completed' : 'incomplete'}`,
+  confidential: (is: boolean, word: string): string =>
+    is ? `made the ${word} confidential` : `made the ${word} visible to everyone`,
+  locked: (is: boolean, word: string): string => (is ? `locked this ${word}` : `unlocked this ${word}`),
+
+  /** A note a box, or one for all where there are many. */
+  tasks(toggled: readonly { readonly text: string; readonly done: boolean }[]): string[] {
+    const word = (done: boolean): string => (done ? 'completed' : 'incomplete');
+    if (toggled.length <= NAMED_ONE_BY_ONE) {
+      return toggled.map(({ text, done }) => `marked the task **${text}** as ${word(done)}`);
+    }
+    const parts = [true, false].flatMap((done) => {
+      const count = toggled.filter((task) => task.done === done).length;
+      return count > 0 ? [`${count} ${count === 1 ? 'task' : 'tasks'} as ${word(done)}`] : [];
+    });
+    return [`marked ${parts.join(' and ')}`];
+  },
 
   /** Shape: names without the at sign; null when nothing changed. */
   assignees(added: readonly string[], removed: readonly string[]): string | null {
@@ -87,6 +108,7 @@ const MONTHS = [
 ];
 
 function sentence(usernames: readonly string[]): string {
+  if (usernames.length > NAMED_ONE_BY_ONE) return `${usernames.length} people`;
   const names = usernames.map((name) => `@${name}`);
   if (names.length <= 2) return names.join(' and ');
   return `${names.slice(0, -1).join(', ')}, and ${names.at(-1)}`;

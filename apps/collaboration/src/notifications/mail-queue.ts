@@ -1,57 +1,84 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import { Database, prepared, Work } from '@rookery/persistence';
+import type { Prepared } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { mailIdentityOf } from '../mailer/mail-identity';
-import type { MailIdentity } from '../mailer/mail-identity';
-import type { DueMail, MailOutcome, MailSource } from '../mailer/mail-source';
-import { MailTable } from '../mailer/mail-table';
-import { mailerSettings } from '../mailer/mailer.config';
-import type { MailerSettings } from '../mailer/mailer.config';
-import { bodyOf, composeMail, messageIdOf } from './compose-mail';
-import type { MailBody, MailJob } from './compose-mail';
-import { levelSuitsSql, recipientSql } from './recipient-sql';
+import { NoteableKinds } from '../noteables/noteable-kinds';
+import type { NoteableKind } from '../noteables/noteable-kinds';
+import { mailIdentityOf } from './mailer/mail-identity';
+import type { MailIdentity } from './mailer/mail-identity';
+import { Judgement } from './mailer/judgement';
+import type { Due } from './mailer/judgement';
+import type { DueMail, MailOutcome, MailSource } from './mailer/mail-source';
+import { MailTable } from './mailer/mail-table';
+import { mailerSettings } from './mailer/mailer.config';
+import type { MailerSettings } from './mailer/mailer.config';
+import { bodyOf, composeMail, messageIdOf } from './composing/compose-mail';
+import type { MailBody, MailJob } from './composing/compose-mail';
+import { recipientSql, wantedSql } from './recipient-sql';
 
-const table = new MailTable('mails');
-const person = recipientSql({ userId: 'm.recipient_id', note: 'm.note_id' });
+const table = new MailTable('mails', 'update mails m set');
 const names = (key: string): string =>
   `array(select named.username from jsonb_array_elements_text(m.details -> '${key}') listed (user_id)
     join directory_users named on named.id = listed.user_id::bigint order by named.id)`;
 
-/** $1 ids. Only what may still be told to whom it was queued for. */
-const load = prepared(
-  'mails_load',
-  `select m.id, m.source_event_id as event_id, m.recipient_id, m.template, m.reason, m.attempts, m.created_at,
+const LABELS = `array(select l.title from jsonb_array_elements_text(m.details -> 'labels') listed (label_id)
+    join labels l on l.id = listed.label_id::bigint order by l.title)`;
+
+/** What may still be told of one kind to whom it was queued for. */
+function dueSql(kind: NoteableKind): string {
+  const column = (name: string | null, type: string): string => (name === null ? `null::${type}` : `i.${name}`);
+  return `select m.id, m.source_event_id as event_id, m.recipient_id, m.template, m.reason, m.attempts, m.created_at,
      u.notification_email as address, actor.name as actor_name, actor.username as actor_username,
-     a.project_id, a.name as project_name, a.full_path as project_path, i.id as issue_id, i.iid as issue_iid, i.title,
-     i.description, i.state, i.confidential, m.note_id, n.body as note_body,
-     ${names('added')} as added, ${names('removed')} as removed
-   from mails m join issues i on i.id = m.noteable_id left join notes n on n.id = m.note_id
+     a.project_id, a.name as project_name, a.full_path as project_path, m.noteable_type, i.id as noteable_id,
+     i.${kind.shownId} as shown_id, i.title, i.description, ${column(kind.stateColumn, 'text')} as state,
+     ${column(kind.confidentialColumn, 'boolean')} as confidential, m.note_id, n.body as note_body,
+     ${names('added')} as added, ${names('removed')} as removed, ${LABELS} as labels
+   ${stillDueSql(kind)}`;
+}
+
+/** The mails of one kind that their recipients may get. */
+function stillDueSql(kind: NoteableKind): string {
+  const person = recipientSql(kind, { userId: 'm.recipient_id', note: 'm.note_id' });
+  return `from mails m join ${kind.table} i on i.id = m.noteable_id left join notes n on n.id = m.note_id
    join directory_users actor on actor.id = m.actor_id
    ${person.joins}
-   where m.id = any($1::bigint[]) and ${person.where} and ${levelSuitsSql(`m.reason in ('assigned', 'mentioned')`)}
-   order by m.id`,
-);
+   where m.id = any($1::bigint[]) and m.noteable_type = '${kind.type}' and ${person.where}
+     and ${wantedSql(kind, { isMeant: `m.reason in ('assigned', 'mentioned', 'subscribed')`, isNamed: `m.reason = 'mentioned'` })}`;
+}
 
-/** The queue of e-mails about issues and notes, shared by all processes. Source: reliability-and-security 2.7; ADR 0082, 0083. */
+type DueRow = Omit<MailJob, 'kind'> & { readonly noteable_type: string };
+
+/**
+ * The queue of e-mails about things and notes, shared by all processes.
+ * Source: reference reliability 2.7; ADR 0082.
+ */
 @Injectable()
 export class MailQueue implements MailSource {
   private readonly identity: MailIdentity;
+  /** $1 ids. */
+  private readonly load: Prepared;
+  /** $1 ids. */
+  private readonly due: Prepared;
 
   constructor(
     private readonly work: Work,
     private readonly database: Database,
     private readonly directory: Directory,
+    private readonly kinds: NoteableKinds,
     @Inject(mailerSettings.token) private readonly settings: MailerSettings,
     @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
   ) {
     this.identity = mailIdentityOf(settings, platform);
+    this.load = prepared('mails_load', `${kinds.all.map(dueSql).join(' union all ')} order by id`);
+    const due = kinds.all.map((kind) => `select m.id, u.notification_email as address ${stillDueSql(kind)}`);
+    this.due = prepared('mails_due', due.join(' union all '));
   }
 
   /**
    * Takes due e-mails for the time of the lease. What its recipient may no longer get is dropped here; what is too much
-   * for him at once waits. Errors: Unavailable while the copy of the directory is too old to decide.
+   * for them at once waits. Errors: Unavailable while the copy of the directory is too old to decide.
    */
   async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
     return this.work.run(async (tx) => {
@@ -59,11 +86,13 @@ export class MailQueue implements MailSource {
       if (claimed.length === 0) return { count: 0, mails: [] };
       await this.directory.settled(tx);
       const allowed = await table.allowed(tx, claimed, this.settings);
-      const jobs = await tx.prepared<MailJob>(load, [allowed]);
+      const judgedAt = performance.now();
+      const due = await tx.prepared<DueRow>(this.load, [allowed]);
+      const jobs = due.map((row) => ({ ...row, kind: this.kinds.of(row.noteable_type)! }));
       const present = new Set(jobs.map((job) => job.id));
       const gone = allowed.filter((id) => !present.has(id));
       await table.drop(tx, gone);
-      return { count: claimed.length, mails: this.mailsOf(jobs) };
+      return { count: claimed.length, mails: this.mailsOf(jobs, judgedAt) };
     });
   }
 
@@ -71,9 +100,17 @@ export class MailQueue implements MailSource {
     return table.settle(this.database, outcomes);
   }
 
+  /** Errors: Unavailable while the copy of the directory is too old to decide. */
+  private async stillDue(ids: readonly number[]): Promise<Due[]> {
+    await this.directory.settled();
+    return this.database.prepared<Due>(this.due, [ids]);
+  }
+
   /** The text of an event is rendered once for all who hear of it. */
-  private mailsOf(jobs: readonly MailJob[]): DueMail[] {
+  private mailsOf(jobs: readonly MailJob[], judgedAt: number): DueMail[] {
     const { identity } = this;
+    const ids = jobs.map((job) => job.id);
+    const judgement = new Judgement(jobs, judgedAt, () => this.stillDue(ids));
     const bodies = new Map<string, MailBody>();
     const bodyFor = (job: MailJob): MailBody => {
       const body = bodies.get(job.event_id) ?? bodyOf(job);
@@ -87,6 +124,7 @@ export class MailQueue implements MailSource {
       address: job.address,
       messageId: messageIdOf(job, identity),
       compose: () => composeMail(job, bodyFor(job), identity),
+      isStillDue: () => judgement.isDue(job),
     }));
   }
 }

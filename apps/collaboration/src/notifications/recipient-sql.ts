@@ -1,19 +1,21 @@
-import { projectAccessSql, readerOfAccess } from '../audience/access-sql';
-import { visibleIssueSql } from '../noteables/noteable-kinds';
+import { projectAccessSql } from '../noteables/access-sql';
+import { readableSql } from '../noteables/noteable-kinds';
+import type { NoteableKind } from '../noteables/noteable-kinds';
+import { saidSql } from '../noteables/subscribed-sql';
 
 /**
- * Joins and conditions under which a person may get an e-mail about an issue or a note on it: there and active, with a
+ * Joins and conditions under which a person may get an e-mail about a thing or a note on it: there and active, with a
  * confirmed address, reading it now, and nobody up to the root switched e-mails off. Asked when it is queued and again
- * when it is sent. Shape: aliases `i` (issues) and `n` (its note, may be missing) are given, `note` is the id that `n`
- * was joined by; makes `u` (the person) and `a` (his access). Source: reference work-tracking 8.2, 8.3.
+ * when it is sent. Shape: aliases `i` (the thing) and `n` (its note, may be missing) are given, `note` is the id that `n`
+ * was joined by; makes `u` (the person) and `a` (their access). Source: reference work-tracking 8.2, 8.3.
  */
-export function recipientSql(o: { readonly userId: string; readonly note: string }) {
+export function recipientSql(kind: NoteableKind, o: { readonly userId: string; readonly note: string }) {
   const access = projectAccessSql('i.project_id', { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
   return {
     joins: `join directory_users u on u.id = ${o.userId} and u.state = 'active' and u.kind = 'human'
        and u.notification_email is not null
-     join lateral ${access} a on a.emails_enabled and a.reads_issues`,
-    where: `${visibleIssueSql('i', readerOfAccess('a', 'u.id'))}
+     join lateral ${access} a on a.emails_enabled`,
+    where: `${readableSql(kind, 'a', 'u.id')}
      and (${o.note} is null or (n.id is not null and (not n.internal or a.reads_internal)))
      and not exists (select 1 from directory_namespaces above
        where above.id = any(a.traversal_ids) and not above.emails_enabled)`,
@@ -22,7 +24,7 @@ export function recipientSql(o: { readonly userId: string; readonly note: string
 
 /**
  * A text SQL expression: how much the person `u` wants to hear of the project of `a`. The project's own setting, else
- * that of the nearest group, else his general one. Source: reference work-tracking 8.1, 8.2.
+ * that of the nearest group, else the general one. Source: reference work-tracking 8.1, 8.2.
  */
 export const LEVEL_SQL = `case when not exists (select 1 from notification_settings s where s.user_id = u.id)
     then 'participating' else coalesce(
@@ -35,7 +37,12 @@ export const LEVEL_SQL = `case when not exists (select 1 from notification_setti
         where s.user_id = u.id and s.source_type = 'global'),
       'participating') end`;
 
-/** Boolean SQL: does the level let it through? Shape: `isMeant`: mentioned, or the assignment is what is told. */
-export function levelSuitsSql(isMeant: string): string {
-  return `case ${LEVEL_SQL} when 'disabled' then false when 'mention' then ${isMeant} else true end`;
+/**
+ * Boolean SQL: does the person `u` want to hear of it? Whoever asked to follow the thing `i` does, whatever their level;
+ * whoever asked not to does only where they are named. Shape: `isMeant`: mentioned, or the assignment is what is told.
+ * Source: reference work-tracking 8.2, 9.7.
+ */
+export function wantedSql({ type }: NoteableKind, o: { readonly isMeant: string; readonly isNamed: string }): string {
+  return `case ${saidSql(type, 'i.id', 'u.id')} when true then true when false then ${o.isNamed} else
+    case ${LEVEL_SQL} when 'disabled' then false when 'mention' then ${o.isMeant} else true end end`;
 }

@@ -10,7 +10,7 @@ const MAX_PROJECTS = 100;
 
 /**
  * What identity asks for its badges. There are no repositories yet, so all that can be told is the default branch that
- * the directory names; commit and tag are unknown until a project has one. Source: ADR 0102.
+ * the directory names; commit and tag are unknown until a project has one. Source: reference identity-and-import 8.
  */
 @Controller()
 export class RepositoryFactsController {

@@ -1,79 +1,112 @@
 import { Injectable } from '@nestjs/common';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { projectAccessSql, readerOfAccess } from '../audience/access-sql';
-import { visibleIssueSql } from '../noteables/noteable-kinds';
+import { projectAccessSql } from '../noteables/access-sql';
+import { groupedByKind, NoteableKinds, perKind, readableSql } from '../noteables/noteable-kinds';
+import type { NoteableKind } from '../noteables/noteable-kinds';
+import { chunkOf } from '../noteables/traces';
+import type { Traces } from '../noteables/traces';
 import type { TodoAction } from './todo-actions';
 
+/** What an item points at. */
+export interface TodoTarget {
+  readonly targetType: string;
+  readonly targetId: number;
+}
+
 /** Somebody who may get an item. */
-export interface TodoCandidate {
+export interface TodoCandidate extends TodoTarget {
   readonly eventId: string;
   readonly userId: number;
   readonly authorId: number;
   readonly action: TodoAction;
-  readonly issueId: number;
   readonly noteId: number | null;
   /** ISO 8601: when the cause happened. */
   readonly at: string;
 }
 
-/** Somebody did something with a target, which settles his own items there. Shape: `at` ISO 8601. */
-export interface Settlement {
+/** Somebody did something with a target, which settles their own items there. Shape: `at` ISO 8601. */
+export interface Settlement extends TodoTarget {
   readonly userId: number;
   readonly projectId: number;
-  readonly issueId: number;
+  /** Only items that notes of this thread raised; null: all of the target. */
+  readonly threadId: number | null;
   readonly at: string;
+}
+
+/** What is gone, with the items that pointed at it. Shape: without `noteId`, all that is below the target. */
+export interface GoneTarget extends TodoTarget {
+  readonly projectId: number;
 }
 
 const person = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
 const access = projectAccessSql('i.project_id', person);
-const mayRead = `a.reads_issues and ${visibleIssueSql('i', readerOfAccess('a', 'u.id'))}
-  and (c.note_id is null or not n.internal or a.reads_internal)`;
 
-/** Comments settle, and those changes of an issue whose events do (`settles` in the consumer). */
-const settlesSql = `(not later.system or later.body in ('closed', 'reopened', 'changed the description')
+/**
+ * Comments settle, and those changes of a thing whose events do (`settles` in the consumer). An answer in a thread
+ * settles what that thread raised. Shape: `later` is what was written since, `n` the note that raised the item.
+ */
+const settlesSql = `case when not later.system then not later.is_reply or later.thread_id = coalesce(n.thread_id, n.id)
+  else (later.body in ('closed', 'reopened', 'changed the description')
   or later.body like 'changed title %'
-  or (later.body like '%assigned %' and later.body <> 'assigned to @' || u.username))`;
+  or (later.body like '%assigned %' and later.body <> 'assigned to @' || u.username)) end`;
+
+/** Labels are told of by rows of their own, not by system notes. */
+function relabelledSql({ type, abilities }: NoteableKind): string {
+  if (!abilities.includes('labels')) return '';
+  return ` or exists (select 1 from resource_label_events later where later.noteable_id = i.id
+         and later.noteable_type = '${type}' and later.created_at > c.at and later.user_id = u.id)`;
+}
 
 /**
  * Mentions are for those who may read; assignments are not judged here (reading the list is). Whoever wrote on the
  * target or changed it since has dealt with it: events of different kinds may arrive in another order. For the same
  * reason a text names a person once (a unique index): the effect of its creation may read what it was edited to.
  */
-const raise = prepared(
-  'todos_raise',
-  `insert into todos (user_id, author_id, action, project_id, target_type, target_id, note_id, source_event_id, state,
-     created_at, updated_at)
-   select u.id, c.author_id, c.action, i.project_id, 'Issue', i.id, c.note_id, c.event_id,
-     case when exists (select 1 from notes later where later.noteable_id = i.id and later.noteable_type = 'Issue'
-       and later.created_at > c.at and later.author_id = u.id and ${settlesSql}) then 'done' else 'pending' end, c.at, c.at
-   from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::timestamptz[])
-     with ordinality as c (event_id, user_id, author_id, action, issue_id, note_id, at, place)
-   join issues i on i.id = c.issue_id
-   join directory_users u on u.id = c.user_id and u.state = 'active' and u.kind = 'human'
-   left join notes n on n.id = c.note_id
-   left join lateral ${access} a on c.action <> 'assigned'
-   where (c.note_id is null or n.id is not null) and (c.action = 'assigned' or (${mayRead}))
-   order by c.place
-   on conflict do nothing`,
+const awardedSql = ({ type }: NoteableKind): string =>
+  `exists (select 1 from award_emoji w where w.user_id = u.id and w.noteable_id = i.id and w.noteable_type = '${type}'
+         and w.created_at > c.at)`;
+const raise = perKind((kind) =>
+  prepared(
+    `${kind.table}_todos_raise`,
+    `insert into todos (user_id, author_id, action, project_id, target_type, target_id, note_id, source_event_id, state,
+       created_at, updated_at)
+     select u.id, c.author_id, c.action, i.project_id, '${kind.type}', i.id, c.note_id, c.event_id,
+       case when exists (select 1 from notes later where later.noteable_id = i.id and later.noteable_type = '${kind.type}'
+         and later.created_at > c.at and later.author_id = u.id and ${settlesSql})${relabelledSql(kind)} or ${awardedSql(kind)} then 'done' else 'pending' end, c.at, c.at
+     from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::timestamptz[])
+       with ordinality as c (event_id, user_id, author_id, action, target_id, note_id, at, place)
+     join ${kind.table} i on i.id = c.target_id
+     join directory_users u on u.id = c.user_id and u.state = 'active' and u.kind = 'human'
+     left join notes n on n.id = c.note_id
+     left join lateral ${access} a on c.action <> 'assigned'
+     where (c.note_id is null or n.id is not null) and (c.action = 'assigned' or (${readableSql(kind, 'a', 'u.id')}
+       and (c.note_id is null or not n.internal or a.reads_internal)))
+     order by c.place
+     on conflict do nothing`,
+  ),
 );
 
 const settle = prepared(
   'todos_settle',
   `update todos t set state = 'done', updated_at = now()
-   from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[]) as s (user_id, project_id, issue_id, at)
-   where t.project_id = s.project_id and t.target_id = s.issue_id and t.target_type = 'Issue'
-     and t.user_id = s.user_id and t.state = 'pending' and t.created_at <= s.at`,
+   from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::timestamptz[])
+     as s (user_id, project_id, target_type, target_id, thread_id, at)
+   where t.project_id = s.project_id and t.target_id = s.target_id and t.target_type = s.target_type
+     and t.user_id = s.user_id and t.state = 'pending' and t.created_at <= s.at
+     and (s.thread_id is null
+       or exists (select 1 from notes n where n.id = t.note_id and coalesce(n.thread_id, n.id) = s.thread_id))`,
 );
-const dropOfIssues = prepared(
-  'todos_drop_of_issues',
-  `delete from todos t using unnest($1::bigint[], $2::bigint[]) as gone (project_id, issue_id)
-   where t.project_id = gone.project_id and t.target_id = gone.issue_id and t.target_type = 'Issue'`,
+const dropOfTargets = prepared(
+  'todos_drop_of_targets',
+  `delete from todos t using unnest($1::bigint[], $2::text[], $3::bigint[]) as gone (project_id, target_type, target_id)
+   where t.project_id = gone.project_id and t.target_id = gone.target_id and t.target_type = gone.target_type`,
 );
 const dropOfNotes = prepared(
   'todos_drop_of_notes',
-  `delete from todos t using unnest($1::bigint[], $2::bigint[], $3::bigint[]) as gone (project_id, issue_id, note_id)
-   where t.project_id = gone.project_id and t.target_id = gone.issue_id and t.target_type = 'Issue'
+  `delete from todos t
+   using unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) as gone (project_id, target_type, target_id, note_id)
+   where t.project_id = gone.project_id and t.target_id = gone.target_id and t.target_type = gone.target_type
      and t.note_id = gone.note_id`,
 );
 /** Units: rows. */
@@ -86,39 +119,62 @@ const dropOfProjects = prepared(
 /** Writes items and settles them, many at once. Source: reference work-tracking 6.3, 6.4; ADR 0080. */
 @Injectable()
 export class RaiseTodos {
-  async raise(tx: Tx, candidates: readonly TodoCandidate[]): Promise<void> {
-    if (candidates.length === 0) return;
-    const column = <K extends keyof TodoCandidate>(key: K): TodoCandidate[K][] => candidates.map((one) => one[key]);
-    await tx.prepared(raise, [
-      column('eventId'),
-      column('userId'),
-      column('authorId'),
-      column('action'),
-      column('issueId'),
-      column('noteId'),
-      column('at'),
-    ]);
+  constructor(private readonly kinds: NoteableKinds) {}
+
+  async raise(tx: Tx, all: readonly TodoCandidate[]): Promise<void> {
+    for (const [kind, candidates] of groupedByKind(this.kinds, all, (one) => one.targetType)) {
+      const column = columnsOf(candidates);
+      await tx.prepared(raise(kind), [
+        column('eventId'),
+        column('userId'),
+        column('authorId'),
+        column('action'),
+        column('targetId'),
+        column('noteId'),
+        column('at'),
+      ]);
+    }
   }
 
   async settle(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
     if (settlements.length === 0) return;
-    const column = <K extends keyof Settlement>(key: K): Settlement[K][] => settlements.map((one) => one[key]);
-    await tx.prepared(settle, [column('userId'), column('projectId'), column('issueId'), column('at')]);
+    const column = columnsOf(settlements);
+    const where = [column('projectId'), column('targetType'), column('targetId'), column('threadId')];
+    await tx.prepared(settle, [column('userId'), ...where, column('at')]);
   }
 
-  async dropOfIssues(tx: Tx, gone: readonly { projectId: number; issueId: number }[]): Promise<void> {
-    await tx.prepared(dropOfIssues, [gone.map((one) => one.projectId), gone.map((one) => one.issueId)]);
+  async dropOfTargets(tx: Tx, gone: readonly GoneTarget[]): Promise<void> {
+    const column = columnsOf(gone);
+    await tx.prepared(dropOfTargets, [column('projectId'), column('targetType'), column('targetId')]);
   }
 
-  async dropOfNotes(tx: Tx, gone: readonly { projectId: number; issueId: number; noteId: number }[]): Promise<void> {
-    await tx.prepared(dropOfNotes, [
-      gone.map((one) => one.projectId),
-      gone.map((one) => one.issueId),
-      gone.map((one) => one.noteId),
-    ]);
+  async dropOfNotes(tx: Tx, gone: readonly (GoneTarget & { readonly noteId: number })[]): Promise<void> {
+    const column = columnsOf(gone);
+    await tx.prepared(dropOfNotes, [column('projectId'), column('targetType'), column('targetId'), column('noteId')]);
   }
 
   async dropOfProjects(tx: Tx, projectIds: readonly number[]): Promise<void> {
     while ((await tx.prepared(dropOfProjects, [projectIds])).length === CHUNK);
   }
 }
+
+function columnsOf<R>(rows: readonly R[]): <K extends keyof R>(key: K) => R[K][] {
+  return (key) => rows.map((row) => row[key]);
+}
+
+const own = ['pending', 'done'].map((state) =>
+  prepared(
+    `traces_drop_todos_${state}`,
+    `delete from todos where ${chunkOf('todos', 'id', `user_id = $1::bigint and state = '${state}'`)} returning 1`,
+  ),
+);
+const authored = chunkOf('todos', 'id', 'author_id = $1::bigint');
+
+/** What to-dos hold of people. */
+export const todoTraces: Traces = {
+  own,
+  written: [
+    prepared('traces_hand_over_todos', `update todos set author_id = $2::bigint where ${authored} returning 1`),
+  ],
+  dropWritten: [prepared('traces_drop_raised_todos', `delete from todos where ${authored} returning 1`)],
+};

@@ -1,49 +1,47 @@
-import { choice } from '@rookery/api-v4';
-import { issueDetailShape, issueShape } from '../issues/issue.shape';
-import { json, jsonShape, literalSql } from '../json-rows/json-shape';
-import type { JsonShape } from '../json-rows/json-shape';
-import { userShape } from '../json-rows/user-shapes';
 import { TODO_ACTIONS, TODO_STATES, TODO_TARGET_TYPES } from './todo-actions';
+import { json, jsonShape, literalSql } from '../noteables/json.shape';
+import { baseOf, personShape } from '../noteables/person.shape';
+import { targets } from '../noteables/targets.shape';
 
-export interface TodoSql {
-  readonly externalUrl: string;
-  /** User id of the owner, for `subscribed`; null in lists, where it is left out. */
-  readonly viewer: string | null;
+const projectShape = jsonShape<unknown>('TodoProject').fields({
+  id: [json.int, () => 't.project_id'],
+  description: [json.textOrNull, () => 't.description'],
+  name: [json.text, () => 't.name'],
+  name_with_namespace: [json.text, () => 't.name_with_namespace'],
+  path: [json.text, () => 't.path'],
+  path_with_namespace: [json.text, () => 't.full_path'],
+  created_at: [json.instant, () => 't.project_created_at'],
+});
+
+/** Where a to-do's page is: on its target's page, at the note that it is about. */
+function urlSql(sql: { readonly externalUrl: string }): string {
+  const anchor = `case when t.note_id is null then '' else '#note_' || t.note_id end`;
+  return `${literalSql(`${baseOf(sql)}/`)} || target.path || ${anchor}`;
 }
 
 /**
- * A to-do as the API shows it. Shape: aliases `t` (the item beside the columns of its project's access), `i` (issue),
- * `n` (note, may be missing), `author` (directory_users, may be missing).
+ * A to-do as the API shows it; in lists its target is without `subscribed`. Shape: aliases `t` (the item beside the
+ * columns of its project's access), `target` (its columns `json`, `path` and `title`), `n` (note, may be missing),
+ * `author` (directory_users, may be missing).
  * Source: requirements 1 §2 To-do item; reference work-tracking 6.2.
  */
-export function todoShape({ externalUrl, viewer }: TodoSql): JsonShape {
-  const issueSql = { externalUrl, fullPath: 't.full_path', readsInternal: 't.reads_internal' };
-  const issue = viewer === null ? issueShape(issueSql) : issueDetailShape({ ...issueSql, viewer });
-  const base = literalSql(`${externalUrl.replace(/\/+$/, '')}/`);
-  const anchor = `case when t.note_id is null then '' else '#note_' || t.note_id end`;
-  return jsonShape(viewer === null ? 'Todo' : 'TodoDetail', {
-    id: json.int('t.id'),
-    project: json.object(projectShape()),
-    author: json.object(userShape('author', externalUrl), 'author.id is not null'),
-    action_name: { ...json.text('t.action'), type: choice(...TODO_ACTIONS) as never },
-    target_type: { ...json.text('t.target_type'), type: choice(...TODO_TARGET_TYPES) as never },
-    target: json.object(issue),
-    target_url: json.text(`${base} || t.full_path || '/-/issues/' || i.iid || ${anchor}`),
-    body: json.text('coalesce(n.body, i.title)'),
-    state: { ...json.text('t.state'), type: choice(...TODO_STATES) as never },
-    created_at: json.instant('t.created_at'),
-    updated_at: json.instant('t.updated_at'),
+const todo = (name: string, target: ReturnType<typeof json.written>) =>
+  jsonShape<{ readonly externalUrl: string }>(name).fields({
+    id: [json.int, () => 't.id'],
+    project: [json.object(projectShape), (sql) => sql],
+    author: [
+      json.objectWhen(personShape),
+      ({ externalUrl }) => ({ of: { user: 'author', externalUrl }, when: 'author.id is not null' }),
+    ],
+    action_name: [json.choice(...TODO_ACTIONS), () => 't.action'],
+    target_type: [json.choice(...TODO_TARGET_TYPES), () => 't.target_type'],
+    target: [target, () => 'target.json'],
+    target_url: [json.text, urlSql],
+    body: [json.text, () => 'coalesce(n.body, target.title)'],
+    state: [json.choice(...TODO_STATES), () => 't.state'],
+    created_at: [json.instant, () => 't.created_at'],
+    updated_at: [json.instant, () => 't.updated_at'],
   });
-}
 
-function projectShape(): JsonShape {
-  return jsonShape('TodoProject', {
-    id: json.int('t.project_id'),
-    description: json.textOrNull('t.description'),
-    name: json.text('t.name'),
-    name_with_namespace: json.text('t.name_with_namespace'),
-    path: json.text('t.path'),
-    path_with_namespace: json.text('t.full_path'),
-    created_at: json.instant('t.project_created_at'),
-  });
-}
+export const todoShape = todo('Todo', json.written(targets.listed));
+export const todoDetailShape = todo('TodoDetail', json.written(targets.detailed));

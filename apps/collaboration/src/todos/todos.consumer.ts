@@ -1,111 +1,138 @@
 import { Controller } from '@nestjs/common';
-import {
-  issueClosed,
-  issueCreated,
-  issueDeleted,
-  issueReopened,
-  issueUpdated,
-  noteCreated,
-  noteDeleted,
-  noteUpdated,
-  projectDeleted,
-} from '@rookery/contracts';
+import { awardEmojiCreated, noteCreated, noteDeleted, noteUpdated, projectDeleted } from '@rookery/contracts';
+import type { NoteableDeleted, NoteableEvent } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
-import { causedAt } from '../audience/cause';
-import { NamedPeople } from '../audience/named-people';
-import type { NamedPerson } from '../audience/named-people';
-import { issueSubjects, noteSubjects } from '../audience/subjects';
-import type { TodoCandidate } from './raise-todos';
+import { NamedPeople } from '../mentions/named-people';
+import type { NamedPerson } from '../mentions/named-people';
+import { NoteableKinds, noteables } from '../noteables/noteable-kinds';
+import { actorOf, causedAt, subjectsOf } from '../noteables/subjects';
+import { NoteSubjects } from '../notes/note-subjects';
+import type { GoneTarget, TodoCandidate } from './raise-todos';
 import { RaiseTodos } from './raise-todos';
 
 type NoteEvent = Delivered<typeof noteCreated> | Delivered<typeof noteUpdated>;
-type IssueEvent = Delivered<typeof issueCreated> | Delivered<typeof issueUpdated>;
+type TextEvent = Delivered<NoteableEvent<'created'>> | Delivered<NoteableEvent<'updated'>>;
+type ThingEvent = { readonly aggregateId: number; readonly data: { readonly project_id: number } };
 type Cause = Omit<TodoCandidate, 'userId' | 'action'>;
 
-/** To-dos that follow from what happens to issues and notes. Source: reference work-tracking 6.3, 6.4. */
+/** To-dos that follow from what happens to things and notes. Source: reference work-tracking 6.3, 6.4. */
 @Controller()
 export class TodosConsumer {
   constructor(
     private readonly todos: RaiseTodos,
     private readonly people: NamedPeople,
     private readonly directory: Directory,
+    private readonly notes: NoteSubjects,
+    private readonly kinds: NoteableKinds,
   ) {}
 
-  /** A commenter's own older items are settled before the comment raises new ones, his own among them. */
+  /** A commenter's own older items are settled before the comment raises new ones, their own among them. */
   @Consume(noteCreated, { effect: 'raise-todos' })
   async noteCreated({ tx, events }: EffectBatch<typeof noteCreated>): Promise<void> {
-    const onIssues = events.filter(isOnIssue);
+    const meant = this.onTargets(events);
     await this.todos.settle(
       tx,
-      onIssues.map((event) => settlement(event, noteTarget(event), event.data.created_at)),
+      meant.map((event) => settlement(event, noteTarget(event), event.data.created_at, event.data.thread_id)),
     );
-    await this.fromNotes(tx, onIssues, (event) => causedAt(event, event.data.created_at));
+    await this.fromNotes(tx, meant, (event) => causedAt(event, event.data.created_at));
   }
 
   @Consume(noteUpdated, { effect: 'raise-todos' })
   async noteUpdated({ tx, events }: EffectBatch<typeof noteUpdated>): Promise<void> {
-    await this.fromNotes(tx, events.filter(isOnIssue), (event) => causedAt(event, event.data.changed_at));
+    await this.fromNotes(tx, this.onTargets(events), (event) => causedAt(event, event.data.changed_at));
   }
 
   @Consume(noteDeleted, { effect: 'drop-todos' })
   async noteDeleted({ tx, events }: EffectBatch<typeof noteDeleted>): Promise<void> {
-    const gone = events.filter(isOnIssue).map((event) => ({ ...noteTarget(event), noteId: event.data.note_id }));
+    const gone = this.onTargets(events).map((event) => ({ ...noteTarget(event), noteId: event.data.note_id }));
     await this.todos.dropOfNotes(tx, gone);
   }
 
-  @Consume(issueCreated, { effect: 'raise-todos' })
-  async issueCreated({ tx, events }: EffectBatch<typeof issueCreated>): Promise<void> {
-    const at = (event: Delivered<typeof issueCreated>): string => causedAt(event, event.data.created_at);
-    const assigned = events.flatMap((event) => assignments(event, event.data.assignee_ids, at(event)));
-    await this.todos.raise(tx, [...assigned, ...(await this.namedInIssues(tx, events, at))]);
-  }
-
-  @Consume(issueUpdated, { effect: 'raise-todos' })
-  async issueUpdated({ tx, events }: EffectBatch<typeof issueUpdated>): Promise<void> {
-    const at = (event: Delivered<typeof issueUpdated>): string => event.data.changed_at;
+  /** An emoji is an answer too, on the thing or on a note. */
+  @Consume(awardEmojiCreated, { effect: 'settle-todos' })
+  async awarded({ tx, events }: EffectBatch<typeof awardEmojiCreated>): Promise<void> {
     await this.todos.settle(
       tx,
-      events.filter(settles).map((event) => settlement(event, issueTarget(event), at(event))),
+      this.onTargets(events).map((event) => settlement(event, noteTarget(event), event.data.created_at)),
     );
-    const assigned = events.flatMap((event) => assignments(event, event.data.added_assignee_ids, at(event)));
+  }
+
+  @Consume(noteables.created, { effect: 'raise-todos' })
+  async created({ tx, events }: EffectBatch<NoteableEvent<'created'>>): Promise<void> {
+    const target = this.targetsOf(events);
+    if (!target) return;
+    const at = (event: (typeof events)[number]): string => causedAt(event, event.data.created_at);
+    const assigned = events.flatMap((event) => assignments(event, target(event), event.data.assignee_ids, at(event)));
+    if (assigned.length > 0) await this.directory.settledFor(tx, events);
+    await this.todos.raise(tx, [...assigned, ...(await this.namedInThings(tx, events, at))]);
+  }
+
+  @Consume(noteables.updated, { effect: 'raise-todos' })
+  async updated({ tx, events }: EffectBatch<NoteableEvent<'updated'>>): Promise<void> {
+    const target = this.targetsOf(events);
+    if (!target) return;
+    const at = (event: (typeof events)[number]): string => event.data.changed_at;
+    await this.todos.settle(
+      tx,
+      events.filter(settles).map((event) => settlement(event, target(event), at(event))),
+    );
+    const assigned = events.flatMap((event) =>
+      assignments(event, target(event), event.data.added_assignee_ids, at(event)),
+    );
+    if (assigned.length > 0) await this.directory.settledFor(tx, events);
     const changed = events.filter((event) => event.data.text_changed);
-    await this.todos.raise(tx, [...assigned, ...(await this.namedInIssues(tx, changed, at))]);
+    await this.todos.raise(tx, [...assigned, ...(await this.namedInThings(tx, changed, at))]);
   }
 
-  @Consume(issueClosed, { effect: 'settle-todos' })
-  async issueClosed({ tx, events }: EffectBatch<typeof issueClosed>): Promise<void> {
-    await this.todos.settle(
-      tx,
-      events.map((event) => settlement(event, issueTarget(event), event.data.closed_at)),
-    );
+  @Consume(noteables.closed, { effect: 'settle-todos' })
+  async closed({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
+    const target = this.targetsOf(events);
+    const settled = target && events.map((event) => settlement(event, target(event), event.data.closed_at));
+    await this.todos.settle(tx, settled ?? []);
   }
 
-  @Consume(issueReopened, { effect: 'settle-todos' })
-  async issueReopened({ tx, events }: EffectBatch<typeof issueReopened>): Promise<void> {
-    await this.todos.settle(
-      tx,
-      events.map((event) => settlement(event, issueTarget(event), event.data.reopened_at)),
-    );
+  @Consume(noteables.reopened, { effect: 'settle-todos' })
+  async reopened({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
+    const target = this.targetsOf(events);
+    const settled = target && events.map((event) => settlement(event, target(event), event.data.reopened_at));
+    await this.todos.settle(tx, settled ?? []);
   }
 
-  @Consume(issueDeleted, { effect: 'drop-todos' })
-  async issueDeleted({ tx, events }: EffectBatch<typeof issueDeleted>): Promise<void> {
-    await this.todos.dropOfIssues(tx, events.map(issueTarget));
+  @Consume(noteables.deleted, { effect: 'drop-todos' })
+  async deleted({ tx, events }: EffectBatch<NoteableDeleted>): Promise<void> {
+    const target = this.targetsOf(events);
+    if (target) await this.todos.dropOfTargets(tx, events.map(target));
   }
 
   @Consume(projectDeleted, { effect: 'drop-todos' })
   async projectDeleted({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
-    await this.todos.dropOfProjects(
-      tx,
-      events.map((event) => event.data.project_id),
-    );
+    const ids = events.map((event) => event.data.project_id);
+    await this.directory.gone(tx, 'project', events, ids);
+    await this.todos.dropOfProjects(tx, ids);
+  }
+
+  /** What the events of a batch are about; null when nobody gets to-dos of its kind. */
+  private targetsOf(events: readonly { readonly aggregateType: string }[]): ((event: ThingEvent) => GoneTarget) | null {
+    const kind = this.kinds.ofEvents(events);
+    if (!kind.abilities.includes('todos')) return null;
+    return ({ aggregateId, data }) => ({
+      targetType: kind.type,
+      targetId: aggregateId,
+      projectId: data.project_id,
+    });
+  }
+
+  /** Notes on things of which people get to-dos. */
+  private onTargets<E extends { readonly data: { readonly noteable_type: string } }>(events: readonly E[]): E[] {
+    const types = this.kinds.able('todos').map((kind) => kind.type as string);
+    return events.filter((event) => types.includes(event.data.noteable_type));
   }
 
   private async fromNotes<E extends NoteEvent>(tx: Tx, events: readonly E[], at: (event: E) => string): Promise<void> {
-    const notes = await noteSubjects(
+    const notes = await this.notes.of(
       tx,
       events.map((event) => event.data.note_id),
     );
@@ -113,88 +140,89 @@ export class TodosConsumer {
       const note = notes.get(event.data.note_id);
       return note ? [{ event, note }] : [];
     });
-    const named = await this.people.in(
-      tx,
-      present.map(({ note }) => ({ projectId: note.project_id, authorId: note.author_id, text: note.body })),
-    );
-    if (!named.some((people) => people.length > 0)) return;
-    await this.directory.settled(tx);
+    const texts = present.map(({ note }) => ({
+      projectId: note.project_id,
+      authorId: note.author_id,
+      text: note.body,
+    }));
+    if (!texts.some(mayName)) return;
+    await this.directory.settledFor(tx, events);
+    const named = await this.people.in(tx, texts);
     await this.todos.raise(
       tx,
       present.flatMap(({ event, note }, index) => {
-        const { id: eventId } = event;
-        const cause = {
-          eventId,
-          authorId: actorOf(event),
-          issueId: note.issue_id,
-          noteId: note.note_id,
-          at: at(event),
-        };
+        const target = { targetType: note.noteable_type, targetId: note.noteable_id, noteId: note.note_id };
+        const cause = { eventId: event.id, authorId: actorOf(event), ...target, at: at(event) };
         return mentions(cause, named[index]!, namedBefore(event));
       }),
     );
   }
 
-  private async namedInIssues<E extends IssueEvent>(
+  private async namedInThings<E extends TextEvent>(
     tx: Tx,
     events: readonly E[],
     at: (event: E) => string,
   ): Promise<TodoCandidate[]> {
-    const issues = await issueSubjects(
+    if (events.length === 0) return [];
+    const kind = this.kinds.ofEvents(events);
+    const things = await subjectsOf(
       tx,
-      events.map((event) => event.data.issue_id),
+      kind,
+      events.map((event) => event.aggregateId),
     );
-    const present = events.filter((event) => issues.has(event.data.issue_id));
+    const present = events.filter((event) => things.has(event.aggregateId));
     const texts = present.map((event) => {
-      const issue = issues.get(event.data.issue_id)!;
-      return { projectId: issue.project_id, authorId: actorOf(event), text: issue.text };
+      const { project_id: projectId, text } = things.get(event.aggregateId)!;
+      return { projectId, authorId: actorOf(event), text };
     });
+    if (!texts.some(mayName)) return [];
+    await this.directory.settledFor(tx, events);
     const named = await this.people.in(tx, texts);
-    if (named.some((people) => people.length > 0)) await this.directory.settled(tx);
     return present.flatMap((event, index) => {
-      const cause = { eventId: event.id, authorId: actorOf(event), issueId: event.data.issue_id, noteId: null };
-      return mentions({ ...cause, at: at(event) }, named[index]!, namedBefore(event));
+      const target = { targetType: kind.type, targetId: event.aggregateId, noteId: null };
+      const cause = { eventId: event.id, authorId: actorOf(event), ...target, at: at(event) };
+      return mentions(cause, named[index]!, namedBefore(event));
     });
   }
 }
 
-function isOnIssue(event: { readonly data: { readonly noteable_type: string } }): boolean {
-  return event.data.noteable_type === 'Issue';
-}
-
-/** Notes on issues always have both. */
-function noteTarget(event: NoteEvent | Delivered<typeof noteDeleted>): { projectId: number; issueId: number } {
-  return { projectId: event.data.project_id!, issueId: event.data.noteable_id! };
-}
-
-function issueTarget(event: { readonly data: { readonly issue_id: number; readonly project_id: number } }) {
-  return { projectId: event.data.project_id, issueId: event.data.issue_id };
-}
-
-function actorOf(event: { readonly actorId: number | null; readonly data: { readonly author_id: number } }): number {
-  return event.actorId ?? event.data.author_id;
+/** Notes on things that get to-dos always have both. */
+function noteTarget({ data }: NoteEvent | Delivered<typeof noteDeleted | typeof awardEmojiCreated>): GoneTarget {
+  return { projectId: data.project_id!, targetType: data.noteable_type, targetId: data.noteable_id! };
 }
 
 function settlement(
   event: Parameters<typeof actorOf>[0] & { readonly time: string },
-  target: { projectId: number; issueId: number },
+  target: GoneTarget,
   stated: string,
+  threadId: number | null = null,
 ) {
-  return { userId: actorOf(event), ...target, at: causedAt(event, stated) };
+  return { userId: actorOf(event), ...target, threadId, at: causedAt(event, stated) };
 }
 
-/** Taking an issue upon oneself is no answer to what is waiting there. */
-function settles({ actorId, data }: Delivered<typeof issueUpdated>): boolean {
-  const { text_changed, added_assignee_ids, removed_assignee_ids } = data;
+/** Taking a thing upon oneself is no answer to what is waiting there. */
+function settles({ actorId, data }: Delivered<NoteableEvent<'updated'>>): boolean {
+  const { text_changed, added_assignee_ids, removed_assignee_ids, added_label_ids, removed_label_ids } = data;
+  if ((added_label_ids?.length ?? 0) + (removed_label_ids?.length ?? 0) > 0) return true;
   return text_changed || removed_assignee_ids.length > 0 || added_assignee_ids.some((id) => id !== actorId);
 }
 
-function namedBefore(event: NoteEvent | IssueEvent): readonly number[] {
+/** Most texts name nobody, and ask nothing of the copy of the directory. */
+function mayName({ text }: { readonly text: string }): boolean {
+  return text.includes('@');
+}
+
+function namedBefore(event: NoteEvent | TextEvent): readonly number[] {
   return 'mentioned_before' in event.data ? event.data.mentioned_before : [];
 }
 
-function assignments(event: IssueEvent, userIds: readonly number[], at: string): TodoCandidate[] {
-  const cause = { eventId: event.id, authorId: actorOf(event), issueId: event.data.issue_id, noteId: null, at };
+function assignments(
+  event: TextEvent,
+  { targetType, targetId }: GoneTarget,
+  userIds: readonly number[],
+  at: string,
+): TodoCandidate[] {
+  const cause = { eventId: event.id, authorId: actorOf(event), targetType, targetId, noteId: null, at };
   return userIds.map((userId) => ({ ...cause, userId, action: 'assigned' }));
 }
 

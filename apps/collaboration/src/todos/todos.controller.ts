@@ -2,9 +2,9 @@ import { Controller } from '@nestjs/common';
 import { created, Endpoint, JsonText, none, page, signedIn } from '@rookery/api-v4';
 import type { Call, JsonPage, NoParams } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
+import { todoDetailShape, todoShape } from './todo.shape';
 import { ListTodos, OneTodo } from './todos.dto';
 import { TodosService } from './todos.service';
-import { todoDetailPresenter, todoPresenter } from './todos.statements';
 
 type TodoCall<P> = Call<P, undefined, SignedInViewer>;
 
@@ -17,7 +17,7 @@ export class TodosController {
     source: 'requirements 1 §4 To-do items; reference work-tracking 6.1',
     may: signedIn(),
     params: ListTodos,
-    answers: page(todoPresenter),
+    answers: page(todoShape.presenter),
   })
   list({ params, viewer, page }: TodoCall<ListTodos>): Promise<JsonPage> {
     const { state, action, type, author_id: authorId, project_id: projectId, group_id: groupId } = params;
@@ -29,7 +29,7 @@ export class TodosController {
     source: 'requirements 1 §3, §4 To-do items; reference work-tracking 6.1',
     may: signedIn(),
     params: OneTodo,
-    answers: created(todoDetailPresenter),
+    answers: created(todoDetailShape.presenter),
   })
   async markDone({ params, viewer }: TodoCall<OneTodo>): Promise<JsonText> {
     return new JsonText(await this.todos.markDone(viewer, params.id));

@@ -1,10 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
-import type { JsonPage, PageRequest, SignedInViewer } from '@rookery/kernel';
-import { COUNT_LIMIT, NotFound } from '@rookery/kernel';
+import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
 import { Database, prepared, Work } from '@rookery/persistence';
+import type { Reads } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
+import { NoteableKinds } from '../noteables/noteable-kinds';
 import { TodoStatements } from './todos.statements';
 import type { TodoFilter } from './todos.statements';
 
@@ -30,9 +32,10 @@ export class TodosService {
     private readonly database: Database,
     private readonly work: Work,
     private readonly directory: Directory,
+    kinds: NoteableKinds,
     @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
   ) {
-    this.statements = new TodoStatements(platform.externalUrl);
+    this.statements = new TodoStatements(kinds, platform.externalUrl);
   }
 
   /**
@@ -45,23 +48,25 @@ export class TodosService {
       await this.directory.fresh(viewer);
       row = await this.read(viewer, filter, page);
     }
-    const { counted } = row;
-    return {
-      json: row.json,
-      total: counted > COUNT_LIMIT ? null : counted,
-      hasNext: row.has_more ?? counted > page.page * page.perPage,
-    };
+    return jsonPageOf(page, row);
   }
 
-  /** Done already: as it is. Errors: NotFound for an item of another, or of something that he may no longer see. */
+  /**
+   * Done already: as it is. Errors: NotFound for an item of another, or of something that the viewer may no longer see.
+   */
   async markDone(viewer: SignedInViewer, id: number): Promise<string> {
     await this.directory.fresh(viewer);
     return this.work.run(async (tx) => {
       await tx.prepared(markOne, [id, viewer.userId]);
-      const [row] = await tx.prepared<{ json: string }>(this.statements.one, [...personValues(viewer), id]);
-      if (!row) throw new NotFound();
-      return row.json;
+      return this.one(tx, viewer, id);
     });
+  }
+
+  /** Shape: the item as JSON. Errors: NotFound as above. */
+  async one(reads: Reads, viewer: SignedInViewer, id: number): Promise<string> {
+    const [row] = await reads.run<{ json: string }>(this.statements.one([...personValues(viewer), id]));
+    if (!row) throw new NotFound();
+    return row.json;
   }
 
   /** In chunks, so that no statement grows with the number of items. */
@@ -73,22 +78,15 @@ export class TodosService {
   }
 
   private async read(viewer: SignedInViewer, filter: TodoFilter, page: PageRequest): Promise<PageRow> {
-    const values = personValues(viewer);
-    const { name, text } = this.statements.page(filter, page, values);
-    const [row] = name
-      ? await this.database.prepared<PageRow>({ name, text }, values)
-      : await this.database.query<PageRow>(text, values);
+    const [row] = await this.database.run<PageRow>(this.statements.page(filter, page, personValues(viewer)));
     return row!;
   }
 }
 
-interface PageRow {
+interface PageRow extends JsonPageRow {
   readonly version: number;
   readonly epoch: string;
   readonly viewer_state: string | null;
-  readonly counted: number;
-  readonly has_more: boolean | null;
-  readonly json: string;
 }
 
 /** The first three values of every statement on to-dos. */

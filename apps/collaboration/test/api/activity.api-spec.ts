@@ -3,14 +3,15 @@ import { noteCreated } from '@rookery/contracts';
 import type { DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
 import { paging, startNats } from '@rookery/testing';
-import type { PrivateNats, SeededUser } from '@rookery/testing';
+import type { PrivateNats, SeededService } from '@rookery/testing';
 import { ActivityConsumer } from '../../src/activity/activity.consumer';
-import { castOf, startCollaboration } from '../support/collaboration';
-import type { Cast, Collaboration } from '../support/collaboration';
+import { castOf, startCollaboration } from '../support/app';
+import type { Cast } from '../support/app';
+import { issueActions } from '../support/issue-actions';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
-let service: Collaboration;
+let service: SeededService;
 let nats: PrivateNats;
 let worker: Worker;
 let project: DirectoryProject;
@@ -33,29 +34,19 @@ const inProject = async (over: Partial<DirectoryProject> = {}): Promise<void> =>
 beforeEach(() => inProject());
 
 type Body = Record<string, unknown>;
-const by = (user: SeededUser) => service.app.as(service.seed.viewer(user));
+const { by, anIssue, comment, edit } = issueActions(() => ({ service, project, cast }));
 const anonymous = () => service.app.as(service.seed.anonymous());
-const anIssue = (fields: Body = {}, author = cast.owner) =>
-  by(author)
-    .post(`projects/${project.id}/issues`)
-    .body({ title: 'An issue', ...fields })
-    .json<{ id: number; iid: number }>();
-const comment = (issue: { iid: number }, body: string, author = cast.owner, fields: Body = {}) =>
-  by(author)
-    .post(`projects/${project.id}/issues/${issue.iid}/notes`)
-    .body({ body, ...fields })
-    .json<{ id: number }>();
-const edit = (issue: { iid: number }, fields: Body, author = cast.owner) =>
-  by(author).put(`projects/${project.id}/issues/${issue.iid}`).body(fields).json();
 const feed = async (client: ReturnType<typeof by>, path: string, query: Body = {}): Promise<Body[]> => {
   await worker.drained();
-  return client.get(path).query(query).json<Body[]>();
+  const { body } = await client.get(path).query(query).expect(200);
+  return body;
 };
 const wordsOf = (events: Body[]) =>
   events.map((event) => `${event['action_name'] as string} ${event['target_type'] as string}`);
 const event = <D>(data: D, actorId: number | null = null) => ({
   id: randomUUID(),
   time: new Date().toISOString(),
+  aggregateType: 'any',
   aggregateId: 1,
   actorId,
   data,
@@ -68,7 +59,7 @@ describe('an entry', () => {
   test('of an issue and of its notes', async () => {
     const issue = await anIssue({ title: 'Title "x"' });
     const note = await comment(issue, 'hello', cast.guest);
-    const [noted, opened] = await feed(by(cast.reporter), `projects/${project.id}/events`);
+    const [noted, opened] = await feed(by(cast.reporter), `/api/v4/projects/${project.id}/events`);
     const author = expect.objectContaining({ id: cast.owner.id, username: cast.owner.username });
     expect(opened).toEqual({
       id: expect.any(Number),
@@ -87,7 +78,8 @@ describe('an entry', () => {
       data: null,
       author,
     });
-    const whole = (await by(cast.reporter).get(`projects/${project.id}/issues/${issue.iid}/notes/${note.id}`)).body;
+    const whole = (await by(cast.reporter).get(`/api/v4/projects/${project.id}/issues/${issue.iid}/notes/${note.id}`))
+      .body;
     expect(noted).toMatchObject({
       action_name: 'commented on',
       target_id: note.id,
@@ -104,9 +96,9 @@ describe('an entry', () => {
     await edit(issue, { state_event: 'close' });
     await edit(issue, { state_event: 'reopen', title: 'Other' });
     await edit(issue, { assignee_ids: [cast.guest.id] });
-    const events = await feed(by(cast.owner), 'events');
+    const events = await feed(by(cast.owner), '/api/v4/events');
     expect(wordsOf(events)).toEqual(['opened Issue', 'closed Issue', 'opened Issue']);
-    const actions = async (action: string) => (await feed(by(cast.owner), 'events', { action })).length;
+    const actions = async (action: string) => (await feed(by(cast.owner), '/api/v4/events', { action })).length;
     expect([await actions('created'), await actions('closed'), await actions('reopened')]).toEqual([1, 1, 1]);
   });
 
@@ -132,7 +124,7 @@ describe('an entry', () => {
     await effect((tx) =>
       consumer().memberRemoved({ tx, events: [removed('left'), removed('removed'), removed('expired')] }),
     );
-    const events = await feed(by(cast.owner), `projects/${project.id}/events`, { sort: 'asc' });
+    const events = await feed(by(cast.owner), `/api/v4/projects/${project.id}/events`, { sort: 'asc' });
     expect(wordsOf(events)).toEqual([
       'created Project',
       'joined Project',
@@ -141,21 +133,43 @@ describe('an entry', () => {
       'removed due to membership expiration from Project',
     ]);
     expect(events[0]).toMatchObject({ target_id: project.id, target_iid: project.id, target_title: project.name });
-    expect(await feed(by(cast.owner), `projects/${project.id}/events`, { target_type: 'project' })).toHaveLength(5);
-    expect(await feed(by(cast.owner), `projects/${project.id}/events`, { action: 'expired' })).toHaveLength(1);
+    expect(
+      await feed(by(cast.owner), `/api/v4/projects/${project.id}/events`, { target_type: 'project' }),
+    ).toHaveLength(5);
+    expect(await feed(by(cast.owner), `/api/v4/projects/${project.id}/events`, { action: 'expired' })).toHaveLength(1);
+  });
+
+  test('of a note in a thread is of another target, which the filter `note` does not find', async () => {
+    const issue = await anIssue();
+    const threads = `/api/v4/projects/${project.id}/issues/${issue.iid}/discussions`;
+    const { body: thread } = await by(cast.owner).post(threads).send({ body: 'one' }).expect(201);
+    const { body: answer } = await by(cast.guest)
+      .post(`${threads}/${thread.id}/notes`)
+      .send({ body: 'two' })
+      .expect(201);
+    const hidden = await comment(issue, 'internal', cast.owner, { internal: true });
+    const entries = `/api/v4/projects/${project.id}/events`;
+    const [last, first] = await feed(by(cast.guest), entries);
+    expect(first).toMatchObject({ target_type: 'DiscussionNote', note: { id: thread.notes[0].id } });
+    expect(last).toMatchObject({ target_type: 'DiscussionNote', target_id: answer.id, note: { body: 'two' } });
+    expect(await feed(by(cast.guest), entries, { target_type: 'note' })).toEqual([]);
+    expect((await feed(by(cast.owner), entries, { target_type: 'note' }))[0]).toMatchObject({ target_id: hidden.id });
+    await by(cast.guest).delete(`${threads}/${thread.id}/notes/${answer.id}`).expect(204);
+    expect(wordsOf(await feed(by(cast.guest), entries))).toEqual(['commented on DiscussionNote', 'opened Issue']);
   });
 
   test('goes with its note, its issue, its project', async () => {
     const issue = await anIssue();
     const note = await comment(issue, 'x');
     await comment(issue, 'y');
-    expect(await feed(by(cast.owner), 'events')).toHaveLength(3);
-    await by(cast.owner).delete(`projects/${project.id}/issues/${issue.iid}/notes/${note.id}`).send();
-    expect(await feed(by(cast.owner), 'events')).toHaveLength(2);
-    await by(cast.owner).delete(`projects/${project.id}/issues/${issue.iid}`).send();
-    expect(await feed(by(cast.owner), 'events')).toEqual([]);
+    expect(await feed(by(cast.owner), '/api/v4/events')).toHaveLength(3);
+    await by(cast.owner).delete(`/api/v4/projects/${project.id}/issues/${issue.iid}/notes/${note.id}`);
+    expect(await feed(by(cast.owner), '/api/v4/events')).toHaveLength(2);
+    await by(cast.owner).delete(`/api/v4/projects/${project.id}/issues/${issue.iid}`);
+    expect(await feed(by(cast.owner), '/api/v4/events')).toEqual([]);
     await anIssue();
     await worker.drained();
+    await service.database.query('delete from directory_projects where id = $1', [project.id]);
     await effect((tx) => consumer().projectDeleted({ tx, events: [event({ project_id: project.id })] }));
     const left = await service.database.query('select 1 from activity_events where project_id = $1', [project.id]);
     expect(left).toEqual([]);
@@ -171,7 +185,7 @@ describe('an entry', () => {
     );
     const again = { ...event(row!.payload, cast.owner.id), id: row!.event_id };
     for (let run = 0; run < 2; run++) await effect((tx) => consumer().noteCreated({ tx, events: [again] }));
-    expect(await feed(by(cast.owner), 'events', { action: 'commented' })).toHaveLength(1);
+    expect(await feed(by(cast.owner), '/api/v4/events', { action: 'commented' })).toHaveLength(1);
   });
 });
 
@@ -181,7 +195,7 @@ describe('filters', () => {
     await comment(issue, 'x');
     await worker.drained();
     const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
-    const count = async (query: Body) => (await feed(by(cast.owner), 'events', query)).length;
+    const count = async (query: Body) => (await feed(by(cast.owner), '/api/v4/events', query)).length;
     expect(await count({ before: day(0) })).toBe(0);
     expect(await count({ before: day(1) })).toBe(2);
     expect(await count({ after: day(0) })).toBe(0);
@@ -190,7 +204,7 @@ describe('filters', () => {
     expect(await count({ target_type: 'epic' })).toBe(0);
     expect(await count({ target_type: 'issue' })).toBe(1);
     expect(await count({ scope: 'other' })).toBe(2);
-    expect(wordsOf(await feed(by(cast.owner), 'events', { sort: 'asc' }))).toEqual([
+    expect(wordsOf(await feed(by(cast.owner), '/api/v4/events', { sort: 'asc' }))).toEqual([
       'opened Issue',
       'commented on Note',
     ]);
@@ -202,7 +216,7 @@ describe('filters', () => {
       [{ sort: 'up' }, 'sort does not have a valid value'],
     ];
     for (const [query, error] of refusals) {
-      const { status, body } = await by(cast.owner).get('events').query(query).send();
+      const { status, body } = await by(cast.owner).get('/api/v4/events').query(query);
       expect([status, body]).toEqual([400, { error }]);
     }
   });
@@ -213,25 +227,44 @@ describe('whose feed', () => {
     await anIssue();
     await worker.drained();
     const scoped = (scopes: string[]) => service.app.as(service.seed.viewer(cast.owner, { scopes }));
-    for (const path of ['events', `users/${cast.owner.id}/events`]) {
-      expect((await scoped(['read_user']).get(path).send()).status).toBe(200);
-      expect((await scoped(['read_repository']).get(path).send()).status).toBe(403);
+    for (const path of ['/api/v4/events', `/api/v4/users/${cast.owner.id}/events`]) {
+      await scoped(['read_user']).get(path).expect(200);
+      await scoped(['read_repository']).get(path).expect(403);
     }
-    expect((await anonymous().get('events').send()).status).toBe(401);
-    expect(await feed(anonymous(), `users/${cast.owner.username.toUpperCase()}/events`)).toHaveLength(1);
-    expect(await feed(anonymous(), `users/${cast.owner.id}/events`, { scope: 'all' })).toEqual([]);
-    const unknown = await anonymous().get('users/nobody-at-all/events').query({ scope: 'all' }).send();
+    await anonymous().get('/api/v4/events').expect(401);
+    expect(await feed(anonymous(), `/api/v4/users/${cast.owner.username.toUpperCase()}/events`)).toHaveLength(1);
+    expect(await feed(anonymous(), `/api/v4/users/${cast.owner.id}/events`, { scope: 'all' })).toEqual([]);
+    const unknown = await anonymous().get('/api/v4/users/nobody-at-all/events').query({ scope: 'all' });
     expect([unknown.status, unknown.body]).toEqual([404, { message: '404 User Not Found' }]);
-    const { status, body } = await by(cast.owner).get('users/nobody-there/events').send();
+    const { status, body } = await by(cast.owner).get('/api/v4/users/nobody-there/events');
     expect([status, body]).toEqual([404, { message: '404 User Not Found' }]);
-    expect((await by(cast.owner).get('users/999999/events').send()).status).toBe(404);
-    expect((await by(cast.owner).get('projects/999999/events').send()).body).toEqual({
+    await by(cast.owner).get('/api/v4/users/999999/events').expect(404);
+    expect((await by(cast.owner).get('/api/v4/projects/999999/events')).body).toEqual({
       message: '404 Project Not Found',
     });
     await service.seed.put('users', { ...cast.owner, private_profile: true });
-    const seen = async (client: ReturnType<typeof by>) => (await feed(client, `users/${cast.owner.id}/events`)).length;
+    const seen = async (client: ReturnType<typeof by>) =>
+      (await feed(client, `/api/v4/users/${cast.owner.id}/events`)).length;
     expect([await seen(by(cast.guest)), await seen(anonymous())]).toEqual([0, 0]);
     expect([await seen(by(cast.owner)), await seen(by(cast.admin))]).toEqual([1, 1]);
+  });
+
+  test('notes in feeds tell only the author and administrators since when a private profile is there', async () => {
+    const shy = await service.seed.user({ private_profile: true });
+    await service.seed.member(shy, project, 'reporter');
+    const { iid } = await anIssue();
+    await by(shy).post(`/api/v4/projects/${project.id}/issues/${iid}/notes`).send({ body: 'x' }).expect(201);
+    await worker.drained();
+    const joined = async (client: ReturnType<typeof by>, path: string): Promise<string | undefined> => {
+      const [entry] = await feed(client, path, { target_type: 'note' });
+      return (entry!['note'] as { author: { created_at?: string } }).author.created_at;
+    };
+    const ofProject = `/api/v4/projects/${project.id}/events`;
+    for (const client of [anonymous(), by(cast.owner)]) expect(await joined(client, ofProject)).toBeUndefined();
+    for (const one of [shy, cast.admin]) {
+      for (const path of [ofProject, `/api/v4/users/${shy.id}/events`])
+        expect(await joined(by(one), path)).toBe(shy.created_at);
+    }
   });
 
   test('scope=all shows what anybody did where the caller is a member, directly, through groups and shares', async () => {
@@ -251,16 +284,16 @@ describe('whose feed', () => {
       await anIssue({ title: place.path }, cast.admin);
       await anIssue({ title: 'hidden', confidential: true }, cast.admin);
     }
-    const events = await feed(by(member), 'events', { scope: 'all' });
+    const events = await feed(by(member), '/api/v4/events', { scope: 'all' });
     const titles = events.map((one) => one['target_title']);
     // Reporters and above read confidential issues; guests do not.
     const expected = [direct.path, below.path, 'hidden', lent.path, lentBelow.path, 'hidden', own.path, 'hidden'];
     expect([...titles].sort()).toEqual(expected.sort());
     const ids = events.map((one) => one['id'] as number);
     expect(ids).toEqual([...ids].sort((a, b) => b - a));
-    expect(await feed(by(member), 'events')).toEqual([]);
-    const second = await by(member).get('events').query({ scope: 'all', per_page: 3, page: 2 }).send();
-    expect([second.body.map((one: Body) => one['id']), second.headers.get('x-total')]).toEqual([ids.slice(3, 6), '8']);
+    expect(await feed(by(member), '/api/v4/events')).toEqual([]);
+    const second = await by(member).get('/api/v4/events').query({ scope: 'all', per_page: 3, page: 2 });
+    expect([second.body.map((one: Body) => one['id']), second.get('x-total')]).toEqual([ids.slice(3, 6), '8']);
   });
 });
 
@@ -290,14 +323,14 @@ describe('what may be seen', () => {
     for (const [name, count] of Object.entries(table)) {
       const client = name === 'anonymous' ? anonymous() : by(cast[name as keyof Cast]);
       const isOutside = (outside[visibility] as string[]).includes(name);
-      const ofProject = await client.get(`projects/${project.id}/events`).send();
-      const ofUser = await client.get(`users/${cast.maintainer.id}/events`).send();
+      const ofProject = await client.get(`/api/v4/projects/${project.id}/events`);
+      const ofUser = await client.get(`/api/v4/users/${cast.maintainer.id}/events`);
       expect([name, ofProject.status, ofProject.body.length]).toEqual([
         name,
         isOutside ? 404 : 200,
         isOutside ? ofProject.body.length : count,
       ]);
-      expect([name, ofUser.body.length, ofUser.headers.get('x-total')]).toEqual([
+      expect([name, ofUser.body.length, ofUser.get('x-total')]).toEqual([
         name,
         isOutside ? 0 : count,
         String(isOutside ? 0 : count),
@@ -310,17 +343,17 @@ describe('what may be seen', () => {
   test('pages are full although entries between are hidden', async () => {
     for (let i = 0; i < 6; i++) await anIssue({ confidential: i % 2 === 0 }, cast.maintainer);
     await worker.drained();
-    const page = await by(cast.guest).get(`projects/${project.id}/events`).query({ per_page: 2 }).send();
-    expect([page.body.length, page.headers.get('x-total'), page.headers.get('x-next-page')]).toEqual([2, '3', '2']);
+    const page = await by(cast.guest).get(`/api/v4/projects/${project.id}/events`).query({ per_page: 2 });
+    expect([page.body.length, page.get('x-total'), page.get('x-next-page')]).toEqual([2, '3', '2']);
   });
 
   test('is gone at once when access is', async () => {
     await inProject({ visibility: 'private' });
     await anIssue({}, cast.developer);
-    expect(await feed(by(cast.developer), 'events')).toHaveLength(1);
+    expect(await feed(by(cast.developer), '/api/v4/events')).toHaveLength(1);
     await service.database.query('delete from directory_memberships where user_id = $1', [cast.developer.id]);
-    expect(await feed(by(cast.developer), 'events')).toEqual([]);
-    expect(await feed(by(cast.developer), 'events', { scope: 'all' })).toEqual([]);
+    expect(await feed(by(cast.developer), '/api/v4/events')).toEqual([]);
+    expect(await feed(by(cast.developer), '/api/v4/events', { scope: 'all' })).toEqual([]);
   });
 });
 
@@ -331,7 +364,7 @@ describe('pages', () => {
   });
   const list = (path: () => string, query: Body = {}) =>
     paging(() => ({ app: service.app, viewer: service.seed.viewer(cast.owner), path: path(), rows: 6, query }));
-  describe('of a project', () => list(() => `projects/${project.id}/events`));
-  describe('of a person', () => list(() => `users/${cast.owner.username}/events`, { sort: 'asc' }));
-  describe('of all projects', () => list(() => 'events', { scope: 'all' }));
+  describe('of a project', () => list(() => `/api/v4/projects/${project.id}/events`));
+  describe('of a person', () => list(() => `/api/v4/users/${cast.owner.username}/events`, { sort: 'asc' }));
+  describe('of all projects', () => list(() => '/api/v4/events', { scope: 'all' }));
 });

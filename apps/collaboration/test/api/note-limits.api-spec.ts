@@ -1,7 +1,7 @@
-import { startCollaboration } from '../support/collaboration';
-import type { Collaboration } from '../support/collaboration';
+import type { SeededService } from '@rookery/testing';
+import { startCollaboration } from '../support/app';
 
-let service: Collaboration;
+let service: SeededService;
 let path: string;
 
 const limit = {
@@ -14,12 +14,12 @@ beforeAll(async () => {
   service = await startCollaboration(limit);
   const project = await service.seed.project();
   const owner = await service.seed.user();
-  const issue = await service.app
+  const { body: issue }: { body: { iid: number } } = await service.app
     .as(service.seed.viewer(owner))
-    .post(`projects/${project.id}/issues`)
-    .body({ title: 'x' })
-    .json<{ iid: number }>();
-  path = `projects/${project.id}/issues/${issue.iid}/notes`;
+    .post(`/api/v4/projects/${project.id}/issues`)
+    .send({ title: 'x' })
+    .expect(201);
+  path = `/api/v4/projects/${project.id}/issues/${issue.iid}/notes`;
 });
 afterAll(() => service.close());
 
@@ -38,18 +38,18 @@ test('the fourth note of a minute is refused, also when all come at once', async
   expect(refused.body).toEqual({
     message: { error: 'This endpoint has been requested too many times. Try again later.' },
   });
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(Number(refused.get('retry-after'))).toBeGreaterThan(0);
   await service.database.query(
     `update note_creations set window_started_at = now() - interval '61 seconds' where user_id = $1`,
     [user.id],
   );
-  expect((await write()).status).toBe(201);
+  await write().expect(201);
 });
 
 test('what is refused for another reason does not count', async () => {
   const { write } = await somebody();
-  for (let i = 0; i < 5; i++) expect((await write(path.replace(/\d+\/notes$/, '999/notes'))).status).toBe(404);
-  expect((await write()).status).toBe(201);
+  for (let i = 0; i < 5; i++) await write(path.replace(/\d+\/notes$/, '999/notes')).expect(404);
+  await write().expect(201);
 });
 
 test('people of the list write as many as they like, up to what an issue takes', async () => {
@@ -66,4 +66,61 @@ test('people of the list write as many as they like, up to what an issue takes',
   ]);
   const [issue] = await service.database.query<{ public_notes_count: number }>(`select public_notes_count from issues`);
   expect(issue).toEqual({ public_notes_count: 10 });
+});
+
+test('texts that name people count, of issues and of changed notes', async () => {
+  const { user, write } = await somebody();
+  const client = service.app.as(service.seed.viewer(user));
+  const issues = path.replace(/\/\d+\/notes$/, '');
+  const quiet = await client.post(issues).send({ title: 'Nobody is named' }).expect(201);
+  const notes = `${issues}/${quiet.body.iid}/notes`;
+  const { body: note } = await write(notes).expect(201);
+  const edit = (body: string) => client.put(`${notes}/${note.id}`).send({ body });
+  await edit('names @nobody-yet, and `@code` is none').expect(200);
+  await edit('names @Nobody-Yet again').expect(200);
+  await edit('names none').expect(200);
+  await client.post(issues).send({ title: 'Look', description: 'Hello @all' }).expect(201);
+  await edit('names @all').expect(429);
+  for (const named of [{ title: '@all, look' }, { title: 'x', description: '- @all' }]) {
+    const refused = await client.post(issues).send(named).expect(429);
+    expect(Number(refused.get('retry-after'))).toBeGreaterThan(0);
+  }
+  await edit('still free of names').expect(200);
+  const { body: free } = await client.post(issues).send({ title: 'Still nobody', description: 'a@b.example' });
+  expect((await client.get(issues)).body[0]).toMatchObject({ iid: free.iid, title: 'Still nobody' });
+});
+
+test('opening an issue for somebody counts, and is otherwise free', async () => {
+  const { user } = await somebody();
+  const place = await service.seed.project({ visibility: 'public' });
+  await service.seed.member(user, place, 'planner');
+  const client = service.app.as(service.seed.viewer(user));
+  const open = (assignee_ids: number[]) =>
+    client.post(`/api/v4/projects/${place.id}/issues`).send({ title: 'x', assignee_ids });
+  for (let i = 0; i < 3; i++) await open([user.id]).expect(201);
+  await open([user.id]).expect(429);
+  await open([]).expect(201);
+});
+
+test('what the system says of one change counts as one note of whoever made it', async () => {
+  const { user, write } = await somebody();
+  const client = service.app.as(service.seed.viewer(user));
+  const boxes = (mark: string) => `- [${mark}] a\n`.repeat(12);
+  const { body: own }: { body: { iid: number } } = await client
+    .post(path.replace(/\/\d+\/notes$/, ''))
+    .send({ title: 'x', description: boxes(' ') })
+    .expect(201);
+  const issue = path.replace(/\d+\/notes$/, String(own.iid));
+  const tick = (mark: string) => client.put(issue).send({ description: boxes(mark) });
+  await tick('x').expect(200);
+  await tick(' ').expect(200);
+  await write(`${issue}/notes`).expect(201);
+  const refused = await tick('x').expect(429);
+  expect(Number(refused.get('retry-after'))).toBeGreaterThan(0);
+  // Nothing of it has happened, and what the system has nothing to say of is not counted.
+  expect((await client.get(issue)).body).toMatchObject({ description: boxes(' ') });
+  await client
+    .put(issue)
+    .send({ description: boxes(' ') })
+    .expect(200);
 });

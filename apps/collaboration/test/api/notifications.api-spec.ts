@@ -1,17 +1,18 @@
 import { noteCreated } from '@rookery/contracts';
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
-import { startNats } from '@rookery/testing';
-import type { PrivateNats, SeededUser } from '@rookery/testing';
+import { startNats, until } from '@rookery/testing';
+import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { NotificationsConsumer } from '../../src/notifications/notifications.consumer';
-import { castOf, startCollaboration } from '../support/collaboration';
-import type { Cast, Collaboration } from '../support/collaboration';
+import { castOf, startCollaboration } from '../support/app';
+import type { Cast } from '../support/app';
+import { issueActions } from '../support/issue-actions';
 import { startMailServer } from '../support/mail-server';
 import type { MailServer, TakenMail } from '../support/mail-server';
-import { startWorker, until } from '../support/worker';
+import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
-let service: Collaboration;
+let service: SeededService;
 let nats: PrivateNats;
 let smtp: MailServer;
 let worker: Worker;
@@ -42,21 +43,8 @@ beforeEach(async () => {
   await inProject();
 });
 
-type Body = Record<string, unknown>;
-const by = (user: SeededUser) => service.app.as(service.seed.viewer(user));
+const { by, anIssue, comment, edit } = issueActions(() => ({ service, project, cast }));
 const at = (user: SeededUser) => `@${user.username}`;
-const anIssue = (fields: Body = {}, author = cast.owner) =>
-  by(author)
-    .post(`projects/${project.id}/issues`)
-    .body({ title: 'An issue', ...fields })
-    .json<{ id: number; iid: number }>();
-const comment = (issue: { iid: number }, body: string, author = cast.owner, fields: Body = {}) =>
-  by(author)
-    .post(`projects/${project.id}/issues/${issue.iid}/notes`)
-    .body({ body, ...fields })
-    .json<{ id: number }>();
-const edit = (issue: { iid: number }, fields: Body, author = cast.owner) =>
-  by(author).put(`projects/${project.id}/issues/${issue.iid}`).body(fields).json();
 /** Everything is sent, dropped or failed. */
 async function delivered(): Promise<void> {
   await worker.drained();
@@ -101,7 +89,7 @@ describe('who is told', () => {
     expect(header(mailTo(cast.owner), 'x-platform-notificationreason')).toBeUndefined();
   });
 
-  test('of a comment: nobody for having been named where he may not read', async () => {
+  test('of a comment: nobody for having been named where they may not read', async () => {
     const issue = await anIssue();
     await comment(issue, `${at(cast.guest)} ${at(cast.stranger)} ${at(cast.reporter)}`, cast.developer, {
       internal: true,
@@ -143,9 +131,9 @@ describe('who is told', () => {
     const note = await comment(issue, 'x');
     await forget();
     await by(cast.owner)
-      .put(`projects/${project.id}/issues/${issue.iid}/notes/${note.id}`)
-      .body({ body: `y ${at(cast.developer)}` })
-      .json();
+      .put(`/api/v4/projects/${project.id}/issues/${issue.iid}/notes/${note.id}`)
+      .send({ body: `y ${at(cast.developer)}` })
+      .expect(200);
     expect(await told()).toEqual([]);
     await comment(issue, 'z');
     expect(await told()).toContain(cast.developer.username);
@@ -170,6 +158,20 @@ describe('who is told', () => {
     await service.seed.put('projects', { ...project, emails_enabled: false });
     await anIssue({ description: at(cast.guest) });
     expect(await told()).toEqual([]);
+  });
+
+  test('not by the name of a group that will not be named', async () => {
+    const [named, member] = [await service.seed.group(), await service.seed.user()];
+    await service.seed.member(member, named, 'guest');
+    const issueOn = async (mentions_disabled: boolean | null): Promise<string[]> => {
+      await forget();
+      await service.seed.put('namespaces', { ...named, mentions_disabled });
+      await anIssue({ description: `@${named.full_path} and ${at(cast.guest)}` });
+      return told();
+    };
+    expect(await issueOn(true)).toEqual(names(cast.guest));
+    expect(await issueOn(false)).toEqual(names(cast.guest, member));
+    expect(await issueOn(null)).toEqual(names(cast.guest, member));
   });
 
   test('as much as they want to hear', async () => {
@@ -331,6 +333,7 @@ describe('a mail', () => {
     const event = {
       id: row!.event_id,
       time: new Date().toISOString(),
+      aggregateType: 'note',
       aggregateId: note.id,
       actorId: cast.owner.id,
       data: row!.payload,

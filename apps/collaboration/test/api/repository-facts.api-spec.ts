@@ -1,21 +1,16 @@
 import { TEST_INTERNAL_SECRET } from '@rookery/testing';
-import type { TestResponse } from '@rookery/testing';
-import { startCollaboration } from '../support/collaboration';
-import type { Collaboration } from '../support/collaboration';
+import type { SeededService } from '@rookery/testing';
+import type { Response } from 'supertest';
+import { startCollaboration } from '../support/app';
 
-let collaboration: Collaboration;
+let collaboration: SeededService;
 beforeAll(async () => {
   collaboration = await startCollaboration();
 });
 afterAll(() => collaboration.close());
 
-const ask = (body: unknown, authorization = `Bearer ${TEST_INTERNAL_SECRET}`): Promise<TestResponse> =>
-  collaboration.app
-    .bare()
-    .post('//internal/repositories/facts')
-    .body(body)
-    .header('authorization', authorization)
-    .send();
+const ask = (body: object, authorization = `Bearer ${TEST_INTERNAL_SECRET}`): Promise<Response> =>
+  collaboration.app.bare().post('/internal/repositories/facts').send(body).set('authorization', authorization);
 
 it('tells the default branch that the directory names, and nothing of commits and tags', async () => {
   const group = await collaboration.seed.group();

@@ -1,18 +1,17 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Role, Viewer, Visibility } from '@rookery/kernel';
 import { foreignId, paging, parameterEncodings, refusalOrder, visibility } from '@rookery/testing';
-import type { Standing } from '@rookery/testing';
-import { startCollaboration } from '../support/collaboration';
-import type { Collaboration } from '../support/collaboration';
+import type { SeededService, Standing } from '@rookery/testing';
+import { startCollaboration } from '../support/app';
 
-let service: Collaboration;
+let service: SeededService;
 let owner: Viewer;
 let project: DirectoryProject;
 let issueIid: number;
 let noteId: number;
 
 const app = () => service.app;
-const issues = () => `projects/${project.id}/issues`;
+const issues = () => `/api/v4/projects/${project.id}/issues`;
 const notes = () => `${issues()}/${issueIid}/notes`;
 const made = async (path: string, body: Record<string, unknown>, viewer = owner) =>
   (await app().as(viewer).post(path).send(body)).body as { id: number; iid: number };
@@ -33,13 +32,13 @@ const places = new Map<Visibility, Promise<{ project: DirectoryProject; iid: num
 async function standpoint(level: Visibility, standing: Standing, suffix: (iid: number) => string) {
   if (!places.has(level)) places.set(level, place(level));
   const { project: there, iid } = await places.get(level)!;
-  return { viewer: await viewerAt(there, standing), path: `projects/${there.id}/issues${suffix(iid)}` };
+  return { viewer: await viewerAt(there, standing), path: `/api/v4/projects/${there.id}/issues${suffix(iid)}` };
 }
 
 async function place(level: Visibility) {
   const there = await service.seed.project({ visibility: level });
   const admin = service.seed.viewer(await service.seed.user({ admin: true }));
-  return { project: there, iid: (await made(`projects/${there.id}/issues`, { title: 'x' }, admin)).iid };
+  return { project: there, iid: (await made(`/api/v4/projects/${there.id}/issues`, { title: 'x' }, admin)).iid };
 }
 
 async function viewerAt(there: DirectoryProject, standing: Standing): Promise<Viewer> {
@@ -113,13 +112,13 @@ describe('an issue and a note', () => {
     other = await service.seed.project();
     await service.seed.member({ id: owner.userId! }, other, 'owner');
     owner = { ...owner, directory: service.seed.anonymous().directory };
-    await made(`projects/${other.id}/issues`, { title: 'there' });
+    await made(`/api/v4/projects/${other.id}/issues`, { title: 'there' });
   });
   foreignId({
     app,
     viewer: () => owner,
     requests: () => {
-      const elsewhere = `projects/${other.id}/issues`;
+      const elsewhere = `/api/v4/projects/${other.id}/issues`;
       return [
         { method: 'GET', path: `${elsewhere}/${issueIid}` },
         { method: 'PUT', path: `${elsewhere}/${issueIid}`, body: { title: 'y' } },

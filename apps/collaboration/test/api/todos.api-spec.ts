@@ -3,14 +3,15 @@ import { noteCreated } from '@rookery/contracts';
 import type { DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
 import { paging, startNats } from '@rookery/testing';
-import type { PrivateNats, SeededUser } from '@rookery/testing';
+import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { TodosConsumer } from '../../src/todos/todos.consumer';
-import { castOf, startCollaboration } from '../support/collaboration';
-import type { Cast, Collaboration } from '../support/collaboration';
+import { castOf, startCollaboration } from '../support/app';
+import type { Cast } from '../support/app';
+import { issueActions } from '../support/issue-actions';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
-let service: Collaboration;
+let service: SeededService;
 let nats: PrivateNats;
 let worker: Worker;
 let project: DirectoryProject;
@@ -33,22 +34,11 @@ beforeEach(async () => {
 
 type Body = Record<string, unknown>;
 type Todo = Body & { id: number; action_name: string; target: { id: number; iid: number } };
-const by = (user: SeededUser) => service.app.as(service.seed.viewer(user));
-const anIssue = (fields: Body = {}, author = cast.owner) =>
-  by(author)
-    .post(`projects/${project.id}/issues`)
-    .body({ title: 'An issue', ...fields })
-    .json<{ id: number; iid: number }>();
-const comment = (issue: { iid: number }, body: string, author = cast.owner, fields: Body = {}) =>
-  by(author)
-    .post(`projects/${project.id}/issues/${issue.iid}/notes`)
-    .body({ body, ...fields })
-    .json<{ id: number }>();
-const edit = (issue: { iid: number }, fields: Body, author = cast.owner) =>
-  by(author).put(`projects/${project.id}/issues/${issue.iid}`).body(fields).json();
+const { by, anIssue, comment, edit } = issueActions(() => ({ service, project, cast }));
 const todosOf = async (user: SeededUser, query: Body = {}): Promise<Todo[]> => {
   await worker.drained();
-  return by(user).get('todos').query(query).json<Todo[]>();
+  const { body } = await by(user).get('/api/v4/todos').query(query).expect(200);
+  return body;
 };
 const actionsOf = async (user: SeededUser, query: Body = {}) =>
   (await todosOf(user, query)).map((todo) => todo.action_name);
@@ -59,7 +49,9 @@ describe('an item', () => {
     const issue = await anIssue({ title: 'Title "x"', assignee_ids: [cast.guest.id] });
     const note = await comment(issue, `look ${at(cast.reporter)} here`);
     const [todo] = await todosOf(cast.reporter);
-    const target = await by(cast.reporter).get(`projects/${project.id}/issues/${issue.iid}`).json<Body>();
+    const { body: target }: { body: Body } = await by(cast.reporter)
+      .get(`/api/v4/projects/${project.id}/issues/${issue.iid}`)
+      .expect(200);
     delete target['subscribed'];
     const { full_path, path } = (
       await service.database.query<{ full_path: string; path: string }>(
@@ -101,29 +93,29 @@ describe('an item', () => {
     const issue = await anIssue();
     await comment(issue, `a ${at(cast.guest)}`);
     const [todo] = await todosOf(cast.guest);
-    const path = `todos/${todo!.id}/mark_as_done`;
+    const path = `/api/v4/todos/${todo!.id}/mark_as_done`;
     for (const other of [cast.admin, cast.owner]) {
       const { status, body } = await by(other).post(path).send({});
       expect([status, body]).toEqual([404, { message: '404 Not found' }]);
     }
     expect(await actionsOf(cast.guest)).toEqual(['mentioned']);
-    const done = await by(cast.guest).post(path).send();
+    const done = await by(cast.guest).post(path);
     expect([done.status, done.body]).toMatchObject([
       201,
-      { id: todo!.id, state: 'done', target: { subscribed: false } },
+      { id: todo!.id, state: 'done', target: { subscribed: true } },
     ]);
     const again = await by(cast.guest).post(path).send({});
     expect([again.status, again.body.updated_at]).toEqual([201, done.body.updated_at]);
     expect(await actionsOf(cast.guest)).toEqual([]);
     expect(await actionsOf(cast.guest, { state: 'done' })).toEqual(['mentioned']);
-    expect((await by(cast.guest).post('todos/999999/mark_as_done').send()).status).toBe(404);
+    await by(cast.guest).post('/api/v4/todos/999999/mark_as_done').expect(404);
   });
 
   test('and all others are marked as done at once', async () => {
     const issue = await anIssue({ assignee_ids: [cast.guest.id] });
     await comment(issue, `a ${at(cast.guest)} ${at(cast.reporter)}`);
     expect(await actionsOf(cast.guest)).toEqual(['mentioned', 'assigned']);
-    const { status, text } = await by(cast.guest).post('todos/mark_as_done').send({ project_id: 1 });
+    const { status, text } = await by(cast.guest).post('/api/v4/todos/mark_as_done').send({ project_id: 1 });
     expect([status, text]).toEqual([204, '']);
     expect(await actionsOf(cast.guest)).toEqual([]);
     expect(await actionsOf(cast.reporter)).toEqual(['mentioned']);
@@ -132,11 +124,11 @@ describe('an item', () => {
   test('wants a token', async () => {
     const anonymous = service.app.as(service.seed.anonymous());
     for (const request of [
-      anonymous.get('todos'),
-      anonymous.post('todos/mark_as_done'),
-      anonymous.post('todos/1/mark_as_done'),
+      anonymous.get('/api/v4/todos'),
+      anonymous.post('/api/v4/todos/mark_as_done'),
+      anonymous.post('/api/v4/todos/1/mark_as_done'),
     ]) {
-      const { status, body } = await request.send();
+      const { status, body } = await request;
       expect([status, body]).toEqual([401, { message: '401 Unauthorized' }]);
     }
   });
@@ -169,7 +161,7 @@ describe('items are raised', () => {
     await comment(issue, `b ${at(cast.guest)}`);
     expect(await actionsOf(cast.guest)).toEqual(['mentioned', 'mentioned']);
     expect(await actionsOf(cast.planner)).toEqual([]);
-    // His second comment settled the first self-mention.
+    // The second comment settled the first self-mention.
     expect(await actionsOf(cast.owner)).toEqual([]);
     await comment(issue, `note to ${at(cast.owner)}`);
     expect(await actionsOf(cast.owner)).toEqual(['mentioned']);
@@ -182,9 +174,9 @@ describe('items are raised', () => {
     await edit(issue, { description: `x ${at(cast.guest)} ${at(cast.planner)} @${group.path}` });
     const note = await comment(issue, `y ${at(cast.reporter)}`);
     await by(cast.owner)
-      .put(`projects/${project.id}/issues/${issue.iid}/notes/${note.id}`)
-      .body({ body: `y ${at(cast.reporter)} ${at(cast.maintainer)}` })
-      .json();
+      .put(`/api/v4/projects/${project.id}/issues/${issue.iid}/notes/${note.id}`)
+      .send({ body: `y ${at(cast.reporter)} ${at(cast.maintainer)}` })
+      .expect(200);
     const counts = await Promise.all(
       (['guest', 'planner', 'developer', 'reporter', 'maintainer'] as const).map(
         async (name) => (await todosOf(cast[name])).length,
@@ -201,10 +193,16 @@ describe('items are raised', () => {
     const [event] = await service.database.query<{ payload: never }>(
       `select payload from outbox where subject = 'collaboration.issue.created.v1' order by id desc limit 1`,
     );
-    const late = { id: randomUUID(), time: new Date().toISOString(), aggregateId: issue.id, actorId: cast.owner.id };
+    const late = {
+      id: randomUUID(),
+      time: new Date().toISOString(),
+      aggregateType: 'issue',
+      aggregateId: issue.id,
+      actorId: cast.owner.id,
+    };
     await worker
       .get(Work)
-      .run((tx) => worker.get(TodosConsumer).issueCreated({ tx, events: [{ ...late, data: event!.payload }] }));
+      .run((tx) => worker.get(TodosConsumer).created({ tx, events: [{ ...late, data: event!.payload }] }));
     expect(await actionsOf(cast.guest)).toEqual(['mentioned']);
   });
 
@@ -315,10 +313,11 @@ describe('items are settled', () => {
     const delivered = {
       id: event!.event_id,
       time: new Date().toISOString(),
+      aggregateType: 'issue',
       aggregateId: issue.id,
       actorId: cast.owner.id,
     };
-    await worker.get(Work).run((tx) => consumer.issueCreated({ tx, events: [{ ...delivered, data: event!.payload }] }));
+    await worker.get(Work).run((tx) => consumer.created({ tx, events: [{ ...delivered, data: event!.payload }] }));
     expect([await actionsOf(cast.maintainer), await actionsOf(cast.maintainer, { state: 'done' })]).toEqual([
       [],
       ['assigned'],
@@ -332,12 +331,20 @@ describe('items go', () => {
     const note = await comment(one, `a ${at(cast.guest)}`);
     await comment(one, `b ${at(cast.guest)}`);
     expect(await actionsOf(cast.guest)).toEqual(['mentioned', 'mentioned', 'assigned']);
-    await by(cast.owner).delete(`projects/${project.id}/issues/${one.iid}/notes/${note.id}`).send();
+    await by(cast.owner).delete(`/api/v4/projects/${project.id}/issues/${one.iid}/notes/${note.id}`);
     expect((await todosOf(cast.guest)).map((todo) => todo['body'])).toEqual([`b ${at(cast.guest)}`, 'An issue']);
-    await by(cast.owner).delete(`projects/${project.id}/issues/${one.iid}`).send();
+    await by(cast.owner).delete(`/api/v4/projects/${project.id}/issues/${one.iid}`);
     expect(await actionsOf(cast.guest)).toEqual(['assigned']);
     const consumer = worker.get(TodosConsumer);
-    const event = { id: 'x', time: '', aggregateId: project.id, actorId: null, data: { project_id: project.id } };
+    const event = {
+      id: 'x',
+      time: '',
+      aggregateType: 'project',
+      aggregateId: project.id,
+      actorId: null,
+      data: { project_id: project.id },
+    };
+    await service.database.query('delete from directory_projects where id = $1', [project.id]);
     await worker.get(Work).run((tx) => consumer.projectDeleted({ tx, events: [event] }));
     expect(await service.database.query('select 1 from todos where target_id = $1', [two.id])).toEqual([]);
   });
@@ -385,13 +392,13 @@ describe('what may be seen', () => {
     for (const text of ['a', 'b']) await comment(issue, `${text} ${at(cast.guest)}`);
     const [todo] = await todosOf(cast.guest);
     await lose({ issue });
-    const list = await by(cast.guest).get('todos').send();
-    const mark = await by(cast.guest).post(`todos/${todo!.id}/mark_as_done`).send();
+    const list = await by(cast.guest).get('/api/v4/todos');
+    const mark = await by(cast.guest).post(`/api/v4/todos/${todo!.id}/mark_as_done`);
     if (what === 'the account') {
       expect([list.status, mark.status]).toEqual([403, 403]);
       return;
     }
-    expect([list.status, list.body, list.headers.get('x-total'), mark.status]).toEqual([200, [], '0', 404]);
+    expect([list.status, list.body, list.get('x-total'), mark.status]).toEqual([200, [], '0', 404]);
     const [row] = await service.database.query<{ state: string }>('select state from todos where id = $1', [todo!.id]);
     expect(row?.state).toBe('pending');
   });
@@ -404,19 +411,19 @@ describe('what may be seen', () => {
     await service.database.query('update directory_memberships set access_level = 10 where user_id = $1', [
       cast.reporter.id,
     ]);
-    const list = await by(cast.reporter).get('todos').send();
-    expect([list.body.length, list.headers.get('x-total')]).toEqual([1, '1']);
+    const list = await by(cast.reporter).get('/api/v4/todos');
+    expect([list.body.length, list.get('x-total')]).toEqual([1, '1']);
     expect(list.text).not.toContain('secret');
     const [hidden] = await service.database.query<{ id: number }>(
       'select id from todos where user_id = $1 order by id limit 1',
       [cast.reporter.id],
     );
-    expect((await by(cast.reporter).post(`todos/${hidden!.id}/mark_as_done`).send()).status).toBe(404);
+    await by(cast.reporter).post(`/api/v4/todos/${hidden!.id}/mark_as_done`).expect(404);
   });
 
   test('is read by the state of the directory that the request asks for', async () => {
     const stale = { ...service.seed.viewer(cast.guest), directory: { version: 1e9, epoch: 'seed' } };
-    expect((await service.app.as(stale).get('todos').send()).status).toBe(503);
+    await service.app.as(stale).get('/api/v4/todos').expect(503);
   });
 });
 
@@ -443,10 +450,10 @@ describe('filters', () => {
     expect(await count({ type: 'WikiPage::Meta' })).toBe(0);
     expect(await count({ state: 'done' })).toBe(0);
     for (const query of [{ action: 'x' }, { state: 'x' }, { type: 'issue' }]) {
-      const { status, body } = await by(cast.guest).get('todos').query(query).send();
+      const { status, body } = await by(cast.guest).get('/api/v4/todos').query(query);
       expect([status, body]).toEqual([400, { error: `${Object.keys(query)[0]} does not have a valid value` }]);
     }
-    expect((await by(cast.guest).get('todos').query({ group_id: 'x' }).send()).status).toBe(400);
+    await by(cast.guest).get('/api/v4/todos').query({ group_id: 'x' }).expect(400);
   });
 
   test('leave the count to what is visible', async () => {
@@ -455,8 +462,8 @@ describe('filters', () => {
     await todosOf(cast.guest);
     await edit(closed, { assignee_ids: [] });
     await worker.drained();
-    const { body, headers } = await by(cast.guest).get('todos').send();
-    expect([body.length, headers.get('x-total')]).toEqual([1, '1']);
+    const { body, headers } = await by(cast.guest).get('/api/v4/todos');
+    expect([body.length, headers['x-total']]).toEqual([1, '1']);
   });
 });
 
@@ -466,7 +473,7 @@ describe('pages', () => {
     for (let i = 0; i < 7; i++) await comment(issue, `x ${at(cast.guest)}`);
     await worker.drained();
   });
-  paging(() => ({ app: service.app, viewer: service.seed.viewer(cast.guest), path: 'todos', rows: 7 }));
+  paging(() => ({ app: service.app, viewer: service.seed.viewer(cast.guest), path: '/api/v4/todos', rows: 7 }));
 });
 
 describe('an effect', () => {
@@ -479,10 +486,78 @@ describe('an effect', () => {
       [noteCreated.subject],
     );
     const time = row!.occurred_at.toISOString();
-    const event = { id: row!.event_id, time, aggregateId: note.id, actorId: cast.owner.id, data: row!.payload };
+    const event = {
+      id: row!.event_id,
+      time,
+      aggregateType: 'note',
+      aggregateId: note.id,
+      actorId: cast.owner.id,
+      data: row!.payload,
+    };
     for (let run = 0; run < 2; run++) {
       await worker.get(Work).run((tx) => worker.get(TodosConsumer).noteCreated({ tx, events: [event] }));
     }
     expect(await actionsOf(cast.guest)).toEqual(['mentioned']);
+  });
+});
+
+describe('answers in a thread', () => {
+  const threadsOf = ({ iid }: { iid: number }) => `/api/v4/projects/${project.id}/issues/${iid}/discussions`;
+  const begin = async (issue: { iid: number }, body: string): Promise<{ id: string; notes: { id: number }[] }> =>
+    (await by(cast.owner).post(threadsOf(issue)).send({ body }).expect(201)).body;
+  const answer = (issue: { iid: number }, thread: { id: string }, user: SeededUser, body = 'An answer') =>
+    by(user)
+      .post(`${threadsOf(issue)}/${thread.id}/notes`)
+      .send({ body })
+      .expect(201);
+
+  test('settle what this thread raised, a comment settles all', async () => {
+    const issue = await anIssue({ description: `see ${at(cast.guest)}` });
+    const one = await begin(issue, `one ${at(cast.guest)}`);
+    const other = await begin(issue, `other ${at(cast.guest)}`);
+    await answer(issue, other, cast.owner, `and ${at(cast.guest)} once more`);
+    expect(await todosOf(cast.guest)).toHaveLength(4);
+    await answer(issue, other, cast.guest);
+    const left = await todosOf(cast.guest);
+    expect(left.map((todo) => todo['body']).sort()).toEqual(['An issue', `one ${at(cast.guest)}`]);
+    await answer(issue, one, cast.guest);
+    expect((await todosOf(cast.guest)).map((todo) => todo['body'])).toEqual(['An issue']);
+    await comment(issue, 'Done', cast.guest);
+    expect(await todosOf(cast.guest)).toEqual([]);
+  });
+
+  test('settle so whatever came first to be told', async () => {
+    const issue = await anIssue();
+    const one = await begin(issue, 'one');
+    const other = await begin(issue, 'other');
+    await worker.drained();
+    await answer(issue, one, cast.guest);
+    await worker.drained();
+    // The mentions happened before the answer, and are told after it.
+    const told = async (thread: { notes: { id: number }[] }) => {
+      const noteId = thread.notes[0]!.id;
+      await service.database.query('update notes set body = $2 where id = $1', [noteId, `${at(cast.guest)} here`]);
+      const data = { note_id: noteId, noteable_type: 'Issue', noteable_id: issue.id, noteable_iid: issue.iid };
+      const facts = { project_id: project.id, group_id: null, author_id: cast.owner.id, internal: false };
+      const [row] = await service.database.query<{ created_at: Date }>('select created_at from notes where id = $1', [
+        noteId,
+      ]);
+      const created_at = row!.created_at.toISOString();
+      const event = {
+        id: randomUUID(),
+        time: created_at,
+        aggregateType: 'note',
+        aggregateId: noteId,
+        actorId: cast.owner.id,
+        data: { ...data, ...facts, created_at },
+      };
+      const effect = { events: [event] } as never as Parameters<TodosConsumer['noteCreated']>[0];
+      await worker.get(Work).run((tx) => worker.get(TodosConsumer).noteCreated({ ...effect, tx }));
+    };
+    await told(one);
+    await told(other);
+    expect((await todosOf(cast.guest)).map((todo) => todo['target_url'])).toEqual([
+      expect.stringMatching(new RegExp(`#note_${other.notes[0]!.id}$`)),
+    ]);
   });
 });

@@ -1,9 +1,9 @@
 import type { Viewer } from '@rookery/kernel';
 import { tokenScopes } from '@rookery/testing';
-import { startCollaboration } from '../support/collaboration';
-import type { Collaboration } from '../support/collaboration';
+import type { SeededService } from '@rookery/testing';
+import { startCollaboration } from '../support/app';
 
-let service: Collaboration;
+let service: SeededService;
 let reader: Viewer;
 beforeAll(async () => {
   service = await startCollaboration();

@@ -1,15 +1,14 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import { anonymousViewer } from '@rookery/testing';
-import type { SeededUser } from '@rookery/testing';
-import { startCollaboration } from '../support/collaboration';
-import type { Collaboration } from '../support/collaboration';
+import type { SeededService, SeededUser } from '@rookery/testing';
+import { startCollaboration } from '../support/app';
 
-let service: Collaboration;
+let service: SeededService;
 beforeAll(async () => void (service = await startCollaboration()));
 afterAll(() => service.close());
 
 const as = (who: SeededUser) => service.app.as(service.seed.viewer(who));
-const counts = (who: SeededUser) => as(who).get('user_counts');
+const counts = (who: SeededUser) => as(who).get('/api/v4/user_counts');
 
 async function issues(
   by: SeededUser,
@@ -18,7 +17,7 @@ async function issues(
   over = {},
 ): Promise<{ id: number; iid: number }> {
   const body = { title: 'A title', assignee_ids: [assignee.id], ...over };
-  return as(by).post(`projects/${project.id}/issues`).body(body).json();
+  return (await as(by).post(`/api/v4/projects/${project.id}/issues`).send(body).expect(201)).body;
 }
 async function todo(user: SeededUser, project: DirectoryProject, issueId: number, state = 'pending'): Promise<void> {
   await service.database.query(
@@ -51,7 +50,7 @@ describe('GET /user_counts', () => {
     const first = await issues(root, open, ada);
     await issues(root, open, ada, { confidential: true });
     const done = await issues(root, open, ada);
-    await as(root).put(`projects/${open.id}/issues/${done.iid}`).body({ state_event: 'close' }).json();
+    await as(root).put(`/api/v4/projects/${open.id}/issues/${done.iid}`).send({ state_event: 'close' }).expect(200);
     const inside = await issues(root, closed, ada);
     await issues(root, open, root);
     await todo(ada, open, first.id);
@@ -68,9 +67,11 @@ describe('GET /user_counts', () => {
   });
 
   it('needs a token of fitting scope', async () => {
-    expect((await service.app.as(anonymousViewer()).get('user_counts')).body).toEqual({ message: '401 Unauthorized' });
+    expect((await service.app.as(anonymousViewer()).get('/api/v4/user_counts')).body).toEqual({
+      message: '401 Unauthorized',
+    });
     const viewer = { ...service.seed.viewer(await service.seed.user()), scopes: ['read_registry'] };
-    const refused = await service.app.as(viewer).get('user_counts');
+    const refused = await service.app.as(viewer).get('/api/v4/user_counts');
     expect([refused.status, refused.body]).toEqual([
       403,
       {

@@ -1,19 +1,20 @@
 import { userSummary } from '@rookery/directory';
-import { noteAuthorShape, userShape } from '../../src/json-rows/user-shapes';
-import { issueDetailPresenter, issuePresenter } from '../../src/issues/issue.shape';
+import { issueDetailShape, issueShape } from '../../src/issues/issue.shape';
+import { noteAuthorShape, personShape } from '../../src/noteables/person.shape';
 
 const keysOf = (presenter: { readonly schema: { readonly [key: string]: unknown } }): string[] =>
   Object.keys(presenter.schema['properties'] as object);
 
 test('people look alike, whether PostgreSQL or the presenter writes them', () => {
-  expect(keysOf(userShape('u', 'http://localhost').presenter)).toEqual(keysOf(userSummary));
+  expect(keysOf(personShape.presenter)).toEqual(keysOf(userSummary));
 });
 
 test('the author of a note is a person with an address and a date', () => {
-  const author = noteAuthorShape('u', 'http://localhost', { viewer: '1', isAdmin: 'false' });
-  expect(keysOf(author.presenter)).toEqual([...keysOf(userSummary), 'email', 'created_at']);
+  expect(keysOf(noteAuthorShape.presenter)).toEqual([...keysOf(userSummary), 'email', 'created_at']);
+  // Of a private profile others are not told since when it is there.
+  expect(noteAuthorShape.presenter.schema['required']).toEqual([...keysOf(userSummary), 'email']);
 });
 
 test('one issue is a listed one and whether the reader follows it', () => {
-  expect(keysOf(issueDetailPresenter)).toEqual([...keysOf(issuePresenter), 'subscribed']);
+  expect(keysOf(issueDetailShape.presenter)).toEqual([...keysOf(issueShape.presenter), 'subscribed']);
 });

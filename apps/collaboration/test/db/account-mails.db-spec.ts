@@ -1,17 +1,17 @@
 import { accessTokenExpiryApproached, accessTokenRotated, emailConfirmationRequested } from '@rookery/contracts';
 import type { AccountMailFacts } from '@rookery/contracts';
-import { startNats } from '@rookery/testing';
-import type { PrivateNats } from '@rookery/testing';
+import { startNats, until } from '@rookery/testing';
+import type { PrivateNats, SeededService } from '@rookery/testing';
 import { AccountFacts } from '../support/account-facts';
-import { startCollaboration } from '../support/collaboration';
-import type { Collaboration } from '../support/collaboration';
+import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
 import type { MailServer } from '../support/mail-server';
+import { dropOld } from '../support/old-rows';
 import { publish } from '../support/published';
-import { startWorker, until } from '../support/worker';
+import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
-let service: Collaboration;
+let service: SeededService;
 let nats: PrivateNats;
 let smtp: MailServer;
 let identity: AccountFacts;
@@ -95,7 +95,9 @@ test('somebody who gave an address is sent the link once, however often the even
   await publish(nats, asked(), id);
   await worker.drained();
   expect(await rows()).toHaveLength(1);
-  expect(identity.questions).toEqual([{ template: 'email_confirmation', recipient_id: 42, subject_id: 7 }]);
+  // When it is taken, and right before it leaves.
+  const question = { template: 'email_confirmation', recipient_id: 42, subject_id: 7 };
+  expect(identity.questions).toEqual([question, question]);
   const [mail] = smtp.mails;
   expect(mail!.to).toBe('ann@mail.example');
   const { parsed } = mail!;
@@ -147,6 +149,16 @@ test('what is settled meanwhile is dropped, and nobody hears of it', async () =>
   await allIn(3, 'sent', 'dropped');
   expect((await rows()).map((row) => row.state)).toEqual(['sent', 'dropped', 'sent']);
   expect(smtp.mails).toHaveLength(2);
+});
+
+test('what is settled while others are sent does not leave', async () => {
+  identity.answer = ({ recipient_id }) =>
+    recipient_id === 2 && identity.questions.length > 3 ? null : facts({ address: `p${recipient_id}@mail.example` });
+  await queue([1, 2, 3]);
+  await start({ MAILER_CONNECTIONS_COUNT: '1' });
+  await allIn(3, 'sent', 'dropped');
+  expect((await rows()).map((row) => row.state)).toEqual(['sent', 'dropped', 'sent']);
+  expect(smtp.recipients()).toEqual(['p1', 'p3']);
 });
 
 test('while identity is away everything waits, and goes when it is back', async () => {
@@ -205,7 +217,7 @@ test('an address that is none is sent nothing', async () => {
   expect(smtp.mails).toEqual([]);
 });
 
-test('a person has one allowance for all that he is sent', async () => {
+test('a person has one allowance for all their e-mails', async () => {
   identity.answer = () => facts();
   await service.database.query(`insert into mail_allowances (recipient_id, tokens, refilled_at) values (1, 1, now())`);
   await queue([1, 1, 1]);
@@ -236,12 +248,11 @@ test('while e-mails are switched off, nothing is queued', async () => {
 });
 
 test('old ones are dropped, those that wait are not', async () => {
-  const { Pruning } = await import('../../src/pruning/pruning');
   await queue([1, 2, 3]);
   await service.database.query(
     `update account_mails set created_at = now() - interval '31 days', next_attempt_at = 'infinity',
        state = case recipient_id when 1 then 'queued' when 2 then 'sent' else 'dropped' end`,
   );
-  expect(await service.app.get(Pruning).once()).toBe(2);
+  expect(await dropOld(service)).toBe(2);
   expect(await rows()).toMatchObject([{ state: 'queued' }]);
 });

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
-import type { SeededUser } from '@rookery/testing';
-import { Departures } from '../../src/departures/departures';
-import { DeparturesConsumer } from '../../src/departures/departures.consumer';
-import { eventsOf, startCollaboration } from '../support/collaboration';
-import type { Collaboration } from '../support/collaboration';
+import { startNats, until } from '@rookery/testing';
+import type { SeededService, SeededUser } from '@rookery/testing';
+import { Departures } from '../../src/removal/departures';
+import { DeparturesConsumer } from '../../src/removal/departures.consumer';
+import { eventsOf, startCollaboration } from '../support/app';
+import { startWorker } from '../support/worker';
 
-let service: Collaboration;
+let service: SeededService;
 let ghost: SeededUser;
 let owner: SeededUser;
 let project: DirectoryProject;
@@ -26,14 +27,17 @@ interface Thing {
   readonly author: { readonly id: number } | null;
 }
 const as = (who: SeededUser) => service.app.as(service.seed.viewer(who));
-const issueOf = (who: SeededUser, over: Record<string, unknown> = {}): Promise<Thing> =>
-  as(who)
-    .post(`projects/${project.id}/issues`)
-    .body({ title: 'A title', ...over })
-    .json<Thing>();
-const noteOf = (who: SeededUser, issue: Thing): Promise<Thing> =>
-  as(who).post(`projects/${project.id}/issues/${issue.iid}/notes`).body({ body: 'A word' }).json<Thing>();
-const shown = (issue: Thing, what = '') => as(owner).get(`projects/${project.id}/issues/${issue.iid}${what}`);
+const issueOf = async (who: SeededUser, over: Record<string, unknown> = {}): Promise<Thing> =>
+  (
+    await as(who)
+      .post(`/api/v4/projects/${project.id}/issues`)
+      .send({ title: 'A title', ...over })
+      .expect(201)
+  ).body as Thing;
+const noteOf = async (who: SeededUser, issue: Thing): Promise<Thing> =>
+  (await as(who).post(`/api/v4/projects/${project.id}/issues/${issue.iid}/notes`).send({ body: 'A word' }).expect(201))
+    .body as Thing;
+const shown = (issue: Thing, what = '') => as(owner).get(`/api/v4/projects/${project.id}/issues/${issue.iid}${what}`);
 const count = async (table: string, where: string, ...values: unknown[]): Promise<number> =>
   (await service.database.query<{ n: number }>(`select count(*)::int as n from ${table} where ${where}`, values))[0]!.n;
 
@@ -44,7 +48,14 @@ async function remove(person: SeededUser, hard: boolean): Promise<void> {
 }
 async function deliver(person: SeededUser, hard: boolean, ghostId = ghost.id): Promise<void> {
   const data = { user_id: person.id, ghost_user_id: hard ? null : ghostId, hard_delete: hard };
-  const event = { id: randomUUID(), time: new Date().toISOString(), aggregateId: person.id, actorId: 1, data };
+  const event = {
+    id: randomUUID(),
+    time: new Date().toISOString(),
+    aggregateType: 'user',
+    aggregateId: person.id,
+    actorId: 1,
+    data,
+  };
   const consumer = service.app.get(DeparturesConsumer);
   await service.app.get(Work).run((tx) => consumer.userDeleted({ tx, events: [event] }));
 }
@@ -58,7 +69,11 @@ async function busyPerson(): Promise<{ person: SeededUser; own: Thing; note: Thi
   const note = await noteOf(owner, own);
   const elsewhere = await issueOf(owner, { assignee_ids: [person.id] });
   const word = await noteOf(person, elsewhere);
-  await as(person).put(`projects/${project.id}/issues/${elsewhere.iid}`).body({ state_event: 'close' }).json();
+  await as(person)
+    .put(`/api/v4/projects/${project.id}/issues/${elsewhere.iid}`)
+    .send({ state_event: 'close', add_labels: 'named' })
+    .expect(200);
+  await as(person).post(`/api/v4/projects/${project.id}/labels/named/subscribe`).expect(201);
   const { database } = service;
   await database.query(
     `insert into todos (user_id, author_id, action, project_id, target_type, target_id, note_id, source_event_id, state, created_at, updated_at)
@@ -112,7 +127,7 @@ async function traces(id: number): Promise<string[]> {
 }
 
 describe('whoever is removed', () => {
-  it('leaves what he wrote to the ghost, and nothing else', async () => {
+  it('leaves what the person wrote to the ghost, and nothing else', async () => {
     const { person, own, elsewhere, word } = await busyPerson();
     expect(await traces(person.id)).toEqual([
       'account_mails.recipient_id',
@@ -120,12 +135,14 @@ describe('whoever is removed', () => {
       'issue_assignees.user_id',
       'issues.author_id',
       'issues.closed_by_id',
+      'label_subscriptions.user_id',
       'mail_allowances.recipient_id',
       'mails.recipient_id',
       'note_creations.user_id',
       'notes.author_id',
       'notification_settings.user_id',
       'participants.user_id',
+      'resource_label_events.user_id',
       'todos.author_id',
       'todos.user_id',
     ]);
@@ -136,9 +153,11 @@ describe('whoever is removed', () => {
     expect((await shown(elsewhere, '/notes?activity_filter=only_comments')).body).toMatchObject([
       { id: word.id, author: null },
     ]);
-    expect((await as(owner).get('todos')).status).toBe(200);
-    expect((await as(owner).get(`projects/${project.id}/events`)).status).toBe(200);
-    expect((await as(owner).get(`projects/${project.id}/issues`)).body.map((one: Thing) => one.id)).toContain(own.id);
+    await as(owner).get('/api/v4/todos').expect(200);
+    await as(owner).get(`/api/v4/projects/${project.id}/events`).expect(200);
+    expect((await as(owner).get(`/api/v4/projects/${project.id}/issues`)).body.map((one: Thing) => one.id)).toContain(
+      own.id,
+    );
 
     await workOff();
     expect(await traces(person.id)).toEqual([]);
@@ -151,6 +170,7 @@ describe('whoever is removed', () => {
     expect((await shown(elsewhere, '/notes?activity_filter=only_comments')).body).toMatchObject([
       { id: word.id, author: { id: ghost.id } },
     ]);
+    expect((await shown(elsewhere, '/resource_label_events')).body).toMatchObject([{ user: { id: ghost.id } }]);
     expect(await count('todos', `user_id = $1 and author_id = $2`, owner.id, ghost.id)).toBe(1);
     expect(await count('mails', `recipient_id = $1 and actor_id = $2`, owner.id, ghost.id)).toBe(1);
   });
@@ -160,8 +180,9 @@ describe('whoever is removed', () => {
     await remove(person, true);
     await workOff();
     expect(await traces(person.id)).toEqual([]);
-    expect((await shown(own)).status).toBe(404);
+    await shown(own).expect(404);
     expect((await shown(elsewhere)).body).toMatchObject({ closed_by: null, state: 'closed', user_notes_count: 0 });
+    expect((await shown(elsewhere, '/resource_label_events')).body).toEqual([]);
     expect((await shown(elsewhere, '/notes')).body.filter((one: Thing) => one.author === null)).toEqual([]);
     expect(await count('notes', `noteable_id = $1`, own.id)).toBe(0);
     expect(
@@ -224,4 +245,53 @@ describe('whoever is removed', () => {
     await service.database.query(`update directory_users set id = $2 where id = $1`, [unknown, ghost.id]);
     expect(await count('issues', 'id = $1 and author_id = $2', issue.id, unknown)).toBe(1);
   });
+
+  it('is worked off by a worker at once, and a minute later again', async () => {
+    const person = await service.seed.user();
+    await service.seed.member(person, project, 'developer');
+    const issue = await issueOf(person);
+    const nats = await startNats();
+    const worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
+    await remove(person, false);
+    await until(
+      async () => (await count('issues', 'id = $1 and author_id = $2', issue.id, ghost.id)) === 1,
+      'the heir',
+    );
+    const [next] = await service.database.query<{ round: number; in_s: number }>(
+      `select d.round, extract(epoch from j.run_at - now())::float as in_s from user_departures d, graphile_worker.jobs j
+       where d.user_id = $1 and j.key = 'hand-over-traces:' || d.user_id`,
+      [person.id],
+    );
+    expect(next).toMatchObject({ round: 2 });
+    expect(next!.in_s).toBeGreaterThan(30);
+    await worker.stop();
+    await nats.drop();
+  });
+});
+
+test('somebody whom the directory still knows loses nothing, whatever an event says', async () => {
+  const person = await service.seed.user();
+  const issue = await issueOf(person);
+  await deliver(person, true);
+  expect(await count('user_departures', 'user_id = $1', person.id)).toBe(0);
+  expect(await count('issues', 'id = $1', issue.id)).toBe(1);
+
+  await remove(person, true);
+  expect(await count('user_departures', 'user_id = $1', person.id)).toBe(1);
+});
+
+test('a thread goes on without who began it, and what they resolved stays so', async () => {
+  const person = await service.seed.user();
+  await service.seed.member(person, project, 'developer');
+  const issue = await issueOf(owner);
+  const threads = `/api/v4/projects/${project.id}/issues/${issue.iid}/discussions`;
+  const { body: thread } = await as(person).post(threads).send({ body: 'one' }).expect(201);
+  await as(owner).post(`${threads}/${thread.id}/notes`).send({ body: 'two' }).expect(201);
+  await as(person).post(`${threads}/${thread.id}/notes`).send({ body: 'three' }).expect(201);
+  await as(person).put(`${threads}/${thread.id}`).send({ resolved: true }).expect(200);
+  await remove(person, true);
+  await workOff();
+  const { body: left } = await as(owner).get(threads).expect(200);
+  expect(left).toMatchObject([{ id: thread.id, notes: [{ body: 'two', resolved: true, resolved_by: null }] }]);
+  expect(left[0].notes).toHaveLength(1);
 });

@@ -1,12 +1,15 @@
 import { join } from 'node:path';
-import { expectGolden, nodesOf, planOf, readRows, testDatabase } from '@rookery/testing';
-import type { Statement, TestDatabase } from '@rookery/testing';
+import { expectGolden, nodesOf, planOf, readRows, testDatabase, until } from '@rookery/testing';
+import type { Planned, TestDatabase } from '@rookery/testing';
 import { runMigrations } from '@rookery/persistence';
+import type { Database } from '@rookery/persistence';
 import { Pool } from 'pg';
 import { ActivityFeeds } from '../../src/activity/feeds';
 import type { ActivityFilter, Feed } from '../../src/activity/feeds';
 import { migrations } from '../../src/database';
-import { until } from '../support/worker';
+import { issueKind } from '../../src/issues/issue.kind';
+import { NoteableKinds } from '../../src/noteables/noteable-kinds';
+import { ParticipantsQueries } from '../../src/subscriptions/participants.queries';
 import { TodoStatements } from '../../src/todos/todos.statements';
 import type { TodoFilter } from '../../src/todos/todos.statements';
 
@@ -17,8 +20,10 @@ import type { TodoFilter } from '../../src/todos/todos.statements';
 let database: TestDatabase;
 let pool: Pool;
 const externalUrl = 'http://localhost:8080';
-const todos = new TodoStatements(externalUrl);
-const feeds = new ActivityFeeds(externalUrl);
+const kinds = new NoteableKinds([issueKind]);
+const todos = new TodoStatements(kinds, externalUrl);
+const people = new ParticipantsQueries({} as Database, { externalUrl } as never);
+const feeds = new ActivityFeeds(kinds, externalUrl);
 
 beforeAll(async () => {
   database = await testDatabase('collaboration', migrations);
@@ -47,6 +52,9 @@ beforeAll(async () => {
       select case when g % 10 = 0 then 8 else 1 + g % 4000 end, 1 + g % 200, 'mentioned', i.project_id, 'Issue', i.id, n.id,
         gen_random_uuid(), case when g % 3 = 0 then 'done' else 'pending' end, now(), now()
       from generate_series(1, 40000) g join notes n on n.id = g join issues i on i.id = n.noteable_id;
+    insert into participants (noteable_type, noteable_id, user_id, project_id, note_id)
+      select 'Issue', n.noteable_id, n.author_id, n.project_id, min(n.id) from notes n
+      group by n.noteable_id, n.author_id, n.project_id on conflict do nothing;
     insert into activity_events (project_id, author_id, action, target_type, target_id, noteable_type, noteable_id,
         source_event_id, created_at)
       select i.project_id, case when g % 10 = 0 then 8 else 1 + g % 4000 end, 'commented', 'Note', n.id, 'Issue', i.id,
@@ -67,22 +75,22 @@ afterAll(async () => {
 });
 
 /** Tables that grow; the directory of a test is so small that any way is right. */
-const GROWING_TABLE = /^(todos|activity_events|issues|notes)$/;
-const GROWING_INDEX = /_(todos|activity_events|issues|notes)(_|$)/;
+const GROWING_TABLE = /^(todos|activity_events|issues|notes|participants)$/;
+const GROWING_INDEX = /_(todos|activity_events|issues|notes|participants)(_|$)/;
 const page = { page: 1, perPage: 20 };
-const listed = (filter: Partial<TodoFilter> = {}): Statement => {
-  const values: unknown[] = [8, false, false];
-  return { text: todos.page({ state: 'pending', ...filter }, page, values).text, values };
-};
-const feed = (kind: Feed, more: unknown[] = [], filter: Partial<ActivityFilter> = {}): Statement => {
-  const values: unknown[] = [8, false, false, ...more];
-  return { text: feeds.pageSql(kind, { sort: 'desc', ...filter }, page, values), values };
-};
-const HOT: Record<string, () => Statement> = {
+const listed = (filter: Partial<TodoFilter> = {}): Planned =>
+  todos.page({ state: 'pending', ...filter }, page, [8, false, false]);
+const feed =
+  (kind: Feed, more: unknown[] = [], filter: Partial<ActivityFilter> = {}): Planned =>
+  (db) =>
+    feeds.page(db, kind, { sort: 'desc', ...filter }, page, [8, false, false, ...more]);
+const HOT: Record<string, () => Planned> = {
   'todos-pending': () => listed(),
+  'participants-of-issue': () =>
+    people.statement({ kind: issueKind, by: 'iid' }, page, [2, 1, 8, true, false, false, false]),
   'todos-done': () => listed({ state: 'done' }),
   'activity-of-author': () => feed('author', [8]),
-  'activity-of-project': () => feed('project', [8, 'p8', true, true, true, true]),
+  'activity-of-project': () => feed('project', [8, 'p8', true, true, true, true, true, true]),
   'activity-of-memberships': () => feed('memberships'),
 };
 

@@ -1,14 +1,15 @@
-import type { PrivateNats, SeededUser } from '@rookery/testing';
-import { startNats } from '@rookery/testing';
+import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
+import { startNats, until } from '@rookery/testing';
 import type { DirectoryProject } from '@rookery/contracts';
-import { startCollaboration } from '../support/collaboration';
-import type { Collaboration } from '../support/collaboration';
+import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
 import type { MailServer } from '../support/mail-server';
-import { startWorker, until } from '../support/worker';
+import { JUDGED_MS } from '../../src/notifications/mailer/judgement';
+import { dropOld } from '../support/old-rows';
+import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
-let service: Collaboration;
+let service: SeededService;
 let nats: PrivateNats;
 let smtp: MailServer;
 let project: DirectoryProject;
@@ -137,7 +138,43 @@ test('a server that stalls holds nobody for ever', async () => {
   expect(smtp.mails).toHaveLength(4);
 });
 
-test('a person gets no more at once than his allowance', async () => {
+test('what its recipient may not read any more does not leave, although it was taken before', async () => {
+  let answer: (value: null) => void = () => undefined;
+  let stalled = 0;
+  smtp.answer = (stage) =>
+    stage === 'data' && stalled++ === 0 ? new Promise<null>((resolve) => (answer = resolve)) : null;
+  await queue(await people(4));
+  await start({ MAILER_CONNECTIONS_COUNT: '1' });
+  await until(() => stalled === 1, 'the first message');
+  await service.database.query('update issues set confidential = true where id = $1', [issueId]);
+  // A dialogue that outlasts the judgement made when the batch was taken.
+  setTimeout(() => answer(null), 2 * JUDGED_MS);
+  await allIn('sent', 'dropped');
+  await service.database.query('update issues set confidential = false where id = $1', [issueId]);
+  expect(smtp.mails).toHaveLength(1);
+  expect((await rows()).map((row) => row.state).sort()).toEqual(['dropped', 'dropped', 'dropped', 'sent']);
+});
+
+test('it goes where its recipient is now, although it was taken before', async () => {
+  let answer: (value: null) => void = () => undefined;
+  let stalled = 0;
+  smtp.answer = (stage) =>
+    stage === 'data' && stalled++ === 0 ? new Promise<null>((resolve) => (answer = resolve)) : null;
+  const recipients = await people(3);
+  await queue(recipients);
+  await start({ MAILER_CONNECTIONS_COUNT: '1' });
+  await until(() => stalled === 1, 'the first message');
+  for (const person of recipients)
+    await service.seed.put('users', { ...person, notification_email: `new-${person.notification_email}` });
+  setTimeout(() => answer(null), 2 * JUDGED_MS);
+  await allIn('sent');
+  const sentTo = smtp.mails.map((mail) => mail.to).sort();
+  const first = recipients.find((one) => sentTo.includes(one.notification_email!))!;
+  const others = recipients.filter((one) => one !== first).map((one) => `new-${one.notification_email}`);
+  expect(sentTo).toEqual([first.notification_email, ...others].sort());
+});
+
+test('a person gets no more at once than their allowance', async () => {
   const [flooded, other] = await people(2);
   await queue([flooded!], 30);
   await queue([other!]);
@@ -171,7 +208,6 @@ test('while e-mails are switched off, nothing is sent', async () => {
 });
 
 test('old ones are dropped, those that wait are not', async () => {
-  const { Pruning } = await import('../../src/pruning/pruning');
   await queue(await people(1), 3);
   await service.database.query(
     `update mails set created_at = now() - interval '31 days', next_attempt_at = 'infinity'`,
@@ -185,9 +221,9 @@ test('old ones are dropped, those that wait are not', async () => {
     );
   await entry('1097 days');
   await entry('1095 days');
-  expect(await service.app.get(Pruning).once()).toBe(2502);
+  expect(await dropOld(service)).toBe(2502);
   expect(await rows()).toMatchObject([{ state: 'queued' }]);
   const [left] = await service.database.query<{ count: number }>('select count(*)::integer from activity_events');
   expect(left!.count).toBe(2500);
-  expect(await service.app.get(Pruning).once()).toBe(0);
+  expect(await dropOld(service)).toBe(0);
 });

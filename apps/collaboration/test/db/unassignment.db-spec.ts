@@ -1,9 +1,9 @@
 import { Work } from '@rookery/persistence';
-import { UnassignmentConsumer } from '../../src/assignees/unassignment.consumer';
-import { startCollaboration } from '../support/collaboration';
-import type { Collaboration } from '../support/collaboration';
+import type { SeededService } from '@rookery/testing';
+import { UnassignmentConsumer } from '../../src/issues/assignees/unassignment.consumer';
+import { startCollaboration } from '../support/app';
 
-let service: Collaboration;
+let service: SeededService;
 beforeAll(async () => void (service = await startCollaboration()));
 afterAll(() => service.close());
 
@@ -27,15 +27,22 @@ test.each([
   const client = service.app.as(service.seed.viewer(owner));
   const issueIn = (id: number, title: string) =>
     client
-      .post(`projects/${id}/issues`)
-      .body({ title, assignee_ids: [gone.id, owner.id] })
-      .json();
+      .post(`/api/v4/projects/${id}/issues`)
+      .send({ title, assignee_ids: [gone.id, owner.id] })
+      .expect(201);
   await issueIn(project.id, 'in the project');
   await issueIn(nested.id, 'in a subgroup');
   await issueIn(elsewhere.id, 'elsewhere');
 
   const data = { user_id: gone.id, ...where({ project: project.id, group: group.id }) };
-  const event = { id: 'x', time: new Date().toISOString(), aggregateId: 1, actorId: owner.id, data };
+  const event = {
+    id: 'x',
+    time: new Date().toISOString(),
+    aggregateType: 'any',
+    aggregateId: 1,
+    actorId: owner.id,
+    data,
+  };
   const consumer = service.app.get(UnassignmentConsumer);
   await service.app.get(Work).run((tx) => consumer.unassign({ tx, events: [event] }));
 

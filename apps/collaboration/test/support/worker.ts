@@ -1,14 +1,15 @@
 import { Database, databaseSettingsFor } from '@rookery/persistence';
-import { messagingSettings } from '@rookery/messaging';
+import { jobSettings } from '@rookery/jobs';
+import { JetStreamStrategy, messagingSettings } from '@rookery/messaging';
 import { createLogger, LOGGER, platformSettings, readSettings, ShutdownOrder } from '@rookery/platform';
-import type { BootContext } from '@rookery/platform';
+import type { BootContext, SettingsDefinition } from '@rookery/platform';
 import type { PrivateNats } from '@rookery/testing';
-import { TEST_INTERNAL_SECRET } from '@rookery/testing';
+import { haveAllEffects, TEST_INTERNAL_SECRET, until } from '@rookery/testing';
 import { connect } from 'nats';
-import type { NatsConnection } from 'nats';
 import { collaborationSettings } from '../../src/collaboration.config';
 import { collaborationWorker } from '../../src/collaboration.worker';
 import { CollaborationModule } from '../../src/collaboration.module';
+import type { NoteableKind } from '../../src/noteables/noteable-kinds';
 
 /** The worker role over the database of a service under test, on a bus of its own. */
 export interface Worker {
@@ -23,9 +24,11 @@ export async function startWorker(o: {
   readonly databaseUrl: string;
   readonly nats: PrivateNats;
   readonly env?: Readonly<Record<string, string>>;
+  /** Known besides those of the service. */
+  readonly kinds?: readonly NoteableKind[];
 }): Promise<Worker> {
   const values = readSettings(
-    [platformSettings, databaseSettingsFor('collaboration'), messagingSettings, ...collaborationSettings],
+    [platformSettings, databaseSettingsFor('collaboration'), messagingSettings, jobSettings, ...collaborationSettings],
     {
       DATABASE_URL_COLLABORATION: o.databaseUrl,
       NATS_URL: o.nats.url,
@@ -41,47 +44,22 @@ export async function startWorker(o: {
   const logger = createLogger({ service: 'collaboration', level: 'info' }, { write });
   values.set(LOGGER, logger);
   const shutdown = new ShutdownOrder(logger);
-  const context = { nestLogger: false, shutdown, rootModule: async () => CollaborationModule.forRoot(values) };
+  const rootModule = async () => CollaborationModule.forRoot(values, o.kinds);
+  const settings = (definition: SettingsDefinition) => values.get(definition.token);
+  const context = { nestLogger: false, shutdown, settings, rootModule };
   const app = await collaborationWorker.create(context as unknown as BootContext);
   await collaborationWorker.start(app, context as unknown as BootContext);
   const bus = await connect({ servers: o.nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
   const database = app.get(Database);
+  const strategy = app.get(JetStreamStrategy);
   return {
     logs,
     get: (token) => app.get(token, { strict: false }),
-    drained: () => until(async () => (await isPublished(database)) && (await isHandled(bus)), 'all effects'),
+    drained: () => until(() => haveAllEffects(bus, database, strategy), 'all effects'),
     stop: async () => {
       await bus.close();
       await shutdown.run();
       await app.close();
     },
   };
-}
-
-async function isPublished(database: Database): Promise<boolean> {
-  const [row] = await database.query<{ waits: boolean }>(
-    'select exists (select 1 from outbox where published_at is null) as waits',
-  );
-  return row?.waits === false;
-}
-
-async function isHandled(bus: NatsConnection): Promise<boolean> {
-  const manager = await bus.jetstreamManager();
-  const streams = await manager.streams.list().next();
-  for (const { config } of streams) {
-    const consumers = manager.consumers.list(config.name);
-    for (let page = await consumers.next(); page.length > 0; page = await consumers.next()) {
-      if (page.some((one) => one.num_pending + one.num_ack_pending > 0)) return false;
-    }
-  }
-  return true;
-}
-
-/** Waits for a condition. Units: milliseconds. */
-export async function until(condition: () => Promise<boolean> | boolean, what: string, ms = 15_000): Promise<void> {
-  const end = Date.now() + ms;
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`${what} did not come about within ${ms} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }

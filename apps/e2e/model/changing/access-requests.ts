@@ -9,11 +9,11 @@ import type { Change, Changes } from './changes';
 import { managesAt } from './member-changes';
 import type { Deed } from './member-changes';
 
-/** People ask to be let in, are let in or not, or think better of it. Source: reference 2.8; ADR 0140. */
+/** People ask to be let in, are let in or not, or think better of it. Source: reference identity-and-import 2.8. */
 export class AccessRequests {
   constructor(private readonly changes: Changes) {}
 
-  /** Shape: by himself. What came of an attempt without an answer is taken back, since root cannot ask for him. */
+  /** Shape: by the person. What came of an attempt without an answer is taken back, since root cannot ask for them. */
   async ask(deed: Deed): Promise<void> {
     const state = deed.person.history.latest;
     await this.changes.make({

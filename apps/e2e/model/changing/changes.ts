@@ -3,6 +3,7 @@ import type { History } from '../checking/history';
 import type { Caller } from '../playing/caller';
 import { isUndecided } from '../playing/caller';
 import type { Asker, Call, Gateway, Plan, World } from '../playing/world';
+import type { Everybody } from '../rules/answering';
 import type { Forest, SourceKey } from '../rules/forest';
 import { sourceOf } from '../rules/forest';
 import type { Question } from '../rules/reference-model';
@@ -13,7 +14,7 @@ export const ALONE: Question = { service: 'identity', source: null, needs: 0, wr
 /**
  * One change of one thing, whose answer says what became of it. Shape: `again` repeats it as root when no answer came;
  * null when it must not be repeated (what it may have made is then nobody's, and the model does without). `becomes`
- * is the state that follows from the answer, null for none.
+ * is the state that follows from the answer, null for none; `besides` are those who change with it, all of them taken.
  */
 export interface Change<S> extends Plan {
   readonly history: History<S>;
@@ -22,6 +23,7 @@ export interface Change<S> extends Plan {
   readonly about: string;
   readonly again: (Pick<Plan, 'method' | 'path'> & { json?: object }) | null;
   readonly becomes: (answer: Call, isRepeated: boolean) => S | null;
+  readonly besides?: (state: S) => Everybody;
 }
 
 /** Makes changes and writes them into the histories. */
@@ -34,7 +36,7 @@ export class Changes {
   ) {}
 
   /** Shape: the definite answer; null when there is none and never will be. */
-  async make<S>({ history, kind, about, again, becomes, ...plan }: Change<S>): Promise<Call | null> {
+  async make<S>({ history, kind, about, again, becomes, besides, ...plan }: Change<S>): Promise<Call | null> {
     const first = await this.caller.ask(plan);
     const isRepeated = isUndecided(first.status);
     if (isRepeated && again === null) return null;
@@ -43,7 +45,10 @@ export class Changes {
     if (state === null) return answer;
     this.made.set(kind, (this.made.get(kind) ?? 0) + 1);
     const { start, end } = answer;
-    history.push({ start, end, state, gateway: plan.gateway.name, about: `#${answer.number} ${about}` });
+    const entry = { start, end, gateway: plan.gateway.name, about: `#${answer.number} ${about}` };
+    const others = [...(besides?.(state) ?? [])];
+    history.push({ ...entry, state });
+    for (const [id, other] of others) this.world.person(id)!.history.push({ ...entry, state: other });
     return answer;
   }
 
@@ -68,7 +73,7 @@ export function changing(key: SourceKey, needs: number, more: Partial<Question> 
   return { ...ALONE, source: sourceOf(key), needs, ...more };
 }
 
-/** Is the asker the person himself? */
+/** Is the asker the person? */
 export function isSelf(asker: Asker, person: unknown): boolean {
   return typeof asker !== 'string' && asker.person === person;
 }

@@ -2,6 +2,7 @@ import type { SeededRandom } from '../playing/seeded-random';
 import type { Asker, Gateway } from '../playing/world';
 import type { Forest, Thing, Visibility } from '../rules/forest';
 import { above, fullPathOf, fullPathOfGroup, keyOfThing } from '../rules/forest';
+import { departed } from '../rules/people';
 import { VISIBILITIES, withFormerPaths, withGroup, without, withProject, withThing } from '../rules/forest-steps';
 import { ALONE, changing } from './changes';
 import type { Changes } from './changes';
@@ -58,7 +59,9 @@ export class ForestChanges {
       becomes: ({ status, body }) =>
         status === 201 ? withProject(state, { id: body.id, group: home.id, path, visibility }) : null,
     });
-    if (made?.status === 201) await this.openIssue(gateway, made.body.id);
+    if (made?.status !== 201) return;
+    this.changes.world.projects.add(made.body.id);
+    await this.openIssue(gateway, made.body.id);
   }
 
   /** A project made a moment ago must be found by the other services at once. */
@@ -98,11 +101,15 @@ export class ForestChanges {
     });
   }
 
-  /** The first call only marks, and nothing follows from it; the second removes with all that is below. */
+  /**
+   * The first call only marks, and nothing follows from it; the second removes with all that is below, and with the bots
+   * that belong there. Shape: those are taken.
+   */
   async remove(gateway: Gateway, about: Thing): Promise<void> {
     const { id } = about.thing;
     const { state } = this.changes.world;
     const path = `/${about.kind}s/${id}`;
+    const bots = this.changes.world.botsIn(about);
     await this.changes.insist(gateway, { method: 'DELETE', path });
     const full = about.kind === 'group' ? fullPathOfGroup(state, id) : fullPathOf(state, about.thing);
     const finally_ = `${path}?permanently_remove=true&full_path=${encodeURIComponent(full)}`;
@@ -116,6 +123,7 @@ export class ForestChanges {
       again: { method: 'DELETE', path: finally_ },
       becomes: ({ status }, isRepeated) =>
         status === 202 || (isRepeated && status === 404) ? without(state, about) : null,
+      besides: () => new Map(bots.map(({ id: bot, history }) => [bot, departed(history.latest)])),
     });
   }
 

@@ -7,7 +7,10 @@ import type { Changes } from './changes';
 
 const ROOT_USER = 1;
 
-/** Groups and projects go elsewhere: below another group, of this tree or another, or to the top. Source: ADR 0106, 0115. */
+/**
+ * Groups and projects go elsewhere: below another group, of this tree or another, or to the top.
+ * Source: reference identity-and-import 2.6, 10.2.
+ */
 export class Moves {
   constructor(private readonly changes: Changes) {}
 

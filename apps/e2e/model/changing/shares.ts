@@ -8,7 +8,10 @@ import { changing, dayFromNow } from './changes';
 import type { Changes } from './changes';
 import { anyGrant, said } from './grants';
 
-/** Groups are invited to groups and projects, for long or until today, and invited no more. Source: ADR 0105. */
+/**
+ * Groups are invited to groups and projects, for long or until today, and invited no more.
+ * Source: reference identity-and-import 2.6.
+ */
 export class Shares {
   constructor(private readonly changes: Changes) {}
 

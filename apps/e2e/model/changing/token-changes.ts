@@ -1,12 +1,14 @@
 import type { SeededRandom } from '../playing/seeded-random';
 import type { Asker, Gateway, Person } from '../playing/world';
-import { withoutFamily, withToken } from '../rules/people';
-import type { Token } from '../rules/people';
+import { opens, renewed, withoutFamily, withToken } from '../rules/people';
 import { ALONE, dayFromNow } from './changes';
 import type { Change, Changes } from './changes';
 import type { PersonState } from '../rules/people';
 
-/** Tokens are made, replaced and revoked, and some are used once more when they should not be. Source: reference 4.8. */
+/**
+ * Tokens are made, replaced and revoked, and some are used once more when they should not be.
+ * Source: reference identity-and-import 4.8.
+ */
 export class TokenChanges {
   constructor(private readonly changes: Changes) {}
 
@@ -34,7 +36,7 @@ export class TokenChanges {
     const state = person.history.latest;
     const token = state.tokens.get(key)!;
     const byRoot = `/personal_access_tokens/${person.secrets.get(key)!.id}`;
-    const isSelf = mayCome(state, token) && random.percent(50);
+    const isSelf = opens(state, token) && random.percent(50);
     await this.make(isSelf ? { person, token: key } : 'root', gateway, person, {
       kind: 'tokens revoked',
       about: `${person.name} loses the token ${key}`,
@@ -52,7 +54,7 @@ export class TokenChanges {
     const state = person.history.latest;
     const token = state.tokens.get(key)!;
     const byRoot = `/personal_access_tokens/${person.secrets.get(key)!.id}/rotate`;
-    const isSelf = mayCome(state, token) && random.percent(50);
+    const isSelf = opens(state, token) && random.percent(50);
     const next = `t${this.changes.world.name('')}`;
     await this.make(isSelf ? { person, token: key } : 'root', gateway, person, {
       kind: 'tokens rotated',
@@ -60,12 +62,13 @@ export class TokenChanges {
       method: 'POST',
       path: isSelf ? '/personal_access_tokens/self/rotate' : byRoot,
       again: { method: 'POST', path: byRoot },
-      becomes: ({ status, body }) => {
+      becomes: ({ status, body }, isRepeated) => {
         // It was replaced by the attempt without an answer; asking again has revoked all that came of it.
         if (status === 400) return withoutFamily(state, token.family);
         if (status !== 200) return null;
         person.secrets.set(next, { id: body.id, secret: body.token });
-        return withToken(withToken(state, key, { ...token, is: 'revoked' }), next, { ...token, is: 'good' });
+        const successor = renewed(token, isSelf && !isRepeated ? 'itself' : 'root');
+        return withToken(withToken(state, key, { ...token, is: 'revoked' }), next, successor);
       },
     });
   }
@@ -73,12 +76,14 @@ export class TokenChanges {
   /** A revoked token is presented to be replaced, or named as what shall be: all that came of it is revoked. */
   async reuse(random: SeededRandom, gateway: Gateway, person: Person, key: string): Promise<void> {
     const state = person.history.latest;
-    const { family } = state.tokens.get(key)!;
+    const { family, impersonates } = state.tokens.get(key)!;
     const named = `/personal_access_tokens/${person.secrets.get(key)!.id}/rotate`;
-    const other = random.pick([...state.tokens].filter(([, one]) => mayCome(state, one) && one.scope === 'api'));
+    // Nobody but administrators may name what an administrator acts by.
+    const others = [...state.tokens].filter(([, one]) => !impersonates && opens(state, one) && one.scope === 'api');
+    const other = random.pick(others);
     const [asker, path] = random.weighted<readonly [Asker, string]>([
       [40, [{ person, token: key }, '/personal_access_tokens/self/rotate']],
-      [20, [{ person, token: key }, named]],
+      [impersonates ? 0 : 20, [{ person, token: key }, named]],
       [20, [other ? { person, token: other[0] } : 'root', named]],
       [20, ['root', named]],
     ]);
@@ -103,8 +108,4 @@ export class TokenChanges {
   ) {
     return this.changes.make({ history, asker, gateway, question: ALONE, ...change });
   }
-}
-
-function mayCome(state: PersonState, token: Token): boolean {
-  return state.standing === 'active' && token.is === 'good';
 }

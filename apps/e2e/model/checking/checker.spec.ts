@@ -100,7 +100,7 @@ it('two states count only when they may have held at one moment', () => {
   expect(judge({ ...call(50, { history, forest }), end: 200, observed: 404 })).toBe('fine');
   expect(judge({ ...call(50, { history, forest }), end: 80, observed: 404 })).toBe('stale deny');
   expect(judge({ ...call(98, { history, forest }), end: 200 })).toBe('fine');
-  // It was gone before he became a member.
+  // It was gone before they became a member.
   forest.push({ start: 96, end: 99, state: gone, gateway: 'A', about: 'is removed' });
   expect(judge({ ...call(94, { history, forest }), end: 200 })).toBe('fine');
   expect(judge({ ...call(98, { history, forest }), end: 200 })).toBe('stale allow');
@@ -113,4 +113,51 @@ it('an anonymous caller at another gateway may meet what was public a minute ago
   expect(judge(call(100, anonymous))).toBe('stale allow');
   expect(judge(call(100, { ...anonymous, gateway: 'B' }))).toBe('by lease');
   expect(judge(call(200 + ANONYMOUS_MS, { ...anonymous, gateway: 'B' }))).toBe('stale allow');
+});
+
+describe('what somebody is, the token check says', () => {
+  const open = { visibility: 'internal' } as const;
+  const internal = (): History<Forest> => {
+    const forest = aForest();
+    const { groups, projects, ...rest } = forest.latest;
+    return new History({
+      ...rest,
+      groups: new Map([[1, { ...groups.get(1)!, ...open }]]),
+      projects: new Map([[7, { ...projects.get(7)!, ...open }]]),
+    });
+  };
+  const madeExternal = (): History<PersonState> => {
+    const history = new History(stranger);
+    history.push({ start: 100, end: 110, state: { ...stranger, external: true }, gateway: 'A', about: 'is external' });
+    return history;
+  };
+
+  it('so another gateway may go by it for the time of its lease, also before identity', () => {
+    for (const question of [ISSUES, PROJECT]) {
+      const about = { history: madeExternal(), forest: internal(), question };
+      expect(judge(call(111 + LEASE_MS - 20, { ...about, gateway: 'B' }))).toBe('by lease');
+      expect(judge(call(120 + LEASE_MS, { ...about, gateway: 'B' }))).toBe('stale allow');
+      expect(judge(call(120, about))).toBe('stale allow');
+    }
+  });
+});
+
+describe('an effect', () => {
+  const told = (start: number, end: number, over: Partial<Decision> = {}): Decision => ({
+    ...call(start, over),
+    end,
+    question: { ...ISSUES, effect: 'e-mail' },
+    asker: { history: guestThen(stranger), token: null },
+  });
+
+  it('reaches whoever could read its cause at some moment until then', () => {
+    expect(judge(told(4000, 9000))).toBe('fine');
+    expect(judge(told(5009, 9000))).toBe('fine');
+  });
+
+  it('is stale when they could not any more when it was caused', () => {
+    expect(judge(told(5011, 9000))).toBe('stale effect');
+    expect(judge(told(5011, 9000, { gateway: 'B' }))).toBe('by lease');
+    expect(judge(told(5020 + LEASE_MS, 9000, { gateway: 'B' }))).toBe('stale effect');
+  });
 });

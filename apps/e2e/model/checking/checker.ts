@@ -3,22 +3,25 @@ import { mayCoexist } from './history';
 import type { Forest } from '../rules/forest';
 import type { PersonState } from '../rules/people';
 import type { Question, Verdict } from '../rules/reference-model';
-import { refusalAtDoor, verdicts } from '../rules/reference-model';
+import { refusalsAtDoor, verdicts } from '../rules/reference-model';
 
-/** An answered call and all that its answer depends on. */
+/**
+ * An answered call and all that its answer depends on; or something that somebody was told of, from its cause until it
+ * was found. Shape: `token` null in the latter.
+ */
 export interface Decision extends Span {
   readonly gateway: string;
   readonly question: Question;
-  readonly asker: 'root' | 'anonymous' | { readonly history: History<PersonState>; readonly token: string };
+  readonly asker: 'root' | 'anonymous' | { readonly history: History<PersonState>; readonly token: string | null };
   readonly forest: History<Forest>;
   readonly observed: Verdict;
 }
 
-export type Finding = 'fine' | 'by lease' | 'stale allow' | 'stale deny' | 'wrong refusal';
+export type Finding = 'fine' | 'by lease' | 'stale allow' | 'stale effect' | 'stale deny' | 'wrong refusal';
 
-/** How old a token check may be at a gateway that did not take the change. Units: ms. Source: architecture 3.1. */
+/** How old a token check may be at a gateway that did not take the change. Units: ms. Source: ADR 0050. */
 export const LEASE_MS = 1000;
-/** The same for callers without a token. Source: reliability-and-security 4.3. */
+/** The same for callers without a token. Source: reference reliability 4.3. */
 export const ANONYMOUS_MS = 60_000;
 /** The two clocks are rounded. Units: ms. */
 const ROUNDING_MS = 3;
@@ -27,9 +30,10 @@ type Accepts = (due: readonly Verdict[]) => boolean;
 
 /**
  * Is there a state, among those that the call may have met, by which its answer is right? A call meets two: that of
- * the token when it is checked, and then that of the directory. Both are as new as the call itself. Only a gateway
- * that did not take the change may go by a good token check up to a second old, and services by the version that came
- * with it; identity decides by its own tables all the same. Source: architecture 3.1, 5.3; ADR 0090.
+ * the token and its holder when it is checked, and then that of the directory. Both are as new as the call itself. Only
+ * a gateway that did not take the change may go by a good token check up to a second old, and services by the version
+ * that came with it; identity decides by its own tables all the same. Effects are judged by states alone, as new as
+ * their cause: it knew the directory by its own token check. Source: ADR 0042, 0050, 0090, 0171.
  */
 export function judge(decision: Decision): Finding {
   const { asker, observed } = decision;
@@ -37,7 +41,7 @@ export function judge(decision: Decision): Finding {
   const isRight: Accepts = (due) => due.includes(observed);
   if (isExplained(decision, 0, isRight)) return 'fine';
   if (isExplained(decision, slackMs, isRight)) return 'by lease';
-  if (isAllowing(observed)) return 'stale allow';
+  if (isAllowing(observed)) return decision.question.effect ? 'stale effect' : 'stale allow';
   const isDenial: Accepts = (due) => due.some((verdict) => !isAllowing(verdict));
   return isExplained(decision, 0, isDenial) || isExplained(decision, slackMs, isDenial)
     ? 'wrong refusal'
@@ -58,18 +62,25 @@ function isExplained(decision: Decision, slackMs: number, accepts: Accepts): boo
   }
   const { history, token } = asker;
   const people = history.window(decision, gateway, directorySlackMs);
-  const byDirectory = (from: number): boolean =>
+  const byDirectory = (from: number, checked: PersonState | null): boolean =>
     statesIn(history, { low: Math.max(from, people.low), high: people.high }).some((person) =>
       forests.some(({ state, life }) => {
-        return mayCoexist(life, person.life) && accepts(verdicts(question, state, person.state, token));
+        const known = checked ? asChecked(person.state, checked) : person.state;
+        return mayCoexist(life, person.life) && accepts(verdicts(question, state, known, token));
       }),
     );
+  if (token === null) return byDirectory(0, null);
   return statesIn(history, history.window(decision, gateway, slackMs)).some((atDoor) => {
-    const refusal = refusalAtDoor(atDoor.state, token);
-    if (refusal === null) return byDirectory(atDoor.index);
+    const refusals = refusalsAtDoor(atDoor.state, token);
+    if (refusals === null) return byDirectory(atDoor.index, atDoor.state);
     // Only good checks are kept, so that a refusal at the door is always new.
-    return slackMs === 0 && accepts([refusal]);
+    return slackMs === 0 && accepts(refusals);
   });
+}
+
+/** What somebody is, the token check says for the whole call; the directory says what they hold. */
+function asChecked(state: PersonState, { external, admin }: PersonState): PersonState {
+  return { ...state, external, admin };
 }
 
 function statesIn<S>(history: History<S>, { low, high }: Window) {

@@ -21,7 +21,7 @@ export interface Window {
 /**
  * All states of one thing that only one writer changes at a time. What a call may have met follows: nothing before
  * the latest change that was answered when the call began, nothing after the last change that began before it ended.
- * Source: reliability-and-security 4.4.
+ * Source: reference reliability 4.4.
  */
 export class History<S> {
   private readonly entries: Entry<S>[];

@@ -1,8 +1,9 @@
-import type { Finding } from './checker';
+import type { Decision, Finding } from './checker';
 import { judge, LEASE_MS } from './checker';
 import type { Caller } from '../playing/caller';
 import type { Fault } from '../playing/faults';
 import type { History } from './history';
+import type { Question } from '../rules/reference-model';
 import type { Call, Person, Verdicted } from '../playing/world';
 
 export interface Report {
@@ -20,7 +21,7 @@ interface Run {
 }
 
 const TRACED = 8;
-const BROKEN: readonly Finding[] = ['stale allow', 'stale deny', 'wrong refusal'];
+const BROKEN: readonly Finding[] = ['stale allow', 'stale effect', 'stale deny', 'wrong refusal'];
 
 /** Judges every decision of a run and tells of it. */
 export function reportOf({ seed, caller, changes, faults }: Run): Report {
@@ -32,6 +33,8 @@ export function reportOf({ seed, caller, changes, faults }: Run): Report {
   const count = (finding: Finding): number => judged.filter((one) => one.finding === finding).length;
   const statuses = (wanted: (status: number) => boolean): number =>
     caller.calls.filter(({ status }) => wanted(status)).length;
+  const told = (kind: Question['effect']): number => judged.filter(({ decision }) => isTold(decision, kind)).length;
+  const shown = judged.filter(({ decision }) => decision.question.effect).length - told('to-do') - told('e-mail');
   const figures = {
     seed,
     steps: caller.steps,
@@ -41,7 +44,10 @@ export function reportOf({ seed, caller, changes, faults }: Run): Report {
     'of them in lists': judged.filter(({ decision }) => decision.question.lists).length,
     'of the others refusals': judged.filter(({ decision }) => !decision.question.lists && decision.observed !== 'allow')
       .length,
-    'just after a change': judged.filter(({ decision }) => isClose(decision)).length,
+    'to-dos told': told('to-do'),
+    'e-mails told': told('e-mail'),
+    'rows of feeds and to-dos': shown,
+    'just after a change': judged.filter(({ decision }) => !decision.question.effect && isClose(decision)).length,
     'by a kept token check': count('by lease'),
     'answers 503': statuses((status) => status === 503),
     'answers 502 and 504': statuses((status) => status === 502 || status === 504),
@@ -50,6 +56,7 @@ export function reportOf({ seed, caller, changes, faults }: Run): Report {
     'cut connections': statuses((status) => status === 0),
     faults: faults.length,
     'stale allows': count('stale allow'),
+    'stale effects': count('stale effect'),
     'stale denies': count('stale deny'),
     'wrong refusals': count('wrong refusal'),
   };
@@ -64,6 +71,11 @@ export function reportOf({ seed, caller, changes, faults }: Run): Report {
   };
 }
 
+/** Did it reach somebody without their asking? */
+function isTold({ asker, question }: Decision, kind: Question['effect']): boolean {
+  return typeof asker !== 'string' && asker.token === null && question.effect === kind;
+}
+
 /** Did something that the decision depends on change in the quarter of a second before it, or meanwhile? */
 function isClose({ asker, forest, start, end }: Verdicted['decision']): boolean {
   const histories: History<unknown>[] = [forest, ...(typeof asker === 'string' ? [] : [asker.history])];
@@ -76,13 +88,13 @@ function isClose({ asker, forest, start, end }: Verdicted['decision']): boolean 
 /** What is needed to understand one wrong answer: the call, the changes around it, faults, and calls of the asker. */
 function traceOf({ call, decision, finding }: Verdicted, calls: readonly Call[], faults: readonly Fault[]): string {
   const { asker, forest, question } = decision;
-  const meanwhile = faults.filter((fault) => fault.end > call.start - LEASE_MS && fault.start < call.end);
+  const meanwhile = faults.filter((fault) => fault.end > decision.start - LEASE_MS && fault.start < decision.end);
   const near = calls.filter((other) => other !== call && other.end > call.start - 300 && other.start < call.end);
   const who = personOf(call);
   const related = near.filter((other) => other.plan.method !== 'GET' || (who && personOf(other) === who));
   return [
     `${finding.toUpperCase()}: ${said(call)}, taken as ${decision.observed}`,
-    `  asked ${JSON.stringify(question)}`,
+    `  asked ${JSON.stringify(question)} ${span(decision)}`,
     ...(typeof asker === 'string' ? [] : around('person', asker.history, decision)),
     ...around('forest', forest, decision),
     ...meanwhile.map((fault) => `  fault  ${span(fault)} ${fault.about}`),

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Decision } from '../checking/checker';
 import type { History } from '../checking/history';
 import type { Forest } from '../rules/forest';
-import type { Verdict } from '../rules/reference-model';
+import type { Question, Verdict } from '../rules/reference-model';
 import type { Asker, Call, Plan } from './world';
 
 const CALL_LIMIT_MS = 15_000;
@@ -43,7 +43,7 @@ export class Caller {
   async ask(plan: Plan): Promise<Call> {
     const call = await this.send(plan);
     if (isUndecided(call.status)) await pause(60);
-    else this.note(call, observed(call.status));
+    else this.note(call, observed(call.status, plan.question));
     return call;
   }
 
@@ -115,7 +115,8 @@ export class Caller {
   }
 }
 
-/** Whoever is told that his wish is wrong, or comes too late, was let in. */
-function observed(status: number): Verdict {
+/** People who are told that their wish is wrong, or comes too late, were let in. */
+function observed(status: number, { token }: Question): Verdict {
+  if (status === 400 && token) return 400;
   return status === 301 || status === 401 || status === 403 || status === 404 ? status : 'allow';
 }

@@ -1,16 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Changes } from '../changing/changes';
 import type { Caller } from './caller';
+import { BotScenes } from './bot-scenes';
+import { ImpersonationScenes } from './impersonation-scenes';
+import { Notes } from './notes';
 import type { Focus } from './forest-scenes';
 import { ForestScenes } from './forest-scenes';
 import { PeopleScenes } from './people-scenes';
 import { Reads } from './reads';
 import type { SeededRandom } from './seeded-random';
 import type { Gateway, Person, World } from './world';
+import { isActive, isOfToken } from './world';
 
 /** Plays scenes: a change with reads around it, or reads by anybody of anything. */
 export class Driver {
   readonly changes: Changes;
+  readonly notes: Notes;
+  private readonly bots: BotScenes;
+  private readonly impersonations: ImpersonationScenes;
   private readonly people: PeopleScenes;
   private readonly forest: ForestScenes;
   private readonly reads: Reads;
@@ -23,7 +30,10 @@ export class Driver {
     this.changes = new Changes(world, caller);
     this.forest = new ForestScenes(world, this.changes);
     this.people = new PeopleScenes(world, this.forest, this.changes);
-    this.reads = new Reads(world, caller, gateways);
+    this.bots = new BotScenes(world, this.changes);
+    this.impersonations = new ImpersonationScenes(world, this.changes);
+    this.notes = new Notes(this.changes);
+    this.reads = new Reads(world, caller, this.notes, gateways);
   }
 
   async prepare(random: SeededRandom): Promise<void> {
@@ -35,9 +45,11 @@ export class Driver {
   async play(random: SeededRandom): Promise<void> {
     const gateway = random.pick(this.gateways)!;
     const dice = random.below(100);
-    if (dice < 30) return this.ofPeople(random, gateway);
-    if (dice < 48)
+    if (dice < 27) return this.ofPeople(random, gateway);
+    if (dice < 43)
       return this.around(random, gateway, (tell) => this.world.inForest(() => this.forest.play(random, gateway, tell)));
+    if (dice < 52) return this.around(random, gateway, (tell) => this.bots.play(random, gateway, tell));
+    if (dice < 58) return this.around(random, gateway, (tell) => this.impersonations.play(random, gateway, tell));
     await this.reads.any(random);
   }
 
@@ -45,8 +57,8 @@ export class Driver {
     if (this.people.isEmpty) await this.people.come(random, gateway);
     const isShutOut = random.percent(22);
     const person = isShutOut
-      ? this.world.take(random, ['blocked', 'banned', 'deactivated'])
-      : this.world.take(random, ['active']);
+      ? this.world.take(random, (state, who) => !isActive(state) && state.standing !== 'gone' && !isOfToken(who))
+      : this.world.take(random, (state, who) => isActive(state) && !isOfToken(who));
     if (!person) return;
     try {
       await this.ofPerson(random, gateway, person, isShutOut);
@@ -86,12 +98,21 @@ export class Driver {
       const where = random.percent(65) ? gateway : random.pick(this.gateways)!;
       reads.push(this.look(random, where, focus));
     }
+    if (random.percent(30)) reads.push(this.tellOf(random, gateway, focus));
     await Promise.all(reads);
   }
 
   private async meanwhile(random: SeededRandom, focus: Focus): Promise<void> {
     await pause(random.below(12));
     await this.look(random, random.pick(this.gateways)!, focus);
+  }
+
+  /** Whoever has just lost something, or got it, is named where that counts. */
+  private async tellOf(random: SeededRandom, gateway: Gateway, focus: Focus | undefined): Promise<void> {
+    const project = focus?.project ?? this.world.project(random);
+    if (!project || !this.world.withIssue.has(project.id)) return;
+    const about = typeof focus?.asker === 'object' ? focus.asker.person : undefined;
+    await this.notes.tell(random, gateway, 'root', project.id, about);
   }
 
   private async look(random: SeededRandom, gateway: Gateway, focus: Focus | undefined): Promise<void> {

@@ -56,7 +56,9 @@ export class ForestScenes {
     if (dice < 93) return this.forest.rename(gateway, about, this.actor(random));
     // Whole trees go seldom.
     const isTop = about.kind === 'group' && about.thing.parent === null;
-    if (!isTop || random.percent(15)) await this.forest.remove(gateway, about);
+    if (isTop && !random.percent(15)) return;
+    // Their bots go with them.
+    await this.world.taking(this.world.botsIn(about), () => this.forest.remove(gateway, about));
   }
 
   /** A project, or a group. */

@@ -14,7 +14,9 @@ const PEOPLE = 10;
 /** Bounds, so that the same few people change again and again. */
 const MOST = { people: 14, tokens: 4 };
 
-/** What is done to people: their memberships and requests, their tokens, and whether they may come in at all. */
+const isHuman = ({ history }: Person): boolean => history.latest.kind === 'human';
+
+/** What is done to people and service accounts: their memberships and requests, their tokens, and whether they may come in at all. */
 export class PeopleScenes {
   private readonly people: PeopleChanges;
   private readonly tokens: TokenChanges;
@@ -56,7 +58,7 @@ export class PeopleScenes {
 
   /** Shape: true when there should be more people. */
   get isEmpty(): boolean {
-    return this.world.active.length < PEOPLE && this.world.people.length < 3 * PEOPLE;
+    return this.world.active.filter(isHuman).length < PEOPLE && this.world.humans.length < 3 * PEOPLE;
   }
 
   /** Where somebody is or asks to be, or may come to. */
@@ -81,16 +83,23 @@ export class PeopleScenes {
     if (good === 0) return this.tokens.create(random, gateway, person);
     if (key && random.percent(68)) return this.memberChange(random, gateway, person, key);
     const dice = random.below(100);
-    if (dice < 68) return this.tokenChange(random, gateway, person, token);
-    if (dice < 85) return this.people.close(random, gateway, person);
+    if (dice < 64) return this.tokenChange(random, gateway, person, token);
+    if (dice < 82) return this.withThoseGivenTo(person, () => this.people.close(random, gateway, person));
+    if (dice < 84 && isHuman(person) && this.world.humans.length > PEOPLE)
+      return this.withThoseGivenTo(person, () => this.people.remove(gateway, person));
     if (good < MOST.tokens) return this.tokens.create(random, gateway, person);
-    if (this.world.active.length < MOST.people) await this.come(random, gateway);
+    if (this.world.active.filter(isHuman).length < MOST.people) await this.come(random, gateway);
   }
 
   /** Somebody who was shut out comes back, or is told so once more. Shape: as above. */
   async playShutOut(random: SeededRandom, gateway: Gateway, person: Person, token: string | undefined): Promise<void> {
-    if (random.percent(75)) return this.people.open(gateway, person);
+    if (random.percent(75)) return this.withThoseGivenTo(person, () => this.people.open(gateway, person));
     await this.tokenChange(random, gateway, person, token);
+  }
+
+  /** Those for whom an administrator gave out tokens notice when that one is shut out. */
+  private withThoseGivenTo(person: Person, change: () => Promise<void>): Promise<void> {
+    return this.world.taking(this.world.givenTokensBy(person), change);
   }
 
   private async tokenChange(
@@ -121,7 +130,7 @@ export class PeopleScenes {
     const isMember = member !== undefined && !member.over;
     if (self && random.percent(isMember ? 8 : 3)) return this.members.remove(random, { ...deed, by: self });
     if (requests.has(key) || random.percent(3)) return this.answer(random, deed, self);
-    if (self && !isMember && random.percent(50)) return this.requests.ask({ ...deed, by: self });
+    if (self && isHuman(person) && !isMember && random.percent(50)) return this.requests.ask({ ...deed, by: self });
     if (!isMember || random.percent(8)) return this.members.add(random, deed);
     return random.percent(50) ? this.members.remove(random, deed) : this.members.update(random, deed);
   }

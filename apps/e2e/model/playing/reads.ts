@@ -3,20 +3,23 @@ import { above, fullPathOf, fullPathOfGroup } from '../rules/forest';
 import type { Project, Reference } from '../rules/forest';
 import type { Question } from '../rules/reference-model';
 import type { SeededRandom } from './seeded-random';
+import type { Notes } from './notes';
+import { ToldReads } from './told-reads';
 import type { Asker, Call, Gateway, Plan, World } from './world';
 
 type Shape = Pick<Plan, 'method' | 'path' | 'question'> & { readonly json?: object };
 
 /** What people read and write: each asks one of three services whether somebody may. */
 export class Reads {
-  private readonly gateways: readonly Gateway[];
+  private readonly told: ToldReads;
 
   constructor(
     private readonly world: World,
     private readonly caller: Caller,
-    gateways: readonly Gateway[],
+    private readonly notes: Notes,
+    private readonly gateways: readonly Gateway[],
   ) {
-    this.gateways = gateways;
+    this.told = new ToldReads(world, caller);
   }
 
   /** Somebody, somewhere. */
@@ -28,7 +31,11 @@ export class Reads {
 
   /** One call about the project, or a group above it, or any group. */
   async about(random: SeededRandom, gateway: Gateway, asker: Asker, project: Project | undefined): Promise<void> {
-    if (typeof asker !== 'string' && random.percent(7)) return this.listed(random, gateway, asker);
+    if (asker !== 'anonymous' && random.percent(9)) return this.told.any(random, gateway, asker);
+    // What administrators hold somewhere is another question than what they may do there.
+    const holds = typeof asker !== 'string' && !asker.person.history.latest.admin;
+    if (holds && random.percent(7)) return this.listed(random, gateway, asker);
+    if (project && random.percent(10)) return this.ofNotes(random, gateway, asker, project);
     const shape =
       project && random.percent(82) ? this.ofProject(random, project, asker) : this.ofGroup(random, project, asker);
     if (shape) await this.caller.ask({ asker, gateway, ...shape });
@@ -40,6 +47,13 @@ export class Reads {
     const person = this.world.someone(random);
     const token = person && this.world.token(random, person);
     return person && token !== undefined ? { person, token } : undefined;
+  }
+
+  /** What is told of a project, and one thing more to be told. */
+  private ofNotes(random: SeededRandom, gateway: Gateway, asker: Asker, { id }: Project): Promise<void> {
+    const isWritable = asker !== 'anonymous' && this.world.withIssue.has(id);
+    if (isWritable && random.percent(65)) return this.notes.tell(random, gateway, asker, id);
+    return this.told.ofProject(gateway, asker, id);
   }
 
   private ofProject(random: SeededRandom, project: Project, asker: Asker): Shape {
@@ -70,7 +84,6 @@ export class Reads {
     if (this.world.withIssue.has(id)) {
       const notes = `${issues}/1/notes`;
       shapes.push([8, () => get(`${notes}?per_page=2`, collaboration)]);
-      shapes.push([8, () => ({ method: 'POST', path: notes, json: { body: TITLE }, question: writes })]);
     }
     return random.weighted(shapes)();
   }

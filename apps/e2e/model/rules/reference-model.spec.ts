@@ -1,10 +1,10 @@
 import type { Forest, Group, Project } from './forest';
 import { find, NO_FOREST } from './forest';
 import { isMovable, isShareable, moved, without, withShare } from './forest-steps';
-import { newcomer, withMember, withoutFamily, withRequest, withToken } from './people';
+import { departed, newcomer, withMember, withoutFamily, withRequest, withToken } from './people';
 import type { PersonState } from './people';
 import type { Question } from './reference-model';
-import { levelOf, refusalAtDoor, verdicts } from './reference-model';
+import { levelOf, refusalsAtDoor, verdicts } from './reference-model';
 
 const group = (id: number, parent: number | null, visibility: Group['visibility'] = 'private'): Group => ({
   id,
@@ -135,7 +135,7 @@ it('a request gives nothing, and is answered once, by who manages members', () =
 
 it('who is not active is refused, and finds everything again', () => {
   const banned: PersonState = { ...memberOf(1, 30), standing: 'banned' };
-  expect(refusalAtDoor(banned, 't')).toBe(403);
+  expect(refusalsAtDoor(banned, 't')).toEqual([403]);
   expect(asked(banned, { service: 'package' })).toEqual([403, 404]);
   expect(levelIn7({ ...banned, standing: 'active' }, FOREST)).toBe(30);
 });
@@ -143,5 +143,38 @@ it('who is not active is refused, and finds everything again', () => {
 it('a family ends with all its tokens', () => {
   const two = withToken(withToken(stranger, 't', { ...TOKEN, is: 'revoked' }), 'u', TOKEN);
   const other = withToken(two, 'v', { ...TOKEN, family: 'v' });
-  expect(['t', 'u', 'v'].map((key) => refusalAtDoor(withoutFamily(other, 't'), key))).toEqual([401, 401, null]);
+  expect(['t', 'u', 'v'].map((key) => refusalsAtDoor(withoutFamily(other, 't'), key))).toEqual([[401], [401], null]);
+});
+
+describe('an administrator', () => {
+  const officer = (over: Partial<PersonState> = {}): PersonState => ({ ...stranger, admin: true, ...over });
+
+  it('does what root may, and nothing of it when they are one no more', () => {
+    expect(asked(officer(), { needs: 40 })).toEqual(['allow']);
+    expect(asked(officer({ admin: false }), { needs: 40 })).toEqual([404]);
+    const alone = { source: null, administers: true } as const;
+    expect([officer(), stranger].map((person) => asked(person, alone))).toEqual([['allow'], [403]]);
+  });
+
+  it('who is gone is told so first by the door, then by what knows of it', () => {
+    expect(refusalsAtDoor(departed(officer()), 't')).toEqual([401, 403]);
+    expect(asked(departed(officer()), { service: 'collaboration' })).toEqual([401, 403, 404]);
+  });
+});
+
+it('tokens of groups and projects are for those who manage them, and of no level above their own', () => {
+  const make = { token: { action: 'make', grant: 40 }, needs: 40 } as const;
+  const rotate = { token: { action: 'rotate', grant: 40 }, needs: 40 } as const;
+  expect([50, 40, 30].map((level) => asked(memberOf(1, level), make))).toEqual([['allow'], ['allow'], [400]]);
+  expect(asked(memberOf(1, 40), { ...make, token: { action: 'make', grant: 50 } })).toEqual([400]);
+  expect([40, 30].map((level) => asked(memberOf(1, level), rotate))).toEqual([['allow'], [401]]);
+  expect(asked(memberOf(1, 30), { ...make, token: { action: 'revoke', grant: 40 } })).toEqual([400]);
+  expect(asked({ ...memberOf(1, 40), kind: 'bot' }, make)).toEqual([400]);
+});
+
+it('what is internal is not for external people, nor for their bots', () => {
+  const open: Forest = { ...FOREST, projects: new Map([[7, project(7, 4, 'internal')]]) };
+  const bot = { ...stranger, kind: 'bot' } as const;
+  expect([stranger, bot].map((one) => asked(one, {}, open))).toEqual([['allow'], ['allow']]);
+  expect([stranger, bot].map((one) => asked({ ...one, external: true }, {}, open))).toEqual([[404], [404]]);
 });

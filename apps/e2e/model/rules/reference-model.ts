@@ -5,7 +5,7 @@ import type { Membership, PersonState } from './people';
 
 /**
  * Who may do what, told in the plainest way: a state of a person, a state of the forest of groups, and one rule after
- * the other. Source: requirements 2 §3; reference identity-and-import 2.6, 2.8, 4.8; ADR 0034, 0040, 0105, 0106, 0140.
+ * the other. Source: requirements 2 §3; reference identity-and-import 1.1, 2.6, 2.8, 4.8; ADR 0040.
  */
 export interface Question {
   readonly service: 'identity' | 'collaboration' | 'package';
@@ -17,6 +17,10 @@ export interface Question {
   readonly leadsOn?: boolean;
   /** Whether a list of what the caller holds that level in has the source: 'allow' when it does, else 404. */
   readonly lists?: boolean;
+  /** Whether only administrators may. */
+  readonly administers?: boolean;
+  /** What somebody was told of the source: nothing that they may not know of when it is judged. */
+  readonly effect?: 'to-do' | 'e-mail' | 'feed entry';
   readonly member?: {
     readonly action: 'add' | 'update' | 'remove';
     readonly old: Membership | undefined;
@@ -30,26 +34,36 @@ export interface Question {
     readonly isSelf: boolean;
   };
   readonly share?: { readonly action: 'give' | 'end'; readonly group: number; readonly grant: number };
+  /** About a token that a group or project has, or shall have. Shape: `grant` is the level of its bot there. */
+  readonly token?: { readonly action: 'make' | 'rotate' | 'revoke'; readonly grant: number };
   /** The group that something shall be moved into, which its mover must see. */
   readonly target?: number;
 }
 
-export type Verdict = 'allow' | 301 | 401 | 403 | 404;
+export type Verdict = 'allow' | 301 | 400 | 401 | 403 | 404;
 export type Asker = PersonState | 'root' | 'anonymous';
 
-/** What the token alone says: null when its holder may come in. */
-export function refusalAtDoor(person: PersonState, token: string): 401 | 403 | null {
-  if (person.tokens.get(token)?.is !== 'good') return 401;
-  return person.standing === 'active' ? null : 403;
+/** What the token alone says: null when its holder may come in. Shape: several where either belongs to the state. */
+export function refusalsAtDoor(person: PersonState, key: string): readonly Verdict[] | null {
+  const token = person.tokens.get(key);
+  // Shut out first, and then removed with all tokens.
+  if (person.standing === 'gone') return [401, 403];
+  if (token?.is !== 'good' || token.giver === 'out of office') return [401];
+  return person.standing === 'active' ? null : [403];
 }
 
-/** What may be answered to somebody whose token was good. Shape: several where either belongs to the state. */
+/**
+ * What may be answered to somebody whose token was good. Shape: several where either belongs to the state; `token` null
+ * for what nobody asked for, the effects of what others did.
+ */
 export function verdicts(question: Question, forest: Forest, asker: Asker, token: string | null): readonly Verdict[] {
   const person = typeof asker === 'string' ? null : asker;
   if (person && question.writes && person.tokens.get(token ?? '')?.scope === 'read_api') return [403];
+  if (question.administers && !administers(asker)) return [403];
   if (question.source === null) return ['allow'];
   // A copy knows who is blocked; identity, asked by a service whose copy is late, shows such a person nothing.
-  if (person && person.standing !== 'active' && question.service !== 'identity') return [403, 404];
+  if (person && person.standing !== 'active' && question.service !== 'identity')
+    return person.standing === 'gone' ? [401, 403, 404] : [403, 404];
   return [within(question, question.source, forest, asker)];
 }
 
@@ -62,6 +76,7 @@ function within(question: Question, source: Reference, forest: Forest, asker: As
   if (question.member) return aboutMember(question.member, asker, level, question.needs);
   if (question.request) return aboutRequest(question.request, asker, level, question.needs);
   if (question.share) return aboutShare(question.share, forest, asker, found, question.needs);
+  if (question.token) return aboutToken(question.token, asker, level, question.needs);
   if (level < question.needs) return 403;
   return question.target === undefined || seesGroup(asker, forest, question.target) ? 'allow' : 404;
 }
@@ -72,7 +87,7 @@ function ledOn(source: Reference, forest: Forest, asker: Asker): Verdict {
   return found && sees(asker, forest, found) ? 301 : 404;
 }
 
-/** Nobody gives, changes or takes a level above his own; everybody may leave. */
+/** Nobody gives, changes or takes a level above their own; everybody may leave. */
 function aboutMember(
   { action, old, grant, isSelf }: NonNullable<Question['member']>,
   asker: Asker,
@@ -82,12 +97,15 @@ function aboutMember(
   const isLeaving = action === 'remove' && isSelf;
   if (!isLeaving && level < needs) return 403;
   if (action !== 'add' && (old === undefined || old.over)) return 404;
-  if (isLeaving || asker === 'root') return 'allow';
+  if (isLeaving || administers(asker)) return 'allow';
   if (action !== 'add' && (old?.level ?? 0) > level) return 403;
   return action === 'remove' || grant <= level ? 'allow' : 403;
 }
 
-/** Who manages members answers requests; who asked may withdraw. Approving gives a level, so nobody gives one above his own. */
+/**
+ * Who manages members answers requests; who asked may withdraw. Approving gives a level, so nobody gives one above
+ * their own.
+ */
 function aboutRequest(
   { action, isOpen, grant, isSelf }: NonNullable<Question['request']>,
   asker: Asker,
@@ -96,12 +114,12 @@ function aboutRequest(
 ): Verdict {
   if (level < needs && !(action === 'drop' && isSelf)) return 403;
   if (!isOpen) return 404;
-  return action === 'drop' || asker === 'root' || grant <= level ? 'allow' : 403;
+  return action === 'drop' || administers(asker) || grant <= level ? 'allow' : 403;
 }
 
 /**
- * Whoever does not own a group is told 404 when he shares it; ending a share changes nothing then, and is answered as
- * if it did for groups that he sees. Nobody gives or ends a share above his own level.
+ * People who do not own a group are told 404 when they share it; ending a share changes nothing then, and is answered
+ * as if it did for groups that they see. Nobody gives or ends a share above their own level.
  */
 function aboutShare(
   { action, group, grant }: NonNullable<Question['share']>,
@@ -123,16 +141,32 @@ function aboutShare(
   return share.level <= level ? 'allow' : 403;
 }
 
+/**
+ * Nobody makes or renews a token of a level above their own, and bots make tokens only as owners. Here the refusals are
+ * 400, but 401 for who may not manage tokens at all. Source: reference identity-and-import 4.9.
+ */
+function aboutToken({ action, grant }: NonNullable<Question['token']>, asker: Asker, level: number, needs: number) {
+  if (level < needs) return action === 'rotate' ? 401 : 400;
+  const isBot = typeof asker !== 'string' && asker.kind === 'bot';
+  if (action === 'make' && isBot && level < 50) return 400;
+  return action === 'revoke' || administers(asker) || grant <= level ? 'allow' : 400;
+}
+
+/** Root, and whom root has made an administrator. */
+export function administers(asker: Asker): boolean {
+  return asker === 'root' || (asker !== 'anonymous' && asker.admin);
+}
+
 export function sees(asker: Asker, forest: Forest, found: Thing): boolean {
   const { visibility } = found.thing;
-  if (asker === 'root' || visibility === 'public' || levelOf(asker, forest, found) >= 10) return true;
-  return visibility === 'internal' && asker !== 'anonymous' && !asker.external;
+  if (visibility === 'public' || levelOf(asker, forest, found) >= 10) return true;
+  return visibility === 'internal' && asker !== 'anonymous' && asker !== 'root' && !asker.external;
 }
 
 /** The highest level that somebody holds in the thing or in any group above it. */
 export function levelOf(asker: Asker, forest: Forest, found: Thing): number {
-  if (asker === 'root') return 50;
   if (asker === 'anonymous') return 0;
+  if (asker === 'root' || asker.admin) return 50;
   const home = found.kind === 'project' ? found.thing.group : found.thing.id;
   const places = above(forest, home).map(({ id }) => keyOf({ kind: 'group', id }));
   if (found.kind === 'project') places.push(keyOfThing(found));
@@ -140,8 +174,8 @@ export function levelOf(asker: Asker, forest: Forest, found: Thing): number {
 }
 
 /**
- * What a person holds at one place: as its member, and through each group invited there. The latter is what he is as a
- * member of that group or of a group above it, and at most what was given to the group. Members of its subgroups, and
+ * What a person holds at one place: as its member, and through each group invited there. The latter is what they are as
+ * a member of that group or of a group above it, and at most what was given to the group. Members of its subgroups, and
  * those whom it has by invitations of its own, get nothing.
  */
 function heldAt(person: PersonState, forest: Forest, place: SourceKey): number {

@@ -8,7 +8,7 @@ import { json } from './json';
 
 /**
  * Three parts, two of them integers, the suffix in the third: clients split it and switch features by it.
- * Source: reference packages-and-admin 10.2, identity-and-import 1.4; ADR 0055.
+ * Source: reference packages-and-admin 10.2; reference identity-and-import 1.4.
  */
 const VERSION = '18.1.1-ee';
 const KAS = { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null };

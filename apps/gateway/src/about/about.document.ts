@@ -17,13 +17,13 @@ const signedIn = {
   'x-rookery-token-scopes': ['api', 'read_api', 'read_user'],
 };
 const health = (summary: string, fails: boolean) => ({
-  'x-rookery-source': 'architecture 7; decisions 9',
+  'x-rookery-source': 'reference identity-and-import 1.4',
   tags: ['Health'],
   summary,
   responses: { '200': { description: 'Yes' }, ...(fails ? { '503': { description: 'Not now' } } : {}) },
 });
 
-/** What the gateway answers itself. Source: reference packages-and-admin 10.2; decisions 8 and 9. */
+/** What the gateway answers itself. Source: reference packages-and-admin 10.2; reference identity-and-import 1.4. */
 export const aboutDocument: OpenApiDocument = {
   openapi: '3.1.0',
   tags: [{ name: 'About' }, { name: 'Health' }],
@@ -57,7 +57,7 @@ export const aboutDocument: OpenApiDocument = {
       get: {
         tags: ['About'],
         summary: 'This document.',
-        'x-rookery-source': 'architecture 3; decisions 8',
+        'x-rookery-source': 'reference identity-and-import 1.4; docs/architecture.md 2',
         responses: { '200': { description: 'An OpenAPI document', content: json({ type: 'object' }) } },
       },
     },

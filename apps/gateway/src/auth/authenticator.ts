@@ -13,7 +13,7 @@ import type { TokenLeases } from './token-leases';
 export interface Caller {
   readonly holder: TokenHolder | null;
   readonly mark: DirectoryMark;
-  /** The administrator behind a sudo. */
+  /** The administrator behind a sudo, and behind the impersonation token that it came with. */
   readonly actingFor?: number;
 }
 
@@ -31,10 +31,12 @@ interface Flight {
 /**
  * Turns a credential into a caller by asking identity, or by an answer that is still leased. Fails closed: when
  * identity does not answer, a lease that ran out is not extended.
- * Source: architecture 3.1; decisions 15; reliability-and-security 4.3; ADR 0050.
+ * Source: reference reliability 4.3; ADR 0050.
  */
 export class Authenticator {
   private readonly flights = new Map<string, Flight>();
+  /** Of rotation endpoints: many who replace one token at once are one question, and do not keep others waiting. */
+  private readonly rotating = new Map<string, Flight>();
 
   constructor(
     private readonly sources: {
@@ -57,22 +59,22 @@ export class Authenticator {
     // Nothing resolves job tokens yet; they are unknown, as any credential is that nobody knows.
     if (credential.kind === 'job') return this.failures.note(address).then(() => REFUSALS.unauthorized);
     const digest = hash('sha256', credential.secret, 'hex');
-    if (isRotating) return this.check(digest, address, true);
-    const lease = this.sources.leases.find(digest);
+    const lease = isRotating ? undefined : this.sources.leases.find(digest);
     if (lease && lease.until > Date.now() && this.sources.floor.covers(lease.mark)) {
       this.tally.lease();
       return lease;
     }
-    const flight = this.flights.get(digest);
+    const kind = isRotating ? this.rotating : this.flights;
+    const flight = kind.get(digest);
     if (flight?.turns === this.sources.floor.turns && this.limits.authLeaseMs > 0) return flight.outcome;
-    return this.takeOff(digest, address);
+    return this.takeOff(digest, address, kind);
   }
 
-  private takeOff(digest: string, address: string): Promise<Caller | Refusal> {
-    const outcome = this.check(digest, address, false).finally(() => {
-      if (this.flights.get(digest)?.outcome === outcome) this.flights.delete(digest);
+  private takeOff(digest: string, address: string, kind: Map<string, Flight>): Promise<Caller | Refusal> {
+    const outcome = this.check(digest, address, kind === this.rotating).finally(() => {
+      if (kind.get(digest)?.outcome === outcome) kind.delete(digest);
     });
-    this.flights.set(digest, { turns: this.sources.floor.turns, outcome });
+    kind.set(digest, { turns: this.sources.floor.turns, outcome });
     return outcome;
   }
 

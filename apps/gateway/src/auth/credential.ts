@@ -42,7 +42,7 @@ export function readQuery(query: string): { readonly parameters: CallerParameter
 
 /**
  * Credentials in a body that is at hand anyway. `sudo` is taken from header and query only.
- * Source: reference identity-and-import 4.1; ADR 0053.
+ * Source: reference identity-and-import 4.1.
  */
 export function readBody(body: Buffer, contentType: string): CallerParameters {
   if (!body.includes('_token')) return NO_PARAMETERS;

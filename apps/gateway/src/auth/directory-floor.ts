@@ -7,7 +7,7 @@ export interface DirectoryMark {
 /**
  * The newest directory version that this gateway knows of: no request may be decided on an older one. It rises with
  * token checks, with pushes, and with the answers to identity's writes.
- * Source: architecture 5.3; reliability-and-security 4.2; ADR 0050.
+ * Source: reference reliability 4.2; ADR 0042, 0050.
  */
 export class DirectoryFloor {
   private mark: DirectoryMark | null = null;

@@ -11,7 +11,7 @@ const LONGEST_PAUSE_MS = 1000;
 
 /**
  * Follows identity's change log by long-poll, so that leases end at once when a token or a person changes. When it
- * cannot, leases still end by themselves. Source: architecture 3.1, 5.2; ADR 0050.
+ * cannot, leases still end by themselves. Source: ADR 0042, 0050.
  */
 export class DirectoryWatch {
   private readonly stopping = new AbortController();

@@ -33,7 +33,8 @@ export class Sudo {
     if (user.state !== 'active') return forbidden(STATE_REASONS[user.state] ?? 'Your account is not active');
     return {
       mark: caller.mark,
-      actingFor: holder.user_id,
+      // Whoever impersonates an administrator stays the one behind what that one does.
+      actingFor: holder.impersonator_id ?? holder.user_id,
       holder: {
         ...holder,
         user_id: user.id,

@@ -29,6 +29,9 @@ describe('TokenLeases', () => {
     expect(leases.find('a')).toBeUndefined();
     leases.dropUser(5);
     expect(leases.find('b')).toBeUndefined();
+    leases.keep('d', lease({ token_id: 4, user_id: 6, given_by_id: 9 }));
+    leases.dropUser(8);
+    expect(leases.size).toBe(2);
     leases.dropUser(9);
     expect(leases.size).toBe(0);
   });

@@ -11,7 +11,7 @@ export interface Lease {
 /**
  * Token checks that may be used again, by digest: bounded, the longest unrenewed dropped first, and dropped by the id
  * of the token or of a person behind it when identity says that something changed.
- * Source: architecture 3.1; decisions 15.
+ * Source: ADR 0050.
  */
 export class TokenLeases {
   private readonly leases = new Map<string, Lease>();
@@ -69,5 +69,6 @@ export class TokenLeases {
 }
 
 function peopleOf(holder: TokenHolder): readonly number[] {
-  return holder.impersonator_id === null ? [holder.user_id] : [holder.user_id, holder.impersonator_id];
+  const giver = holder.given_by_id ?? holder.impersonator_id;
+  return giver === null ? [holder.user_id] : [holder.user_id, giver];
 }

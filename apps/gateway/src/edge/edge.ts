@@ -30,7 +30,7 @@ const MAX_PATH = 8 * 1024;
 
 /**
  * The way of a request through the gateway: head, route, load, body, credential, rate, then on to the service.
- * It works on Node's request and response below Fastify: see ADR 0050. Source: architecture 3.
+ * It works on Node's request and response below Fastify: see ADR 0050. Source: docs/architecture.md 2.
  */
 export class Edge {
   constructor(

@@ -10,7 +10,7 @@ import { PublicServer } from './public-server';
 
 /**
  * The HTTP step of the gateway: Nest on Fastify for its own routes, with the edge in front of both, on the request as
- * Node gives it. Source: architecture 3.1; ADR 0050.
+ * Node gives it. Source: ADR 0050.
  */
 export const gatewayServer: HttpStep = {
   async create(context: BootContext): Promise<INestApplication> {

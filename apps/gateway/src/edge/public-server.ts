@@ -24,7 +24,7 @@ const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
 
 /**
  * The listening socket: strict parsing, headers within their time, few connections an address, JSON for what the
- * parser refuses. Bodies have their own clocks (request-body). Source: reliability-and-security 6.1, 6.3.
+ * parser refuses. Bodies have their own clocks (request-body). Source: reference reliability 6.1, 6.3.
  */
 export class PublicServer {
   readonly server: Server;

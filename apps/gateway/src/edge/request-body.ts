@@ -48,7 +48,7 @@ export function isCollected(outcome: Buffer | Refusal): outcome is Buffer {
 
 /**
  * Passes a body on while counting it: more than `limit` bytes, or less than 1 KiB a second once the first patience is
- * over, ends it. Source: reliability-and-security 6.3.
+ * over, ends it. Source: reference reliability 6.3.
  */
 export class BodyMeter extends Transform {
   private received = 0;

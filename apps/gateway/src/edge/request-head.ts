@@ -24,7 +24,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
  * Handed on as they are. Everything else a client sends stays here: credentials, cookies, hop-by-hop and forwarding
- * headers, and all that begins with `x-rookery-`. Source: reliability-and-security 6.1; ADR 0052.
+ * headers, and all that begins with `x-rookery-`. Source: reference reliability 6.1; ADR 0051.
  */
 const ONWARD: ReadonlySet<string> = new Set([
   'accept',
@@ -38,6 +38,8 @@ const ONWARD: ReadonlySet<string> = new Set([
   'if-range',
   'if-unmodified-since',
   'range',
+  'unleash-appname',
+  'unleash-instanceid',
   'user-agent',
 ]);
 

@@ -7,7 +7,7 @@ const WINDOW_SECONDS = 60;
 
 /**
  * Unknown credentials by address. Past the limit the address's next unleased credentials are refused unseen, which
- * keeps guessing away from identity; leases of good tokens go on. Source: reliability-and-security 6.3; ADR 0054.
+ * keeps guessing away from identity; leases of good tokens go on. Source: reference reliability 6.3.
  */
 export class FailedLogins {
   private readonly limiter: RateLimiterMemory | null;

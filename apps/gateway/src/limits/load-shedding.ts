@@ -28,7 +28,7 @@ const VITAL_PART = 2;
 /**
  * Refuses work before it is begun. Steps: anonymous lists, lists, reads, writes; removals and health go on. Each
  * second of strain takes one step more, each second without one step back; too many requests in flight take the
- * steps at once. Source: reliability-and-security 6.3; ADR 0054.
+ * steps at once. Source: reference reliability 6.3.
  */
 export class LoadShedding {
   private step = 0;

@@ -24,7 +24,7 @@ const NONE: readonly string[] = [];
 
 /**
  * How often one user, or one address without a user, may ask in a minute, by class of route. Each gateway allows its
- * part. Source: reliability-and-security 6.3; reference identity-and-import 1.4; ADR 0054.
+ * part. Source: reference reliability 6.3; reference identity-and-import 1.4.
  */
 export class RateLimits {
   private readonly limits: { readonly [K in 'anonymous' | RateClass]: Limit } | null;

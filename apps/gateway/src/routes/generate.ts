@@ -8,7 +8,7 @@ export { mergeDocuments };
 import { rateClassOf } from './route';
 import type { RouteRow, RouteRows, ShedClass, Upstream } from './route';
 
-/** Ends of a right or of a thing: they go through when nearly nothing does. Source: reliability-and-security 6.3. */
+/** Ends of a right or of a thing: they go through when nearly nothing does. Source: reference reliability 6.3. */
 const REMOVAL = /\/(?:rotate|revoke|block|deactivate|ban)$/;
 
 /**

@@ -11,7 +11,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
 
 /**
  * One OpenAPI document of the whole API. Paths carry their base; components that two services define differently
- * are told apart by the service's name in front. Source: decisions 8.
+ * are told apart by the service's name in front. Source: reference identity-and-import 1.4.
  */
 export function mergeDocuments(documents: ServiceDocuments): OpenApiDocument {
   const paths: Record<string, Record<string, unknown>> = {};

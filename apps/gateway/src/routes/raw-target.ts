@@ -19,7 +19,7 @@ const DOT_STEP = /(?:^|[\\/])\.{1,2}(?:[\\/]|$)/;
  * Cuts a request target on its raw slashes. Nothing is decoded here: `%2F` stays inside its segment and is decoded
  * once, by the service. Returns null for targets that two parsers could read differently: raw control or non-ASCII
  * characters, backslashes, fragments, malformed or doubly encoded escapes, `.` and `..` in any spelling.
- * Source: reliability-and-security 6.1; reference identity-and-import 1.2; ADR 0051.
+ * Source: reference reliability 6.1; reference identity-and-import 1.2; ADR 0051.
  */
 export function cutTarget(url: string): RawTarget | null {
   if (url.charCodeAt(0) !== SLASH) return null;

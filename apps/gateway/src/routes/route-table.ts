@@ -28,7 +28,7 @@ const NONE: Match = { kind: 'none' };
 /**
  * The one router: raw segments against templates, the most specific template first (literal, then partly literal,
  * then parameter, then rest, from left to right), among those that have the method. A dot never ends a segment.
- * Source: architecture 3.2; ADR 0051.
+ * Source: ADR 0051.
  */
 export class RouteTable {
   private readonly root = newNode();

@@ -33,7 +33,7 @@ const LOST: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKE
 
 /**
  * Sends a request on, with the signed context that the service decides by. Only reads are tried again, once, and only
- * when no answer has begun. Source: architecture 3.2; reliability-and-security 6.1, 6.2; ADR 0050, 0052.
+ * when no answer has begun. Source: reference reliability 6.1, 6.2; docs/architecture.md 2; ADR 0050, 0051.
  */
 export class Forwarder {
   constructor(

@@ -204,6 +204,10 @@ describe('sudo', () => {
     const { identityInside } = estate;
     identityInside.give('root', aHolder({ user_id: 1, token_id: 1, admin: true, scopes: ['api', 'sudo'] }));
     identityInside.give('root-api', aHolder({ user_id: 1, token_id: 2, admin: true }));
+    identityInside.give(
+      'as-root',
+      aHolder({ user_id: 1, token_id: 3, admin: true, scopes: ['api', 'sudo'], impersonator_id: 5 }),
+    );
     identityInside.give('mina');
     const olu = { id: 8, username: 'olu', admin: false, external: true, bot: false, state: 'active' };
     identityInside.sudoUsers
@@ -221,6 +225,11 @@ describe('sudo', () => {
   ])('acts as the user of %s, with that user’s rights', async (_, query, header) => {
     await (await get(query, 'root', header)).body.dump();
     expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, usr: 'olu', adm: false, ext: true, imp: 1 });
+  });
+
+  it('names the administrator who impersonates the one that acts', async () => {
+    await (await get('?sudo=olu', 'as-root')).body.dump();
+    expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, usr: 'olu', adm: false, imp: 5 });
   });
 
   it.each([

@@ -48,12 +48,31 @@ describe('leases of token checks', () => {
     expect(estate.identityInside.asked.at(-1)).toMatchObject({ rotating: true, ip: '127.0.0.1' });
   });
 
+  it('asks identity once for many rotations of a token at once, and again for one that comes later', async () => {
+    const gateway = await estate.gateway();
+    estate.identityInside.slowness = 20;
+    const rotate = async (): Promise<number> => {
+      const answer = await request(`${gateway.url}/api/v4/personal_access_tokens/self/rotate`, {
+        method: 'POST',
+        headers: { 'private-token': 'glpat-good' },
+      });
+      await answer.body.dump();
+      return answer.statusCode;
+    };
+    const statuses = await Promise.all(Array.from({ length: 30 }, rotate));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(asks()).toBe(1);
+    await rotate();
+    expect(asks()).toBe(2);
+  });
+
   it.each([
-    ['its token', 'token', 70],
-    ['its user', 'user', 7],
-    ['the administrator behind it', 'user', 1],
-  ] as const)('ends a lease at both gateways when identity says that %s changed', async (_, kind, id) => {
-    estate.identityInside.give('glpat-good', aHolder({ impersonator_id: 1 }));
+    ['its token', 'token', 70, { impersonator_id: 1 }],
+    ['its user', 'user', 7, { impersonator_id: 1 }],
+    ['the administrator behind it', 'user', 1, { impersonator_id: 1 }],
+    ['the administrator who gave it out', 'user', 1, { given_by_id: 1 }],
+  ] as const)('ends a lease at both gateways when identity says that %s changed', async (_, kind, id, over) => {
+    estate.identityInside.give('glpat-good', aHolder(over));
     const gateways = [await estate.gateway(), await estate.gateway()];
     for (const gateway of gateways) expect(await status(gateway)).toBe(200);
     const startedAt = performance.now();

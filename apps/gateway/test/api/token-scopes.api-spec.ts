@@ -5,7 +5,10 @@ import { Estate } from '../support/estate';
 import type { Gateway } from '../support/estate';
 import { aHolder } from '../support/fake-identity';
 
-/** What the gateway answers itself, with every scope there is, against the table of scopes. Source: ADR 0127. */
+/**
+ * What the gateway answers itself, with every scope there is, against the table of scopes.
+ * Source: reference identity-and-import 4.3.
+ */
 describe('the gateway’s own routes', () => {
   const estate = new Estate();
   let gateway: Gateway;

@@ -1,15 +1,12 @@
 import { Controller } from '@nestjs/common';
 import type { Call, FileAnswer, GroupScope, ProjectScope } from '@rookery/api-v4';
-import { anyone, Endpoint, file, group as inGroup, json, project as inProject, signedIn } from '@rookery/api-v4';
-import type { SignedInViewer } from '@rookery/kernel';
-import { InvalidParameters, NotFound } from '@rookery/kernel';
-import { Links } from '@rookery/platform';
-import { AvatarFileParams, OwnAvatarParams, SourceAvatarFileParams } from './avatars.dto';
+import { anyone, Endpoint, file, group as inGroup, project as inProject } from '@rookery/api-v4';
+import { NotFound } from '@rookery/kernel';
+import { ShowAvatar, ShowSourceAvatar } from './avatars.dto';
 import { AvatarsQueries } from './avatars.queries';
-import { Avatars } from './avatars.service';
 import type { AvatarKind } from './avatars.service';
 
-const FILES = 'decisions 7; reference identity-and-import 2.6';
+const FILES = 'reference identity-and-import 2.6';
 const picture = { may: anyone(), answers: file('image/*'), fails: [304, 404] } as const;
 const ofGroup = { ...picture, within: inGroup('id') } as const;
 const ofProject = { ...picture, within: inProject('id') } as const;
@@ -20,20 +17,16 @@ interface Named {
 
 @Controller()
 export class AvatarsController {
-  constructor(
-    private readonly avatars: Avatars,
-    private readonly queries: AvatarsQueries,
-    private readonly links: Links,
-  ) {}
+  constructor(private readonly queries: AvatarsQueries) {}
 
   @Endpoint('GET', '//uploads/-/system/user/avatar/:id/:filename', {
     ...picture,
     about: 'The picture of a user, for everybody.',
     source: FILES,
     tokenScopes: 'any',
-    params: AvatarFileParams,
+    params: ShowAvatar,
   })
-  ofUser(call: Call<AvatarFileParams>): Promise<FileAnswer> {
+  ofUser(call: Call<ShowAvatar>): Promise<FileAnswer> {
     return this.file('user', call, call.params.id, true);
   }
 
@@ -42,9 +35,9 @@ export class AvatarsController {
     about: 'The picture of a topic, for everybody.',
     source: FILES,
     tokenScopes: 'any',
-    params: AvatarFileParams,
+    params: ShowAvatar,
   })
-  ofTopic(call: Call<AvatarFileParams>): Promise<FileAnswer> {
+  ofTopic(call: Call<ShowAvatar>): Promise<FileAnswer> {
     return this.file('topic', call, call.params.id, true);
   }
 
@@ -52,9 +45,9 @@ export class AvatarsController {
     ...ofGroup,
     about: 'The picture of a group, for those who may see it.',
     source: FILES,
-    params: SourceAvatarFileParams,
+    params: ShowSourceAvatar,
   })
-  fileOfGroup(call: Call<SourceAvatarFileParams, GroupScope>): Promise<FileAnswer> {
+  fileOfGroup(call: Call<ShowSourceAvatar, GroupScope>): Promise<FileAnswer> {
     return this.fileWithin('group', call);
   }
 
@@ -62,9 +55,9 @@ export class AvatarsController {
     ...ofProject,
     about: 'The picture of a project, for those who may see it.',
     source: FILES,
-    params: SourceAvatarFileParams,
+    params: ShowSourceAvatar,
   })
-  fileOfProject(call: Call<SourceAvatarFileParams, ProjectScope>): Promise<FileAnswer> {
+  fileOfProject(call: Call<ShowSourceAvatar, ProjectScope>): Promise<FileAnswer> {
     return this.fileWithin('project', call);
   }
 
@@ -84,23 +77,6 @@ export class AvatarsController {
   })
   ofProject(call: Call<object, ProjectScope>): Promise<FileAnswer> {
     return this.fileWithin('project', call);
-  }
-
-  @Endpoint('PUT', '/user/avatar', {
-    about: "Changes or removes the caller's own picture.",
-    source: 'decisions 7',
-    may: signedIn(),
-    params: OwnAvatarParams,
-    answers: json<{ avatar_url: string | null }>({
-      type: 'object',
-      properties: { avatar_url: { type: ['string', 'null'] } },
-      required: ['avatar_url'],
-    }),
-  })
-  async changeOwn({ viewer, params }: Call<OwnAvatarParams, undefined, SignedInViewer>) {
-    if (params.avatar === undefined) throw new InvalidParameters(['avatar is missing']);
-    const path = await this.avatars.changeOwn(viewer.userId, params.avatar);
-    return { avatar_url: path === null ? null : this.links.web(path.slice(1)) };
   }
 
   private fileWithin(kind: AvatarKind, call: Call<Named, GroupScope | ProjectScope>): Promise<FileAnswer> {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ProjectScope, ScopeResolver } from '@rookery/api-v4';
+import type { GroupScope, ProjectScope, ScopeResolver } from '@rookery/api-v4';
 import { SCOPE_RESOLVER } from '@rookery/api-v4';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
@@ -7,13 +7,23 @@ import { Database } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { identitySettings } from '../identity.config';
-import { seenProjectSql } from '../scope/seen-project-sql';
-import type { BadgeSource, BadgeUrls, Rendered } from './badge-row';
+import { seenProjectSql } from '../directory/reach/seen-sql';
+import type { Badge } from './badge.entity';
 import { placeholdersIn, resolved } from './badge-url';
 import type { BadgeFacts, Placeholder } from './badge-url';
 import { CollaborationClient } from './collaboration-client';
 
-/** Replaces placeholders, for all badges of an answer at once. Source: reference identity-and-import 8; ADR 0102. */
+/** Where badges are shown. */
+export type BadgeSource = ProjectScope | GroupScope;
+
+/** A badge, and its addresses with placeholders replaced. */
+export interface RenderedBadge {
+  readonly badge: Badge;
+  readonly linkUrl: string;
+  readonly imageUrl: string;
+}
+
+/** Replaces placeholders, for all badges of an answer at once. Source: reference identity-and-import 8. */
 @Injectable()
 export class BadgeRendering {
   constructor(
@@ -25,13 +35,13 @@ export class BadgeRendering {
   ) {}
 
   /** Badges of a group are shown as in its first project that the viewer may see; without one they stay as they are. */
-  async of<B extends BadgeUrls>(source: BadgeSource, viewer: Viewer, badges: readonly B[]): Promise<Rendered<B>[]> {
-    const wanted = placeholdersIn(badges.flatMap((badge) => [badge.link_url, badge.image_url]));
+  async of(source: BadgeSource, viewer: Viewer, badges: readonly Badge[]): Promise<RenderedBadge[]> {
+    const wanted = placeholdersIn(badges.flatMap((badge) => [badge.linkUrl, badge.imageUrl]));
     const facts = wanted.size === 0 ? {} : await this.facts(source, viewer, wanted);
     return badges.map((badge) => ({
-      ...badge,
-      rendered_link_url: resolved(badge.link_url, facts),
-      rendered_image_url: resolved(badge.image_url, facts),
+      badge,
+      linkUrl: resolved(badge.linkUrl, facts),
+      imageUrl: resolved(badge.imageUrl, facts),
     }));
   }
 

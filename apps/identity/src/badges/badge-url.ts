@@ -1,3 +1,5 @@
+import { webAddressProblems } from '@rookery/kernel';
+
 /** Names that badges may hold, each once for its neutral and its original word. Source: requirements 2 §2 Badge. */
 export const PLACEHOLDERS = [
   'project_path',
@@ -14,7 +16,7 @@ export const PLACEHOLDERS = [
 ] as const;
 export type Placeholder = (typeof PLACEHOLDERS)[number];
 
-/** Source: reference identity-and-import, naming map. */
+/** Source: reference identity-and-import 0. */
 const ALIASES: Readonly<Record<string, Placeholder>> = {
   gitlab_server: 'host_server',
   gitlab_pages_domain: 'pages_domain',
@@ -41,7 +43,10 @@ export function placeholdersIn(texts: readonly string[]): ReadonlySet<Placeholde
   return found;
 }
 
-/** The text with its placeholders replaced; one that is unknown or has no value stays. Source: reference 8. */
+/**
+ * The text with its placeholders replaced; one that is unknown or has no value stays.
+ * Source: reference identity-and-import 8.
+ */
 export function resolved(text: string, facts: BadgeFacts): string {
   return text.replace(PLACEHOLDER, (whole: string, plain?: string, encoded?: string) => {
     const name = KNOWN.get((plain ?? encoded)!);
@@ -49,28 +54,18 @@ export function resolved(text: string, facts: BadgeFacts): string {
   });
 }
 
-/** Units: characters. Source: ADR 0102. */
+/** Units: characters. Source: reference identity-and-import 8. */
 const LONGEST_URL = 2048;
-const SCHEMES = new Set(['http:', 'https:']);
 
 /**
  * What is wrong with a URL as it was sent, placeholders included: they may stand for a host or its part. Hosts are not
  * judged, since only browsers go there. Source: reference identity-and-import 8.
  */
 export function problemsOfUrl(text: string): string[] {
-  if (text.length > LONGEST_URL) return [`is too long (maximum is ${LONGEST_URL} characters)`];
-  const url = parsed(text);
-  if (url === null) return ['must be a valid URL'];
-  return SCHEMES.has(url.protocol) ? [] : ['is blocked: Only allowed schemes are http, https'];
-}
-
-/** A parser would take line breaks and blanks around away, which a browser may read otherwise. */
-function parsed(text: string): URL | null {
-  if (text !== text.trim() || /[\u0000-\u001f\u007f]/.test(text)) return null;
   // A letter does for a host and everything else that a placeholder may stand for, but for a port.
   const sample = text
     .replace(/:%\{[^{}]*\}/g, ':1')
     .replace(/%\{[^{}]*\}/g, 'x')
     .replace(PLACEHOLDER, 'x');
-  return URL.canParse(sample) ? new URL(sample) : null;
+  return webAddressProblems(text, LONGEST_URL, sample);
 }

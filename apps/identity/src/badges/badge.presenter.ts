@@ -1,16 +1,16 @@
 import { int, nullable, presenter, text } from '@rookery/api-v4';
-import type { BadgeRow, BadgeUrls, Rendered } from './badge-row';
+import type { RenderedBadge } from './badge-rendering';
 
 /** A badge that is not stored: a preview, which has no name. Source: reference identity-and-import 8. */
-export const badgePreview = presenter<Rendered<BadgeUrls> & { readonly name: string | null }>('BadgePreview').fields({
-  name: [nullable(text), (badge) => badge.name],
-  link_url: [text, (badge) => badge.link_url],
-  image_url: [text, (badge) => badge.image_url],
-  rendered_link_url: [text, (badge) => badge.rendered_link_url],
-  rendered_image_url: [text, (badge) => badge.rendered_image_url],
+export const badgePreview = presenter<RenderedBadge>('BadgePreview').fields({
+  name: [nullable(text), ({ badge }) => badge.name],
+  link_url: [text, ({ badge }) => badge.linkUrl],
+  image_url: [text, ({ badge }) => badge.imageUrl],
+  rendered_link_url: [text, (rendered) => rendered.linkUrl],
+  rendered_image_url: [text, (rendered) => rendered.imageUrl],
 });
 
-export const badge = badgePreview.extend<Rendered<BadgeRow>>('Badge').fields({
-  id: [int, (row) => row.id],
-  kind: [text, (row) => row.kind],
+export const badge = badgePreview.extend<RenderedBadge>('Badge').fields({
+  id: [int, ({ badge }) => badge.id],
+  kind: [text, ({ badge }) => badge.kind],
 });

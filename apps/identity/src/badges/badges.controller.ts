@@ -1,17 +1,37 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
-import { anyone, atLeast, checkUnmodifiedSince, created, Endpoint, none, one, page, source } from '@rookery/api-v4';
-import type { Page, SignedInViewer, Viewer } from '@rookery/kernel';
+import { anyone, atLeast, by, created, Endpoint, ifUnmodified, none, one, page, source } from '@rookery/api-v4';
+import { CLOCK, Forbidden, NotFound } from '@rookery/kernel';
+import type { Clock, Page, SignedInViewer, Viewer } from '@rookery/kernel';
+import type { AllFilters, Collection } from '@rookery/persistence';
+import { collection, filter, Work } from '@rookery/persistence';
 import { BadgeRendering } from './badge-rendering';
-import type { BadgeRow, BadgeSource, Rendered } from './badge-row';
+import type { BadgeSource, RenderedBadge } from './badge-rendering';
+import { Badge } from './badge.entity';
 import { badge, badgePreview } from './badge.presenter';
-import { BadgeParams, CreateBadgeParams, ListBadgesParams, PreviewBadgeParams, UpdateBadgeParams } from './badges.dto';
-import { BadgesQueries } from './badges.queries';
-import { BadgesService } from './badges.service';
+import { OneBadge, CreateBadge, ListBadges, PreviewBadge, UpdateBadge } from './badges.dto';
 
 const SOURCE = 'requirements 2 §4 Badges';
 const REST = 'reference identity-and-import 8';
 type BadgeCall<P, V extends Viewer = SignedInViewer> = Call<P, BadgeSource, V>;
+
+const FILTERS: AllFilters<ListBadges> = { name: filter.equals('row.name') };
+
+/**
+ * A project shows the badges of its groups too, but they are the groups' to change.
+ * Source: reference identity-and-import 8.
+ */
+export const badges = collection(Badge, {
+  within: {
+    project: 'projectId',
+    group: 'namespaceId',
+    inherit: ['project'],
+    refuse: (verb) => new Forbidden(`To ${verb} a Group badge please use the Group endpoint`, { inError: true }),
+  },
+  order: { createdAt: 'ASC' },
+  filters: FILTERS,
+  taken: { fk_badges_project_id: () => new NotFound('Project'), fk_badges_namespace_id: () => new NotFound('Group') },
+});
 
 /** The same routes below projects and below groups. */
 function badgesBelow(kind: 'project' | 'group') {
@@ -22,21 +42,25 @@ function badgesBelow(kind: 'project' | 'group') {
 
   @Controller()
   class BadgesController {
+    readonly badges: Collection<Badge, ListBadges>;
+
     constructor(
-      readonly badges: BadgesService,
-      readonly queries: BadgesQueries,
+      work: Work,
       readonly rendering: BadgeRendering,
-    ) {}
+      @Inject(CLOCK) readonly clock: Clock,
+    ) {
+      this.badges = badges.on(work);
+    }
 
     @Endpoint('GET', base, {
       ...reads,
       about: kind === 'project' ? 'Badges of a project and of the groups above it.' : 'Badges of a group.',
       source: documented,
-      params: ListBadgesParams,
+      params: ListBadges,
       answers: page(badge),
     })
-    async list(call: BadgeCall<ListBadgesParams, Viewer>): Promise<Page<Rendered<BadgeRow>>> {
-      const found = await this.queries.page(call.within, call.params.name, call.page);
+    async list(call: BadgeCall<ListBadges, Viewer>): Promise<Page<RenderedBadge>> {
+      const found = await this.badges.list({ page: call.page, within: call.within, filters: call.params });
       return { ...found, rows: await this.rendering.of(call.within, call.viewer, found.rows) };
     }
 
@@ -44,65 +68,62 @@ function badgesBelow(kind: 'project' | 'group') {
       ...manages,
       about: 'How a badge would look; nothing is stored.',
       source: REST,
-      params: PreviewBadgeParams,
+      params: PreviewBadge,
       answers: one(badgePreview),
     })
-    async preview(call: BadgeCall<PreviewBadgeParams>) {
-      this.badges.check(call.params);
-      const { link_url, image_url } = call.params;
-      const [rendered] = await this.rendering.of(call.within, call.viewer, [{ name: null, link_url, image_url }]);
-      return rendered!;
+    async preview(call: BadgeCall<PreviewBadge>): Promise<RenderedBadge> {
+      return this.shown(call, Badge.write(call.params, this.clock.now()));
     }
 
     @Endpoint('GET', `${base}/:badge_id`, {
       ...reads,
       about: `One badge of a ${kind}.`,
       source: documented,
-      params: BadgeParams,
+      params: OneBadge,
       fails: [404],
       answers: one(badge),
     })
-    async show(call: BadgeCall<BadgeParams, Viewer>): Promise<Rendered<BadgeRow>> {
-      return this.shown(call, await this.queries.one(call.within, call.params.badge_id));
+    async show(call: BadgeCall<OneBadge, Viewer>): Promise<RenderedBadge> {
+      return this.shown(call, await this.badges.find(call.params.badge_id, call.within));
     }
 
     @Endpoint('POST', base, {
       ...manages,
       about: `Adds a badge to a ${kind}.`,
       source: documented,
-      params: CreateBadgeParams,
+      params: CreateBadge,
       answers: created(badge),
     })
-    async create(call: BadgeCall<CreateBadgeParams>): Promise<Rendered<BadgeRow>> {
-      return this.shown(call, await this.badges.create(call.within, call.params));
+    async create(call: BadgeCall<CreateBadge>): Promise<RenderedBadge> {
+      return this.shown(call, await this.badges.create(Badge.write(call.params, this.clock.now()), by(call)));
     }
 
     @Endpoint('PUT', `${base}/:badge_id`, {
       ...manages,
       about: `Changes a badge of a ${kind}.`,
       source: documented,
-      params: UpdateBadgeParams,
+      params: UpdateBadge,
       fails: [404],
       answers: one(badge),
     })
-    async update(call: BadgeCall<UpdateBadgeParams>): Promise<Rendered<BadgeRow>> {
-      const { badge_id: id, ...change } = call.params;
-      return this.shown(call, await this.badges.change(call.within, id, change));
+    async update(call: BadgeCall<UpdateBadge>): Promise<RenderedBadge> {
+      const change = (one: Badge): void => one.change(call.params, this.clock.now());
+      return this.shown(call, await this.badges.change(call.params.badge_id, change, by(call)));
     }
 
     @Endpoint('DELETE', `${base}/:badge_id`, {
       ...manages,
       about: `Removes a badge of a ${kind}.`,
       source: REST,
-      params: BadgeParams,
+      params: OneBadge,
       fails: [404, 412],
       answers: none(),
     })
-    async remove(call: BadgeCall<BadgeParams>): Promise<void> {
-      await this.badges.remove(call.within, call.params.badge_id, (at) => checkUnmodifiedSince(call, at));
+    async remove(call: BadgeCall<OneBadge>): Promise<void> {
+      await this.badges.remove(call.params.badge_id, ifUnmodified(call));
     }
 
-    async shown(call: BadgeCall<object, Viewer>, row: BadgeRow): Promise<Rendered<BadgeRow>> {
+    async shown(call: BadgeCall<object, Viewer>, row: Badge): Promise<RenderedBadge> {
       return (await this.rendering.of(call.within, call.viewer, [row]))[0]!;
     }
   }

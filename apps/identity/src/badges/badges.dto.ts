@@ -1,23 +1,25 @@
 import { Int, Text } from '@rookery/api-v4';
+import type { NothingBut } from '@rookery/kernel';
+import type { BadgeInput } from './badge.entity';
 
-export class ListBadgesParams {
+export class ListBadges {
   @Text({ optional: true, about: 'The whole name, upper and lower case told apart.' }) name?: string;
 }
 
-export class BadgeParams {
+export class OneBadge {
   @Int() badge_id: number;
 }
 
-export class PreviewBadgeParams {
+export class PreviewBadge {
   @Text() link_url: string;
   @Text() image_url: string;
 }
 
-export class CreateBadgeParams extends PreviewBadgeParams {
+export class CreateBadge extends PreviewBadge implements NothingBut<BadgeInput, CreateBadge> {
   @Text({ optional: true, nullable: true }) name?: string | null;
 }
 
-export class UpdateBadgeParams extends BadgeParams {
+export class UpdateBadge extends OneBadge implements NothingBut<BadgeInput, UpdateBadge, 'badge_id'> {
   @Text({ optional: true }) link_url?: string;
   @Text({ optional: true }) image_url?: string;
   @Text({ optional: true, nullable: true }) name?: string | null;

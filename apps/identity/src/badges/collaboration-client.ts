@@ -12,7 +12,7 @@ const ANSWER_MS = 1000;
 /** So long after a failure nobody waits again. Units: ms. */
 const REST_MS = 5000;
 
-/** The one question of identity to collaboration. Source: ADR 0102. */
+/** The one question of identity to collaboration. Source: reference identity-and-import 8. */
 @Injectable()
 export class CollaborationClient implements OnModuleDestroy {
   private readonly pool: Pool;

@@ -1,28 +1,26 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import type { Command } from '@rookery/platform';
-import { ChangeLog } from '../directory/change-log';
+import type { Command, SettingsOf } from '@rookery/platform';
 import { AccessTokensService } from '../tokens/access-tokens.service';
-import { scopesFor } from '../tokens/token-scopes';
-import { digestOf } from '../tokens/token-secret';
+import { TokenRows } from '../tokens/token-rows';
+import { scopesFor, digestOf } from '../tokens/token-terms';
 import { hashPassword } from '../users/passwords';
 import { UsersService } from '../users/users.service';
 import { bootstrapSettings } from './bootstrap.config';
-import type { SettingsOf } from '@rookery/platform';
 import { randomBytes } from 'node:crypto';
 
 const ROOT_ID = 1;
 const TOKEN_NAME = 'bootstrap';
 
-/** Makes the first administrator and his token. May be run at every start: what is there already stays. */
+/** Makes the first administrator and their token. May be run at every start: what is there already stays. */
 @Injectable()
 export class Bootstrap {
   constructor(
     private readonly work: Work,
     private readonly users: UsersService,
     private readonly tokens: AccessTokensService,
-    private readonly log: ChangeLog,
+    private readonly rows: TokenRows,
     @Inject(bootstrapSettings.token) private readonly settings: SettingsOf<typeof bootstrapSettings>,
   ) {}
 
@@ -59,15 +57,10 @@ export class Bootstrap {
     if (known && known.user_id !== ROOT_ID) throw new Error('ROOKERY_ROOT_TOKEN is a token of another user');
     if (known?.revoked) throw new Error('ROOKERY_ROOT_TOKEN was revoked; give another');
     if (known) return;
-    const former = await tx.query<{ id: number }>(
-      `update access_tokens set revoked = true, updated_at = now()
-       where user_id = $1 and name = $2 and created_by_id is null and not revoked returning id`,
-      [ROOT_ID, TOKEN_NAME],
-    );
-    for (const { id } of former) this.log.recordToken(tx, id);
+    await this.tokens.revokeNamed(tx, ROOT_ID, TOKEN_NAME);
     const scopes = scopesFor({ admin: true });
     const token = { userId: ROOT_ID, name: TOKEN_NAME, scopes, impersonation: false, createdBy: null };
-    await this.tokens.insert(tx, token, null, null, secret);
+    await this.rows.insert(tx, token, null, null, secret);
   }
 }
 

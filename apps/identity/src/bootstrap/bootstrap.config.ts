@@ -9,6 +9,6 @@ export const bootstrapSettings = defineSettings('bootstrap', {
   }),
   rootEmail: setting.text('ROOKERY_ROOT_EMAIL', {
     default: 'admin@example.com',
-    about: 'Address of the administrator `root` when the command `bootstrap` makes him.',
+    about: 'Address of the administrator `root` when the command `bootstrap` makes it.',
   }),
 });

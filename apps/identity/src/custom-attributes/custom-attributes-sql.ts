@@ -1,4 +1,4 @@
-import type { ListStatement } from '../listing/list-statement';
+import type { Filter } from '@rookery/persistence';
 
 export type AttributedKind = 'user' | 'group' | 'project';
 
@@ -19,20 +19,22 @@ export function customAttributesSql(kind: AttributedKind, idSql: string): string
 }
 
 /**
- * Narrows a list to rows that have all the wanted attributes with exactly these values; nothing without `wanted`.
- * Call it for administrators only, others' filter is ignored. Source: reference identity-and-import 2.9.
+ * Narrows a list to rows that have all the wanted attributes with exactly these values. No
+ * attribute has null for its value, so a filter by it finds nothing.
+ * For administrators only, others' filter is ignored. Source: reference identity-and-import 2.9.
  */
-export function filterByCustomAttributes(
-  statement: ListStatement,
+export function customAttributesFilter(
   kind: AttributedKind,
   idSql: string,
-  wanted: Readonly<Record<string, string>> | undefined,
-): void {
-  for (const [key, value] of Object.entries(wanted ?? {})) {
-    const column = OWNER_COLUMNS[kind];
-    const [name, text] = [statement.bind(key), `${statement.bind(value)}::text`];
-    // By the index on key and digest: values may be longer than an index entry.
-    statement.filter(`${idSql} in (select ca.${column} from custom_attributes ca
-      where ca.${column} is not null and ca.key = ${name} and md5(ca.value) = md5(${text}) and ca.value = ${text})`);
-  }
+): Filter<Readonly<Record<string, string | null>>> {
+  const column = OWNER_COLUMNS[kind];
+  return (wanted, bind) => {
+    const conditions = Object.entries(wanted).map(([key, value]) => {
+      const [name, text] = [bind(key), `${bind(value)}::text`];
+      // By the index on key and digest: values may be longer than an index entry.
+      return `${idSql} in (select ca.${column} from custom_attributes ca
+        where ca.${column} is not null and ca.key = ${name} and md5(ca.value) = md5(${text}) and ca.value = ${text})`;
+    });
+    return conditions.length > 0 && conditions.join(' and ');
+  };
 }

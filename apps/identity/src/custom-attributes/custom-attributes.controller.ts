@@ -1,19 +1,22 @@
 import { Controller } from '@nestjs/common';
 import type { Call, GroupScope, ProjectScope } from '@rookery/api-v4';
-import { administrator, all, Endpoint, none, one, source } from '@rookery/api-v4';
-import { customAttribute } from './custom-attribute.presenter';
+import { administrator, all, Endpoint, none, one, presenter, source, text } from '@rookery/api-v4';
 import type { AttributedKind } from './custom-attributes-sql';
 import {
-  AttributeParams,
-  OfUserParams,
-  UserAttributeParams,
-  WriteAttributeParams,
-  WriteUserAttributeParams,
+  OneAttribute,
+  ListUserAttributes,
+  OneUserAttribute,
+  UpdateAttribute,
+  UpdateUserAttribute,
 } from './custom-attributes.dto';
-import type { CustomAttribute } from './custom-attributes.service';
-import { CustomAttributes } from './custom-attributes.service';
+import type { AttributeRow } from './custom-attributes.service';
+import { CustomAttributesService } from './custom-attributes.service';
 
 const SOURCE = 'reference identity-and-import 2.9';
+const customAttribute = presenter<AttributeRow>('CustomAttribute').fields({
+  key: [text, (attribute) => attribute.key],
+  value: [text, (attribute) => attribute.value],
+});
 type Scope = ProjectScope | GroupScope;
 /** A user is named by a parameter, a group or project is the parent. */
 type Owned<P> = Call<P & { readonly id?: number }, Scope | undefined>;
@@ -26,20 +29,20 @@ function customAttributesOf(kind: AttributedKind) {
   const isUser = kind === 'user';
   const common = { source: SOURCE, may: administrator(), ...(isUser ? {} : { within: source(kind) }) } as const;
   const readable = isUser ? { tokenScopes: ['read_user'] } : {};
-  const named = { ...common, params: isUser ? UserAttributeParams : AttributeParams, fails: [404] };
+  const named = { ...common, params: isUser ? OneUserAttribute : OneAttribute, fails: [404] };
 
   @Controller()
   class CustomAttributesController {
-    constructor(readonly attributes: CustomAttributes) {}
+    constructor(readonly attributes: CustomAttributesService) {}
 
     @Endpoint('GET', base, {
       ...common,
       ...readable,
       about: `All custom attributes of a ${kind}.`,
-      ...(isUser ? { params: OfUserParams, fails: [404] } : {}),
+      ...(isUser ? { params: ListUserAttributes, fails: [404] } : {}),
       answers: all(customAttribute),
     })
-    list(call: Owned<object>): Promise<CustomAttribute[]> {
+    list(call: Owned<object>): Promise<AttributeRow[]> {
       return this.attributes.all(kind, ownerId(call));
     }
 
@@ -49,17 +52,17 @@ function customAttributesOf(kind: AttributedKind) {
       about: `One custom attribute of a ${kind}.`,
       answers: one(customAttribute),
     })
-    show(call: Owned<AttributeParams>): Promise<CustomAttribute> {
+    show(call: Owned<OneAttribute>): Promise<AttributeRow> {
       return this.attributes.one(kind, ownerId(call), call.params.key);
     }
 
     @Endpoint('PUT', `${base}/:key`, {
       ...named,
       about: `Adds or replaces a custom attribute of a ${kind}.`,
-      params: isUser ? WriteUserAttributeParams : WriteAttributeParams,
+      params: isUser ? UpdateUserAttribute : UpdateAttribute,
       answers: one(customAttribute),
     })
-    set(call: Owned<WriteAttributeParams>): Promise<CustomAttribute> {
+    set(call: Owned<UpdateAttribute>): Promise<AttributeRow> {
       const { key, value } = call.params;
       return this.attributes.set(kind, ownerId(call), { key, value });
     }
@@ -69,7 +72,7 @@ function customAttributesOf(kind: AttributedKind) {
       about: `Removes a custom attribute of a ${kind}.`,
       answers: none(),
     })
-    async remove(call: Owned<AttributeParams>): Promise<void> {
+    async remove(call: Owned<OneAttribute>): Promise<void> {
       await this.attributes.remove(kind, ownerId(call), call.params.key);
     }
   }

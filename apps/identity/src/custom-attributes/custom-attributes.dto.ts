@@ -1,20 +1,20 @@
 import { Int, Text } from '@rookery/api-v4';
 
 /** Below a group or project, which the path names as everywhere. */
-export class AttributeParams {
+export class OneAttribute {
   @Text() key: string;
 }
-export class WriteAttributeParams extends AttributeParams {
+export class UpdateAttribute extends OneAttribute {
   @Text() value: string;
 }
 
-/** Below a user, who is named by his id alone. */
-export class OfUserParams {
+/** Below a user, who is named by their id alone. */
+export class ListUserAttributes {
   @Int() id: number;
 }
-export class UserAttributeParams extends OfUserParams {
+export class OneUserAttribute extends ListUserAttributes {
   @Text() key: string;
 }
-export class WriteUserAttributeParams extends UserAttributeParams {
+export class UpdateUserAttribute extends OneUserAttribute {
   @Text() value: string;
 }

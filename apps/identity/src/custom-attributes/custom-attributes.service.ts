@@ -1,36 +1,40 @@
 import { Injectable } from '@nestjs/common';
-import { COUNT_LIMIT, Invalid, NotFound } from '@rookery/kernel';
-import { Database, violates } from '@rookery/persistence';
+import { Invalid, NotFound } from '@rookery/kernel';
+import { Database, ListQuery, violates } from '@rookery/persistence';
+import type { RowOf } from '@rookery/persistence';
+import type { CustomAttribute } from './custom-attribute.entity';
 import { OWNER_COLUMNS } from './custom-attributes-sql';
 import type { AttributedKind } from './custom-attributes-sql';
 
-export interface CustomAttribute {
-  readonly key: string;
-  readonly value: string;
-}
+export type AttributeRow = RowOf<CustomAttribute, 'key' | 'value'>;
 
-/** Units: characters. Source: ADR 0101. */
+/** Units: characters. Source: reference identity-and-import 2.9. */
 const LONGEST = { key: 255, value: 4096 };
 const NOUNS = { user: 'User', group: 'Group', project: 'Project' } as const;
 
 /** Texts that administrators attach to things. Source: reference identity-and-import 2.9. */
 @Injectable()
-export class CustomAttributes {
+export class CustomAttributesService {
   constructor(private readonly db: Database) {}
 
   /** In the order of keys. Errors: NotFound for a missing user; groups and projects are found before. */
-  async all(kind: AttributedKind, ownerId: number): Promise<CustomAttribute[]> {
+  async all(kind: AttributedKind, ownerId: number): Promise<AttributeRow[]> {
     await this.mustExist(kind, ownerId);
-    return this.db.query<CustomAttribute>(
-      `select key, value from custom_attributes where ${OWNER_COLUMNS[kind]} = $1 order by key limit ${COUNT_LIMIT}`,
-      [ownerId],
-    );
+    const parts = {
+      name: 'custom-attributes',
+      from: 'custom_attributes ca',
+      key: 'ca.key',
+      carries: 'ca.key, ca.value',
+    };
+    return new ListQuery<AttributeRow>(parts)
+      .where((bind) => `ca.${OWNER_COLUMNS[kind]} = ${bind(ownerId)}`)
+      .all(this.db);
   }
 
   /** Errors: NotFound. */
-  async one(kind: AttributedKind, ownerId: number, key: string): Promise<CustomAttribute> {
+  async one(kind: AttributedKind, ownerId: number, key: string): Promise<AttributeRow> {
     await this.mustExist(kind, ownerId);
-    const [found] = await this.db.query<CustomAttribute>(
+    const [found] = await this.db.query<AttributeRow>(
       `select key, value from custom_attributes where ${OWNER_COLUMNS[kind]} = $1 and key = $2`,
       [ownerId, key],
     );
@@ -39,7 +43,7 @@ export class CustomAttributes {
   }
 
   /** Adds or replaces. Errors: Invalid by field; NotFound for an owner who is gone. */
-  async set(kind: AttributedKind, ownerId: number, attribute: CustomAttribute): Promise<CustomAttribute> {
+  async set(kind: AttributedKind, ownerId: number, attribute: AttributeRow): Promise<AttributeRow> {
     await this.mustExist(kind, ownerId);
     const problems = problemsOf(attribute);
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
@@ -49,7 +53,7 @@ export class CustomAttributes {
         `insert into custom_attributes (${column}, key, value) values ($1, $2, $3)
          on conflict (${column}, key) do update set value = excluded.value returning key, value`,
         [ownerId, attribute.key, attribute.value],
-      )) as [CustomAttribute];
+      )) as [AttributeRow];
       return written;
     } catch (error) {
       throw violates(error, `fk_custom_attributes_${column}`) ? new NotFound(NOUNS[kind]) : error;
@@ -73,7 +77,7 @@ export class CustomAttributes {
   }
 }
 
-function problemsOf(attribute: CustomAttribute): Record<string, string[]> {
+function problemsOf(attribute: AttributeRow): Record<string, string[]> {
   const problems: Record<string, string[]> = {};
   for (const field of ['key', 'value'] as const) {
     const text = attribute[field];

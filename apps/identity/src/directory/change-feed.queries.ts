@@ -1,6 +1,6 @@
 import { prepared } from '@rookery/persistence';
 import { projectLevelSql, groupLevelSql } from '@rookery/directory';
-import { OWN_TABLES } from '../scope/reach-sql';
+import { OWN_TABLES } from './reach/reach-sql';
 import { stateSql } from './change-states';
 
 /**

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { DirectoryKind } from '@rookery/contracts';
+import type { DirectoryKind, DomainEvent } from '@rookery/contracts';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { LOGGED_KINDS, WRITE_CHANGES } from './change-states';
@@ -20,7 +20,7 @@ const NEXT_VERSION = prepared(
  * before the commit the version is counted up once, and the states as they are then are written under it.
  *
  * The order matters: counting first takes the lock that all committing changes share, so the states that are read
- * after it contain every change of a lower version. Source: architecture 5.1; reliability-and-security 4.2; ADR 0041.
+ * after it contain every change of a lower version. Source: reference reliability 4.2; ADR 0041.
  */
 @Injectable()
 export class ChangeLog {
@@ -57,6 +57,17 @@ export class ChangeLog {
     const rows = await tx.prepared<{ kind: LoggedKind; id: number }>(BELONGINGS[kind], [id]);
     this.note(tx, kind, [id]);
     for (const row of rows) this.note(tx, row.kind, [row.id]);
+  }
+
+  /**
+   * Emits an event with the version that this transaction makes of the directory, so that effects wait until their copy
+   * has seen the change. Call it after what the event tells of was recorded. Source: ADR 0171.
+   */
+  emit(tx: Tx, event: DomainEvent): void {
+    // Steps run in turn: the one that is asked for by a later step comes after the version was written.
+    tx.beforeCommit(async () =>
+      tx.beforeCommit(async () => tx.emit({ ...event, seen: this.versionOf(tx) ?? undefined })),
+    );
   }
 
   /** The version that a transaction made; null before its commit or when it changed nothing. */

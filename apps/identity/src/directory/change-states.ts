@@ -14,6 +14,7 @@ const TABLES: Readonly<Record<DirectoryKind, string>> = {
 /** Fields that are more than a column. Shape: SQL with the table's alias `x`. */
 const DERIVED: Readonly<Record<string, string>> = {
   'user.notification_email': 'case when x.confirmed_at is not null then x.email end',
+  'namespace.mentions_disabled': `(x.settings ->> 'mentions_disabled')::boolean`,
 };
 
 export const LOGGED_KINDS = Object.keys(TABLES) as DirectoryKind[];

@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Job } from '@rookery/jobs';
 import { Work } from '@rookery/persistence';
+import { housekeepingCron } from '../identity.config';
 
-/** Entries younger than this stay, so that a reader who was away for a moment goes on where he stopped. Units: ms. */
+/** Entries younger than this stay, so that a reader who was away for a moment goes on where they stopped. Units: ms. */
 const KEPT_MS = 3_600_000;
 
 const RAISE = `update directory_head set compacted_to = greatest(compacted_to, coalesce(
@@ -21,6 +23,11 @@ const DELETE = `delete from directory_changes c where c.version <= $1 and (c.kin
 @Injectable()
 export class CompactionJob {
   constructor(@Inject(Work) private readonly work: Work) {}
+
+  @Job('compact-change-log', { cron: housekeepingCron })
+  async compact(): Promise<void> {
+    await this.run();
+  }
 
   /** Shape: how many entries went. */
   async run(keptMs = KEPT_MS): Promise<number> {

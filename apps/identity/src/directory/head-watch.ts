@@ -78,7 +78,7 @@ export class HeadWatch {
       void this.database
         .prepared<Head>(HEAD, [])
         .then(([head]) => head && this.moved(head))
-        // Whoever waits has a time limit of his own.
+        // Each that waits has a time limit of its own.
         .catch(() => undefined)
         .finally(() => {
           this.looking = undefined;

@@ -4,15 +4,15 @@ import { checkUnmodifiedSince, created, Endpoint, none, one, page, signedIn } fr
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { email } from './email.presenter';
-import { AddEmailParams, EmailIdParams } from './emails.dto';
+import { CreateEmail, OneEmail } from './emails.dto';
 import { EmailsQueries } from './emails.queries';
 import type { EmailRow } from './emails.queries';
 import { EmailsService } from './emails.service';
 
-const SOURCE = 'issue identity 6; ADR 0131';
+const SOURCE = 'reference identity-and-import 10.5';
 type SignedInCall<P = object> = Call<P, undefined, SignedInViewer>;
 
-/** The addresses of whoever asks. */
+/** The addresses of the caller. */
 @Controller('user/emails')
 export class EmailsController {
   constructor(
@@ -36,10 +36,10 @@ export class EmailsController {
     source: SOURCE,
     may: signedIn(),
     tokenScopes: ['read_user'],
-    params: EmailIdParams,
+    params: OneEmail,
     answers: one(email),
   })
-  async show({ viewer, params }: SignedInCall<EmailIdParams>): Promise<EmailRow> {
+  async show({ viewer, params }: SignedInCall<OneEmail>): Promise<EmailRow> {
     const row = await this.queries.one(viewer.userId, params.email_id);
     if (!row) throw new NotFound('Email');
     return row;
@@ -49,23 +49,23 @@ export class EmailsController {
     about: 'Adds an address; it counts once the link in the e-mail sent there was followed.',
     source: SOURCE,
     may: signedIn(),
-    params: AddEmailParams,
+    params: CreateEmail,
     fails: [429],
     answers: created(email),
   })
-  add({ viewer, params }: SignedInCall<AddEmailParams>): Promise<EmailRow> {
-    return this.emails.add(viewer.userId, params.email, { isConfirmed: false, actorId: viewer.userId });
+  create({ viewer, params }: SignedInCall<CreateEmail>): Promise<EmailRow> {
+    return this.emails.create(viewer.userId, params.email, { isConfirmed: false, actorId: viewer.userId });
   }
 
   @Endpoint('DELETE', ':email_id', {
     about: 'Removes an address.',
     source: SOURCE,
     may: signedIn(),
-    params: EmailIdParams,
+    params: OneEmail,
     fails: [412],
     answers: none(),
   })
-  remove(call: SignedInCall<EmailIdParams>): Promise<void> {
+  remove(call: SignedInCall<OneEmail>): Promise<void> {
     return this.emails.remove(call.viewer.userId, call.params.email_id, (at) => checkUnmodifiedSince(call, at));
   }
 }

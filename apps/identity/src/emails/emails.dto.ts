@@ -1,23 +1,27 @@
 import { Flag, Int, Text } from '@rookery/api-v4';
 
-export class AddEmailParams {
+export class CreateEmail {
   @Text() email: string;
 }
 
-export class EmailIdParams {
+export class OneEmail {
   @Int({ in: 'path' }) email_id: number;
 }
 
-export class UserEmailsParams {
+export class ListUserEmails {
   @Int({ in: 'path' }) id: number;
 }
 
-export class AddUserEmailParams extends AddEmailParams {
+export class CreateUserEmail extends CreateEmail {
   @Int({ in: 'path' }) id: number;
   @Flag({ default: false, about: 'The address counts as confirmed, and no e-mail is sent.' })
   skip_confirmation: boolean;
 }
 
-export class UserEmailIdParams extends UserEmailsParams {
+export class OneUserEmail extends ListUserEmails {
   @Int({ in: 'path' }) email_id: number;
+}
+
+export class ConfirmEmail {
+  @Text({ about: 'The secret of the link.' }) confirmation_token: string;
 }

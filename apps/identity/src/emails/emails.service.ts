@@ -3,29 +3,29 @@ import { Invalid, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { violates, Work } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
-import { ChangeLog } from '../directory/change-log';
 import { identitySettings } from '../identity.config';
+import { AddressesService } from '../users/addresses/addresses.service';
 import { problemsOfUser } from '../users/user-rules';
-import { EmailConfirmations } from './email-confirmations.service';
+import { EmailConfirmationsService } from './confirming/email-confirmations.service';
 import { EmailsQueries } from './emails.queries';
 import type { EmailRow } from './emails.queries';
 
 /** Bounds: addresses of one person, the primary one too. */
 const MOST = 100;
 
-/** Adding and removing addresses beside the primary one. Source: issue identity 6; ADR 0131. */
+/** Adding and removing addresses beside the primary one. Source: reference identity-and-import 10.5. */
 @Injectable()
 export class EmailsService {
   constructor(
     private readonly work: Work,
-    private readonly log: ChangeLog,
-    private readonly confirmations: EmailConfirmations,
+    private readonly addresses: AddressesService,
+    private readonly confirmations: EmailConfirmationsService,
     private readonly queries: EmailsQueries,
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
   ) {}
 
-  /** Errors: NotFound for the user; Invalid for an address that is none, taken, or one too many. */
-  async add(
+  /** Errors: NotFound for the user; Invalid for an address that is none, taken, or one too many; TooManyRequests. */
+  async create(
     userId: number,
     address: string,
     how: { readonly isConfirmed: boolean; readonly actorId: number },
@@ -36,16 +36,15 @@ export class EmailsService {
     try {
       return await this.work.run(async (tx) => {
         await this.makeRoom(tx, userId);
-        const [row] = await tx.query<{ id: number }>(
-          `insert into emails (user_id, email, confirmed_at) values ($1, $2, case when $3 then now() end) returning id`,
-          [userId, address, isConfirmed],
-        );
-        if (!isConfirmed) await this.confirmations.request(tx, { id: row!.id, userId }, how.actorId);
-        return (await this.queries.one(userId, row!.id, tx))!;
+        if (how.isConfirmed) await this.addresses.free(tx, address, userId);
+        const id = await this.addresses.add(tx, userId, address, isConfirmed);
+        if (!isConfirmed) await this.confirmations.request(tx, { id, userId }, how.actorId);
+        return (await this.queries.one(userId, id, tx))!;
       });
     } catch (error) {
-      if (violates(error, 'uq_emails_email')) throw new Invalid({ email: ['has already been taken'] });
-      throw error;
+      if (!violates(error, 'uq_emails_email')) throw error;
+      if (!how.isConfirmed) await this.confirmations.countRefusal(how.actorId);
+      throw new Invalid({ email: ['has already been taken'] });
     }
   }
 
@@ -56,15 +55,7 @@ export class EmailsService {
       const email = await this.queries.one(userId, id, tx);
       if (!email) throw new NotFound('Email');
       unchanged(email.changed_at);
-      await tx.query(`delete from emails where id = $1`, [id]);
-      const shown = await tx.query(
-        `update users set updated_at = now(),
-           public_email = case when lower(public_email) = lower($2) then null else public_email end,
-           commit_email = case when lower(commit_email) = lower($2) then null else commit_email end
-         where id = $1 and lower($2) in (lower(public_email), lower(commit_email)) returning id`,
-        [userId, email.email],
-      );
-      if (shown.length > 0) this.log.record(tx, 'user', userId);
+      await this.addresses.remove(tx, userId, email);
     });
   }
 

@@ -1,23 +1,22 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Tx } from '@rookery/persistence';
+import type { RowOf, Tx } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { identitySettings } from '../identity.config';
-import { EmailConfirmations } from './email-confirmations.service';
+import { AddressesService } from '../users/addresses/addresses.service';
+import type { Email } from '../users/addresses/email.entity';
+import { EmailConfirmationsService } from './confirming/email-confirmations.service';
 
-interface Present {
-  readonly id: number;
-  readonly email: string;
-  readonly confirmed_at: Date | null;
-}
+type Present = RowOf<Email, 'id' | 'email' | 'confirmedAt'>;
 
 /**
  * The address that stands for an account. A new one takes its place when it is confirmed, and not before.
- * Source: reference identity-and-import 5; ADR 0131.
+ * Source: reference identity-and-import 5, 10.5.
  */
 @Injectable()
 export class PrimaryEmails {
   constructor(
-    private readonly confirmations: EmailConfirmations,
+    private readonly addresses: AddressesService,
+    private readonly confirmations: EmailConfirmationsService,
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
   ) {}
 
@@ -38,21 +37,15 @@ export class PrimaryEmails {
    */
   async change(tx: Tx, userId: number, address: string, actorId: number): Promise<void> {
     await tx.query(`select id from users where id = $1 for update`, [userId]);
-    await tx.query(`delete from emails where user_id = $1 and becomes_primary`, [userId]);
+    await this.addresses.dropSuccessor(tx, userId);
     const present = await this.present(tx, userId);
     if (present.email.toLowerCase() === address.toLowerCase()) {
       if (present.confirmed_at === null) await this.confirmations.request(tx, { id: present.id, userId }, actorId);
       return;
     }
-    const [row] = await tx.query<{ id: number }>(
-      `insert into emails (user_id, email, becomes_primary) values ($1, $2, true) returning id`,
-      [userId, address],
-    );
-    const id = row!.id;
-    if (this.settings.confirmEmails) await this.confirmations.request(tx, { id, userId }, actorId);
-    else {
-      await this.confirmations.markConfirmed(tx, { id, user_id: userId, is_primary: false, becomes_primary: true });
-    }
+    const successor = await this.addresses.addSuccessor(tx, userId, address);
+    if (!this.settings.confirmEmails) return this.addresses.markConfirmed(tx, successor);
+    await this.confirmations.request(tx, { id: successor.id, userId }, actorId);
   }
 
   private async present(tx: Tx, userId: number): Promise<Present> {

@@ -4,12 +4,12 @@ import { administrator, checkUnmodifiedSince, created, Endpoint, none, one, page
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { email } from './email.presenter';
-import { AddUserEmailParams, UserEmailIdParams, UserEmailsParams } from './emails.dto';
+import { CreateUserEmail, OneUserEmail, ListUserEmails } from './emails.dto';
 import { EmailsQueries } from './emails.queries';
 import type { EmailRow } from './emails.queries';
 import { EmailsService } from './emails.service';
 
-const SOURCE = 'issue identity 6; ADR 0131';
+const SOURCE = 'reference identity-and-import 10.5';
 type AdministratorCall<P> = Call<P, undefined, SignedInViewer>;
 
 /** The addresses of anybody, for administrators. */
@@ -25,10 +25,10 @@ export class UserEmailsController {
     source: SOURCE,
     may: administrator(),
     tokenScopes: ['read_user'],
-    params: UserEmailsParams,
+    params: ListUserEmails,
     answers: page(email),
   })
-  async list({ params, page }: AdministratorCall<UserEmailsParams>): Promise<Page<EmailRow>> {
+  async list({ params, page }: AdministratorCall<ListUserEmails>): Promise<Page<EmailRow>> {
     await this.knownUser(params.id);
     return this.queries.page(params.id, page);
   }
@@ -38,10 +38,10 @@ export class UserEmailsController {
     source: SOURCE,
     may: administrator(),
     tokenScopes: ['read_user'],
-    params: UserEmailIdParams,
+    params: OneUserEmail,
     answers: one(email),
   })
-  async show({ params }: AdministratorCall<UserEmailIdParams>): Promise<EmailRow> {
+  async show({ params }: AdministratorCall<OneUserEmail>): Promise<EmailRow> {
     await this.knownUser(params.id);
     const row = await this.queries.one(params.id, params.email_id);
     if (!row) throw new NotFound('Email');
@@ -52,24 +52,24 @@ export class UserEmailsController {
     about: 'Adds an address to a user.',
     source: SOURCE,
     may: administrator(),
-    params: AddUserEmailParams,
+    params: CreateUserEmail,
     fails: [429],
     answers: created(email),
   })
-  add({ viewer, params }: AdministratorCall<AddUserEmailParams>): Promise<EmailRow> {
+  create({ viewer, params }: AdministratorCall<CreateUserEmail>): Promise<EmailRow> {
     const how = { isConfirmed: params.skip_confirmation, actorId: viewer.userId };
-    return this.emails.add(params.id, params.email, how);
+    return this.emails.create(params.id, params.email, how);
   }
 
   @Endpoint('DELETE', ':email_id', {
     about: 'Removes an address of a user.',
     source: SOURCE,
     may: administrator(),
-    params: UserEmailIdParams,
+    params: OneUserEmail,
     fails: [412],
     answers: none(),
   })
-  async remove(call: AdministratorCall<UserEmailIdParams>): Promise<void> {
+  async remove(call: AdministratorCall<OneUserEmail>): Promise<void> {
     await this.knownUser(call.params.id);
     await this.emails.remove(call.params.id, call.params.email_id, (at) => checkUnmodifiedSince(call, at));
   }

@@ -1,24 +1,27 @@
-import type { Visibility } from '@rookery/kernel';
-import { VISIBILITY_LEVELS } from '@rookery/kernel';
+import type { NothingBut, Visibility } from '@rookery/kernel';
+import { plainChange, plainProblems, problemsByField, VISIBILITY_LEVELS } from '@rookery/kernel';
+import { asProperties } from '@rookery/persistence';
+import type { AvatarChange } from '../avatars/avatars.service';
+import type { Namespace } from '../namespaces/namespace.entity';
 import {
   groupNameProblems,
   MAX_NESTING,
-  problemsByField,
   subgroupPathProblems,
   TOO_DEEP,
   topLevelPathProblems,
-} from '../paths/path-rules';
+} from '../namespaces/paths/path-rules';
+import { GROUP_FIELDS, settled } from '../namespaces/settings/group-settings';
+import type { GroupSettings } from '../namespaces/settings/group-settings';
+import type { GroupChange, SentGroupShape } from './group-input';
 
 const MAX_DESCRIPTION = 500;
-/** Plain settings that lists show or that could be any size. Units: characters. Source: ADR 0107. */
-const MAX_TEXTS = { default_branch: 255, allowed_email_domains_list: 4096 } as const;
 const MAX_USERNAME = 255;
 
 interface GroupShape {
   readonly name: string;
   readonly path: string;
   readonly visibility: Visibility;
-  readonly description?: string | null;
+  readonly description?: string | null | undefined;
 }
 interface ParentShape {
   readonly full_path: string;
@@ -42,24 +45,42 @@ export function problemsOfGroup(group: GroupShape, parent: ParentShape | null): 
   });
 }
 
-/** Settings as they may be sent whose length matters. */
-export interface TextSettings {
-  readonly default_branch?: string | null;
-  readonly allowed_email_domains_list?: string | null;
-  readonly unique_project_download_limit_allowlist?: readonly string[];
+/** What was sent, by what takes it up. */
+export interface GroupParts {
+  readonly shape: SentGroupShape;
+  readonly avatar: AvatarChange | undefined;
+  /** Columns and settings as they are stored. */
+  readonly stored: Partial<Namespace> & { readonly settings: Partial<GroupSettings> };
+  /** What is wrong with settings, by field. Source: reference identity-and-import 2.6. */
+  readonly problems: Record<string, string[]>;
 }
 
-/** Settings that are too long, by field. */
-export function problemsOfTexts(sent: TextSettings): Record<string, string[]> {
-  const problems: Record<string, string[]> = {};
-  for (const field of ['default_branch', 'allowed_email_domains_list'] as const) {
-    const max = MAX_TEXTS[field];
-    if ((sent[field] ?? '').length > max) problems[field] = [`is too long (maximum is ${max} characters)`];
-  }
-  if (sent.unique_project_download_limit_allowlist?.some((name) => name.length > MAX_USERNAME)) {
-    problems['unique_project_download_limit_allowlist'] = ['is invalid'];
-  }
-  return problems;
+/** Takes a change apart. What no part takes up is left for the plain fields; where they do not have it, it does not compile. */
+export function partsOf<Sent extends GroupChange>(
+  viewer: { readonly isAdmin: boolean },
+  sent: Sent & NothingBut<GroupChange, Sent>,
+): GroupParts {
+  const change: GroupChange = sent;
+  const { name, path, visibility, description, avatar, ip_restriction_ranges: ranges, ...plain } = change;
+  const { columns, settings } = plainChange(GROUP_FIELDS, plain, viewer);
+  const names = plain.unique_project_download_limit_allowlist ?? [];
+  return {
+    shape: { name, path, visibility, description },
+    avatar,
+    stored: {
+      ...(description === undefined ? {} : { description: description ?? '' }),
+      ...asProperties(columns),
+      settings: settled(settings),
+    },
+    problems: {
+      ...plainProblems(GROUP_FIELDS, plain),
+      ...(names.some((username) => username.length > MAX_USERNAME)
+        ? { unique_project_download_limit_allowlist: ['is invalid'] }
+        : {}),
+      // Nothing here keeps strangers out by their address, and nobody shall think so.
+      ...(ranges?.trim() ? { ip_restriction_ranges: ['is not supported'] } : {}),
+    },
+  };
 }
 
 /** Why a group may not become less visible than what it holds. */
@@ -76,12 +97,4 @@ export function problemsOfLowering(
       ? [`${visibility} is not allowed since there are sub-groups with higher visibility.`]
       : []),
   ];
-}
-
-/** Field problems in the notation that clients of group creation know: `{:path=>["has already been taken"]}`. */
-export function inspected(problems: Readonly<Record<string, readonly string[]>>): string {
-  const entries = Object.entries(problems).map(
-    ([field, texts]) => `:${field}=>[${texts.map((text) => JSON.stringify(text)).join(', ')}]`,
-  );
-  return `{${entries.join(', ')}}`;
 }

@@ -2,13 +2,13 @@ import { Controller, Inject } from '@nestjs/common';
 import type { Call, GroupScope, ScopeResolver } from '@rookery/api-v4';
 import { ability, anyone, created, Endpoint, group as inGroup, one, SCOPE_RESOLVER, signedIn } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { NotFound } from '@rookery/kernel';
-import { groupDetail } from '../group-details/group.presenter';
-import type { GroupDetailRow } from '../group-details/group-row';
-import { mayAdministerGroup } from '../group-details/group.policy';
+import { ACCESS_LEVELS, NotFound } from '@rookery/kernel';
+import { groupDetail } from './details/group.presenter';
+import { GroupsQueries } from './details/groups.queries';
+import type { GroupDetailRow } from './details/groups.queries';
+import { mayAdministerGroup } from '../namespaces/group.policy';
 import { GroupChangesService } from './group-changes.service';
-import { GroupDetails } from '../group-details/group-details';
-import { CreateGroupParams, GroupParams, UpdateGroupParams } from './groups.dto';
+import { CreateGroup, ShowGroup, UpdateGroup } from './groups.dto';
 import { GroupsService } from './groups.service';
 
 const administers = <P extends object>() =>
@@ -20,8 +20,8 @@ const change = {
   about: 'Changes a group.',
   source: 'reference identity-and-import 2.6',
   within: inGroup('id'),
-  may: administers<UpdateGroupParams>(),
-  params: UpdateGroupParams,
+  may: administers<UpdateGroup>(),
+  params: UpdateGroup,
   answers: one(groupDetail),
 } as const;
 
@@ -30,7 +30,7 @@ export class GroupsController {
   constructor(
     private readonly groups: GroupsService,
     private readonly changes: GroupChangesService,
-    private readonly details: GroupDetails,
+    private readonly queries: GroupsQueries,
     @Inject(SCOPE_RESOLVER) private readonly scopes: ScopeResolver,
   ) {}
 
@@ -39,35 +39,38 @@ export class GroupsController {
     source: 'requirements 2 §4 Groups',
     within: inGroup('id'),
     may: anyone(),
-    params: GroupParams,
+    params: ShowGroup,
     answers: one(groupDetail),
   })
-  show(call: Call<GroupParams, GroupScope>): Promise<GroupDetailRow> {
+  show(call: Call<ShowGroup, GroupScope>): Promise<GroupDetailRow> {
     const { with_projects, with_custom_attributes } = call.params;
     const shows = { secrets: true, projects: with_projects, attributes: with_custom_attributes };
-    return this.details.of(call.within, call.viewer, shows);
+    return this.queries.details(call.within, call.viewer, shows);
   }
 
   @Endpoint('POST', '/groups', {
     about: 'Makes a group, at the top level or below another.',
     source: 'reference identity-and-import 2.5',
     may: signedIn(),
-    params: CreateGroupParams,
+    params: CreateGroup,
     fails: [403, 404],
     answers: created(groupDetail),
   })
-  async create({ viewer, params }: Call<CreateGroupParams, undefined, SignedInViewer>): Promise<GroupDetailRow> {
+  async create({ viewer, params }: Call<CreateGroup, undefined, SignedInViewer>): Promise<GroupDetailRow> {
     const parent = params.parent_id === undefined ? null : await this.scopes.group(params.parent_id, viewer);
     if (parent === null && params.parent_id !== undefined) throw new NotFound('Group');
     const id = await this.groups.create(viewer, params, parent);
-    return this.details.of({ id, level: 0 }, viewer, { secrets: false, projects: false });
+    // Whoever makes a group owns it, if not by themselves then from above.
+    const made = { id, level: ACCESS_LEVELS.owner };
+    return this.queries.details(made, viewer, { secrets: false, projects: false });
   }
 
-  // With a picture one library posts to the group, or puts it at an address of its own. Source: ADR 0107.
+  // With a picture one library posts to the group, or puts it at an address of its own.
+  // Source: reference identity-and-import 2.6.
   @Endpoint('POST', '/groups/:id', { ...change, deprecated: 'PUT /groups/:id' })
   @Endpoint('PUT', '/groups/:id', { ...change, aliases: ['/groups/:id/avatar'] })
-  async update(call: Call<UpdateGroupParams, GroupScope, SignedInViewer>): Promise<GroupDetailRow> {
+  async update(call: Call<UpdateGroup, GroupScope, SignedInViewer>): Promise<GroupDetailRow> {
     await this.changes.update(call.viewer, call.within.id, call.params);
-    return this.details.of(call.within, call.viewer, { secrets: true, projects: true });
+    return this.queries.details(call.within, call.viewer, { secrets: true, projects: true });
   }
 }

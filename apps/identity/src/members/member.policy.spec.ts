@@ -1,7 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
-import { belowInherited } from './inherited-level';
-import { mayDealWithLevel, mayManageMembers } from './member.policy';
-import { peopleNamed } from '../member-lists/people-named';
+import { belowInherited, mayDealWithLevel, mayManageMembers } from './member.policy';
+import { peopleNamed } from './listing/people-named';
 
 const viewer = { isAdmin: false } as Viewer;
 const admin = { isAdmin: true } as Viewer;

@@ -1,6 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import type { MemberSource } from '../member-lists/member-source';
+import type { MemberSource } from './listing/member-source';
 
 /** Groups: owners. Projects: maintainers. Source: reference identity-and-import 2.8, 12. */
 export function mayManageMembers(viewer: Viewer, source: Pick<MemberSource, 'kind' | 'level'>): boolean {
@@ -8,7 +8,27 @@ export function mayManageMembers(viewer: Viewer, source: Pick<MemberSource, 'kin
   return viewer.isAdmin || source.level >= needed;
 }
 
-/** Nobody gives, changes or takes a level above his own. */
+/** Nobody gives, changes or takes a level above their own. */
 export function mayDealWithLevel(viewer: Viewer, source: Pick<MemberSource, 'level'>, level: number): boolean {
   return viewer.isAdmin || level <= source.level;
+}
+
+const LEVEL_NAMES: Readonly<Record<number, string>> = {
+  5: 'Minimal Access',
+  10: 'Guest',
+  15: 'Planner',
+  20: 'Reporter',
+  30: 'Developer',
+  40: 'Maintainer',
+  50: 'Owner',
+};
+
+/** Why a direct level may not lie below the inherited one; null when it does not. Source: reference identity-and-import 2.8. */
+export function belowInherited(
+  level: number,
+  inherited: { readonly access_level: number; readonly name: string },
+): string | null {
+  if (level >= inherited.access_level) return null;
+  const role = LEVEL_NAMES[inherited.access_level] ?? String(inherited.access_level);
+  return `should be greater than or equal to ${role} inherited membership from group ${inherited.name}`;
 }

@@ -3,24 +3,17 @@ import type { Call, GroupScope, ProjectScope } from '@rookery/api-v4';
 import { ability, checkUnmodifiedSince, created, Endpoint, none, one, page, signedIn, source } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
-import { addedMember } from './added-member.presenter';
-import type { Added } from './added-member.presenter';
-import { member } from '../member-lists/member.presenter';
-import type { MemberRow } from '../member-lists/member-row';
+import { addedMember, member } from './member.presenter';
+import type { Added } from './member.presenter';
+import type { MemberRow } from './listing/members.queries';
 import { mayManageMembers } from './member.policy';
-import { memberSource } from '../member-lists/member-source';
-import {
-  AddMemberParams,
-  AllMembersParams,
-  ListMembersParams,
-  MemberParams,
-  RemoveMemberParams,
-  UpdateMemberParams,
-} from './members.dto';
-import { MembersQueries } from '../member-lists/members.queries';
+import { memberSource } from './listing/member-source';
+import { CreateMember, ListAllMembers, ListMembers, OneMember, RemoveMember, UpdateMember } from './members.dto';
+import { MembersQueries } from './listing/members.queries';
 import { MembersService } from './members.service';
-import { peopleNamed } from '../member-lists/people-named';
-import type { Named } from '../member-lists/people-named';
+import { NewMembersService } from './new-members.service';
+import { peopleNamed } from './listing/people-named';
+import type { Named } from './listing/people-named';
 
 const SOURCE = 'reference identity-and-import 2.8';
 type Scope = ProjectScope | GroupScope;
@@ -30,7 +23,7 @@ const manages = <P extends object>() =>
   ability<P, Scope>('member.manage', (call) => mayManageMembers(call.viewer, memberSource(call.within)), {
     signedIn: true,
   });
-const managesOrIsHimself = ability<RemoveMemberParams, Scope>(
+const managesOrLeaves = ability<RemoveMember, Scope>(
   'member.remove',
   (call) => call.viewer.userId === call.params.user_id || mayManageMembers(call.viewer, memberSource(call.within)),
   { signedIn: true },
@@ -40,11 +33,13 @@ const managesOrIsHimself = ability<RemoveMemberParams, Scope>(
 function membersBelow(kind: 'group' | 'project') {
   const base = `/${kind}s/:id/members`;
   const within = source(kind);
+  const lockable = kind === 'project' ? [405] : [];
 
   @Controller()
   class MembersController {
     constructor(
       readonly members: MembersService,
+      readonly newMembers: NewMembersService,
       readonly queries: MembersQueries,
     ) {}
 
@@ -53,10 +48,10 @@ function membersBelow(kind: 'group' | 'project') {
       source: SOURCE,
       within,
       may: signedIn(),
-      params: ListMembersParams,
+      params: ListMembers,
       answers: page(member),
     })
-    list({ viewer, within, params, page }: MemberCall<ListMembersParams>): Promise<Page<MemberRow>> {
+    list({ viewer, within, params, page }: MemberCall<ListMembers>): Promise<Page<MemberRow>> {
       return this.queries.direct(viewer, memberSource(within), params, page);
     }
 
@@ -65,10 +60,10 @@ function membersBelow(kind: 'group' | 'project') {
       source: SOURCE,
       within,
       may: signedIn(),
-      params: AllMembersParams,
+      params: ListAllMembers,
       answers: page(member),
     })
-    all({ viewer, within, params, page }: MemberCall<AllMembersParams>): Promise<Page<MemberRow>> {
+    all({ viewer, within, params, page }: MemberCall<ListAllMembers>): Promise<Page<MemberRow>> {
       return this.queries.all(viewer, memberSource(within), params, page);
     }
 
@@ -77,10 +72,10 @@ function membersBelow(kind: 'group' | 'project') {
       source: SOURCE,
       within,
       may: signedIn(),
-      params: MemberParams,
+      params: OneMember,
       answers: one(member),
     })
-    async oneOfAll({ viewer, within, params }: MemberCall<MemberParams>): Promise<MemberRow> {
+    async oneOfAll({ viewer, within, params }: MemberCall<OneMember>): Promise<MemberRow> {
       return known(await this.queries.oneOfAll(viewer, memberSource(within), params.user_id));
     }
 
@@ -89,10 +84,10 @@ function membersBelow(kind: 'group' | 'project') {
       source: SOURCE,
       within,
       may: signedIn(),
-      params: MemberParams,
+      params: OneMember,
       answers: one(member),
     })
-    async show({ within, params }: MemberCall<MemberParams>): Promise<MemberRow> {
+    async show({ within, params }: MemberCall<OneMember>): Promise<MemberRow> {
       return known(await this.queries.one(memberSource(within), params.user_id));
     }
 
@@ -100,16 +95,17 @@ function membersBelow(kind: 'group' | 'project') {
       about: `Adds one person or several to a ${kind}.`,
       source: SOURCE,
       within,
-      may: manages<AddMemberParams>(),
-      params: AddMemberParams,
-      fails: [403, 404, 409],
+      may: manages<CreateMember>(),
+      params: CreateMember,
+      fails: [403, 404, ...lockable, 409],
       answers: created(addedMember),
     })
-    async add({ viewer, within, params }: MemberCall<AddMemberParams>): Promise<Added> {
+    async create({ viewer, within, params }: MemberCall<CreateMember>): Promise<Added> {
       const people = peopleNamed(params);
       const [first] = people as [Named];
-      if (people.length === 1) return { member: await this.members.add(viewer, memberSource(within), first, params) };
-      await this.members.addSeveral(viewer, memberSource(within), people, params);
+      if (people.length === 1)
+        return { member: await this.newMembers.add(viewer, memberSource(within), first, params) };
+      await this.newMembers.addSeveral(viewer, memberSource(within), people, params);
       return {};
     }
 
@@ -117,12 +113,12 @@ function membersBelow(kind: 'group' | 'project') {
       about: `Changes the level of a direct member of a ${kind}.`,
       source: SOURCE,
       within,
-      may: manages<UpdateMemberParams>(),
-      params: UpdateMemberParams,
+      may: manages<UpdateMember>(),
+      params: UpdateMember,
       fails: [403, 404],
       answers: one(member),
     })
-    update({ viewer, within, params }: MemberCall<UpdateMemberParams>): Promise<MemberRow> {
+    update({ viewer, within, params }: MemberCall<UpdateMember>): Promise<MemberRow> {
       return this.members.update(viewer, memberSource(within), params.user_id, params);
     }
 
@@ -130,12 +126,12 @@ function membersBelow(kind: 'group' | 'project') {
       about: `Removes a direct member of a ${kind}; everybody may leave.`,
       source: SOURCE,
       within,
-      may: managesOrIsHimself,
-      params: RemoveMemberParams,
+      may: managesOrLeaves,
+      params: RemoveMember,
       fails: [403, 404, 412],
       answers: none(),
     })
-    async remove(call: MemberCall<RemoveMemberParams>): Promise<void> {
+    async remove(call: MemberCall<RemoveMember>): Promise<void> {
       const { viewer, within, params } = call;
       const how = { keepBelow: params.skip_subresources, unassigns: params.unassign_issuables };
       const unchanged = (at: Date): void => checkUnmodifiedSince(call, at);

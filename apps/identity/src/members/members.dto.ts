@@ -1,26 +1,27 @@
 import { AnyValue, Day, ExactlyOneOf, Flag, IdOrPath, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
 import { GRANTABLE_LEVELS } from '@rookery/kernel';
+import type { ShareGrant } from './sharing/share.policy';
 
 /** Source: reference identity-and-import 2.8. */
-export class ListMembersParams {
+export class ListMembers {
   @IdOrPath({ in: 'path' }) id: number | string;
-  @Text({ optional: true, about: 'Part of the name or username, or a whole e-mail address.' }) query?: string;
+  @Text({ optional: true, about: 'Part of the name or username, or a whole public e-mail address.' }) query?: string;
   @ListOf('int', { optional: true }) user_ids?: number[];
   @ListOf('int', { optional: true }) skip_users?: number[];
   @Flag({ optional: true, about: 'Accepted; every member takes a seat.' }) show_seat_info?: boolean;
 }
 
-export class AllMembersParams extends ListMembersParams {
+export class ListAllMembers extends ListMembers {
   @OneOf(['awaiting', 'active'], { optional: true }) state?: 'awaiting' | 'active';
 }
 
-export class MemberParams {
+export class OneMember {
   @IdOrPath({ in: 'path' }) id: number | string;
   @Int({ in: 'path' }) user_id: number;
 }
 
 @ExactlyOneOf('user_id', 'username')
-export class AddMemberParams {
+export class CreateMember {
   @IdOrPath({ in: 'path' }) id: number | string;
   @AnyValue({ optional: true, about: 'One id, or several as a comma-separated list.' }) user_id?: unknown;
   @Text({ optional: true, about: 'One username, or several as a comma-separated list.' }) username?: string;
@@ -29,12 +30,38 @@ export class AddMemberParams {
   @Text({ optional: true }) invite_source?: string;
 }
 
-export class UpdateMemberParams extends MemberParams {
+export class UpdateMember extends OneMember {
   @OneOf(GRANTABLE_LEVELS) access_level: number;
   @Day({ optional: true, nullable: true }) expires_at?: string | null;
 }
 
-export class RemoveMemberParams extends MemberParams {
+export class RemoveMember extends OneMember {
   @Flag({ default: false, about: 'Keep direct memberships below this group.' }) skip_subresources: boolean;
   @Flag({ default: false, about: 'Take the person off the issues there.' }) unassign_issuables: boolean;
+}
+
+/** Source: reference identity-and-import 2.8. */
+export class OneSource {
+  @IdOrPath({ in: 'path' }) id: number | string;
+}
+
+export class OneAccessRequest extends OneSource {
+  @Int({ in: 'path' }) user_id: number;
+}
+
+export class ApproveAccessRequest extends OneAccessRequest {
+  @OneOf(GRANTABLE_LEVELS, { default: 30 }) access_level: number;
+}
+
+/** Source: reference identity-and-import 2.6, 10.2. */
+export class CreateShare implements ShareGrant {
+  @IdOrPath({ in: 'path' }) id: number | string;
+  @Int() group_id: number;
+  @OneOf(GRANTABLE_LEVELS, { about: 'Most that members of the invited group get.' }) group_access: number;
+  @Day({ optional: true, nullable: true, about: 'First day without the share.' }) expires_at?: string | null;
+}
+
+export class RemoveShare {
+  @IdOrPath({ in: 'path' }) id: number | string;
+  @Int({ in: 'path' }) group_id: number;
 }

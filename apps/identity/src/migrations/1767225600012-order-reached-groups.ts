@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What lists of somebody's groups need so that a page costs what it shows (ADR 0111), kept by the database itself, like
+ * What lists of somebody's groups need so that a page costs what it shows (ADR 0063), kept by the database itself, like
  * an index: the name of a group beside each of its members and of its ancestors, in indexes; and which groups ever had a
  * subgroup or were invited. Membership in any other group opens nothing but that group, which is nearly always so.
  */

@@ -4,7 +4,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * Topics and which projects have them. The two counters of a topic are kept by the database itself, like an index:
  * projects are made private, moved and removed in several rooms and by cascades, and none of them can forget a topic
  * that way. `is_open` of an assignment repeats whether the project is not private, since a cascade finds the project
- * gone. Source: reference identity-and-import 9; ADR 0120.
+ * gone. Source: reference identity-and-import 9; ADR 0110.
  */
 export class CreateTopics1767225600016 implements MigrationInterface {
   readonly name = 'CreateTopics1767225600016';

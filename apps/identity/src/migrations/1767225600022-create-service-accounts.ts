@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Which top-level group a service account belongs to; null = the instance. What else there is to an account is a user.
- * Source: reference identity-and-import 5; ADR 0130.
+ * Source: reference identity-and-import 5.
  */
 export class CreateServiceAccounts1767225600022 implements MigrationInterface {
   readonly name = 'CreateServiceAccounts1767225600022';

@@ -1,4 +1,4 @@
-import type { GroupSettings } from '../group-settings/group-settings';
+import type { GroupSettings } from './settings/group-settings';
 
 /** A namespace as the statements of this room read it for one viewer. */
 export interface NamespaceRow {

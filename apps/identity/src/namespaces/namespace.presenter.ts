@@ -1,4 +1,4 @@
-import { bool, day, instant, int, nullable, presenter, text } from '@rookery/api-v4';
+import { bool, day, instant, int, nullable, presenter, shownFields, text } from '@rookery/api-v4';
 import { absoluteUrl } from '@rookery/directory';
 import type { NamespaceRow } from './namespace-row';
 
@@ -8,7 +8,26 @@ const ofGroup: Condition = { when: (one) => one.is_administered && one.kind === 
 const ofRoot: Condition = { when: (one) => one.is_administered && one.parent_id === null };
 const ofRootGroup: Condition = { when: (one) => ofGroup.when(one) && ofRoot.when(one) };
 
-/** Source: requirements 2 §2 Namespace; reference identity-and-import 3; ADR 0108. */
+/** A group that is only named. */
+export interface GroupReference {
+  readonly id: number;
+  readonly name: string;
+  readonly avatar_url: string | null;
+  readonly full_name: string;
+  readonly full_path: string;
+}
+
+/** Where a group is only named, as a place. Source: reference identity-and-import 2.6, 10.2. */
+export const groupReference = shownFields<GroupReference>()({
+  id: [int, (group) => group.id],
+  web_url: [text, (group, _, { links }) => links.web(`groups/${group.full_path}`)],
+  name: [text, (group) => group.name],
+  avatar_url: [nullable(text), (group, _, { links }) => absoluteUrl(group.avatar_url, links)],
+  full_name: [text, (group) => group.full_name],
+  full_path: [text, (group) => group.full_path],
+});
+
+/** Source: requirements 2 §2 Namespace; reference identity-and-import 3. */
 export const namespace = presenter<NamespaceRow>('Namespace').fields({
   id: [int, (one) => one.id],
   name: [text, (one) => one.name],

@@ -3,13 +3,13 @@ import type { Call, ScopeResolver } from '@rookery/api-v4';
 import { administrator, Endpoint, json, one, page, SCOPE_RESOLVER, signedIn } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
-import { NamespacePlans } from './namespace-plans.service';
+import { NamespacePlansService } from './plans/namespace-plans.service';
 import { namespace } from './namespace.presenter';
 import type { NamespaceRow } from './namespace-row';
-import { ListNamespacesParams, NamespaceExistsParams, NamespaceParams, UpdateNamespaceParams } from './namespaces.dto';
+import { ListNamespaces, CheckNamespace, OneNamespace, UpdateNamespace } from './namespaces.dto';
 import { NamespacesQueries } from './namespaces.queries';
-import { PathChecks } from './path-checks.service';
-import type { PathCheck } from './path-checks.service';
+import { PathChecksService } from './paths/path-checks.service';
+import type { PathCheck } from './paths/path-checks.service';
 
 const SOURCE = 'requirements 2 §4 Namespaces';
 const EXISTENCE = {
@@ -23,8 +23,8 @@ type SignedInCall<P> = Call<P, undefined, SignedInViewer>;
 export class NamespacesController {
   constructor(
     private readonly queries: NamespacesQueries,
-    private readonly checks: PathChecks,
-    private readonly plans: NamespacePlans,
+    private readonly checks: PathChecksService,
+    private readonly plans: NamespacePlansService,
     @Inject(SCOPE_RESOLVER) private readonly scopes: ScopeResolver,
   ) {}
 
@@ -32,10 +32,10 @@ export class NamespacesController {
     about: "The caller's own namespace and groups; everything for administrators.",
     source: SOURCE,
     may: signedIn(),
-    params: ListNamespacesParams,
+    params: ListNamespaces,
     answers: page(namespace),
   })
-  list({ viewer, params, page }: SignedInCall<ListNamespacesParams>): Promise<Page<NamespaceRow>> {
+  list({ viewer, params, page }: SignedInCall<ListNamespaces>): Promise<Page<NamespaceRow>> {
     return this.queries.page(viewer, params, page);
   }
 
@@ -43,11 +43,11 @@ export class NamespacesController {
     about: 'A group or personal namespace.',
     source: SOURCE,
     may: signedIn(),
-    params: NamespaceParams,
+    params: OneNamespace,
     fails: [404],
     answers: one(namespace),
   })
-  show({ viewer, params }: SignedInCall<NamespaceParams>): Promise<NamespaceRow> {
+  show({ viewer, params }: SignedInCall<OneNamespace>): Promise<NamespaceRow> {
     return this.found(viewer, params.id);
   }
 
@@ -55,27 +55,27 @@ export class NamespacesController {
     about: 'Whether a path is taken, and one that is free instead.',
     source: SOURCE,
     may: signedIn(),
-    params: NamespaceExistsParams,
+    params: CheckNamespace,
     fails: [429],
     answers: json<PathCheck>(EXISTENCE),
   })
-  async exists({ viewer, params }: SignedInCall<NamespaceExistsParams>): Promise<PathCheck> {
+  async exists({ viewer, params }: SignedInCall<CheckNamespace>): Promise<PathCheck> {
     const { namespace, parent_id } = params;
     const parent = parent_id === undefined ? null : await this.scopes.group(parent_id, viewer);
-    // Of what lies in groups that the caller does not see he learns nothing.
+    // Callers learn nothing of what lies in groups that they do not see.
     const isHidden = parent_id !== undefined && parent === null;
     return this.checks.check(viewer.userId, namespace, isHidden ? 'nowhere' : (parent?.id ?? null));
   }
 
   @Endpoint('PUT', '/namespaces/:id', {
     about: 'Sets the plan of a top-level namespace.',
-    source: 'decisions 4',
+    source: 'reference identity-and-import 3',
     may: administrator(),
-    params: UpdateNamespaceParams,
+    params: UpdateNamespace,
     fails: [400, 404],
     answers: one(namespace),
   })
-  async update({ viewer, params }: SignedInCall<UpdateNamespaceParams>): Promise<NamespaceRow> {
+  async update({ viewer, params }: SignedInCall<UpdateNamespace>): Promise<NamespaceRow> {
     const { id } = await this.found(viewer, params.id);
     await this.plans.change(id, params.plan);
     return this.found(viewer, id);

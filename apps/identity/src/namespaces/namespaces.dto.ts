@@ -4,22 +4,22 @@ import type { NamespaceFilters } from './namespace-row';
 export const PLANS = ['free', 'premium', 'ultimate'] as const;
 
 /** Source: reference identity-and-import 3. */
-export class ListNamespacesParams implements NamespaceFilters {
+export class ListNamespaces implements NamespaceFilters {
   @Text({ optional: true, about: 'Part of the name or path.' }) search?: string;
   @Flag({ default: false, about: 'People: their own, and groups that they own.' }) owned_only: boolean;
   @Flag({ default: false }) top_level_only: boolean;
   @Flag({ default: false, about: 'Search the full path too.' }) full_path_search: boolean;
 }
 
-export class NamespaceParams {
+export class OneNamespace {
   @IdOrPath({ in: 'path' }) id: number | string;
 }
 
-export class UpdateNamespaceParams extends NamespaceParams {
+export class UpdateNamespace extends OneNamespace {
   @OneOf(PLANS, { about: 'Of a top-level namespace, for all below it.' }) plan: (typeof PLANS)[number];
 }
 
-export class NamespaceExistsParams {
+export class CheckNamespace {
   @Text({ in: 'path', about: 'The path.' }) namespace: string;
   @Int({ optional: true, about: 'The parent; the top level without.' }) parent_id?: number;
 }

@@ -1,6 +1,6 @@
-import type { SharedWithGroup } from '../invited-groups/shared-with-groups';
-import type { UserFace } from '../users/user-row';
-import type { Project } from './project.entity';
+import type { SharedWithGroup } from '../members/sharing/shared-with-groups-sql';
+import type { UserFace } from '../users/user.entity';
+import type { ProjectRecord } from './project.entity';
 
 export interface ProjectNamespace extends Record<string, unknown> {
   readonly id: number;
@@ -15,7 +15,7 @@ export interface ProjectNamespace extends Record<string, unknown> {
 
 /** What the basic shape shows of a project. Instants that come out of JSON are texts. */
 export interface BasicProjectRow extends Pick<
-  Project,
+  ProjectRecord,
   'id' | 'description' | 'name' | 'path' | 'default_branch' | 'avatar_url' | 'star_count' | 'forks_count' | 'visibility'
 > {
   readonly created_at: Date | string;
@@ -28,12 +28,13 @@ export interface BasicProjectRow extends Pick<
 }
 
 /** A project as the statements of this room read it for one viewer. What only the full shape shows is null in the other. */
-export interface ProjectRow extends BasicProjectRow, Omit<Project, 'created_at' | 'last_activity_at'> {
+export interface ProjectRow extends BasicProjectRow, Omit<ProjectRecord, 'created_at' | 'last_activity_at'> {
   /** The person of a personal project. */
   readonly owner: UserFace | null;
   /** What it was forked from, as far as the viewer may know. */
   readonly forked_from_project: BasicProjectRow | null;
-  readonly open_issues_count: number | null;
+  /** Open issues, and those of them that are not confidential; null where nobody counted yet. */
+  readonly open_issues: { readonly all: number; readonly public: number } | null;
   readonly shared_with_groups: readonly SharedWithGroup[];
   /** The viewer's levels: everything counted; of the project itself; of its groups and of groups invited to it. */
   readonly level: number;

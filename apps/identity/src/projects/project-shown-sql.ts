@@ -2,11 +2,10 @@ import { groupLevelSql, projectLevelSql } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import { instantSql } from '@rookery/persistence';
 import { customAttributesSql } from '../custom-attributes/custom-attributes-sql';
-import { OWN_TABLES } from '../scope/reach-sql';
-import { seenProjectSql } from '../scope/seen-project-sql';
-import { sharedWithGroupsSql } from '../invited-groups/shared-with-groups-sql';
-import { live } from '../scope/reach-sql';
-import { openIssuesCountSql, projectStatisticsSql } from '../statistics/statistics-sql';
+import { OWN_TABLES, live } from '../directory/reach/reach-sql';
+import { seenProjectSql } from '../directory/reach/seen-sql';
+import { sharedWithGroupsSql } from '../members/sharing/shared-with-groups-sql';
+import { openIssuesSql, projectStatisticsSql } from '../statistics/statistics-sql';
 import { userFaceSql } from '../users/users.queries';
 
 /** How projects are shown. Shape: `user` is an SQL expression of the viewer's id. */
@@ -20,6 +19,11 @@ export interface Showing {
   readonly license?: boolean;
 }
 
+/** Anonymous callers get the basic shape wherever a project is shown. Source: reference identity-and-import 10.2. */
+export function shapeFor(viewer: Viewer, { simple = false } = {}): Showing['shape'] {
+  return simple || viewer.userId === null ? 'basic' : 'full';
+}
+
 const LIVE = `(m.expires_on is null or m.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 
 const namespaceSql = (n: string): string => `json_build_object('id', ${n}.id, 'name', ${n}.name, 'path', ${n}.path,
@@ -29,17 +33,19 @@ const namespaceSql = (n: string): string => `json_build_object('id', ${n}.id, 'n
 const topicsSql = (id: string): string => `coalesce((select json_agg(t.name order by a.position, a.topic_id)
   from project_topics a join topics t on t.id = a.topic_id where a.project_id = ${id}), '[]')`;
 
-/** Projects as `ProjectRow`s. Shape: `ids` is a sub-select of `id` and `position`, few by now. */
-export function shownProjectsSql(ids: string, showing: Showing): string {
+/** What a list of projects `p` shows as `ProjectRow`s. */
+export function projectColumns(showing: Showing): { readonly columns: string; readonly joins: string } {
   const attributes = showing.with_custom_attributes === true && showing.viewer.isAdmin;
-  return `select p.*, ${namespaceSql('n')} as namespace, ${topicsSql('p.id')} as topics, '${showing.shape}' as shape,
-    ${showing.isSingle === true} as is_single, ${showing.license === true} as with_license,
-    ${attributes ? customAttributesSql('project', 'p.id') : 'null'} as custom_attributes,
-    ${showing.shape === 'full' ? fullSql(showing) : BASIC_ONLY}
-    from (${ids}) cut join projects p on p.id = cut.id join namespaces n on n.id = p.namespace_id order by cut.position`;
+  return {
+    columns: `p.*, ${namespaceSql('n')} as namespace, ${topicsSql('p.id')} as topics, '${showing.shape}' as shape,
+      ${showing.isSingle === true} as is_single, ${showing.license === true} as with_license,
+      ${attributes ? customAttributesSql('project', 'p.id') : 'null'} as custom_attributes,
+      ${showing.shape === 'full' ? fullSql(showing) : BASIC_ONLY}`,
+    joins: 'join namespaces n on n.id = p.namespace_id',
+  };
 }
 
-const BASIC_ONLY = `null as owner, 0 as level, null as project_level, null as group_level, null as open_issues_count,
+const BASIC_ONLY = `null as owner, 0 as level, null as project_level, null as group_level, null as open_issues,
     '[]'::json as shared_with_groups, null as forked_from_project, null as statistics`;
 
 function fullSql({ viewer, user, statistics }: Showing): string {
@@ -49,7 +55,7 @@ function fullSql({ viewer, user, statistics }: Showing): string {
       where m.user_id = ${user} and m.source_type = 'project' and m.source_id = p.id and ${LIVE}) as project_level,
     nullif(greatest(case when n.kind = 'group' then ${groupLevelSql({ user, namespace: 'n', tables: OWN_TABLES })} end,
       ${invitedLevelSql(user)}), 0) as group_level,
-    ${openIssuesCountSql('p.id')} as open_issues_count,
+    ${openIssuesSql('p.id')} as open_issues,
     ${sharedWithGroupsSql(viewer, { source: 'project', id: 'p.id', user })} as shared_with_groups,
     ${forkedFromSql(viewer, user)} as forked_from_project,
     ${statistics === true ? projectStatisticsSql('p.id') : 'null'} as statistics`;

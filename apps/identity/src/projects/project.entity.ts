@@ -1,39 +1,87 @@
 import type { Visibility } from '@rookery/kernel';
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import type { RowOf } from '@rookery/persistence';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { ProjectSettings } from './project-settings';
 
 export type FeatureAccess = 'disabled' | 'private' | 'enabled';
 
-/** A project. `settings` holds only what differs from the defaults. */
+/** A place to work on one thing. Stars and forks are counted by the database (reference identity-and-import 10.2). */
 @Entity('projects')
+@Check('ck_projects_issues_access_level', `issues_access_level in ('disabled', 'private', 'enabled')`)
+@Check('ck_projects_merge_requests_access_level', `merge_requests_access_level in ('disabled', 'private', 'enabled')`)
+@Check('ck_projects_snippets_access_level', `snippets_access_level in ('disabled', 'private', 'enabled')`)
+@Check('ck_projects_visibility', `visibility in ('private', 'internal', 'public')`)
+@Index('ix_projects_creator_id', ['creatorId'])
+@Index('ix_projects_forked_from_project_id', ['forkedFromProjectId', 'id'], {
+  where: 'forked_from_project_id is not null',
+})
+@Index('ix_projects_last_activity_at', ['lastActivityAt', 'id'])
+@Index('ix_projects_marked_for_deletion_on', ['markedForDeletionOn'], { where: 'marked_for_deletion_on is not null' })
+@Index('ix_projects_name', ['name', 'id'])
+@Index('ix_projects_namespace_id', ['namespaceId', 'id'])
+@Index('ix_projects_open_id', ['id'], { where: `visibility <> 'private'` })
+@Index('ix_projects_path', ['path', 'id'])
+@Index('ix_projects_public_id', ['id'], { where: `visibility = 'public'` })
+@Index('ix_projects_star_count', ['starCount', 'id'])
+@Index('ix_projects_updated_at', ['updatedAt', 'id'])
+@Index('uq_projects_namespace_id_name', { synchronize: false })
+@Index('uq_projects_namespace_id_path', { synchronize: false })
 export class Project {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint' }) id: number;
-  @Column('bigint') namespace_id: number;
-  @Column('bigint', { nullable: true }) creator_id: number | null;
-  @Column('text') name: string;
-  @Column('text') path: string;
-  @Column('text', { nullable: true }) description: string | null;
-  @Column('text') visibility: Visibility;
-  @Column('boolean') archived: boolean;
-  @Column('text') issues_access_level: FeatureAccess;
-  @Column('text') snippets_access_level: FeatureAccess;
-  @Column('text') merge_requests_access_level: FeatureAccess;
-  @Column('boolean') packages_enabled: boolean;
-  @Column('boolean') emails_enabled: boolean;
-  @Column('text', { nullable: true }) default_branch: string | null;
-  @Column('text', { nullable: true }) avatar_url: string | null;
-  @Column('integer') star_count: number;
-  @Column('integer') forks_count: number;
-  @Column('bigint', { nullable: true }) forked_from_project_id: number | null;
-  @Column('jsonb') settings: Partial<ProjectSettings>;
-  @Column('text', { nullable: true }) runners_token: string | null;
-  @Column('text', { nullable: true }) import_url: string | null;
-  @Column('text', { nullable: true }) import_type: string | null;
-  @Column('text') import_status: string;
-  @Column('text', { nullable: true }) import_error: string | null;
-  @Column('date', { nullable: true }) marked_for_deletion_on: string | null;
-  @Column('timestamptz', { nullable: true }) marked_for_deletion_at: Date | null;
-  @Column('timestamptz') last_activity_at: Date;
-  @Column('timestamptz') created_at: Date;
-  @Column('timestamptz') updated_at: Date;
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_projects',
+  })
+  id: number;
+  @ForeignKey('namespaces', { name: 'fk_projects_namespace_id' })
+  @Column({ type: 'bigint' })
+  namespaceId: number;
+  @ForeignKey('users', { name: 'fk_projects_creator_id', onDelete: 'SET NULL' })
+  @Column({ type: 'bigint', nullable: true })
+  creatorId: number | null;
+  @Column({ type: 'text' }) name: string;
+  @Column({ type: 'text' }) path: string;
+  @Column({ type: 'text', nullable: true }) description: string | null;
+  @Column({ type: 'text' }) visibility: Visibility;
+  @Column({ type: 'boolean', default: false }) archived: boolean;
+  @Column({ type: 'text', default: 'enabled' }) issuesAccessLevel: FeatureAccess;
+  @Column({ type: 'text', default: 'enabled' }) snippetsAccessLevel: FeatureAccess;
+  @Column({ type: 'text', default: 'enabled' }) mergeRequestsAccessLevel: FeatureAccess;
+  @Column({ type: 'boolean', default: true }) packagesEnabled: boolean;
+  @Column({ type: 'boolean', default: true }) emailsEnabled: boolean;
+  @Column({ type: 'text', nullable: true }) defaultBranch: string | null;
+  @Column({ type: 'text', nullable: true }) avatarUrl: string | null;
+  @Column({ type: 'integer', default: 0 }) starCount: number;
+  @Column({ type: 'integer', default: 0 }) forksCount: number;
+  /** What differs from the defaults. */
+  @Column({ type: 'jsonb', default: {} }) settings: Partial<ProjectSettings>;
+  @Column({ type: 'text', nullable: true }) runnersToken: string | null;
+  @Column({ type: 'text', nullable: true }) importUrl: string | null;
+  @Column({ type: 'text', nullable: true }) importType: string | null;
+  @Column({ type: 'text', default: 'none' }) importStatus: string;
+  @Column({ type: 'text', nullable: true }) importError: string | null;
+  @Column({ type: 'date', nullable: true }) markedForDeletionOn: string | null;
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) markedForDeletionAt: Date | null;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) lastActivityAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
+  @ForeignKey('projects', { name: 'fk_projects_forked_from_project_id', onDelete: 'SET NULL' })
+  @Column({ type: 'bigint', nullable: true })
+  forkedFromProjectId: number | null;
 }
+
+/** The star of a user on a project. */
+@Entity('project_stars')
+@Index('ix_project_stars_project_id', ['projectId', 'createdAt', 'userId'])
+export class ProjectStar {
+  @ForeignKey('users', { name: 'fk_project_stars_user_id', onDelete: 'CASCADE' })
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_project_stars' })
+  userId: number;
+  @ForeignKey('projects', { name: 'fk_project_stars_project_id', onDelete: 'CASCADE' })
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_project_stars' })
+  projectId: number;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+}
+
+/** The row, as a statement reads it. */
+export type ProjectRecord = RowOf<Project, keyof Project>;

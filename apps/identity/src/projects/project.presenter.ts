@@ -1,26 +1,44 @@
 import type { PresentContext } from '@rookery/api-v4';
-import { any, bool, day, instant, int, list, nested, nullable, object, presenter, text } from '@rookery/api-v4';
+import {
+  any,
+  bool,
+  day,
+  instant,
+  int,
+  list,
+  nested,
+  nullable,
+  object,
+  onlyWhen,
+  picked,
+  presenter,
+  shownFields,
+  shownPlainFields,
+  text,
+} from '@rookery/api-v4';
 import { absoluteUrl } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import { sharedWithGroups } from '../invited-groups/shared-with-groups';
+import MarkdownIt from 'markdown-it';
+import { sharedWithGroups } from '../members/sharing/share.presenter';
 import { userSummary } from '../users/user.presenter';
-import { descriptionHtml } from './description-html';
-import { fieldsOf, onlyWhen } from '../presenting/field-sets';
-import type { Feature, ProjectSettings } from './project-settings';
-import { FEATURES, PROJECT_DEFAULTS } from './project-settings';
+import { FEATURE_FIELDS, PROJECT_FIELDS } from './project-settings';
 import type { FeatureAccess } from './project.entity';
 import type { BasicProjectRow, ProjectRow } from './project-row';
+
+// Raw HTML stays text: descriptions are written by people.
+const markdown = new MarkdownIt({ html: false, linkify: true, breaks: false });
+
+/** The description as the web shows it; empty when there is none. */
+function descriptionHtml(description: string | null): string {
+  return description ? markdown.render(description).trimEnd() : '';
+}
 
 const fullPath = (project: BasicProjectRow): string => `${project.namespace.full_path}/${project.path}`;
 const host = (ctx: PresentContext): string => new URL(ctx.links.web('')).host;
 const api = (project: ProjectRow, ctx: PresentContext, rest = ''): string =>
   ctx.links.api(`projects/${project.id}${rest}`);
 
-function setting<K extends keyof ProjectSettings>(name: K): (project: ProjectRow) => ProjectSettings[K] {
-  return (project) => (project.settings as ProjectSettings)[name] ?? PROJECT_DEFAULTS[name];
-}
-const isOn = (feature: Feature) => (project: ProjectRow) => setting(`${feature}_access_level`)(project) !== 'disabled';
 const administers = (project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean =>
   viewer.isAdmin || project.level >= ACCESS_LEVELS.maintainer;
 
@@ -30,8 +48,8 @@ function namespaceShape(project: BasicProjectRow, ctx: PresentContext) {
   return { id, name, path, kind, full_path, parent_id, avatar_url: absoluteUrl(avatar_url, ctx.links), web_url };
 }
 
-/** Source: reference identity-and-import 10.2, basic shape. */
-const basic = fieldsOf<BasicProjectRow>()({
+/** Source: reference identity-and-import 10.2 (basic shape). */
+const basic = shownFields<BasicProjectRow>()({
   id: [int, (project) => project.id],
   description: [nullable(text), (project) => project.description],
   name: [text, (project) => project.name],
@@ -99,39 +117,29 @@ function access(level: number | null) {
   return level === null || level === 0 ? null : { access_level: level, notification_level: 3 };
 }
 
-const featureLevels = fieldsOf<ProjectRow>()<Record<`${Feature}_access_level`, string>>(
-  Object.fromEntries(
-    FEATURES.map((feature) => [`${feature}_access_level`, [text, setting(`${feature}_access_level`)] as const]),
-  ) as never,
-);
+const plain = shownPlainFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: administers });
 
-const full = fieldsOf<ProjectRow>()({
+const full = shownFields<ProjectRow>()({
   container_registry_image_prefix: [text, (project, _, ctx) => `${host(ctx)}/${fullPath(project).toLowerCase()}`],
   _links: [any, (project, _, ctx) => links(project, ctx)],
-  packages_enabled: [bool, (project) => project.packages_enabled],
+  ...picked(plain, 'packages_enabled'),
   // Repositories come with their own room of the collaboration service.
   empty_repo: [bool, () => true],
   archived: [bool, (project) => project.archived],
   owner: [nullable(userSummary.asField()), (project) => project.owner, { when: (project) => project.owner !== null }],
-  resolve_outdated_diff_discussions: [bool, setting('resolve_outdated_diff_discussions')],
-  repository_object_format: [text, setting('repository_object_format')],
-  issues_enabled: [bool, (project) => project.issues_access_level !== 'disabled'],
-  merge_requests_enabled: [bool, (project) => project.merge_requests_access_level !== 'disabled'],
-  wiki_enabled: [bool, isOn('wiki')],
-  jobs_enabled: [bool, isOn('builds')],
-  snippets_enabled: [bool, (project) => project.snippets_access_level !== 'disabled'],
-  container_registry_enabled: [bool, isOn('container_registry')],
-  service_desk_enabled: [bool, setting('service_desk_enabled')],
+  ...picked(plain, 'resolve_outdated_diff_discussions', 'repository_object_format', 'issues_enabled'),
+  ...picked(plain, 'merge_requests_enabled', 'wiki_enabled', 'jobs_enabled', 'snippets_enabled'),
+  ...picked(plain, 'container_registry_enabled', 'service_desk_enabled'),
   can_create_merge_request_in: [bool, (project, _, { viewer }) => mayOpenMergeRequests(project, viewer.isAdmin)],
-  issues_access_level: [text, (project) => project.issues_access_level],
-  merge_requests_access_level: [text, (project) => project.merge_requests_access_level],
-  snippets_access_level: [text, (project) => project.snippets_access_level],
-  ...featureLevels,
-  emails_disabled: [bool, (project) => !project.emails_enabled, { deprecated: 'emails_enabled' }],
-  emails_enabled: [bool, (project) => project.emails_enabled],
-  shared_runners_enabled: [bool, setting('shared_runners_enabled')],
-  group_runners_enabled: [bool, setting('group_runners_enabled')],
-  lfs_enabled: [bool, setting('lfs_enabled')],
+  ...picked(plain, 'issues_access_level', 'merge_requests_access_level', ...FEATURE_FIELDS),
+  ...picked(
+    plain,
+    'emails_disabled',
+    'emails_enabled',
+    'shared_runners_enabled',
+    'group_runners_enabled',
+    'lfs_enabled',
+  ),
   creator_id: [nullable(int), (project) => project.creator_id],
   import_url: [nullable(text), (project) => project.import_url, { when: administers }],
   import_type: [nullable(text), (project) => project.import_type, { when: administers }],
@@ -148,40 +156,22 @@ const full = fieldsOf<ProjectRow>()({
   ],
   open_issues_count: [
     int,
-    (project) => project.open_issues_count ?? 0,
+    openIssuesCount,
     { when: (project, _, { viewer }) => isOpenTo(viewer, project, project.issues_access_level) },
   ],
   description_html: [text, (project) => descriptionHtml(project.description)],
   updated_at: [instant, (project) => project.updated_at],
-  request_access_enabled: [bool, setting('request_access_enabled')],
-  public_jobs: [bool, setting('public_jobs')],
+  ...picked(plain, 'request_access_enabled', 'public_jobs'),
   shared_with_groups: [sharedWithGroups, (project) => project.shared_with_groups],
-  only_allow_merge_if_pipeline_succeeds: [bool, setting('only_allow_merge_if_pipeline_succeeds')],
-  allow_merge_on_skipped_pipeline: [nullable(bool), setting('allow_merge_on_skipped_pipeline')],
-  only_allow_merge_if_all_discussions_are_resolved: [bool, setting('only_allow_merge_if_all_discussions_are_resolved')],
-  remove_source_branch_after_merge: [bool, setting('remove_source_branch_after_merge')],
-  printing_merge_request_link_enabled: [bool, setting('printing_merge_request_link_enabled')],
-  merge_method: [text, setting('merge_method')],
-  squash_option: [text, setting('squash_option')],
-  enforce_auth_checks_on_uploads: [bool, setting('enforce_auth_checks_on_uploads')],
-  suggestion_commit_message: [nullable(text), setting('suggestion_commit_message')],
-  merge_commit_template: [nullable(text), setting('merge_commit_template')],
-  squash_commit_template: [nullable(text), setting('squash_commit_template')],
-  issue_branch_template: [nullable(text), setting('issue_branch_template')],
-  warn_about_potentially_unwanted_characters: [bool, setting('warn_about_potentially_unwanted_characters')],
-  autoclose_referenced_issues: [bool, setting('autoclose_referenced_issues')],
-  max_artifacts_size: [nullable(int), setting('max_artifacts_size')],
-  ci_config_path: [nullable(text), setting('ci_config_path')],
-  ci_default_git_depth: [int, setting('ci_default_git_depth'), { when: administers }],
-  ci_forward_deployment_enabled: [bool, setting('ci_forward_deployment_enabled'), { when: administers }],
-  ci_job_token_scope_enabled: [bool, setting('ci_job_token_scope_enabled'), { when: administers }],
-  ci_separated_caches: [bool, setting('ci_separated_caches'), { when: administers }],
-  build_git_strategy: [text, setting('build_git_strategy'), { when: administers }],
-  build_timeout: [int, setting('build_timeout'), { when: administers }],
-  auto_cancel_pending_pipelines: [text, setting('auto_cancel_pending_pipelines'), { when: administers }],
-  auto_devops_enabled: [bool, setting('auto_devops_enabled'), { when: administers }],
-  auto_devops_deploy_strategy: [text, setting('auto_devops_deploy_strategy'), { when: administers }],
-  keep_latest_artifact: [bool, setting('keep_latest_artifact'), { when: administers }],
+  ...picked(plain, 'only_allow_merge_if_pipeline_succeeds', 'allow_merge_on_skipped_pipeline'),
+  ...picked(plain, 'only_allow_merge_if_all_discussions_are_resolved', 'remove_source_branch_after_merge'),
+  ...picked(plain, 'printing_merge_request_link_enabled', 'merge_method', 'squash_option'),
+  ...picked(plain, 'enforce_auth_checks_on_uploads', 'suggestion_commit_message', 'merge_commit_template'),
+  ...picked(plain, 'squash_commit_template', 'issue_branch_template', 'warn_about_potentially_unwanted_characters'),
+  ...picked(plain, 'autoclose_referenced_issues', 'max_artifacts_size', 'ci_config_path', 'ci_default_git_depth'),
+  ...picked(plain, 'ci_forward_deployment_enabled', 'ci_job_token_scope_enabled', 'ci_separated_caches'),
+  // Plain fields without a place of their own stand here.
+  ...plain,
   runners_token: [nullable(text), (project) => project.runners_token, { when: administers }],
   marked_for_deletion_at: [nullable(day), (project) => project.marked_for_deletion_on],
   marked_for_deletion_on: [nullable(day), (project) => project.marked_for_deletion_on],
@@ -196,7 +186,13 @@ const full = fieldsOf<ProjectRow>()({
   ],
 });
 
-/** Sizes are for people who work there. Source: ADR 0121. */
+/** Confidential issues count for those who read all of them. Source: reference identity-and-import 10.2. */
+function openIssuesCount({ open_issues, level }: ProjectRow, _: undefined, { viewer }: PresentContext): number {
+  const readsConfidential = viewer.isAdmin || level >= ACCESS_LEVELS.planner;
+  return open_issues?.[readsConfidential ? 'all' : 'public'] ?? 0;
+}
+
+/** Sizes are for people who work there. Source: reference identity-and-import 10.2. */
 function showsStatistics(project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean {
   return project.statistics !== null && (viewer.isAdmin || project.level >= ACCESS_LEVELS.reporter);
 }

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Viewer } from '@rookery/kernel';
-import { Database } from '@rookery/persistence';
-import { ListStatement } from '../listing/list-statement';
-import { seenProjects } from '../scope/reached-projects-sql';
-import { live } from '../scope/reach-sql';
+import { NotFound } from '@rookery/kernel';
+import { Database, ListQuery } from '@rookery/persistence';
+import type { Condition } from '@rookery/persistence';
+import { seenProjects } from '../directory/reach/reached-projects-sql';
+import { live } from '../directory/reach/reach-sql';
 import type { ProjectRow } from './project-row';
-import { shownProjectsSql } from './project-shown-sql';
+import { projectColumns, shapeFor } from './project-shown-sql';
+import type { Showing } from './project-shown-sql';
 
 /** What a single answer may add. */
 export interface ProjectDetail {
@@ -21,34 +23,52 @@ export class ProjectsQueries {
 
   /** Whoever asks has found that the viewer may see it. */
   async one(viewer: Viewer, id: number, detail: ProjectDetail = {}): Promise<ProjectRow | null> {
-    const shape = viewer.userId === null ? 'basic' : 'full';
-    const ids = 'select $1::bigint as id, 1 as position';
-    const text = shownProjectsSql(ids, { ...detail, viewer, user: '$2::bigint', shape, isSingle: true });
-    // The basic shape asks nothing of the viewer.
-    const values = shape === 'basic' ? [id] : [id, viewer.userId];
-    return (await this.db.query<ProjectRow>(text, values))[0] ?? null;
+    const found = await projectsFor(viewer, { ...detail, isSingle: true })
+      .where((bind) => `p.id = ${bind(id)}`)
+      .one(this.db);
+    return found ?? null;
+  }
+
+  /** A project as it is after a change. Errors: NotFound when somebody removed it meanwhile. */
+  async changed(viewer: Viewer, id: number): Promise<ProjectRow> {
+    const row = await this.one(viewer, id);
+    if (!row) throw new NotFound('Project');
+    return row;
+  }
+
+  /** Id of the project that once had this full path. */
+  async formerId(fullPath: string): Promise<number | null> {
+    const rows = await this.db.query<{ project_id: number }>(
+      `select project_id from redirect_routes where path = lower($1) and project_id is not null`,
+      [fullPath],
+    );
+    return rows[0]?.project_id ?? null;
   }
 
   /** At most 100 of a group's own, newest first. */
   ofGroup(viewer: Viewer, groupId: number): Promise<ProjectRow[]> {
-    return this.listed(viewer, (statement) => `p.namespace_id = ${statement.bind(groupId)}`);
+    return this.listed(viewer, (bind) => `p.namespace_id = ${bind(groupId)}`);
   }
 
   /** At most 100 of those that others share with the group, newest first. */
   sharedInto(viewer: Viewer, groupId: number): Promise<ProjectRow[]> {
     return this.listed(
       viewer,
-      (statement) => `p.id in (select s.source_id from shares s where s.source_type = 'project'
-        and s.group_id = ${statement.bind(groupId)} and ${live('s')})`,
+      (bind) => `p.id in (select s.source_id from shares s where s.source_type = 'project'
+        and s.group_id = ${bind(groupId)} and ${live('s')})`,
     );
   }
 
-  private async listed(viewer: Viewer, where: (statement: ListStatement) => string): Promise<ProjectRow[]> {
-    const statement = new ListStatement();
-    const user = `${statement.bind(viewer.userId)}::bigint`;
-    statement.where(where(statement)).where(seenProjects(viewer, user));
-    const show = (ids: string): string => shownProjectsSql(ids, { viewer, user, shape: 'full' });
-    const list = { name: 'projects', from: 'projects p', key: 'p.id', order: 'p.id desc', show };
-    return (await statement.rows<ProjectRow>(this.db, list, 100)).slice(0, 100);
+  private async listed(viewer: Viewer, where: Condition): Promise<ProjectRow[]> {
+    const list = projectsFor(viewer)
+      .where(where)
+      .where((bind) => seenProjects(viewer, `${bind(viewer.userId)}::bigint`))
+      .orderBy([['p.id', 'desc']]);
+    return (await list.rows(this.db, 100)).slice(0, 100);
   }
+}
+
+function projectsFor(viewer: Viewer, detail: Omit<Showing, 'viewer' | 'user' | 'shape'> = {}): ListQuery<ProjectRow> {
+  const shown = projectColumns({ ...detail, viewer, user: '$1::bigint', shape: shapeFor(viewer) });
+  return new ListQuery<ProjectRow>({ name: 'projects', from: 'projects p', ...shown, values: [viewer.userId] });
 }

@@ -2,9 +2,9 @@ import { Controller } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
 import { administrator, created, Endpoint, one, page } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
-import { ServiceAccountChanges } from './service-account-changes.service';
+import { ServiceAccountChangesService } from './service-account-changes.service';
 import { newServiceAccount, serviceAccount } from './service-account.presenter';
-import { ListServiceAccountsParams, ServiceAccountParams, UpdateInstanceAccountParams } from './service-accounts.dto';
+import { ListServiceAccounts, CreateServiceAccount, UpdateInstanceAccount } from './service-accounts.dto';
 import { ServiceAccountsQueries } from './service-accounts.queries';
 import type { ServiceAccountRow } from './service-accounts.queries';
 import { ServiceAccountsService } from './service-accounts.service';
@@ -17,7 +17,7 @@ type AdministratorCall<P> = Call<P, undefined, SignedInViewer>;
 export class InstanceServiceAccountsController {
   constructor(
     private readonly accounts: ServiceAccountsService,
-    private readonly changes: ServiceAccountChanges,
+    private readonly changes: ServiceAccountChangesService,
     private readonly queries: ServiceAccountsQueries,
   ) {}
 
@@ -25,10 +25,10 @@ export class InstanceServiceAccountsController {
     about: 'All service accounts of the instance.',
     source: SOURCE,
     may: administrator(),
-    params: ListServiceAccountsParams,
+    params: ListServiceAccounts,
     answers: page(serviceAccount),
   })
-  list({ params, page }: AdministratorCall<ListServiceAccountsParams>): Promise<Page<ServiceAccountRow>> {
+  list({ params, page }: AdministratorCall<ListServiceAccounts>): Promise<Page<ServiceAccountRow>> {
     return this.queries.page('instance', params, page);
   }
 
@@ -36,11 +36,11 @@ export class InstanceServiceAccountsController {
     about: 'Makes a service account that belongs to no group.',
     source: SOURCE,
     may: administrator(),
-    params: ServiceAccountParams,
+    params: CreateServiceAccount,
     fails: [400, 429],
     answers: created(newServiceAccount),
   })
-  async create({ params, viewer }: AdministratorCall<ServiceAccountParams>): Promise<ServiceAccountRow> {
+  async create({ params, viewer }: AdministratorCall<CreateServiceAccount>): Promise<ServiceAccountRow> {
     return (await this.queries.one('instance', await this.accounts.create('instance', params, viewer.userId)))!;
   }
 
@@ -48,11 +48,11 @@ export class InstanceServiceAccountsController {
     about: 'Changes any service account.',
     source: SOURCE,
     may: administrator(),
-    params: UpdateInstanceAccountParams,
+    params: UpdateInstanceAccount,
     fails: [400, 404, 429],
     answers: one(serviceAccount),
   })
-  async update({ params, viewer }: AdministratorCall<UpdateInstanceAccountParams>): Promise<ServiceAccountRow> {
+  async update({ params, viewer }: AdministratorCall<UpdateInstanceAccount>): Promise<ServiceAccountRow> {
     await this.changes.update('instance', params.id, params, viewer.userId);
     return (await this.queries.one('instance', params.id))!;
   }

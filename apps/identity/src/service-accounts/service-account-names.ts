@@ -41,12 +41,22 @@ export function refuseBadNames({ name, username, email }: ChosenNames): void {
   if (problems.length > 0) throw new Refused(problems.join(', '));
 }
 
-/** A unit of work in which names are taken. Errors: Refused when somebody else has them. */
-export async function runNaming<T>(work: Work, use: (tx: Tx) => Promise<T>): Promise<T> {
+/**
+ * A unit of work in which names are taken. Shape: `addressTaken` is done before it is told that somebody else has the
+ * address. Errors: Refused when somebody else has them; those of `addressTaken`.
+ */
+export async function runNaming<T>(
+  work: Work,
+  use: (tx: Tx) => Promise<T>,
+  addressTaken: () => Promise<void>,
+): Promise<T> {
   try {
     return await work.run(use);
   } catch (error) {
-    if (violates(error, 'uq_emails_email')) throw new Refused(EMAIL_TAKEN);
+    if (violates(error, 'uq_emails_email')) {
+      await addressTaken();
+      throw new Refused(EMAIL_TAKEN);
+    }
     const isTaken = violates(error, 'uq_users_username') || violates(error, 'uq_namespaces_full_path');
     if (isTaken || error instanceof Conflict) throw new Refused(USERNAME_TAKEN);
     throw error;

@@ -4,13 +4,15 @@ import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { platformSettings } from '@rookery/platform';
+import { EmailConfirmationsService } from '../emails/confirming/email-confirmations.service';
 import { PrimaryEmails } from '../emails/primary-emails';
 import { UsersService } from '../users/users.service';
+import { ServiceAccount } from './service-account.entity';
 import { namesOf, refuseBadNames, runNaming } from './service-account-names';
 import type { ChosenNames } from './service-account-names';
 import type { AccountsOf } from './service-accounts.queries';
 
-/** Making service accounts. Source: requirements 2 §4 Service accounts; reference identity-and-import 5; ADR 0130. */
+/** Making service accounts. Source: requirements 2 §4 Service accounts; reference identity-and-import 5. */
 @Injectable()
 export class ServiceAccountsService {
   private readonly host: string;
@@ -19,6 +21,7 @@ export class ServiceAccountsService {
     private readonly work: Work,
     private readonly users: UsersService,
     private readonly emails: PrimaryEmails,
+    private readonly confirmations: EmailConfirmationsService,
     @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
   ) {
     this.host = new URL(platform.externalUrl).hostname;
@@ -29,20 +32,23 @@ export class ServiceAccountsService {
     const names = namesOf(of, chosen, this.host);
     refuseBadNames(names);
     const awaits = Boolean(chosen.email) && this.emails.areConfirmed;
-    return runNaming(this.work, async (tx) => {
+    const make = async (tx: Tx): Promise<number> => {
       if (of !== 'instance') await holdGroup(tx, of);
       const id = await this.users.insert(
         tx,
         { ...names, can_create_group: false },
         { digest: null, createdBy: actorId, kind: 'service_account', isConfirmed: !awaits },
       );
-      await tx.query(`insert into service_accounts (user_id, group_id) values ($1, $2)`, [
-        id,
-        of === 'instance' ? null : of,
-      ]);
+      await tx.manager.insert(ServiceAccount, { userId: id, groupId: of === 'instance' ? null : of });
       if (awaits) await this.emails.requestConfirmation(tx, id, actorId);
       return id;
-    });
+    };
+    return runNaming(this.work, make, () => this.confirmations.countRefusal(actorId));
+  }
+
+  /** The account belongs to no group any more. */
+  async leaveGroup(tx: Tx, userId: number): Promise<void> {
+    await tx.manager.update(ServiceAccount, userId, { groupId: null });
   }
 }
 

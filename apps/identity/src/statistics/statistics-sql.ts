@@ -43,9 +43,13 @@ export function projectStatisticsSql(projectIdSql: string): string {
     from (select ${projectIdSql} as id) wanted left join project_statistics measured on measured.project_id = wanted.id)`;
 }
 
-/** `open_issues_count` of a project. Shape: an integer expression; a closing that overtook its opening shows as none. */
-export function openIssuesCountSql(projectIdSql: string): string {
-  return `coalesce((select greatest(measured.open_issues_count, 0) from project_statistics measured where measured.project_id = ${projectIdSql}), 0)`;
+/**
+ * What `open_issues_count` of a project is made of. Shape: a JSON object, `all` and `public` (without confidential ones);
+ * null where nothing was counted yet. One look into the row serves both.
+ */
+export function openIssuesSql(projectIdSql: string): string {
+  return `(select json_build_object('all', measured.open_issues_count, 'public', measured.open_public_issues_count)
+    from project_statistics measured where measured.project_id = ${projectIdSql})`;
 }
 
 /** `statistics` of a group: the projects that lie in it directly. */

@@ -1,31 +1,74 @@
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import type { RowOf } from '@rookery/persistence';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 
 export type ResourceType = 'group' | 'project';
 
 /** A token of a person or a bot. The secret itself is never kept. */
 @Entity('access_tokens')
+@Check('ck_access_tokens_digest', 'octet_length(digest) = 32')
+@Check('ck_access_tokens_last_used_ips', 'cardinality(last_used_ips) <= 5')
+@Check('ck_access_tokens_notices_sent', 'notices_sent between 0 and 4')
+@Check(
+  'ck_access_tokens_resource',
+  `(resource_type is null and resource_id is null and access_level is null)
+    or (resource_type in ('group', 'project') and resource_id is not null and access_level is not null)`,
+)
+@Index('ix_access_tokens_created_by_id', ['createdById'])
+@Index('ix_access_tokens_family_id', ['familyId'], { where: 'not revoked' })
+@Index('ix_access_tokens_next_notice', { synchronize: false })
+@Index('ix_access_tokens_resource', ['resourceType', 'resourceId', 'id'], { where: 'resource_id is not null' })
+@Index('ix_access_tokens_user_id', ['userId', 'id'])
+@Unique('uq_access_tokens_digest', ['digest'])
+@Unique('uq_access_tokens_previous_token_id', ['previousTokenId'])
 export class AccessToken {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint' }) id: number;
-  @Column('bigint') user_id: number;
-  @Column('text') name: string;
-  @Column('text', { nullable: true }) description: string | null;
-  @Column('bytea', { select: false }) digest: Buffer;
-  @Column('text', { array: true }) scopes: string[];
-  @Column('boolean') impersonation: boolean;
-  @Column('date', { nullable: true }) expires_on: string | null;
-  @Column('boolean') revoked: boolean;
-  @Column('timestamptz', { nullable: true }) last_used_at: Date | null;
-  /** Newest first. */
-  @Column('text', { array: true }) last_used_ips: string[];
-  @Column('bigint', { nullable: true }) previous_token_id: number | null;
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_access_tokens',
+  })
+  id: number;
+  @ForeignKey('users', { name: 'fk_access_tokens_user_id', onDelete: 'CASCADE' })
+  @Column({ type: 'bigint' })
+  userId: number;
+  @Column({ type: 'text' }) name: string;
+  @Column({ type: 'text', nullable: true }) description: string | null;
+  @Column({ type: 'bytea', select: false }) digest: Buffer;
+  @Column({ type: 'text', array: true }) scopes: string[];
+  @Column({ type: 'boolean', default: false }) impersonation: boolean;
+  @Column({ type: 'date', nullable: true }) expiresOn: string | null;
+  @Column({ type: 'boolean', default: false }) revoked: boolean;
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) lastUsedAt: Date | null;
+  @Column({ type: 'bigint', nullable: true }) previousTokenId: number | null;
   /** Id of the first token of the chain of rotations. */
-  @Column('bigint') family_id: number;
-  @Column('bigint', { nullable: true }) created_by_id: number | null;
+  @Column({ type: 'bigint' }) familyId: number;
+  @ForeignKey('users', { name: 'fk_access_tokens_created_by_id', onDelete: 'SET NULL' })
+  @Column({ type: 'bigint', nullable: true })
+  createdById: number | null;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
   /** The group or project whose bot holds it; null for tokens of people and service accounts. */
-  @Column('text', { nullable: true }) resource_type: ResourceType | null;
-  @Column('bigint', { nullable: true }) resource_id: number | null;
+  @Column({ type: 'text', nullable: true }) resourceType: ResourceType | null;
+  @Column({ type: 'bigint', nullable: true }) resourceId: number | null;
   /** The level with which the bot was made a member. */
-  @Column('integer', { nullable: true }) access_level: number | null;
-  @Column('timestamptz') created_at: Date;
-  @Column('timestamptz') updated_at: Date;
+  @Column({ type: 'integer', nullable: true }) accessLevel: number | null;
+  /** How many of the notices of its end were told, or are behind it. */
+  @Column({ type: 'smallint', default: 0 }) noticesSent: number;
+  /** Newest first. */
+  @Column({ type: 'text', array: true, default: [] }) lastUsedIps: string[];
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) ipsChangedAt: Date | null;
+}
+
+/** What the statements read of a token: never the digest. */
+export type AccessTokenRecord = RowOf<
+  AccessToken,
+  Exclude<keyof AccessToken, 'digest' | 'noticesSent' | 'ipsChangedAt'>
+>;
+
+/** A token as statements read it. */
+export interface TokenRow extends AccessTokenRecord {
+  readonly active: boolean;
+}
+/** A token just made; the only time that its secret is shown. */
+export interface NewTokenRow extends TokenRow {
+  readonly token: string;
 }

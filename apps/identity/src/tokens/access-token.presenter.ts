@@ -1,7 +1,8 @@
 import { bool, day, instant, int, list, nullable, presenter, text } from '@rookery/api-v4';
-import type { NewTokenRow, TokenRow } from './token-row';
+import type { NewTokenRow, TokenRow } from './access-token.entity';
+import type { NewResourceTokenRow, ResourceTokenRow } from './resource/resource-tokens.queries';
 
-/** Source: reference identity-and-import 4.6, 4.7; ADR 0151. */
+/** Source: reference identity-and-import 4.6, 4.7. */
 export const accessToken = presenter<TokenRow>('PersonalAccessToken').fields({
   id: [int, (token) => token.id],
   name: [text, (token) => token.name],
@@ -26,4 +27,15 @@ export const impersonationToken = accessToken
 
 export const newImpersonationToken = impersonationToken
   .extend<NewTokenRow>('ImpersonationTokenWithSecret')
+  .fields({ token: [text, (token) => token.token] });
+
+/** Source: requirements 2 §2 Group access token; reference identity-and-import 4.9. */
+export const resourceToken = accessToken.extend<ResourceTokenRow>('ResourceAccessToken').fields({
+  access_level: [int, (token) => token.member_level ?? token.access_level],
+  resource_type: [text, (token) => token.resource_type],
+  resource_id: [int, (token) => token.resource_id],
+});
+
+export const newResourceToken = resourceToken
+  .extend<NewResourceTokenRow>('ResourceAccessTokenWithSecret')
   .fields({ token: [text, (token) => token.token] });

@@ -1,18 +1,44 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest } from '@rookery/kernel';
-import type { Tx } from '@rookery/persistence';
-import { Database } from '@rookery/persistence';
-import { containing, ListStatement } from '../listing/list-statement';
-import type { TokenFilters } from './token-filters';
-import type { TokenRow } from './token-row';
+import type { Filters, OrderTerm, Reads, Sort, Tx } from '@rookery/persistence';
+import { Database, filter, ListQuery } from '@rookery/persistence';
+import type { UserKind } from '../users/user.entity';
+import type { TokenRow } from './access-token.entity';
+
+/** What every list of tokens can be narrowed by. Source: requirements 2 §4 Group access tokens. */
+export interface TokenFilters {
+  readonly created_after?: Date;
+  readonly created_before?: Date;
+  readonly last_used_after?: Date;
+  readonly last_used_before?: Date;
+  readonly expires_after?: string;
+  readonly expires_before?: string;
+  readonly revoked?: boolean;
+  readonly search?: string;
+  /** `created`, `expires`, `last_used` or `name`, then `_asc` or `_desc`; anything else is by id. */
+  readonly sort?: string;
+  readonly state?: 'active' | 'inactive';
+}
+
+/** A token that nobody else changes now. */
+export interface LockedToken extends TokenRow {
+  readonly holder_kind: UserKind;
+}
 
 const TODAY = `(statement_timestamp() at time zone 'UTC')::date`;
 /** A condition on `t`: neither revoked nor over. */
 export const ACTIVE = `(not t.revoked and (t.expires_on is null or t.expires_on > ${TODAY}))`;
+/**
+ * A condition on `t` and its holder `u`: an administrator made it for a person, who has not replaced it since. Bots are
+ * not people: what may be done with their tokens hangs on their group. Source: reference identity-and-import 4.7.
+ */
+export const GIVEN_OUT = `(u.kind = 'human' and t.created_by_id <> t.user_id)`;
 /** What is read of a token `t`. */
 export const TOKEN_COLUMNS = `t.id, t.user_id, t.name, t.description, t.scopes, t.impersonation, t.expires_on, t.revoked, t.last_used_at,
   t.last_used_ips, t.previous_token_id, t.family_id, t.created_by_id, t.resource_type, t.resource_id, t.access_level,
   t.created_at, t.updated_at, ${ACTIVE} as active`;
+/** Any number that only rotations use, before the id of a family. */
+const ROTATION_LOCK = 731_642_012;
 const COLUMNS = {
   created: 't.created_at',
   expires: 't.expires_on',
@@ -31,65 +57,77 @@ export class AccessTokensQueries {
     filters: TokenFilters,
     request: PageRequest,
   ): Promise<Page<TokenRow>> {
-    const statement = new ListStatement().where(of.impersonation ? 't.impersonation' : 'not t.impersonation');
-    if (of.userId !== null) statement.where(`t.user_id = ${statement.bind(of.userId)}`);
-    narrowTokens(statement, filters);
-    return statement.page<TokenRow>(
-      this.db,
-      {
-        name: 'tokens',
-        from: 'access_tokens t',
-        key: 't.id',
-        order: tokenOrder(filters.sort),
-        show: (ids) =>
-          `select ${TOKEN_COLUMNS} from (${ids}) cut join access_tokens t on t.id = cut.id order by cut.position`,
-      },
-      request,
-    );
+    const list = new ListQuery<TokenRow>({ name: 'tokens', from: 'access_tokens t', columns: TOKEN_COLUMNS })
+      .where(of.impersonation ? 't.impersonation' : 'not t.impersonation')
+      .narrow(TOKEN_FILTERS, filters)
+      .orderBy(tokenOrder(filters.sort));
+    if (of.userId !== null) list.where((bind) => `t.user_id = ${bind(of.userId)}`);
+    return list.page(this.db, request);
   }
 
-  async one(id: number, runner: Pick<Tx, 'query'> = this.db): Promise<TokenRow | null> {
-    return (
-      (await runner.query<TokenRow>(`select ${TOKEN_COLUMNS} from access_tokens t where t.id = $1`, [id]))[0] ?? null
+  async one(id: number, reads: Reads = this.db): Promise<TokenRow | null> {
+    const list = new ListQuery<TokenRow>({ name: 'tokens', from: 'access_tokens t', columns: TOKEN_COLUMNS });
+    return (await list.where((bind) => `t.id = ${bind(id)}`).one(reads)) ?? null;
+  }
+
+  /**
+   * Whether nobody else is replacing a token of its family; until the end of the transaction nobody else is. It never
+   * waits. Locks of rows would not tell that: the record of a token's use takes them, too. Shape: true when there is
+   * no such token.
+   */
+  async isFirstAtFamily(tx: Tx, id: number): Promise<boolean> {
+    const rows = await tx.query<{ is_first: boolean }>(
+      `select pg_try_advisory_xact_lock($2, (family_id % 2147483647)::int) as is_first from access_tokens where id = $1`,
+      [id, ROTATION_LOCK],
     );
+    return rows[0]?.is_first ?? true;
+  }
+
+  /** Id of the family of the token, when any of it still works; null otherwise, and then none ever will. */
+  async livingFamily(tokenId: number): Promise<number | null> {
+    const rows = await this.db.query<{ family_id: number }>(
+      `select t.family_id from access_tokens t where t.id = $1
+         and exists (select 1 from access_tokens f where f.family_id = t.family_id and not f.revoked)`,
+      [tokenId],
+    );
+    return rows[0]?.family_id ?? null;
   }
 
   /**
    * With the first of its chain locked before it: whatever is done to a family is done one after the other, so that no
    * successor is made of which a revocation of the family does not know.
    */
-  async lockedWithFamily(tx: Tx, id: number): Promise<TokenRow | null> {
+  async lockedWithFamily(tx: Tx, id: number): Promise<LockedToken | null> {
     await tx.query(
       `select id from access_tokens where id = (select t.family_id from access_tokens t where t.id = $1) for update`,
       [id],
     );
-    const rows = await tx.query<TokenRow>(`select ${TOKEN_COLUMNS} from access_tokens t where t.id = $1 for update`, [
-      id,
-    ]);
+    const rows = await tx.query<LockedToken>(
+      `select ${TOKEN_COLUMNS}, (select u.kind from users u where u.id = t.user_id) as holder_kind
+       from access_tokens t where t.id = $1 for update`,
+      [id],
+    );
     return rows[0] ?? null;
   }
 }
 
-/** Adds the conditions of the filters on `t`. */
-export function narrowTokens(statement: ListStatement, filters: TokenFilters): void {
-  const compare = (column: string, operator: '<' | '>', value: Date | string | undefined): void => {
-    if (value !== undefined) statement.filter(`${column} ${operator} ${statement.bind(value)}`);
-  };
-  compare('t.created_at', '>', filters.created_after);
-  compare('t.created_at', '<', filters.created_before);
-  compare('t.last_used_at', '>', filters.last_used_after);
-  compare('t.last_used_at', '<', filters.last_used_before);
-  compare('t.expires_on', '>', filters.expires_after);
-  compare('t.expires_on', '<', filters.expires_before);
-  if (filters.revoked !== undefined) statement.filter(filters.revoked ? 't.revoked' : 'not t.revoked');
-  if (filters.search) statement.filter(`t.name ilike ${statement.bind(containing(filters.search))}`);
-  if (filters.state !== undefined) statement.filter(filters.state === 'active' ? ACTIVE : `not ${ACTIVE}`);
-}
+/** What lists of tokens `t` can be narrowed by. */
+export const TOKEN_FILTERS: Filters<TokenFilters> = {
+  created_after: filter.compares('t.created_at', '>'),
+  created_before: filter.compares('t.created_at', '<'),
+  last_used_after: filter.compares('t.last_used_at', '>'),
+  last_used_before: filter.compares('t.last_used_at', '<'),
+  expires_after: filter.compares('t.expires_on', '>'),
+  expires_before: filter.compares('t.expires_on', '<'),
+  revoked: filter.whether('t.revoked'),
+  search: filter.contains('t.name'),
+  state: (state) => (state === 'active' ? ACTIVE : `not ${ACTIVE}`),
+};
 
-/** The ORDER BY list for `sort`; an unknown word is by id. */
-export function tokenOrder(sort: string | undefined): string {
+/** By `sort`; an unknown word is by id. */
+export function tokenOrder(sort: string | undefined): readonly OrderTerm[] {
   const match = /^(created|expires|last_used|name)_(asc|desc)$/.exec(sort ?? '');
-  if (!match) return 't.id asc';
-  const [, column, direction] = match as unknown as [string, keyof typeof COLUMNS, 'asc' | 'desc'];
-  return `${COLUMNS[column]} ${direction} nulls last, t.id ${direction}`;
+  if (!match) return [['t.id', 'asc']];
+  const [, column, direction] = match as unknown as [string, keyof typeof COLUMNS, Sort];
+  return [[COLUMNS[column], direction, 'nulls last']];
 }

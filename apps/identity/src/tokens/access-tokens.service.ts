@@ -1,49 +1,36 @@
 import { Injectable } from '@nestjs/common';
 import { accessTokenRotated } from '@rookery/contracts';
+import type { SignedInViewer } from '@rookery/kernel';
 import { NotFound, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
-import { ChangeLog } from '../directory/change-log';
-import { TokenRecipients } from '../token-notices/token-recipients';
+import { TokenRecipients } from './notices/token-recipients';
 import type { UserKind } from '../users/user.entity';
-import type { ResourceType } from './access-token.entity';
-import { AccessTokensQueries } from './access-tokens.queries';
-import { scopesFor } from './token-scopes';
-import type { NewTokenRow, TokenRow } from './token-row';
-import { digestOf } from './token-secret';
-import { TokenTerms } from './token-terms';
+import type { NewTokenRow, TokenRow } from './access-token.entity';
+import { AccessTokensQueries, GIVEN_OUT } from './access-tokens.queries';
+import type { LockedToken } from './access-tokens.queries';
+import type { NewToken, TokenResource } from './token-rows';
+import { TokenRows } from './token-rows';
+import { scopesFor, TokenTerms } from './token-terms';
 
-export interface NewToken {
-  readonly userId: number;
-  readonly name: string;
-  readonly description?: string | null | undefined;
-  readonly scopes: readonly string[];
-  readonly expiresAt?: string | undefined;
-  readonly impersonation: boolean;
-  readonly createdBy: number | null;
-  /** Whose bot holds it, and with what level; left out for people and service accounts. */
-  readonly resource?: TokenResource | null;
-}
-
-/** The group or project of a bot's token. */
-export interface TokenResource {
-  readonly type: ResourceType;
-  readonly id: number;
-  readonly accessLevel: number;
-}
+/** Who replaces a token, and with which. */
+export type Rotator = Pick<SignedInViewer, 'userId' | 'tokenId' | 'impersonatorId'>;
 
 /** Making, rotating and revoking access tokens. Source: reference identity-and-import 4.3-4.8. */
 @Injectable()
 export class AccessTokensService {
+  /** Families whose end is under way in this process. */
+  private readonly ending = new Map<number, Promise<void>>();
+
   constructor(
     private readonly work: Work,
-    private readonly log: ChangeLog,
     private readonly queries: AccessTokensQueries,
     private readonly recipients: TokenRecipients,
     private readonly terms: TokenTerms,
+    private readonly rows: TokenRows,
   ) {}
 
-  /** Errors: NotFound for the user; Refused for one who can have none, for scopes that he may not have and for a bad day. */
+  /** Errors: NotFound for the user; Refused for one who can have none, for scopes they may not have and for a bad day. */
   create(token: NewToken): Promise<NewTokenRow> {
     return this.work.run(async (tx) => {
       // Nobody acts as the ghost user.
@@ -61,82 +48,85 @@ export class AccessTokensService {
         throw new Refused('Scopes can only contain available scopes');
       }
       const expiresOn = this.terms.expiryOfNew(token.expiresAt);
-      return this.insert(tx, { ...token, scopes: [...new Set(token.scopes)] }, expiresOn, null);
+      return this.rows.insert(tx, { ...token, scopes: [...new Set(token.scopes)] }, expiresOn, null);
     });
   }
 
   /**
-   * Replaces a token by a new one of the same kind. Reuse of a revoked token revokes what is left of its family: that
-   * must stay although the call fails, so the refusal is thrown after the commit.
+   * Replaces a token by a new one of the same kind. Whoever comes second is refused, and takes what is left of the
+   * family with them: that must stay although the call fails, so it has a transaction of its own. Errors: NotFound;
+   * Refused for a bad day, for a token that is revoked, and for one that is being replaced this very moment.
    */
-  async rotate(id: number, expiresAt: string | undefined, actorId: number): Promise<NewTokenRow> {
+  async rotate(id: number, expiresAt: string | undefined, by: Rotator): Promise<NewTokenRow> {
     const expiresOn = this.terms.expiryOfSuccessor(expiresAt);
     const fresh = await this.work.run(async (tx) => {
+      if (!(await this.queries.isFirstAtFamily(tx, id))) return null;
       const old = await this.queries.lockedWithFamily(tx, id);
       if (!old) throw new NotFound();
-      if (old.revoked) {
-        await this.revokeFamily(tx, old.family_id);
-        return null;
-      }
-      await this.markRevoked(tx, [id]);
-      // Whoever made an impersonation token answers for all that descend from it.
-      const createdBy = old.impersonation ? old.created_by_id : actorId;
+      if (old.revoked) return null;
+      await this.rows.markRevoked(tx, [id]);
+      const createdBy = issuerOfSuccessor(old, by);
       const resource = resourceOf(old);
       const successor: NewToken = { ...old, userId: old.user_id, expiresAt, createdBy, resource };
-      const fresh = await this.insert(tx, successor, expiresOn, old);
-      await this.announce(tx, old, fresh, actorId);
+      const fresh = await this.rows.insert(tx, successor, expiresOn, old);
+      await this.announce(tx, old, fresh, by.userId);
       return fresh;
     });
-    if (!fresh) throw new Refused('Token already revoked');
-    return fresh;
+    if (fresh) return fresh;
+    await this.revokeFamilyOf(id);
+    throw new Refused('Token already revoked');
   }
 
   /** Revoking twice is no error. */
   revoke(id: number): Promise<void> {
-    return this.work.run((tx) => this.markRevoked(tx, [id]));
+    return this.work.run((tx) => this.rows.markRevoked(tx, [id]));
   }
 
-  /** A revoked token was presented to a rotation endpoint: whoever holds its successor may not be who he seems. */
-  revokeFamilyOf(tokenId: number): Promise<void> {
-    return this.work.run(async (tx) => {
-      const token = await this.queries.lockedWithFamily(tx, tokenId);
-      if (token) await this.revokeFamily(tx, token.family_id);
-    });
+  /**
+   * A token was presented to a rotation that had been replaced, or was about to be: its successor may be in the wrong
+   * hands. However many ask at once, one of them waits for the family and the others for that one, so that nobody
+   * takes all connections away from everybody else.
+   */
+  async revokeFamilyOf(tokenId: number): Promise<void> {
+    const familyId = await this.queries.livingFamily(tokenId);
+    if (familyId === null) return;
+    const known = this.ending.get(familyId);
+    if (known) return known;
+    const end = this.work
+      .run(async (tx) => {
+        const token = await this.queries.lockedWithFamily(tx, tokenId);
+        if (token) await this.revokeWhere(tx, 'family_id = $1', [familyId]);
+      })
+      .finally(() => this.ending.delete(familyId));
+    this.ending.set(familyId, end);
+    return end;
   }
 
-  /** Shape: `previous` is the token that it takes the place of. */
-  async insert(
-    tx: Tx,
-    token: NewToken,
-    expiresOn: string | null,
-    previous: TokenRow | null,
-    given?: string,
-  ): Promise<NewTokenRow> {
-    const secret = given ?? this.terms.secret();
-    const [{ id }] = (await tx.query(
-      `with next as (select nextval(pg_get_serial_sequence('access_tokens', 'id')) as id)
-       insert into access_tokens (id, user_id, name, description, digest, scopes, impersonation, expires_on,
-         previous_token_id, family_id, created_by_id, resource_type, resource_id, access_level, notices_sent)
-       select id, $1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, id), $10, $11, $12, $13, $14 from next returning id`,
-      [
-        token.userId,
-        token.name,
-        token.description ?? null,
-        digestOf(secret),
-        token.scopes,
-        token.impersonation,
-        expiresOn,
-        previous?.id ?? null,
-        previous?.family_id ?? null,
-        token.createdBy,
-        token.resource?.type ?? null,
-        token.resource?.id ?? null,
-        token.resource?.accessLevel ?? null,
-        this.terms.noticesBehind(expiresOn),
-      ],
-    )) as [{ id: number }];
-    this.log.recordToken(tx, id);
-    return { ...(await this.queries.one(id, tx))!, token: secret };
+  /** All that the user holds. */
+  revokeAllOf(tx: Tx, userId: number): Promise<void> {
+    return this.revokeWhere(tx, 'user_id = $1', [userId]);
+  }
+
+  /**
+   * What they gave out to other people, who have not replaced it since. Bounds: at most `limit` tokens. Answers how many
+   * these were.
+   */
+  async revokeGivenOutBy(tx: Tx, userId: number, limit: number): Promise<number> {
+    const rows = await tx.query<{ id: number }>(
+      `select t.id from access_tokens t join users u on u.id = t.user_id
+       where t.created_by_id = $1 and not t.revoked and ${GIVEN_OUT} order by t.id limit $2 for update of t`,
+      [userId, limit],
+    );
+    await this.rows.markRevoked(
+      tx,
+      rows.map((row) => row.id),
+    );
+    return rows.length;
+  }
+
+  /** Those of the user with this name that no user made. */
+  revokeNamed(tx: Tx, userId: number, name: string): Promise<void> {
+    return this.revokeWhere(tx, 'user_id = $1 and name = $2 and created_by_id is null', [userId, name]);
   }
 
   private async announce(tx: Tx, old: TokenRow, fresh: NewTokenRow, actorId: number): Promise<void> {
@@ -151,27 +141,30 @@ export class AccessTokensService {
     tx.emit(accessTokenRotated.of({ aggregateId: fresh.id, actorId, data }));
   }
 
-  private async revokeFamily(tx: Tx, familyId: number): Promise<void> {
+  private async revokeWhere(tx: Tx, condition: string, values: readonly unknown[]): Promise<void> {
     const rows = await tx.query<{ id: number }>(
-      `select id from access_tokens where family_id = $1 and not revoked order by id for update`,
-      [familyId],
+      `select id from access_tokens where ${condition} and not revoked order by id for update`,
+      values,
     );
-    await this.markRevoked(
+    await this.rows.markRevoked(
       tx,
       rows.map((row) => row.id),
     );
-  }
-
-  private async markRevoked(tx: Tx, ids: readonly number[]): Promise<void> {
-    if (ids.length === 0) return;
-    await tx.query(`update access_tokens set revoked = true, updated_at = now() where id = any($1) and not revoked`, [
-      ids,
-    ]);
-    for (const id of ids) this.log.recordToken(tx, id);
   }
 }
 
 function resourceOf({ resource_type, resource_id, access_level }: TokenRow): TokenResource | null {
   if (resource_type === null) return null;
   return { type: resource_type, id: resource_id!, accessLevel: access_level! };
+}
+
+/**
+ * Who answers for the successor: whoever really asked for it, and so saw its secret. Of an impersonation token that
+ * replaces itself it is nobody new; of a bot that does so neither, since its group answers for it by those who made it.
+ */
+function issuerOfSuccessor(old: LockedToken, by: Rotator): number | null {
+  const actor = by.impersonatorId ?? by.userId;
+  if (old.impersonation) return by.tokenId === old.id ? old.created_by_id : actor;
+  if (old.holder_kind === 'human') return actor;
+  return by.userId === old.user_id ? (old.created_by_id ?? by.userId) : by.userId;
 }

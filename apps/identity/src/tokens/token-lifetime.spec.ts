@@ -1,6 +1,6 @@
 import { Refused } from '@rookery/kernel';
-import { expiryDay, isActive } from './token-lifetime';
-import { digestOf, newSecret } from './token-secret';
+import { expiryDay, isActive, noticesPassed } from './token-lifetime';
+import { digestOf, newSecret } from './token-terms';
 
 const now = new Date('2026-11-21T15:00:00Z');
 const rule = { now, maxDays: 365, defaultDays: 365 };
@@ -32,4 +32,19 @@ describe('a token secret', () => {
     expect(digestOf('glpat-x')).toHaveLength(32);
     expect(newSecret()).not.toBe(newSecret());
   });
+});
+
+describe('notices of the end of a token', () => {
+  it.each([
+    [365, 0],
+    [61, 0],
+    [60, 1],
+    [31, 1],
+    [30, 2],
+    [8, 2],
+    [7, 3],
+    [1, 3],
+    [0, 4],
+    [-5, 4],
+  ])('with %i days left %i are behind it', (daysLeft, passed) => expect(noticesPassed(daysLeft)).toBe(passed));
 });

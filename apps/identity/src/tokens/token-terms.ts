@@ -1,11 +1,31 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '@rookery/kernel';
-import { CLOCK } from '@rookery/kernel';
+import { CLOCK, scopesOf } from '@rookery/kernel';
 import type { SettingsOf } from '@rookery/platform';
 import { identitySettings } from '../identity.config';
-import { noticesPassed } from '../token-notices/notice-days';
-import { dayAfter, daysBetween, expiryDay, ROTATED_LIFETIME_DAYS } from './token-lifetime';
-import { newSecret } from './token-secret';
+import { noticesPassed, dayAfter, daysBetween, expiryDay, ROTATED_LIFETIME_DAYS } from './token-lifetime';
+import { createHash, randomBytes } from 'node:crypto';
+
+/** Scopes that the token of a group or project may carry. Source: reference identity-and-import 4.3. */
+export const RESOURCE_SCOPES: readonly string[] = scopesOf('bot');
+
+/** Scopes that anybody may give a token of their own: they open next to nothing. Source: reference identity-and-import 4.7. */
+export const OWN_SCOPES: readonly string[] = ['k8s_proxy', 'self_rotate'];
+
+/** Scopes that a token of a person or a service account may carry. */
+export function scopesFor(holder: { readonly admin: boolean }): readonly string[] {
+  return scopesOf(holder.admin ? 'administrator' : 'person');
+}
+
+/** What a client presents. Shape: prefix and 20 URL-safe characters (120 random bits). Source: reference identity-and-import 4.2. */
+export function newSecret(prefix = 'glpat-'): string {
+  return prefix + randomBytes(15).toString('base64url');
+}
+
+/** What is kept: 32 bytes. The secrets are random, so a salt would add nothing and cost the index look-up. */
+export function digestOf(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
 
 /** The terms of this instance for a new token. Source: reference identity-and-import 4.2, 4.5. */
 @Injectable()
@@ -29,7 +49,7 @@ export class TokenTerms {
     return this.expiry(requested, ROTATED_LIFETIME_DAYS);
   }
 
-  /** The end of this day; only whoever needs a token for longer asks for more. Errors: Refused. */
+  /** The end of this day; people who need a token for longer ask for more. Errors: Refused. */
   expiryOfOwn(requested: string | undefined): string {
     return this.expiry(requested, 1);
   }

@@ -1,7 +1,9 @@
 import { Day, Flag, Instant, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
-import type { TokenFilters } from './token-filters';
+import type { TokenFilters } from './access-tokens.queries';
+import { GRANTABLE_LEVELS } from '@rookery/kernel';
+import { OWN_SCOPES } from './token-terms';
 
-export class TokenFilterParams implements TokenFilters {
+export class ListAnyTokens implements TokenFilters {
   @Instant({ optional: true }) created_after?: Date;
   @Instant({ optional: true }) created_before?: Date;
   @Instant({ optional: true }) last_used_after?: Date;
@@ -15,36 +17,48 @@ export class TokenFilterParams implements TokenFilters {
   @OneOf(['active', 'inactive'], { optional: true }) state?: 'active' | 'inactive';
 }
 
-export class ListTokensParams extends TokenFilterParams {
+export class ListTokens extends ListAnyTokens {
   @Int({ optional: true, nullable: true }) user_id?: number | null;
 }
 
-export class TokenIdParams {
+export class OneToken {
   @Int({ in: 'path' }) id: number;
 }
 
-export class RotateTokenParams {
+export class RotateOwnToken {
   @Day({ optional: true }) expires_at?: string;
 }
 
-export class RotateTokenByIdParams extends RotateTokenParams {
+export class RotateToken extends RotateOwnToken {
   @Int({ in: 'path' }) id: number;
 }
 
-export class CreateTokenParams {
+export class CreateToken {
   @Int({ in: 'path' }) user_id: number;
   @Text({ blank: 'refused', max: 255 }) name: string;
-  @Text({ optional: true }) description?: string;
+  @Text({ optional: true, max: 255 }) description?: string;
   @ListOf('text', { splitItems: true, empty: 'refused' }) scopes: string[];
   @Day({ optional: true }) expires_at?: string;
 }
 
-export class ListImpersonationTokensParams {
+export class ListImpersonationTokens {
   @Int({ in: 'path' }) user_id: number;
   @OneOf(['all', 'active', 'inactive'], { default: 'all' }) state: 'all' | 'active' | 'inactive';
 }
 
-export class ImpersonationTokenParams {
+export class OneImpersonationToken {
   @Int({ in: 'path' }) user_id: number;
   @Int({ in: 'path' }) impersonation_token_id: number;
+}
+
+/** Source: reference identity-and-import 4.7. */
+export class CreateOwnToken {
+  @Text({ blank: 'refused', max: 255 }) name: string;
+  @Text({ optional: true, max: 255 }) description?: string;
+  @ListOf({ oneOf: OWN_SCOPES }, { splitItems: true, empty: 'refused' }) scopes: string[];
+  @Day({ optional: true, about: 'Default: the end of this day.' }) expires_at?: string;
+}
+
+export class ListAssociations {
+  @OneOf(GRANTABLE_LEVELS, { default: 10 }) min_access_level: number;
 }

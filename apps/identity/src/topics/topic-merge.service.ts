@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { NotFound, Refused } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
-import { holdAssignments } from './project-topics';
+import { holdAssignments } from './project-topics.service';
 import type { Topic } from './topic.entity';
+import { topics } from './topics.service';
 
 const refused = (text: string): Refused => new Refused(text, { verbatim: true });
 
 /** Makes one topic of two. Source: reference identity-and-import 9. */
 @Injectable()
-export class TopicMerge {
+export class TopicMergeService {
   constructor(private readonly work: Work) {}
 
   /**
@@ -18,9 +19,10 @@ export class TopicMerge {
   merge(sourceId: number, targetId: number): Promise<Topic> {
     return this.work.run(async (tx) => {
       await holdAssignments(tx);
-      const rows = await tx.query<Topic>(`select * from topics where id = any($1) order by id for update`, [
-        [sourceId, targetId],
-      ]);
+      const rows = await tx.query<{ id: number; organization_id: number }>(
+        `select id, organization_id from topics where id = any($1) order by id for update`,
+        [[sourceId, targetId]],
+      );
       const [source, target] = [sourceId, targetId].map((id) => rows.find((row) => row.id === id));
       if (!source || !target) throw new NotFound();
       if (source === target) throw refused('The source topic and the target topic are identical.');
@@ -33,10 +35,8 @@ export class TopicMerge {
         [sourceId, targetId],
       );
       await tx.query(`delete from topics where id = $1`, [sourceId]);
-      const [merged] = (await tx.query(`update topics set updated_at = now() where id = $1 returning *`, [
-        targetId,
-      ])) as [Topic];
-      return merged;
+      await tx.query(`update topics set updated_at = now() where id = $1`, [targetId]);
+      return topics.on(this.work, tx).find(targetId);
     });
   }
 }

@@ -1,3 +1,5 @@
+import { problemsByField } from '@rookery/kernel';
+
 const MAX_NAME = 255;
 const MAX_TITLE = 255;
 const MAX_DESCRIPTION = 1024;
@@ -23,10 +25,9 @@ export function problemsOfTopic(
 ): Record<string, string[]> {
   const title = sent.title ?? '';
   const isBlank = isNew && title.trim() === '';
-  const problems = {
+  return problemsByField({
     name: sent.name === undefined ? [] : topicNameProblems(sent.name),
     title: [...(isBlank ? [BLANK] : []), ...(lengthOf(title) > MAX_TITLE ? [tooLong(MAX_TITLE)] : [])],
     description: lengthOf(sent.description ?? '') > MAX_DESCRIPTION ? [tooLong(MAX_DESCRIPTION)] : [],
-  };
-  return Object.fromEntries(Object.entries(problems).filter(([, texts]) => texts.length > 0));
+  });
 }

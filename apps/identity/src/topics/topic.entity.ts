@@ -1,19 +1,72 @@
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { nothingLeft } from '@rookery/kernel';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
-/** What projects are about. The counters are kept by the database (ADR 0120). */
+/** What is said of a topic; what is left out keeps its value. */
+export interface TopicInput {
+  readonly name?: string;
+  /** Blank: the name is shown in its place. */
+  readonly title?: string;
+  readonly description?: string | null;
+}
+
+/**
+ * What projects are about; names are unique within an organization, ignoring case. The counters are kept by the
+ * database (ADR 0110).
+ */
 @Entity('topics')
+@Check('ck_topics_counts', '(total_projects_count >= open_projects_count) and (open_projects_count >= 0)')
+@Index('ix_topics_open_projects_count', { synchronize: false })
+@Index('ix_topics_unused', ['id'], { where: 'total_projects_count = 0' })
+@Index('uq_topics_name', { synchronize: false })
 export class Topic {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint' }) id: number;
-  @Column('bigint') organization_id: number;
-  /** Unique within an organization, ignoring case. */
-  @Column('text') name: string;
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_topics',
+  })
+  id: number;
+  @Column({ type: 'bigint', default: 1 }) organizationId: number;
+  @Column({ type: 'text' }) name: string;
   /** null: the name is shown in its place. */
-  @Column('text', { nullable: true }) title: string | null;
-  @Column('text', { nullable: true }) description: string | null;
-  @Column('text', { nullable: true }) avatar_url: string | null;
-  @Column('integer') total_projects_count: number;
+  @Column({ type: 'text', nullable: true }) title: string | null;
+  @Column({ type: 'text', nullable: true }) description: string | null;
+  @Column({ type: 'text', nullable: true }) avatarUrl: string | null;
+  @Column({ type: 'integer', default: 0 }) totalProjectsCount: number;
   /** Of projects that are not private; the order of the list. */
-  @Column('integer') open_projects_count: number;
-  @Column('timestamptz') created_at: Date;
-  @Column('timestamptz') updated_at: Date;
+  @Column({ type: 'integer', default: 0 }) openProjectsCount: number;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
+
+  static write(input: TopicInput & Required<Pick<TopicInput, 'name' | 'title'>>, now: Date): Topic {
+    const topic = new Topic();
+    topic.description = null;
+    topic.avatarUrl = null;
+    topic.createdAt = now;
+    topic.change(input, now);
+    return topic;
+  }
+
+  change(input: TopicInput, now: Date): void {
+    const { name = this.name, title = this.title, description = this.description, ...rest } = input;
+    nothingLeft(rest);
+    this.name = name;
+    this.title = title?.trim() === '' ? null : title;
+    this.description = description;
+    this.updatedAt = now;
+  }
+}
+
+/** A topic that a project has. */
+@Entity('project_topics')
+@Index('ix_project_topics_topic_id', ['topicId', 'projectId'])
+export class ProjectTopic {
+  @ForeignKey('projects', { name: 'fk_project_topics_project_id', onDelete: 'CASCADE' })
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_project_topics' })
+  projectId: number;
+  @ForeignKey('topics', { name: 'fk_project_topics_topic_id', onDelete: 'CASCADE' })
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_project_topics' })
+  topicId: number;
+  @Column({ type: 'integer' }) position: number;
+  /** Whether the project is not private. Kept by the database. */
+  @Column({ type: 'boolean' }) isOpen: boolean;
 }

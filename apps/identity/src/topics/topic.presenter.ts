@@ -8,7 +8,7 @@ export const topic = presenter<Topic>('Topic').fields({
   name: [text, (one) => one.name],
   title: [text, (one) => one.title ?? one.name],
   description: [nullable(text), (one) => one.description],
-  total_projects_count: [int, (one) => one.total_projects_count],
-  organization_id: [int, (one) => one.organization_id],
-  avatar_url: [nullable(text), (one, _, { links }) => absoluteUrl(one.avatar_url, links)],
+  total_projects_count: [int, (one) => one.totalProjectsCount],
+  organization_id: [int, (one) => one.organizationId],
+  avatar_url: [nullable(text), (one, _, { links }) => absoluteUrl(one.avatarUrl, links)],
 });

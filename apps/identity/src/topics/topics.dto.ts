@@ -1,19 +1,20 @@
 import type { UploadedFile } from '@rookery/api-v4';
 import { Flag, Int, Text } from '@rookery/api-v4';
+import type { NothingBut } from '@rookery/kernel';
 import { AvatarUpload } from '../avatars/avatars.dto';
-import type { NewTopic, TopicChange, TopicFilters } from './topic-input';
+import type { NewTopic, TopicChange, TopicFilters } from './topics.service';
 
-export class ListTopicsParams implements TopicFilters {
+export class ListTopics implements NothingBut<TopicFilters, ListTopics> {
   @Text({ optional: true, about: 'Part of the name or title.' }) search?: string;
   @Flag({ default: false, about: 'Only topics that no project has.' }) without_projects: boolean;
   @Int({ optional: true }) organization_id?: number;
 }
 
-export class TopicParams {
+export class OneTopic {
   @Int({ in: 'path' }) id: number;
 }
 
-export class CreateTopicParams implements NewTopic {
+export class CreateTopic implements NothingBut<NewTopic, CreateTopic> {
   @Text() name: string;
   @Text() title: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
@@ -21,7 +22,7 @@ export class CreateTopicParams implements NewTopic {
   @Int({ optional: true, about: 'There is one organization, 1.' }) organization_id?: number;
 }
 
-export class UpdateTopicParams implements TopicChange {
+export class UpdateTopic implements NothingBut<TopicChange, UpdateTopic, 'id'> {
   @Int({ in: 'path' }) id: number;
   @Text({ optional: true }) name?: string;
   @Text({ optional: true, about: 'Blank: the name is shown in its place.' }) title?: string;
@@ -29,7 +30,7 @@ export class UpdateTopicParams implements TopicChange {
   @AvatarUpload() avatar?: UploadedFile | null;
 }
 
-export class MergeTopicsParams {
+export class MergeTopics {
   @Int({ about: 'The topic that goes.' }) source_topic_id: number;
   @Int({ about: 'The topic that gets its projects.' }) target_topic_id: number;
 }

@@ -1,65 +1,102 @@
-import { Injectable } from '@nestjs/common';
-import { Invalid, NotFound } from '@rookery/kernel';
-import type { Tx } from '@rookery/persistence';
-import { violates, Work } from '@rookery/persistence';
-import { Avatars } from '../avatars/avatars.service';
-import { holdAssignments } from './project-topics';
-import type { NewTopic, TopicChange } from './topic-input';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Clock, Page, PageRequest } from '@rookery/kernel';
+import { CLOCK, Invalid, NotFound, nothingLeft } from '@rookery/kernel';
+import type { AllFilters, By, Collection, OrderTerm, Tx } from '@rookery/persistence';
+import { collection, filter, nearness, Work } from '@rookery/persistence';
+import { AvatarsService } from '../avatars/avatars.service';
+import type { AvatarChange } from '../avatars/avatars.service';
+import { holdAssignments } from './project-topics.service';
 import { problemsOfTopic } from './topic-rules';
 import { Topic } from './topic.entity';
+import type { TopicInput } from './topic.entity';
 
-const TAKEN = { name: ['has already been taken'] };
+/** What a list of topics can be narrowed by. Source: reference identity-and-import 9. */
+export interface TopicFilters {
+  readonly search?: string;
+  readonly without_projects: boolean;
+  readonly organization_id?: number;
+}
 
-/** Making, changing and removing topics. Source: reference identity-and-import 9. */
+/** What is asked of a topic, with its picture. */
+export interface TopicChange extends TopicInput {
+  readonly avatar?: AvatarChange;
+}
+export interface NewTopic extends TopicChange {
+  readonly name: string;
+  readonly title: string;
+  readonly organization_id?: number;
+}
+
+const FILTERS: AllFilters<TopicFilters> = {
+  without_projects: filter.when('row.total_projects_count = 0'),
+  organization_id: filter.equals('row.organization_id'),
+  search: filter.contains('row.name', 'row.title'),
+};
+const BY_PROJECTS: readonly OrderTerm[] = [
+  ['row.open_projects_count', 'desc'],
+  ['row.id', 'asc'],
+];
+
+export const topics = collection(Topic, {
+  filters: FILTERS,
+  taken: { uq_topics_name: () => new Invalid({ name: ['has already been taken'] }) },
+});
+
+/** Topics with their pictures; everybody may see them. Source: reference identity-and-import 9. */
 @Injectable()
 export class TopicsService {
+  private readonly topics: Collection<Topic, TopicFilters>;
+
   constructor(
-    private readonly work: Work,
-    private readonly avatars: Avatars,
-  ) {}
+    work: Work,
+    private readonly avatars: AvatarsService,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.topics = topics.on(work);
+  }
+
+  list(filters: TopicFilters, page: PageRequest): Promise<Page<Topic>> {
+    return listedTopics(this.topics, filters, page);
+  }
+
+  /** Errors: NotFound. */
+  show(id: number): Promise<Topic> {
+    return this.topics.find(id);
+  }
 
   /** Errors: Invalid by field; NotFound for an organization that there is not. */
-  create(params: NewTopic): Promise<Topic> {
-    if ((params.organization_id ?? 1) !== 1) throw new NotFound('Organization');
+  async create(params: NewTopic, by: By): Promise<Topic> {
+    const { name, title, description = null, avatar, organization_id: organization = 1, ...rest } = params;
+    nothingLeft(rest);
+    if (organization !== 1) throw new NotFound('Organization');
     this.refuseProblems(params, true);
-    return this.namedFailures(() =>
-      this.work.run(async (tx) => {
-        const [made] = (await tx.query(
-          `insert into topics (name, title, description) values ($1, $2, $3) returning *`,
-          [params.name, params.title, params.description ?? null],
-        )) as [Topic];
-        const avatar_url = await this.avatars.change(tx, 'topic', made.id, params.avatar ?? undefined);
-        if (avatar_url !== undefined) await tx.manager.update(Topic, made.id, { avatar_url });
-        return { ...made, avatar_url: avatar_url ?? null };
-      }),
-    );
+    return this.topics.create(Topic.write({ name, title, description }, this.clock.now()), by, async (topic, tx) => {
+      await this.changePicture(tx, topic, avatar ?? undefined);
+      const { id, avatarUrl } = topic;
+      if (avatarUrl !== null) await tx.manager.update(Topic, id, { avatarUrl });
+    });
   }
 
   /** Errors: NotFound; Invalid by field. */
-  update(id: number, params: TopicChange): Promise<Topic> {
-    return this.namedFailures(() =>
-      this.work.run(async (tx) => {
-        if (params.name !== undefined) await holdAssignments(tx);
-        const old = await locked(tx, id);
-        this.refuseProblems(params, false);
-        const avatar_url = await this.avatars.change(tx, 'topic', id, params.avatar);
-        const { name = old.name, description = old.description } = params;
-        const title = params.title === undefined ? old.title : params.title.trim() === '' ? null : params.title;
-        const changed = { name, title, description, updated_at: new Date() };
-        const columns = avatar_url === undefined ? changed : { ...changed, avatar_url };
-        await tx.manager.update(Topic, id, columns);
-        return { ...old, ...columns };
-      }),
-    );
+  update(id: number, params: TopicChange, by: By): Promise<Topic> {
+    const { avatar, ...said } = params;
+    const before = said.name === undefined ? undefined : holdAssignments;
+    const change = async (topic: Topic, tx: Tx): Promise<void> => {
+      this.refuseProblems(params, false);
+      topic.change(said, this.clock.now());
+      await this.changePicture(tx, topic, avatar);
+    };
+    return this.topics.change(id, change, { ...by, before });
   }
 
-  /** Takes it from its projects too. Shape: `unchanged` is asked with the time of the last change first. */
-  async remove(id: number, unchanged: (at: Date) => void): Promise<void> {
-    await this.work.run(async (tx) => {
-      await holdAssignments(tx);
-      unchanged((await locked(tx, id)).updated_at);
-      await tx.query(`delete from topics where id = $1`, [id]);
-    });
+  /** Takes it from its projects too. Errors: NotFound; those of `by.unchanged`. */
+  async remove(id: number, by: By): Promise<void> {
+    await this.topics.remove(id, { ...by, before: holdAssignments });
+  }
+
+  private async changePicture(tx: Tx, topic: Topic, avatar: AvatarChange): Promise<void> {
+    const avatarUrl = await this.avatars.change(tx, 'topic', topic.id, avatar);
+    if (avatarUrl !== undefined) topic.avatarUrl = avatarUrl;
   }
 
   private refuseProblems(params: TopicChange, isNew: boolean): void {
@@ -67,19 +104,19 @@ export class TopicsService {
     const problems = { ...problemsOfTopic(params, isNew), ...(avatar.length > 0 ? { avatar } : {}) };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
   }
-
-  private async namedFailures(use: () => Promise<Topic>): Promise<Topic> {
-    try {
-      return await use();
-    } catch (error) {
-      throw violates(error, 'uq_topics_name') ? new Invalid(TAKEN) : error;
-    }
-  }
 }
 
-/** Errors: NotFound. */
-async function locked(tx: Tx, id: number): Promise<Topic> {
-  const [row] = await tx.query<Topic>(`select * from topics where id = $1 for update`, [id]);
-  if (!row) throw new NotFound();
-  return row;
+/** By number of projects that are not private; what is searched for comes by nearness of its name first. */
+export function listedTopics(
+  all: Collection<Topic, TopicFilters>,
+  filters: TopicFilters,
+  page: PageRequest,
+): Promise<Page<Topic>> {
+  const { search } = filters;
+  return all.list({
+    page,
+    filters,
+    narrow: (list) =>
+      list.orderBy(search ? [[nearness(list.bind(search), ['row.name']), 'asc'], ...BY_PROJECTS] : BY_PROJECTS),
+  });
 }

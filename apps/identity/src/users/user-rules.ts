@@ -1,8 +1,12 @@
+import { problemsByField } from '@rookery/kernel';
 import type { AvatarChange } from '../avatars/avatars.service';
-import { problemsByField, topLevelPathProblems } from '../paths/path-rules';
+import { problemsOfPicture } from '../avatars/picture';
+import { topLevelPathProblems } from '../namespaces/paths/path-rules';
+import { asProperties } from '@rookery/persistence';
+import type { RowOf } from '@rookery/persistence';
 import { MIN_PASSWORD_LENGTH } from './passwords';
-import type { Profile } from './user.entity';
-import { PROFILE_TEXTS, User } from './user.entity';
+import type { Profile, User } from './user.entity';
+import { PROFILE_TEXTS } from './user.entity';
 
 /** What may be said of a user; what is left out stays, or is the default. */
 export type UserFields = {
@@ -55,20 +59,57 @@ export function problemsOfUser(person: Partial<NewUser>): Record<string, string[
     username: username === undefined ? [] : topLevelPathProblems(username),
     password: isShort ? [`is too short (minimum is ${MIN_PASSWORD_LENGTH} characters)`] : [],
     ...Object.fromEntries(PROFILE_TEXTS.map((field) => [field, tooLong(person[field] ?? '')])),
+    avatar: person.avatar ? problemsOfPicture(person.avatar) : [],
   });
 }
 
-/** The columns of the fields that are there. */
+/** What takes a field up: its column, its place in the profile, or a rule. */
+type UseOf<Field> = Field extends keyof RowOf<User, keyof User>
+  ? 'column' | 'address' | 'rule'
+  : Field extends keyof Profile
+    ? 'profile'
+    : 'rule';
+
+/** What takes up what is said of a user. A field that nothing takes up does not compile. */
+const USES: { readonly [Field in keyof NewUser]-?: UseOf<Field> } = {
+  id: 'rule',
+  email: 'rule',
+  username: 'rule',
+  name: 'rule',
+  password: 'rule',
+  avatar: 'rule',
+  extern_uid: 'rule',
+  provider: 'rule',
+  admin: 'column',
+  external: 'column',
+  private_profile: 'column',
+  can_create_group: 'column',
+  projects_limit: 'column',
+  note: 'column',
+  public_email: 'address',
+  commit_email: 'address',
+  bio: 'profile',
+  location: 'profile',
+  linkedin: 'profile',
+  twitter: 'profile',
+  discord: 'profile',
+  github: 'profile',
+  website_url: 'profile',
+  organization: 'profile',
+  job_title: 'profile',
+  pronouns: 'profile',
+  theme_id: 'profile',
+  color_scheme_id: 'profile',
+  view_diffs_file_by_file: 'profile',
+};
+
+/** The columns of the fields that are there; a blank address is none. */
 export function columnsOfUser(person: Partial<NewUser>): Partial<User> & { readonly profile: Profile } {
-  const { admin, external, private_profile, can_create_group, projects_limit, note } = person;
-  const columns = { admin, external, private_profile, can_create_group, projects_limit, note };
-  const addresses = Object.entries({ public_email: person.public_email, commit_email: person.commit_email })
-    .filter(([, address]) => address !== undefined)
-    .map(([field, address]) => [field, address === '' ? null : address]);
-  const fields = [...PROFILE_TEXTS, 'theme_id', 'color_scheme_id', 'view_diffs_file_by_file'] as const;
-  const profile = Object.fromEntries(
-    fields.filter((field) => person[field] !== undefined).map((field) => [field, person[field]]),
-  ) as Profile;
-  const sent = Object.entries(columns).filter(([, value]) => value !== undefined);
-  return { ...(Object.fromEntries([...sent, ...addresses]) as Partial<User>), profile };
+  const sent = (use: UseOf<keyof NewUser>): [string, unknown][] =>
+    Object.entries(person).filter(([field, value]) => value !== undefined && USES[field as keyof NewUser] === use);
+  const addresses = sent('address').map(([field, address]) => [field, address === '' ? null : address]);
+  return {
+    ...asProperties(Object.fromEntries([...sent('column'), ...addresses])),
+    profile: Object.fromEntries(sent('profile')),
+  };
 }

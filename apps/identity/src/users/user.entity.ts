@@ -1,4 +1,5 @@
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import type { RowOf } from '@rookery/persistence';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 
 export type UserState = 'active' | 'blocked' | 'deactivated' | 'banned' | 'blocked_pending_approval';
 export type UserKind = 'human' | 'project_bot' | 'service_account' | 'placeholder' | 'ghost';
@@ -32,32 +33,86 @@ export const PROFILE_TEXTS = [
   'pronouns',
 ] as const;
 
-/** A person or a bot. Property names are column names, so that rows of hand-written SQL have this shape too. */
+/** A person or a bot. */
 @Entity('users')
+@Check('ck_users_kind', `kind in ('human', 'project_bot', 'service_account', 'placeholder', 'ghost')`)
+@Check('ck_users_state', `state in ('active', 'blocked', 'deactivated', 'banned', 'blocked_pending_approval')`)
+@Index('ix_users_admin', ['id'], { where: 'admin' })
+@Index('ix_users_created_at', ['createdAt', 'id'])
+@Index('ix_users_created_by_id', ['createdById'])
+@Index('ix_users_name', ['name', 'id'])
+@Index('ix_users_project_bots', ['id'], { where: `kind = 'project_bot'` })
+@Index('ix_users_updated_at', ['updatedAt', 'id'])
+@Index('ix_users_username_id', ['username', 'id'])
+@Index('uq_users_ghost', ['kind'], { unique: true, where: `kind = 'ghost'` })
+@Index('uq_users_username', { synchronize: false })
 export class User {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint' }) id: number;
-  @Column('text') username: string;
-  @Column('text') name: string;
-  @Column('text') email: string;
-  @Column('timestamptz', { nullable: true }) confirmed_at: Date | null;
-  @Column('text') state: UserState;
-  @Column('text') kind: UserKind;
-  @Column('boolean') admin: boolean;
-  @Column('boolean') external: boolean;
-  @Column('boolean') private_profile: boolean;
-  @Column('text', { nullable: true }) avatar_url: string | null;
-  @Column('text', { nullable: true }) public_email: string | null;
-  @Column('text', { nullable: true }) commit_email: string | null;
-  @Column('text', { nullable: true, select: false }) password_digest: string | null;
-  @Column('boolean') can_create_group: boolean;
-  @Column('integer') projects_limit: number;
-  @Column('text', { nullable: true }) note: string | null;
-  @Column('jsonb') profile: Profile;
-  @Column('bigint', { nullable: true }) created_by_id: number | null;
-  @Column('timestamptz', { nullable: true }) last_sign_in_at: Date | null;
-  @Column('timestamptz', { nullable: true }) current_sign_in_at: Date | null;
-  @Column('integer') sign_in_count: number;
-  @Column('date', { nullable: true }) last_activity_on: string | null;
-  @Column('timestamptz') created_at: Date;
-  @Column('timestamptz') updated_at: Date;
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_users',
+  })
+  id: number;
+  @Column({ type: 'text' }) username: string;
+  @Column({ type: 'text' }) name: string;
+  /** The primary address, as `emails` has it. */
+  @Column({ type: 'text' }) email: string;
+  /** When the first primary address was confirmed; nobody acts before. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) confirmedAt: Date | null;
+  @Column({ type: 'text', default: 'active' }) state: UserState;
+  @Column({ type: 'text', default: 'human' }) kind: UserKind;
+  @Column({ type: 'boolean', default: false }) admin: boolean;
+  @Column({ type: 'boolean', default: false }) external: boolean;
+  @Column({ type: 'boolean', default: false }) privateProfile: boolean;
+  @Column({ type: 'text', nullable: true }) avatarUrl: string | null;
+  @Column({ type: 'text', nullable: true }) publicEmail: string | null;
+  @Column({ type: 'text', nullable: true }) commitEmail: string | null;
+  /** Null for those who cannot sign in with a password. */
+  @Column({ type: 'text', nullable: true, select: false }) passwordDigest: string | null;
+  @Column({ type: 'boolean', default: true }) canCreateGroup: boolean;
+  @Column({ type: 'integer', default: 100_000 }) projectsLimit: number;
+  @Column({ type: 'text', nullable: true }) note: string | null;
+  @Column({ type: 'jsonb', default: {} }) profile: Profile;
+  @ForeignKey('users', { name: 'fk_users_created_by', onDelete: 'SET NULL' })
+  @Column({ type: 'bigint', nullable: true })
+  createdById: number | null;
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) lastSignInAt: Date | null;
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) currentSignInAt: Date | null;
+  @Column({ type: 'integer', default: 0 }) signInCount: number;
+  @Column({ type: 'date', nullable: true }) lastActivityOn: string | null;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
+}
+
+/** By what name a provider of sign-ins knows a user. */
+@Entity('identities')
+@Unique('uq_identities_provider_extern_uid', ['provider', 'externUid'])
+@Unique('uq_identities_user_id_provider', ['userId', 'provider'])
+export class Identity {
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_identities',
+  })
+  id: number;
+  @ForeignKey('users', { name: 'fk_identities_user_id', onDelete: 'CASCADE' })
+  @Column({ type: 'bigint' })
+  userId: number;
+  @Column({ type: 'text' }) provider: string;
+  @Column({ type: 'text' }) externUid: string;
+}
+
+/** The row, as a statement reads it. */
+export type UserRecord = RowOf<User, keyof User>;
+
+/** What a summary shows of a person. */
+export type UserFace = RowOf<User, 'id' | 'username' | 'name' | 'state' | 'avatarUrl' | 'publicEmail'>;
+/** A user as statements read it. */
+export interface UserRow extends RowOf<User, Exclude<keyof User, 'passwordDigest'>> {
+  readonly namespace_id: number | null;
+  readonly plan: string | null;
+  readonly created_by: UserFace | null;
+  readonly identities: readonly RowOf<Identity, 'provider' | 'externUid'>[];
+  /** Only where they were asked for by an administrator. */
+  readonly custom_attributes?: readonly { key: string; value: string }[] | null;
 }

@@ -1,7 +1,20 @@
 import type { PresentContext } from '@rookery/api-v4';
-import { any, bool, day, instant, int, list, nullable, presenter, text } from '@rookery/api-v4';
-import { fieldsOf, onlyWhen } from '../presenting/field-sets';
-import type { UserFace, UserRow } from './user-row';
+import {
+  any,
+  bool,
+  day,
+  shownFields,
+  instant,
+  int,
+  list,
+  nullable,
+  onlyWhen,
+  presenter,
+  text,
+  choice,
+} from '@rookery/api-v4';
+import type { UserFace, UserRow } from './user.entity';
+import type { MembershipRow } from './memberships/user-memberships.queries';
 
 function absolute(url: string | null, ctx: PresentContext): string | null {
   return url?.startsWith('/') ? ctx.links.web(url.slice(1)) : url;
@@ -24,11 +37,11 @@ const profileText = (
     'bio' | 'location' | 'linkedin' | 'twitter' | 'discord' | 'website_url' | 'github' | 'organization' | 'job_title',
 ) => [nullable(text), (user: UserRow) => user.profile[field] ?? (field === 'location' ? null : '')] as const;
 
-/** A private profile shows when somebody joined, and whom he follows, to himself and administrators only. */
+/** A private profile shows when somebody joined, and whom they follow, to themselves and administrators only. */
 const showsProfile = (user: UserRow, _: undefined, { viewer }: PresentContext): boolean =>
   !user.private_profile || viewer.isAdmin || viewer.userId === user.id;
 
-const publicFields = fieldsOf<UserRow>()({
+const publicFields = shownFields<UserRow>()({
   created_at: [nullable(instant), (user) => user.created_at, { when: showsProfile }],
   bio: profileText('bio'),
   bot: [bool, (user) => user.kind === 'project_bot' || user.kind === 'service_account'],
@@ -53,7 +66,7 @@ const publicFields = fieldsOf<UserRow>()({
   local_time: [nullable(text), () => null],
 });
 
-const privateFields = fieldsOf<UserRow>()({
+const privateFields = shownFields<UserRow>()({
   last_sign_in_at: [nullable(instant), (user) => user.last_sign_in_at],
   confirmed_at: [nullable(instant), (user) => user.confirmed_at],
   last_activity_on: [nullable(day), (user) => user.last_activity_on],
@@ -77,7 +90,7 @@ const privateFields = fieldsOf<UserRow>()({
   extra_shared_runners_minutes_limit: [nullable(int), () => null],
 });
 
-const administratorFields = fieldsOf<UserRow>()({
+const administratorFields = shownFields<UserRow>()({
   is_admin: [bool, (user) => user.admin],
   note: [nullable(text), (user) => user.note],
   namespace_id: [nullable(int), (user) => user.namespace_id],
@@ -92,7 +105,7 @@ const administratorFields = fieldsOf<UserRow>()({
   trial: [bool, () => false],
 });
 
-const askedFields = fieldsOf<UserRow>()({
+const askedFields = shownFields<UserRow>()({
   custom_attributes: [
     list(any),
     (user) => [...(user.custom_attributes ?? [])],
@@ -119,7 +132,15 @@ export const userDetail = userSummary.extend<UserRow>('User').fields({
   ...onlyWhen(toAdministrators, { ...privateFields, ...administratorFields, ...askedFields }),
 });
 
-/** The caller himself: the private view; what administrators see of everybody, for administrators. */
+/** The caller: the private view; what administrators see of everybody, for administrators. */
 export const currentUser = userSummary
   .extend<UserRow>('CurrentUser')
   .fields({ ...publicFields, ...privateFields, ...onlyWhen(toAdministrators, administratorFields) });
+
+/** Source: reference identity-and-import 10.1. */
+export const userMembership = presenter<MembershipRow>('UserMembership').fields({
+  source_id: [int, (row) => row.source_id],
+  source_name: [text, (row) => row.source_name],
+  source_type: [choice('Namespace', 'Project'), (row) => (row.source_type === 'project' ? 'Project' : 'Namespace')],
+  access_level: [int, (row) => row.access_level],
+});

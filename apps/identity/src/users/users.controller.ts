@@ -4,8 +4,8 @@ import { administrator, anyone, created, Endpoint, keysetPage, one, page, signed
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { Forbidden, isSignedIn, NotFound } from '@rookery/kernel';
 import { currentUser, userDetail, userInList } from './user.presenter';
-import type { UserRow } from './user-row';
-import { CreateUserParams, ListUsersParams, ShowUserParams } from './users.dto';
+import type { UserRow } from './user.entity';
+import { CreateUser, ListUsers, ShowUser } from './users.dto';
 import { UsersQueries } from './users.queries';
 import { UsersService } from './users.service';
 
@@ -34,11 +34,11 @@ export class UsersController {
     source: SOURCE,
     may: anyone(),
     tokenScopes: ['read_user'],
-    params: ListUsersParams,
+    params: ListUsers,
     fails: [403],
     answers: page(userInList, { keyset: { orderBy: ['id', 'name', 'username'], offsetCapFor: 'User' } }),
   })
-  async list(call: Call<ListUsersParams>): Promise<Page<UserRow> | KeysetPage<UserRow>> {
+  async list(call: Call<ListUsers>): Promise<Page<UserRow> | KeysetPage<UserRow>> {
     if (!isSignedIn(call.viewer) && !call.params.username) throw new Forbidden();
     const { viewer, params, keyset } = call;
     if (!keyset) return this.queries.page(viewer, params, call.page);
@@ -51,22 +51,22 @@ export class UsersController {
     source: SOURCE,
     may: signedIn(),
     tokenScopes: ['read_user'],
-    params: ShowUserParams,
+    params: ShowUser,
     answers: one(userDetail),
   })
-  show(call: Call<ShowUserParams, undefined, SignedInViewer>): Promise<UserRow> {
+  show(call: Call<ShowUser, undefined, SignedInViewer>): Promise<UserRow> {
     return this.found(call.params.id, call.viewer.isAdmin && call.params.with_custom_attributes);
   }
 
   @Endpoint('POST', '/users', {
-    about: 'Makes a user with his personal namespace.',
+    about: 'Makes a user with a personal namespace.',
     source: SOURCE,
     may: administrator(),
-    params: CreateUserParams,
+    params: CreateUser,
     fails: [409],
     answers: created(userDetail),
   })
-  async create(call: Call<CreateUserParams, undefined, SignedInViewer>): Promise<UserRow> {
+  async create(call: Call<CreateUser, undefined, SignedInViewer>): Promise<UserRow> {
     return this.found(await this.users.create(call.viewer, call.params));
   }
 

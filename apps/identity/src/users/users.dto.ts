@@ -1,22 +1,25 @@
 import { AtLeastOneOf, Flag, Hash, Instant, Int, OneOf, Text } from '@rookery/api-v4';
 import type { UploadedFile } from '@rookery/api-v4';
+import type { NothingBut } from '@rookery/kernel';
 import { AvatarUpload } from '../avatars/avatars.dto';
-import type { UserFilters } from './user-filters';
+import type { UserChange } from './changing/user-changes.service';
+import type { NewUser } from './user-rules';
+import type { UserFilters } from './users.queries';
 
-export class ListUsersParams implements UserFilters {
+export class ListUsers implements UserFilters {
   @Text({ optional: true, about: 'Exact username, ignoring case.' }) username?: string;
-  @Text({ optional: true, about: 'Part of the name or username, or a whole e-mail address.' }) search?: string;
+  @Text({ optional: true, about: 'Part of the name or username, or a whole public e-mail address.' }) search?: string;
   @Flag({ optional: true, about: 'Only active users; false leaves out nobody.' }) active?: boolean;
   @Flag({ optional: true, about: 'Only blocked users; false leaves out nobody.' }) blocked?: boolean;
-  @Flag({ optional: true }) external?: boolean;
+  @Flag({ optional: true, about: 'Administrators.' }) external?: boolean;
   @Flag({ optional: true }) humans?: boolean;
   @Flag({ optional: true }) exclude_active?: boolean;
-  @Flag({ optional: true }) exclude_external?: boolean;
+  @Flag({ optional: true, about: 'Administrators.' }) exclude_external?: boolean;
   @Flag({ optional: true }) exclude_humans?: boolean;
   @Flag({ optional: true }) exclude_internal?: boolean;
   @Flag({ optional: true }) without_project_bots?: boolean;
-  @Instant({ optional: true }) created_after?: Date;
-  @Instant({ optional: true }) created_before?: Date;
+  @Instant({ optional: true, about: 'Administrators.' }) created_after?: Date;
+  @Instant({ optional: true, about: 'Administrators.' }) created_before?: Date;
   @Text({ optional: true, about: 'Administrators, with provider.' }) extern_uid?: string;
   @Text({ optional: true }) provider?: string;
   @OneOf(['enabled', 'disabled'], { optional: true, about: 'Administrators.' }) two_factor?: 'enabled' | 'disabled';
@@ -24,7 +27,7 @@ export class ListUsersParams implements UserFilters {
   @Flag({ optional: true, about: 'Administrators.' }) admins?: boolean;
   @Flag({ default: false, about: 'Administrators.' }) with_custom_attributes: boolean;
   @Hash({ optional: true, about: 'Administrators: users that have all of these attributes.' })
-  custom_attributes?: Record<string, string>;
+  custom_attributes?: Record<string, string | null>;
   @OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], {
     default: 'id',
     about: 'Administrators; others by id.',
@@ -33,19 +36,19 @@ export class ListUsersParams implements UserFilters {
   @OneOf(['asc', 'desc'], { default: 'desc' }) sort: 'asc' | 'desc';
 }
 
-export class UserIdParams {
+export class OneUser {
   @Int({ in: 'path' }) id: number;
 }
 
-export class ShowUserParams extends UserIdParams {
+export class ShowUser extends OneUser {
   @Flag({ default: false, about: 'Administrators.' }) with_custom_attributes: boolean;
 }
 
 /** What the column holds. */
 const MAX_PROJECTS_LIMIT = 2 ** 31 - 1;
 
-/** What can be said of a user when he is made and later on. */
-export class UserFieldsParams {
+/** What can be said of a user when they are made and later on. */
+class UserWrite {
   @Text({ optional: true, about: 'At least 8 characters.' }) password?: string;
   @Flag({ optional: true }) admin?: boolean;
   @Flag({ optional: true }) can_create_group?: boolean;
@@ -63,8 +66,8 @@ export class UserFieldsParams {
   @Text({ optional: true }) job_title?: string;
   @Text({ optional: true }) pronouns?: string;
   @Text({ optional: true }) note?: string;
-  @Text({ optional: true, about: 'One of his own addresses.' }) public_email?: string;
-  @Text({ optional: true, about: 'One of his own addresses.' }) commit_email?: string;
+  @Text({ optional: true, about: 'One of their own addresses.' }) public_email?: string;
+  @Text({ optional: true, about: 'One of their own addresses.' }) commit_email?: string;
   @Text({ optional: true, about: 'With provider.' }) extern_uid?: string;
   @Text({ optional: true }) provider?: string;
   @Int({ optional: true }) theme_id?: number;
@@ -73,12 +76,33 @@ export class UserFieldsParams {
   @AvatarUpload() avatar?: UploadedFile | null;
 }
 
+/** One of them, or a password: that is all they say here. */
+type WaysIn = 'reset_password' | 'force_random_password';
+
 @AtLeastOneOf('password', 'reset_password', 'force_random_password')
-export class CreateUserParams extends UserFieldsParams {
+export class CreateUser extends UserWrite implements NothingBut<NewUser, CreateUser, WaysIn | 'skip_confirmation'> {
   @Text() email: string;
   @Text() username: string;
   @Text() name: string;
   @Flag({ optional: true, about: 'Without a password nobody can sign in with one.' }) reset_password?: boolean;
   @Flag({ optional: true }) force_random_password?: boolean;
   @Flag({ optional: true, about: 'Administrators vouch for addresses in any case.' }) skip_confirmation?: boolean;
+}
+
+export class ListMemberships {
+  @Int({ in: 'path' }) id: number;
+  @OneOf(['Namespace', 'Project'], { optional: true, about: 'Only memberships of groups, or of projects.' })
+  type?: 'Namespace' | 'Project';
+}
+
+export class UpdateUser extends UserWrite implements NothingBut<UserChange, UpdateUser, 'id' | 'skip_reconfirmation'> {
+  @Int({ in: 'path' }) id: number;
+  @Text({ optional: true }) email?: string;
+  @Text({ optional: true }) username?: string;
+  @Text({ optional: true }) name?: string;
+  @Flag({ optional: true, about: 'Administrators vouch for addresses in any case.' }) skip_reconfirmation?: boolean;
+}
+
+export class UpdateOwnAvatar {
+  @AvatarUpload() avatar?: UploadedFile | null;
 }

@@ -1,10 +1,37 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
-import { Database, prepared } from '@rookery/persistence';
-import { customAttributesSql, filterByCustomAttributes } from '../custom-attributes/custom-attributes-sql';
-import { containing, ListStatement } from '../listing/list-statement';
-import type { UserFilters } from './user-filters';
-import type { UserFace, UserRow } from './user-row';
+import { Database, filter, ListQuery, prepared } from '@rookery/persistence';
+import type { Filters } from '@rookery/persistence';
+import { customAttributesFilter, customAttributesSql } from '../custom-attributes/custom-attributes-sql';
+import { BOTS } from './bot-limits';
+import { personSearch } from './person-search';
+import type { UserFace, UserRow } from './user.entity';
+
+/** What a list of users can be narrowed by. Source: reference identity-and-import 10.1. */
+export interface UserFilters {
+  readonly username?: string;
+  readonly search?: string;
+  readonly active?: boolean;
+  readonly blocked?: boolean;
+  readonly external?: boolean;
+  readonly humans?: boolean;
+  readonly exclude_active?: boolean;
+  readonly exclude_external?: boolean;
+  readonly exclude_humans?: boolean;
+  readonly exclude_internal?: boolean;
+  readonly without_project_bots?: boolean;
+  readonly created_after?: Date;
+  readonly created_before?: Date;
+  readonly extern_uid?: string;
+  readonly provider?: string;
+  readonly two_factor?: 'enabled' | 'disabled';
+  readonly without_projects?: boolean;
+  readonly admins?: boolean;
+  readonly with_custom_attributes: boolean;
+  readonly custom_attributes?: Readonly<Record<string, string | null>>;
+  readonly order_by: 'id' | 'name' | 'username' | 'created_at' | 'updated_at';
+  readonly sort: 'asc' | 'desc';
+}
 
 const SHOWN = `u.id, u.username, u.name, u.email, u.confirmed_at, u.state, u.kind, u.admin, u.external, u.private_profile,
   u.avatar_url, u.public_email, u.commit_email, u.can_create_group, u.projects_limit, u.note, u.profile, u.created_by_id,
@@ -50,6 +77,15 @@ export class UsersQueries {
     return rows[0] ?? null;
   }
 
+  /** Whether whoever made the bot is external, which binds the bot. */
+  async isOfExternal(botId: number): Promise<boolean> {
+    const rows = await this.db.query(
+      `select 1 from users b join users m on m.id = b.created_by_id where b.id = $1 and b.kind in ${BOTS} and m.external`,
+      [botId],
+    );
+    return rows.length > 0;
+  }
+
   async faces(ids: readonly number[]): Promise<ReadonlyMap<number, UserFace>> {
     const rows = await this.db.query<UserFace>(
       `select id, username, name, state, avatar_url, public_email from users where id = any($1)`,
@@ -59,8 +95,10 @@ export class UsersQueries {
   }
 
   page(viewer: Viewer, params: UserFilters, request: PageRequest): Promise<Page<UserRow>> {
-    const { statement, column } = this.statement(viewer, params);
-    return statement.page<UserRow>(this.db, this.list(column, viewer, params), request);
+    const column = viewer.isAdmin ? params.order_by : 'id';
+    return usersOf(viewer, params)
+      .orderBy([[`u.${column}`, params.sort]])
+      .page(this.db, request);
   }
 
   /** The rows after a place in the list, one more than asked for. Shape: `cursor` as `placeOf` made it, null to begin. */
@@ -70,83 +108,57 @@ export class UsersQueries {
     perPage: number,
     cursor: Readonly<Record<string, unknown>> | null,
   ): Promise<UserRow[]> {
-    const { statement, column } = this.statement(viewer, params);
-    const key = keyOf(column);
-    if (cursor !== null) {
-      const at = statement.bind(cursor['id']);
-      const past = params.sort === 'asc' ? '>' : '<';
-      statement.filter(
-        key === 'id'
-          ? `u.id ${past} ${at}::bigint`
-          : `(u.${key}, u.id) ${past} (${statement.bind(cursor['value'])}, ${at}::bigint)`,
-      );
-    }
-    return statement.rows<UserRow>(this.db, this.list(key, viewer, params), perPage);
+    const key = viewer.isAdmin ? keyOf(params.order_by) : 'id';
+    const list = usersOf(viewer, params).orderBy([[`u.${key}`, params.sort]]);
+    if (cursor !== null) list.after(key === 'id' ? [cursor['id']] : [cursor['value'], cursor['id']]);
+    return list.rows(this.db, perPage);
   }
 
   placeOf(params: UserFilters, last: UserRow): { id: number; value?: string } {
     const key = keyOf(params.order_by);
     return key === 'id' ? { id: last.id } : { id: last.id, value: last[key] };
   }
-
-  private list(column: string, viewer: Viewer, { sort, with_custom_attributes }: UserFilters) {
-    const shown = viewer.isAdmin && with_custom_attributes ? `${SHOWN}${ATTRIBUTES}` : SHOWN;
-    const order = column === 'id' ? `u.id ${sort}` : `u.${column} ${sort}, u.id ${sort}`;
-    const show = (ids: string) =>
-      `select ${shown} from (${ids}) cut join users u on u.id = cut.id order by cut.position`;
-    return { name: 'users', from: 'users u', key: 'u.id', order, show };
-  }
-
-  private statement(
-    viewer: Viewer,
-    params: UserFilters,
-  ): { statement: ListStatement; column: UserFilters['order_by'] } {
-    const statement = new ListStatement();
-    const add = (sql: string) => void statement.filter(sql);
-    if (params.username !== undefined) add(`lower(u.username) = lower(${statement.bind(params.username)})`);
-    if (params.search) add(searchSql(statement, params.search, viewer));
-    if (params.active) add(`u.state = 'active' and ${NOT_INTERNAL}`);
-    if (params.exclude_active) add(`u.state <> 'active'`);
-    if (params.blocked) add(`u.state = 'blocked'`);
-    if (params.external) add('u.external');
-    if (params.exclude_external) add('not u.external');
-    if (params.humans) add(`u.kind = 'human'`);
-    if (params.exclude_humans) add(`u.kind <> 'human'`);
-    if (params.exclude_internal) add(NOT_INTERNAL);
-    if (params.without_project_bots) add(`u.kind <> 'project_bot'`);
-    if (params.created_after) add(`u.created_at > ${statement.bind(params.created_after)}`);
-    if (params.created_before) add(`u.created_at < ${statement.bind(params.created_before)}`);
-    if (viewer.isAdmin) this.administratorFilters(statement, params);
-    return { statement, column: viewer.isAdmin ? params.order_by : 'id' };
-  }
-
-  private administratorFilters(statement: ListStatement, params: UserFilters): void {
-    if (params.admins) statement.filter('u.admin');
-    filterByCustomAttributes(statement, 'user', 'u.id', params.custom_attributes);
-    if (params.two_factor === 'enabled') statement.filter('false');
-    if (params.without_projects) {
-      statement.filter(
-        `not exists (select 1 from members m where m.user_id = u.id and m.source_type = 'project')
-         and not exists (select 1 from projects p where p.creator_id = u.id)`,
-      );
-    }
-    if (params.extern_uid && params.provider) {
-      const identity = `i.extern_uid = ${statement.bind(params.extern_uid)} and i.provider = ${statement.bind(params.provider)}`;
-      statement.filter(`exists (select 1 from identities i where i.user_id = u.id and ${identity})`);
-    }
-  }
 }
+
+function usersOf(viewer: Viewer, params: UserFilters): ListQuery<UserRow> {
+  const columns = viewer.isAdmin && params.with_custom_attributes ? `${SHOWN}${ATTRIBUTES}` : SHOWN;
+  return new ListQuery<UserRow>({ name: 'users', from: 'users u', columns })
+    .narrow({ ...FILTERS, search: personSearch(viewer, 'u') }, params)
+    .narrow(viewer.isAdmin ? FILTERS_OF_ADMINISTRATORS : {}, params);
+}
+
+const FILTERS: Filters<UserFilters> = {
+  username: (name, bind) => `lower(u.username) = lower(${bind(name)})`,
+  active: filter.when(`u.state = 'active' and ${NOT_INTERNAL}`),
+  exclude_active: filter.when(`u.state <> 'active'`),
+  blocked: filter.when(`u.state = 'blocked'`),
+  humans: filter.when(`u.kind = 'human'`),
+  exclude_humans: filter.when(`u.kind <> 'human'`),
+  exclude_internal: filter.when(NOT_INTERNAL),
+  without_project_bots: filter.when(`u.kind <> 'project_bot'`),
+};
+
+/** By what the list does not show to others, or not of everybody. */
+const FILTERS_OF_ADMINISTRATORS: Filters<UserFilters> = {
+  created_after: filter.compares('u.created_at', '>'),
+  created_before: filter.compares('u.created_at', '<'),
+  external: filter.when('u.external'),
+  exclude_external: filter.when('not u.external'),
+  admins: filter.when('u.admin'),
+  custom_attributes: customAttributesFilter('user', 'u.id'),
+  two_factor: (state) => state === 'enabled' && 'false',
+  without_projects: filter.when(
+    `not exists (select 1 from members m where m.user_id = u.id and m.source_type = 'project')
+     and not exists (select 1 from projects p where p.creator_id = u.id)`,
+  ),
+  extern_uid: (uid, bind, { provider = '' }) =>
+    uid !== '' &&
+    provider !== '' &&
+    `exists (select 1 from identities i
+      where i.user_id = u.id and i.extern_uid = ${bind(uid)} and i.provider = ${bind(provider)})`,
+};
 
 /** Keyset lists exist in these orders only. */
 function keyOf(column: UserFilters['order_by']): 'id' | 'name' | 'username' {
   return column === 'name' || column === 'username' ? column : 'id';
-}
-
-/** Whoever names an address that he has not proven to be his is not found by it, but by administrators. */
-function searchSql(statement: ListStatement, search: string, viewer: Viewer): string {
-  const pattern = statement.bind(containing(search));
-  const whole = statement.bind(search);
-  return `(u.name ilike ${pattern} or u.username ilike ${pattern}
-    or u.id in (select e.user_id from emails e where lower(e.email) = lower(${whole})
-      ${viewer.isAdmin ? '' : 'and e.confirmed_at is not null'}))`;
 }

@@ -1,6 +1,6 @@
-import { aViewer, foreignId, paging, parameterEncodings } from '@rookery/testing';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { aViewer, foreignId, paging, parameterEncodings, requestOf } from '@rookery/testing';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -18,17 +18,17 @@ type Source = { id: number; base: string; members: string; encoded: string };
 async function make(kind: 'group' | 'project', over: Readonly<Record<string, unknown>> = {}): Promise<Source> {
   const path = unique('source');
   const body = { name: path, path, visibility: 'public', ...over };
-  const made = await ada.client
-    .post(`/${kind}s`)
-    .body(body)
-    .json<{ id: number; full_path?: string; path_with_namespace?: string }>();
+  const { body: made }: { body: { id: number; full_path?: string; path_with_namespace?: string } } = await ada.client
+    .post(`/api/v4/${kind}s`)
+    .send(body)
+    .expect(201);
   const encoded = encodeURIComponent(made.full_path ?? made.path_with_namespace ?? '');
-  const base = `/${kind}s/${made.id}/access_requests`;
+  const base = `/api/v4/${kind}s/${made.id}/access_requests`;
   return {
     id: made.id,
     base,
-    members: `/${kind}s/${made.id}/members`,
-    encoded: `/${kind}s/${encoded}/access_requests`,
+    members: `/api/v4/${kind}s/${made.id}/members`,
+    encoded: `/api/v4/${kind}s/${encoded}/access_requests`,
   };
 }
 
@@ -38,8 +38,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   it('are made, listed, and make a developer when approved without a level', async () => {
     const source = await make(kind);
     const bob = await person();
-    const asked = await bob.client.post(source.encoded).send({});
-    expect(asked.status).toBe(201);
+    const asked = await bob.client.post(source.encoded).send({}).expect(201);
     expect(asked.body).toEqual({
       id: bob.id,
       username: bob.username,
@@ -52,7 +51,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
       requested_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     });
     expect((await ada.client.get(source.base)).body).toEqual([asked.body]);
-    const approved = await ada.client.put(`${source.base}/${bob.id}/approve`).send();
+    const approved = await ada.client.put(`${source.base}/${bob.id}/approve`);
     expect([approved.status, approved.body.id, approved.body.access_level]).toEqual([201, bob.id, 30]);
     expect(approved.body.created_by.id).toBe(ada.id);
     expect((await ada.client.get(source.base)).body).toEqual([]);
@@ -63,7 +62,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   it('are answered 400 for somebody who asked already or belongs there', async () => {
     const source = await make(kind);
     const bob = await person();
-    await bob.client.post(source.base).json();
+    await bob.client.post(source.base).expect(201);
     const taken = { status: 400, body: { message: { user_id: ['already exists in source'] } } };
     expect(await bob.client.post(source.base)).toMatchObject(taken);
     expect(await ada.client.post(source.base)).toMatchObject(taken);
@@ -76,21 +75,24 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
       body: { message: '403 Forbidden' },
     });
     const open = await make(kind);
-    expect((await identity.as({ userId: ada.id + 5000, isBot: true }).post(open.base)).status).toBe(403);
+    await identity
+      .as({ userId: ada.id + 5000, isBot: true })
+      .post(open.base)
+      .expect(403);
   });
 
   it('are denied by who manages, and withdrawn by who asked; others may not', async () => {
     const source = await make(kind);
     const [bob, eve] = [await person(), await person()];
-    await bob.client.post(source.base).json();
+    await bob.client.post(source.base).expect(201);
     expect(await eve.client.delete(`${source.base}/${bob.id}`)).toMatchObject({
       status: 403,
       body: { message: '403 Forbidden' },
     });
     const withdrawn = await bob.client.delete(`${source.base}/${bob.id}`);
     expect([withdrawn.status, withdrawn.text]).toEqual([204, '']);
-    await bob.client.post(source.base).json();
-    expect((await ada.client.delete(`${source.base}/${bob.id}`)).status).toBe(204);
+    await bob.client.post(source.base).expect(201);
+    await ada.client.delete(`${source.base}/${bob.id}`).expect(204);
     expect(await ada.client.delete(`${source.base}/${bob.id}`)).toMatchObject({
       status: 404,
       body: { message: '404 Not found' },
@@ -100,9 +102,9 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   it('are seen and approved by who manages members only', async () => {
     const source = await make(kind);
     const [bob, helper] = [await person(), await person()];
-    await bob.client.post(source.base).json();
+    await bob.client.post(source.base).expect(201);
     const below = kind === 'group' ? 40 : 30;
-    await ada.client.post(source.members).body({ user_id: helper.id, access_level: below }).json();
+    await ada.client.post(source.members).send({ user_id: helper.id, access_level: below }).expect(201);
     for (const refused of [
       await helper.client.get(source.base),
       await helper.client.put(`${source.base}/${bob.id}/approve`),
@@ -121,8 +123,8 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
       ['PUT', `${source.base}/${bob.id}/approve`],
       ['DELETE', `${source.base}/${bob.id}`],
     ] as const) {
-      expect(await bob.client.request(method, path)).toMatchObject({ status: 404, body: missing });
-      expect(await identity.nobody.request(method, path)).toMatchObject({
+      expect(await requestOf(bob.client, method, path)).toMatchObject({ status: 404, body: missing });
+      expect(await requestOf(identity.nobody, method, path)).toMatchObject({
         status: 401,
         body: { message: '401 Unauthorized' },
       });
@@ -134,7 +136,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
       app: () => identity.app,
       to: async () => {
         const [source, bob] = [await make(kind), await person()];
-        await bob.client.post(source.base).json();
+        await bob.client.post(source.base).expect(201);
         const path = `${source.encoded}/${bob.id}/approve`;
         return {
           viewer: aViewer({ userId: ada.id, username: 'ada' }),
@@ -150,18 +152,18 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     it('refuses levels that are none, above the own, or below what is inherited', async () => {
       const source = await make(kind);
       const bob = await person();
-      await bob.client.post(source.base).json();
+      await bob.client.post(source.base).expect(201);
       const approve = (access_level: number, who = ada) =>
-        who.client.put(`${source.base}/${bob.id}/approve`).body({ access_level });
+        who.client.put(`${source.base}/${bob.id}/approve`).send({ access_level });
       expect(await approve(33)).toMatchObject({
         status: 400,
         body: { error: 'access_level does not have a valid value' },
       });
       if (kind === 'group') return;
       const keeper = await person();
-      await ada.client.post(source.members).body({ user_id: keeper.id, access_level: 40 }).json();
-      expect((await approve(50, keeper)).status).toBe(403);
-      expect((await approve(40, keeper)).status).toBe(201);
+      await ada.client.post(source.members).send({ user_id: keeper.id, access_level: 40 }).expect(201);
+      await approve(50, keeper).expect(403);
+      await approve(40, keeper).expect(201);
     });
   });
 
@@ -170,7 +172,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     viewer: () => aViewer({ userId: ada.id, username: 'ada' }),
     requests: async () => {
       const [one, other, bob] = [await make(kind), await make(kind), await person()];
-      await bob.client.post(one.base).json();
+      await bob.client.post(one.base).expect(201);
       return [
         { method: 'PUT', path: `${other.base}/${bob.id}/approve` },
         { method: 'DELETE', path: `${other.base}/${bob.id}` },
@@ -182,7 +184,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     let source: Source;
     beforeAll(async () => {
       source = await make(kind);
-      for (let i = 0; i < 5; i++) await (await person()).client.post(source.base).json();
+      for (let i = 0; i < 5; i++) await (await person()).client.post(source.base).expect(201);
     });
     paging(() => ({
       app: identity.app,
@@ -195,15 +197,15 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   it('end when their person is added directly, and go with their source', async () => {
     const source = await make(kind);
     const bob = await person();
-    await bob.client.post(source.base).json();
-    await ada.client.post(source.members).body({ user_id: bob.id, access_level: 10 }).json();
+    await bob.client.post(source.base).expect(201);
+    await ada.client.post(source.members).send({ user_id: bob.id, access_level: 10 }).expect(201);
     expect((await ada.client.get(source.base)).body).toEqual([]);
-    expect((await bob.client.post(source.base)).status).toBe(400);
+    await bob.client.post(source.base).expect(400);
   });
 
   it('asked many times at once are one', async () => {
     const [source, bob] = [await make(kind), await person()];
-    const answers = await Promise.all(Array.from({ length: 8 }, () => bob.client.post(source.base).send()));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => bob.client.post(source.base)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(400)]);
   });
 });

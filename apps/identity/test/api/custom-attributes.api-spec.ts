@@ -1,8 +1,8 @@
-import { anonymousViewer, aViewer, parameterEncodings } from '@rookery/testing';
-import { ListStatement } from '../../src/listing/list-statement';
-import { customAttributesSql, filterByCustomAttributes } from '../../src/custom-attributes/custom-attributes-sql';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { anonymousViewer, aViewer, parameterEncodings, requestOf } from '@rookery/testing';
+import { ListQuery } from '@rookery/persistence';
+import { customAttributesFilter, customAttributesSql } from '../../src/custom-attributes/custom-attributes-sql';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -15,15 +15,18 @@ beforeAll(async () => {
   identity = await startIdentity();
   ada = await identity.person('ada');
   const bob = await identity.person('bob');
-  const group = (path: string) =>
-    ada.client.post('/groups').body({ name: path, path }).json<{ id: number; full_path: string }>();
+  const group = async (path: string) =>
+    (await ada.client.post('/api/v4/groups').send({ name: path, path }).expect(201)).body as {
+      id: number;
+      full_path: string;
+    };
   const [one, two] = [await group('team-one'), await group('team-two')];
-  const project = (name: string) =>
-    ada.client.post('/projects').body({ name, namespace_id: one.id }).json<{ id: number }>();
+  const project = async (name: string) =>
+    (await ada.client.post('/api/v4/projects').send({ name, namespace_id: one.id }).expect(201)).body as { id: number };
   const [web, api] = [await project('web'), await project('api')];
   Object.assign(ids, { user: [ada.id, bob.id], group: [one.id, two.id], project: [web.id, api.id] });
   for (const kind of ['user', 'group', 'project']) {
-    const path = (id: number | string) => `/${kind}s/${id}/custom_attributes`;
+    const path = (id: number | string) => `/api/v4/${kind}s/${id}/custom_attributes`;
     const encoded = { group: 'team-one', project: 'team-one%2Fweb' }[kind];
     bases[kind] = {
       base: path(ids[kind]![0]),
@@ -40,7 +43,7 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
 
   it('are added, replaced, read and removed', async () => {
     expect((await identity.root.get(base())).body).toEqual([]);
-    const put = (key: string, value: string) => identity.root.put(`${base()}/${key}`).body({ value }).send();
+    const put = (key: string, value: string) => identity.root.put(`${base()}/${key}`).send({ value });
     const added = await put('location', 'Antarctica');
     expect([added.status, added.body]).toEqual([200, { key: 'location', value: 'Antarctica' }]);
     expect((await put('location', 'Arctic')).body).toEqual({ key: 'location', value: 'Arctic' });
@@ -53,11 +56,11 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
     expect((await identity.root.get(`${base()}/location`)).body).toEqual(both[1]);
     expect((await identity.root.get(bases[kind]!.other)).body).toEqual([]);
     for (const method of ['GET', 'DELETE'] as const) {
-      const foreign = await identity.root.request(method, `${bases[kind]!.other}/location`).send();
+      const foreign = await requestOf(identity.root, method, `${bases[kind]!.other}/location`);
       expect([foreign.status, foreign.body]).toEqual([404, { message: '404 Not found' }]);
     }
-    const head = await identity.root.request('HEAD', base()).send();
-    expect([head.status, head.text]).toEqual([200, '']);
+    const head = await identity.root.head(base());
+    expect([head.status, head.text]).toEqual([200, undefined]);
 
     const removed = await identity.root.delete(`${base()}/a.b%2Fc`);
     expect([removed.status, removed.text]).toEqual([204, '']);
@@ -71,17 +74,14 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
       ['GET', `${base()}/x`],
       ['PUT', `${base()}/x`],
       ['DELETE', `${base()}/x`],
-      ['GET', `/${kind}s/987654321/custom_attributes`],
+      ['GET', `/api/v4/${kind}s/987654321/custom_attributes`],
     ] as const;
     for (const [method, path] of calls) {
-      const refused = await ada.client.request(method, path).send();
+      const refused = await requestOf(ada.client, method, path);
       expect([method, refused.status, refused.body]).toEqual([method, 403, { message: '403 Forbidden' }]);
-      const anonymous = await identity.app.as(anonymousViewer()).request(method, path).send();
+      const anonymous = await requestOf(identity.app.as(anonymousViewer()), method, path);
       expect([method, anonymous.status, anonymous.body]).toEqual([method, 401, { message: '401 Unauthorized' }]);
-      const narrow = await identity.app
-        .as({ ...admin, scopes: ['read_registry'] })
-        .request(method, path)
-        .send();
+      const narrow = await requestOf(identity.app.as({ ...admin, scopes: ['read_registry'] }), method, path);
       expect([method, narrow.status, narrow.body]).toEqual([
         method,
         403,
@@ -97,17 +97,16 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
       ['PUT', '/x'],
       ['DELETE', '/x'],
     ] as const) {
-      const gone = await identity.root
-        .request(method, `/${kind}s/987654321/custom_attributes${path}`)
-        .query({ value: 'v' })
-        .send();
+      const gone = await requestOf(identity.root, method, `/api/v4/${kind}s/987654321/custom_attributes${path}`).query({
+        value: 'v',
+      });
       expect([method, gone.status, gone.body]).toEqual([method, 404, { message: missing }]);
     }
-    const huge = await identity.root.get(`/${kind}s/99999999999999999999/custom_attributes`);
+    const huge = await identity.root.get(`/api/v4/${kind}s/99999999999999999999/custom_attributes`);
     expect([400, 404]).toContain(huge.status);
   });
 
-  it.each<[string, string, unknown, object]>([
+  it.each<[string, string, object, object]>([
     ['no value', 'k', {}, { error: 'value is missing' }],
     ['a list', 'k', { value: ['a'] }, { error: 'value is invalid' }],
     ['a NUL', 'k', { value: 'a\0' }, { error: 'value is invalid' }],
@@ -121,7 +120,7 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
     ['a blank key', '%20', { value: 'v' }, { message: { key: ["can't be blank"] } }],
     ['a long key', 'k'.repeat(256), { value: 'v' }, { message: { key: ['is too long (maximum is 255 characters)'] } }],
   ])('refuse %s', async (_, key, body, expected) => {
-    const response = await identity.root.put(`${base()}/${key}`).body(body);
+    const response = await identity.root.put(`${base()}/${key}`).send(body);
     expect([response.status, response.body]).toEqual([400, expected]);
   });
 
@@ -139,33 +138,29 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
 
   it('of two at once leave one', async () => {
     const answers = await Promise.all(
-      ['a', 'b', 'c', 'd'].map((value) => identity.root.put(`${base()}/raced`).body({ value }).send()),
+      ['a', 'b', 'c', 'd'].map((value) => identity.root.put(`${base()}/raced`).send({ value })),
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    const all = await identity.root.get(base()).json<{ key: string }[]>();
+    const { body: all }: { body: { key: string }[] } = await identity.root.get(base()).expect(200);
     expect(all.filter(({ key }) => key === 'raced')).toHaveLength(1);
   });
 
   it('narrow a list to exact values, all of them, and are shown in its rows', async () => {
     const [first, second] = ids[kind]!;
-    await identity.root.put(`${base()}/team`).body({ value: 'red' }).json();
-    await identity.root.put(`${base()}/floor`).body({ value: '2' }).json();
-    await identity.root.put(`${bases[kind]!.other}/team`).body({ value: 'red' }).json();
+    await identity.root.put(`${base()}/team`).send({ value: 'red' }).expect(200);
+    await identity.root.put(`${base()}/floor`).send({ value: '2' }).expect(200);
+    await identity.root.put(`${bases[kind]!.other}/team`).send({ value: 'red' }).expect(200);
     const table = { user: 'users', group: 'namespaces', project: 'projects' }[kind];
     const found = async (wanted: Record<string, string> | undefined) => {
-      const statement = new ListStatement();
-      statement.where(`t.id in (${statement.bind(first)}, ${statement.bind(second)})`);
-      filterByCustomAttributes(statement, kind, 't.id', wanted);
-      const list = {
+      const columns = `t.id, ${customAttributesSql(kind, 't.id')} as attributes`;
+      const list = new ListQuery<{ id: number; attributes: unknown }>({
         name: 'attributed',
         from: `${table} t`,
-        key: 't.id',
-        order: 't.id',
-        show: (cut: string) =>
-          `select c.id, ${customAttributesSql(kind, 'c.id')} as attributes from (${cut}) c order by c.position`,
-      };
-      return (await statement.page<{ id: number; attributes: unknown }>(identity.db, list, { page: 1, perPage: 20 }))
-        .rows;
+        columns,
+      })
+        .where((bind) => `t.id in (${bind(first)}, ${bind(second)})`)
+        .narrow({ wanted: customAttributesFilter(kind, 't.id') }, { wanted });
+      return (await list.page(identity.db, { page: 1, perPage: 20 })).rows;
     };
     const keysOf = async (wanted: Record<string, string> | undefined) => (await found(wanted)).map(({ id }) => id);
     expect(await keysOf(undefined)).toEqual([first, second]);
@@ -187,13 +182,16 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
 
 it.each(['group', 'project'] as const)('finds those of a %s by its encoded path', async (kind) => {
   const { base, encoded } = bases[kind]!;
-  await identity.root.put(`${encoded!}/by-path`).body({ value: 'yes' }).json();
+  await identity.root.put(`${encoded!}/by-path`).send({ value: 'yes' }).expect(200);
   expect((await identity.root.get(`${base}/by-path`)).body).toEqual({ key: 'by-path', value: 'yes' });
 });
 
 it('go with their owner', async () => {
-  const group = await ada.client.post('/groups').body({ name: 'gone', path: 'gone' }).json<{ id: number }>();
-  await identity.root.put(`/groups/${group.id}/custom_attributes/k`).body({ value: 'v' }).json();
+  const { body: group }: { body: { id: number } } = await ada.client
+    .post('/api/v4/groups')
+    .send({ name: 'gone', path: 'gone' })
+    .expect(201);
+  await identity.root.put(`/api/v4/groups/${group.id}/custom_attributes/k`).send({ value: 'v' }).expect(200);
   await identity.db.query('delete from namespaces where id = $1', [group.id]);
   expect(await identity.db.query('select 1 from custom_attributes where namespace_id = $1', [group.id])).toEqual([]);
 });

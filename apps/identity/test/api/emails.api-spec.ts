@@ -1,9 +1,18 @@
-import { anonymousViewer, aViewer, paging, parameterEncodings, TEST_INTERNAL_SECRET } from '@rookery/testing';
-import { confirmationKey, confirmationToken } from '../../src/emails/confirmation-token';
-import type { Confirmable } from '../../src/emails/confirmation-token';
+import { INTERNAL_PATHS } from '@rookery/contracts';
+import {
+  anonymousViewer,
+  aViewer,
+  paging,
+  parameterEncodings,
+  requestOf,
+  TEST_INTERNAL_SECRET,
+} from '@rookery/testing';
+import { confirmationKey, confirmationToken } from '../../src/emails/confirming/confirmation-token';
+import type { Confirmable } from '../../src/emails/confirming/confirmation-token';
 import { confirmationsOf, mailFacts, newestLink } from '../support/account-mails';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { LapseJob } from '../../src/users/addresses/lapse.job';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -22,12 +31,13 @@ interface Email {
 }
 let serial = 0;
 const address = (): string => `second-${++serial}@mail.example`;
-const add = (person: Person, email = address()) => person.client.post('/user/emails').body({ email }).json<Email>();
+const add = async (person: Person, email = address()) =>
+  (await person.client.post('/api/v4/user/emails').send({ email }).expect(201)).body as Email;
 const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 describe('POST /user/emails', () => {
   it('adds an address that waits for its confirmation, and has a link sent', async () => {
-    const { status, body } = await ada.client.post('/user/emails').body({ email: 'Ada.Two@mail.example' });
+    const { status, body } = await ada.client.post('/api/v4/user/emails').send({ email: 'Ada.Two@mail.example' });
     expect([status, body]).toEqual([
       201,
       { id: expect.any(Number), email: 'Ada.Two@mail.example', confirmed_at: null },
@@ -52,7 +62,7 @@ describe('POST /user/emails', () => {
     [{ email: 'a\0@b.example' }, expect.anything()],
     [{ email: 'BOB@example.com' }, { message: { email: ['has already been taken'] } }],
   ])('refuses %j', async (body, expected) => {
-    const response = await ada.client.post('/user/emails').body(body);
+    const response = await ada.client.post('/api/v4/user/emails').send(body);
     expect([response.status, response.body]).toEqual([400, expected]);
   });
 
@@ -60,19 +70,16 @@ describe('POST /user/emails', () => {
     const email = address();
     const answers = await Promise.all(
       [ada, bob, ada, bob].map((one, index) =>
-        one.client
-          .post('/user/emails')
-          .body({ email: index < 2 ? email : email.toUpperCase() })
-          .send(),
+        one.client.post('/api/v4/user/emails').send({ email: index < 2 ? email : email.toUpperCase() }),
       ),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400]);
   });
 
   it('needs a token with the scope api', async () => {
-    expect((await identity.nobody.post('/user/emails').body({})).body).toEqual({ message: '401 Unauthorized' });
+    expect((await identity.nobody.post('/api/v4/user/emails').send({})).body).toEqual({ message: '401 Unauthorized' });
     const reader = identity.as({ userId: ada.id, username: 'ada', scopes: ['read_user'] });
-    expect((await reader.post('/user/emails').body({})).body).toMatchObject({ error: 'insufficient_scope' });
+    expect((await reader.post('/api/v4/user/emails').send({})).body).toMatchObject({ error: 'insufficient_scope' });
   });
 
   it('ends at 100 addresses', async () => {
@@ -82,7 +89,7 @@ describe('POST /user/emails', () => {
       [rich.id],
     );
     const answers = await Promise.all(
-      [1, 2, 3].map(() => rich.client.post('/user/emails').body({ email: address() }).send()),
+      [1, 2, 3].map(() => rich.client.post('/api/v4/user/emails').send({ email: address() })),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
     expect(answers.find(({ status }) => status === 400)!.body).toEqual({
@@ -96,13 +103,13 @@ describe('POST /user/emails', () => {
       eager.id,
     ]);
     await add(eager);
-    const { status, body, headers } = await eager.client.post('/user/emails').body({ email: address() });
+    const { status, body, headers } = await eager.client.post('/api/v4/user/emails').send({ email: address() });
     expect([status, body]).toEqual([
       429,
       { message: { error: 'This endpoint has been requested too many times. Try again later.' } },
     ]);
-    expect(Number(headers.get('retry-after'))).toBeGreaterThan(3000);
-    expect((await eager.client.get('/user/emails')).body).toHaveLength(1);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(3000);
+    expect((await eager.client.get('/api/v4/user/emails')).body).toHaveLength(1);
     await identity.db.query(
       `update email_confirmations set since = now() - interval '61 minutes' where actor_id = $1`,
       [eager.id],
@@ -110,12 +117,63 @@ describe('POST /user/emails', () => {
     await add(eager);
   });
 
+  it('says no oftener that an address is taken', async () => {
+    const curious = await identity.person('curious');
+    const ask = (email: string) => curious.client.post('/api/v4/user/emails').send({ email });
+    await identity.db.query(`insert into email_confirmations (actor_id, since, count) values ($1, now(), 38)`, [
+      curious.id,
+    ]);
+    expect((await ask('bob@example.com')).status).toBe(400);
+    expect((await ask('nobody at all')).status).toBe(400);
+    expect((await ask('ada@example.com')).status).toBe(400);
+    expect((await ask('bob@example.com')).status).toBe(429);
+    expect((await ask(address())).status).toBe(429);
+    const group = (await curious.client.post('/api/v4/groups').send({ name: 'curious', path: 'curious-group' })).body;
+    const accounts = `/api/v4/groups/${group.id}/service_accounts`;
+    const { id } = (await curious.client.post(accounts).send({}).expect(201)).body;
+    expect((await curious.client.post(accounts).send({ email: 'bob@example.com' })).status).toBe(429);
+    expect((await curious.client.patch(`${accounts}/${id}`).send({ email: 'bob@example.com' })).status).toBe(429);
+    await identity.db.query(`update email_confirmations set count = 39 where actor_id = $1`, [curious.id]);
+    const { status, body } = await curious.client.patch(`${accounts}/${id}`).send({ email: 'bob@example.com' });
+    expect([status, body]).toEqual([400, { message: '400 Bad request - Email has already been taken' }]);
+  });
+
+  it('counts what bots have sent for whoever made them', async () => {
+    const owner = await identity.person('owner-of-bots');
+    const { id: groupId } = (
+      await owner.client.post('/api/v4/groups').send({ name: 'bots', path: 'bots-group' }).expect(201)
+    ).body;
+    const group = `/api/v4/groups/${groupId}`;
+    const botOf = async (by: Person['client']): Promise<Person> => {
+      const sent = { name: 'bot', scopes: ['api'], access_level: 50 };
+      const { user_id: id } = (await by.post(`${group}/access_tokens`).send(sent).expect(201)).body;
+      const client = identity.as({ userId: id, username: `bot${id}`, isBot: true });
+      return { id, username: `bot${id}`, namespaceId: 0, client };
+    };
+    const first = await botOf(owner.client);
+    const second = await botOf(first.client);
+    await identity.db.query(`insert into email_confirmations (actor_id, since, count) values ($1, now(), 37)`, [
+      owner.id,
+    ]);
+    await add(first);
+    await second.client.post(`${group}/service_accounts`).send({ email: address() }).expect(201);
+    await add(owner);
+    for (const one of [first, second, owner])
+      expect((await one.client.post('/api/v4/user/emails').send({ email: address() })).status).toBe(429);
+    const { status } = await second.client.post(`${group}/service_accounts`).send({ email: address() });
+    expect(status).toBe(429);
+    const counted = await identity.db.query(`select 1 from email_confirmations where actor_id = any($1)`, [
+      [first.id, second.id],
+    ]);
+    expect(counted).toEqual([]);
+  });
+
   parameterEncodings({
     app: () => identity.app,
     to: () => ({
       viewer: aViewer({ userId: bob.id, username: 'bob' }),
       method: 'POST',
-      path: '/user/emails',
+      path: '/api/v4/user/emails',
       params: { email: address() },
     }),
     seen: ({ email, confirmed_at }) => [String(email).replace(/\d+/, 'n'), confirmed_at],
@@ -126,11 +184,11 @@ describe('POST /user/emails', () => {
 describe('reading and removing them', () => {
   it('lists what there is beside the primary address', async () => {
     const cora = await identity.person('cora');
-    expect((await cora.client.get('/user/emails')).body).toEqual([]);
+    expect((await cora.client.get('/api/v4/user/emails')).body).toEqual([]);
     const [first, second] = [await add(cora), await add(cora)];
     const reader = identity.as({ userId: cora.id, username: 'cora', scopes: ['read_user'] });
-    expect((await reader.get('/user/emails')).body).toEqual([first, second]);
-    expect((await reader.get(`/user/emails/${second.id}`)).body).toEqual(second);
+    expect((await reader.get('/api/v4/user/emails')).body).toEqual([first, second]);
+    expect((await reader.get(`/api/v4/user/emails/${second.id}`)).body).toEqual(second);
   });
 
   it('knows neither the primary address nor those of others', async () => {
@@ -140,14 +198,14 @@ describe('reading and removing them', () => {
     ]);
     for (const id of [own.id, primary!.id, 99999999, 0]) {
       for (const method of ['get', 'delete'] as const) {
-        const { status, body } = await ada.client[method](`/user/emails/${id}`);
+        const { status, body } = await ada.client[method](`/api/v4/user/emails/${id}`);
         expect([status, body]).toEqual([404, { message: '404 Email Not Found' }]);
       }
     }
-    expect((await ada.client.get('/user/emails/x')).body).toEqual({ error: 'email_id is invalid' });
-    expect((await identity.nobody.get(`/user/emails/${own.id}`)).status).toBe(401);
-    expect((await identity.nobody.delete(`/user/emails/${own.id}`)).status).toBe(401);
-    expect((await identity.nobody.get('/user/emails')).status).toBe(401);
+    expect((await ada.client.get('/api/v4/user/emails/x')).body).toEqual({ error: 'email_id is invalid' });
+    await identity.nobody.get(`/api/v4/user/emails/${own.id}`).expect(401);
+    await identity.nobody.delete(`/api/v4/user/emails/${own.id}`).expect(401);
+    await identity.nobody.get('/api/v4/user/emails').expect(401);
   });
 
   it('removes one, and with it where it was shown', async () => {
@@ -156,19 +214,21 @@ describe('reading and removing them', () => {
       ada.id,
       email.email,
     ]);
-    const { status, text } = await ada.client.delete(`/user/emails/${email.id}`);
+    const { status, text } = await ada.client.delete(`/api/v4/user/emails/${email.id}`);
     expect([status, text]).toEqual([204, '']);
-    expect((await ada.client.get('/user')).body).toMatchObject({ public_email: null, commit_email: 'ada@example.com' });
-    expect((await ada.client.delete(`/user/emails/${email.id}`)).status).toBe(404);
+    expect((await ada.client.get('/api/v4/user')).body).toMatchObject({
+      public_email: null,
+      commit_email: 'ada@example.com',
+    });
+    await ada.client.delete(`/api/v4/user/emails/${email.id}`).expect(404);
   });
 
   it('honours If-Unmodified-Since', async () => {
     const email = await add(ada);
-    const path = `/user/emails/${email.id}`;
-    const early = await ada.client.delete(path).header('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
+    const path = `/api/v4/user/emails/${email.id}`;
+    const early = await ada.client.delete(path).set('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
     expect([early.status, early.body]).toEqual([412, { message: '412 Precondition Failed' }]);
-    const late = await ada.client.delete(path).header('if-unmodified-since', 'Thu, 01 Jan 2099 00:00:00 GMT');
-    expect(late.status).toBe(204);
+    await ada.client.delete(path).set('if-unmodified-since', 'Thu, 01 Jan 2099 00:00:00 GMT').expect(204);
   });
 
   describe('the list', () => {
@@ -180,7 +240,7 @@ describe('reading and removing them', () => {
     paging(() => ({
       app: identity.app,
       viewer: aViewer({ userId: pat.id, username: 'pat' }),
-      path: '/user/emails',
+      path: '/api/v4/user/emails',
       rows: 5,
     }));
   });
@@ -188,38 +248,38 @@ describe('reading and removing them', () => {
 
 describe('/users/:id/emails', () => {
   it('lets administrators add, with or without confirmation', async () => {
-    const path = `/users/${bob.id}/emails`;
-    const sure = await identity.root.post(path).body({ email: address(), skip_confirmation: true });
+    const path = `/api/v4/users/${bob.id}/emails`;
+    const sure = await identity.root.post(path).send({ email: address(), skip_confirmation: true });
     expect([sure.status, sure.body]).toEqual([
       201,
       { id: expect.any(Number), email: expect.any(String), confirmed_at: INSTANT },
     ]);
     const before = await confirmationsOf(identity, bob.id);
-    const waiting = await identity.root.post(path).body({ email: address() });
+    const waiting = await identity.root.post(path).send({ email: address() });
     expect([waiting.status, waiting.body.confirmed_at]).toEqual([201, null]);
     const after = await confirmationsOf(identity, bob.id);
     expect(after.slice(before.length).map((one) => one.email_id)).toEqual([waiting.body.id]);
     expect((await identity.root.get(path)).body).toEqual(expect.arrayContaining([sure.body, waiting.body]));
     expect((await identity.root.get(`${path}/${sure.body.id}`)).body).toEqual(sure.body);
-    expect((await identity.root.delete(`${path}/${sure.body.id}`)).status).toBe(204);
+    await identity.root.delete(`${path}/${sure.body.id}`).expect(204);
     expect((await identity.root.get(`${path}/${sure.body.id}`)).body).toEqual({ message: '404 Email Not Found' });
   });
 
   it('refuses what is wrong or taken', async () => {
-    const path = `/users/${bob.id}/emails`;
-    expect((await identity.root.post(path).body({})).body).toEqual({ error: 'email is missing' });
-    expect((await identity.root.post(path).body({ email: 'x@y', skip_confirmation: 'maybe' })).body).toEqual({
+    const path = `/api/v4/users/${bob.id}/emails`;
+    expect((await identity.root.post(path).send({})).body).toEqual({ error: 'email is missing' });
+    expect((await identity.root.post(path).send({ email: 'x@y', skip_confirmation: 'maybe' })).body).toEqual({
       error: 'skip_confirmation is invalid',
     });
-    const taken = await identity.root.post(path).body({ email: 'ada@example.com' });
+    const taken = await identity.root.post(path).send({ email: 'ada@example.com' });
     expect([taken.status, taken.body]).toEqual([400, { message: { email: ['has already been taken'] } }]);
   });
 
   it('honours If-Unmodified-Since', async () => {
     const email = await add(bob);
     const { status } = await identity.root
-      .delete(`/users/${bob.id}/emails/${email.id}`)
-      .header('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
+      .delete(`/api/v4/users/${bob.id}/emails/${email.id}`)
+      .set('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
     expect(status).toBe(412);
   });
 
@@ -230,7 +290,7 @@ describe('/users/:id/emails', () => {
     ['delete', '/1'],
   ] as const)('%s %s is for administrators, and for users that exist', async (method, rest) => {
     const ask = (client: Person['client'], id: number) =>
-      client[method](`/users/${id}/emails${rest}`).query({ email: 'x@y.z' });
+      client[method](`/api/v4/users/${id}/emails${rest}`).query({ email: 'x@y.z' });
     expect((await ask(identity.nobody, bob.id)).body).toEqual({ message: '401 Unauthorized' });
     expect((await ask(bob.client, bob.id)).body).toEqual({ message: '403 Forbidden' });
     expect((await ask(identity.root, 99999999)).body).toEqual({ message: '404 User Not Found' });
@@ -239,10 +299,10 @@ describe('/users/:id/emails', () => {
   it('does not find an address through another user', async () => {
     const email = await add(bob);
     for (const method of ['get', 'delete'] as const) {
-      const { status, body } = await identity.root[method](`/users/${ada.id}/emails/${email.id}`);
+      const { status, body } = await identity.root[method](`/api/v4/users/${ada.id}/emails/${email.id}`);
       expect([status, body]).toEqual([404, { message: '404 Email Not Found' }]);
     }
-    expect((await bob.client.get(`/user/emails/${email.id}`)).body).toEqual(email);
+    expect((await bob.client.get(`/api/v4/user/emails/${email.id}`)).body).toEqual(email);
   });
 
   describe('the list', () => {
@@ -254,7 +314,7 @@ describe('/users/:id/emails', () => {
     paging(() => ({
       app: identity.app,
       viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
-      path: `/users/${quin.id}/emails`,
+      path: `/api/v4/users/${quin.id}/emails`,
       rows: 5,
     }));
   });
@@ -264,7 +324,7 @@ describe('/users/:id/emails', () => {
     to: () => ({
       viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
       method: 'POST',
-      path: `/users/${bob.id}/emails`,
+      path: `/api/v4/users/${bob.id}/emails`,
       params: { email: address(), skip_confirmation: true },
     }),
     seen: ({ confirmed_at }) => typeof confirmed_at,
@@ -281,12 +341,12 @@ describe('GET //users/confirmation', () => {
     const link = await newestLink(identity, ada.id);
     const { status, headers, text } = await follow(link);
     expect([status, text]).toEqual([302, '']);
-    expect(headers.get('location')).toBe('http://localhost:8080/users/confirmation/done');
-    expect((await ada.client.get(`/user/emails/${email.id}`)).body.confirmed_at).toEqual(INSTANT);
+    expect(headers['location']).toBe('http://localhost:8080/users/confirmation/done');
+    expect((await ada.client.get(`/api/v4/user/emails/${email.id}`)).body.confirmed_at).toEqual(INSTANT);
     const again = await follow(link);
     expect([again.status, again.body]).toEqual([400, REFUSED]);
-    const done = await follow('//users/confirmation/done');
-    expect([done.status, done.headers.get('content-type'), done.text]).toEqual([
+    const done = await follow('/users/confirmation/done');
+    expect([done.status, done.get('content-type'), done.text]).toEqual([
       200,
       'text/html; charset=utf-8',
       expect.stringContaining('<h1>Your e-mail address is confirmed</h1>'),
@@ -296,7 +356,7 @@ describe('GET //users/confirmation', () => {
   it('confirms one of many followers', async () => {
     await add(ada);
     const link = await newestLink(identity, ada.id);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => follow(link).send()));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => follow(link)));
     expect(answers.map(({ status }) => status).sort()).toEqual([302, ...Array<number>(7).fill(400)]);
   });
 
@@ -306,13 +366,13 @@ describe('GET //users/confirmation', () => {
     const mac = token.split('.')[1]!;
     const turned = `${mac.slice(0, -2)}${mac.at(-2) === 'A' ? 'B' : 'A'}${mac.at(-1)}`;
     for (const forged of ['x', `${one.id}.${mac}`, `${other.id}.${turned}`, `99999999.${mac}`, '\0', `${other.id}.`]) {
-      const { status, body } = await follow('//users/confirmation').query({ confirmation_token: forged });
+      const { status, body } = await follow('/users/confirmation').query({ confirmation_token: forged });
       expect([forged, status]).toEqual([forged, 400]);
       if (forged !== '\0') expect(body).toEqual(REFUSED);
     }
-    expect((await follow('//users/confirmation')).body).toEqual({ error: 'confirmation_token is missing' });
-    await ada.client.delete(`/user/emails/${other.id}`);
-    expect((await follow('//users/confirmation').query({ confirmation_token: token })).body).toEqual(REFUSED);
+    expect((await follow('/users/confirmation')).body).toEqual({ error: 'confirmation_token is missing' });
+    await ada.client.delete(`/api/v4/user/emails/${other.id}`);
+    expect((await follow('/users/confirmation').query({ confirmation_token: token })).body).toEqual(REFUSED);
   });
 
   it('does not take what is older than three days', async () => {
@@ -327,21 +387,23 @@ describe('GET //users/confirmation', () => {
       [email.id],
     );
     const token = confirmationToken(asked!, confirmationKey(TEST_INTERNAL_SECRET));
-    const { status, body } = await follow('//users/confirmation').query({ confirmation_token: token });
+    const { status, body } = await follow('/users/confirmation').query({ confirmation_token: token });
     expect([status, body]).toEqual([400, { message: '400 Bad request - Confirmation token has expired' }]);
   });
 
   describe('in a browser', () => {
     const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
     const open = (link: string, method: 'GET' | 'HEAD' = 'GET') =>
-      identity.app.as(anonymousViewer()).request(method, link).header('accept', BROWSER);
+      requestOf(identity.app.as(anonymousViewer()), method, link).set('accept', BROWSER);
     const press = (token: string, accept = BROWSER) =>
       identity.app
         .as(anonymousViewer())
-        .post('//users/confirmation')
-        .header('accept', accept)
-        .form({ confirmation_token: token });
-    const isConfirmed = async (id: number) => (await ada.client.get(`/user/emails/${id}`)).body.confirmed_at !== null;
+        .post('/users/confirmation')
+        .set('accept', accept)
+        .type('form')
+        .send({ confirmation_token: token });
+    const isConfirmed = async (id: number) =>
+      (await ada.client.get(`/api/v4/user/emails/${id}`)).body.confirmed_at !== null;
 
     it('asks first, so that a look at the link confirms nothing; the button confirms, once', async () => {
       const email = await add(ada, `o'b<i>&"x"-${++serial}@mail.example`);
@@ -371,7 +433,7 @@ describe('GET //users/confirmation', () => {
     it('is not to be kept, framed, or told elsewhere', async () => {
       await add(ada);
       const { headers } = await open(await newestLink(identity, ada.id));
-      const named = (name: string): string | null => headers.get(name);
+      const named = (name: string) => headers[name];
       expect([named('content-type'), named('cache-control')]).toEqual(['text/html; charset=utf-8', 'no-store']);
       expect([named('referrer-policy'), named('x-frame-options')]).toEqual(['no-referrer', 'DENY']);
       const policy = named('content-security-policy')!;
@@ -383,20 +445,19 @@ describe('GET //users/confirmation', () => {
   it('takes a signed-in caller of any scope as well', async () => {
     await add(ada);
     const reader = identity.as({ userId: bob.id, username: 'bob', scopes: ['read_registry'] });
-    expect((await reader.get(await newestLink(identity, ada.id))).status).toBe(302);
+    await reader.get(await newestLink(identity, ada.id)).expect(302);
   });
 });
 
 describe('what an e-mail says', () => {
   it('is asked with the internal secret, in its form', async () => {
-    const url = `${identity.app.baseUrl}/internal/account-mails`;
-    expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401);
+    await identity.app.bare().post(INTERNAL_PATHS.accountMails).send({}).expect(401);
     for (const mails of [null, 'x', [null], [{ template: 'x', recipient_id: 1, subject_id: 1 }], Array(501).fill({})]) {
       await expect(mailFacts(identity, ...((mails ?? [null]) as never[]))).rejects.toThrow(/^400 /);
     }
   });
 
-  it('is for the person whose address it is, while it waits and he is active', async () => {
+  it('is for the person whose address it is, while it waits and they are active', async () => {
     const eve = await identity.person('eve', { name: 'Eve' });
     const email = await add(eve);
     const ask = (recipient_id: number) =>
@@ -406,20 +467,20 @@ describe('what an e-mail says', () => {
     );
     expect(await ask(eve.id)).toEqual([{ address: email.email, name: 'Eve', link, token: null }]);
     expect(await ask(ada.id)).toEqual([null]);
-    await identity.root.post(`/users/${eve.id}/block`);
+    await identity.root.post(`/api/v4/users/${eve.id}/block`);
     expect(await ask(eve.id)).toEqual([null]);
-    await identity.root.post(`/users/${eve.id}/unblock`);
+    await identity.root.post(`/api/v4/users/${eve.id}/unblock`);
     await follow(await newestLink(identity, eve.id));
     expect(await ask(eve.id)).toEqual([null]);
   });
 
   const follow = (link: string) => identity.nobody.get(link);
 
-  it('tells the holder of his token, and nobody else', async () => {
-    const token = await identity.root
-      .post(`/users/${ada.id}/personal_access_tokens`)
-      .body({ name: 'deploy', scopes: ['api'] })
-      .json<{ id: number; expires_at: string }>();
+  it('tells the holder of their token, and nobody else', async () => {
+    const { body: token }: { body: { id: number; expires_at: string } } = await identity.root
+      .post(`/api/v4/users/${ada.id}/personal_access_tokens`)
+      .send({ name: 'deploy', scopes: ['api'] })
+      .expect(201);
     const about = (template: 'token_expires' | 'token_rotated', recipient_id: number) =>
       ({ template, recipient_id, subject_id: token.id }) as const;
     const facts = {
@@ -435,30 +496,121 @@ describe('what an e-mail says', () => {
       { template: 'email_confirmation', recipient_id: ada.id, subject_id: 99999999 } as const,
     ];
     expect(await mailFacts(identity, ...all)).toEqual([facts, null, facts, null]);
-    await ada.client.delete(`/personal_access_tokens/${token.id}`);
+    await ada.client.delete(`/api/v4/personal_access_tokens/${token.id}`);
     expect(await mailFacts(identity, ...all)).toEqual([null, null, facts, null]);
   });
 
   it('says whose a token of a group, a project or a service account is', async () => {
     const path = 'mailed';
-    const group = await ada.client.post('/groups').body({ name: path, path }).json<{ id: number }>();
+    const { body: group }: { body: { id: number } } = await ada.client
+      .post('/api/v4/groups')
+      .send({ name: path, path })
+      .expect(201);
     const inGroup = { name: 'eggs', namespace_id: group.id };
-    const project = await ada.client.post('/projects').body(inGroup).json<{ id: number }>();
-    const accounts = `/groups/${group.id}/service_accounts`;
-    const account = await ada.client.post(accounts).body({ username: 'mail-robot' }).json<{ id: number }>();
+    const { body: project }: { body: { id: number } } = await ada.client
+      .post('/api/v4/projects')
+      .send(inGroup)
+      .expect(201);
+    const accounts = `/api/v4/groups/${group.id}/service_accounts`;
+    const { body: account }: { body: { id: number } } = await ada.client
+      .post(accounts)
+      .send({ username: 'mail-robot' })
+      .expect(201);
     for (const [tokens, of] of [
-      [`/groups/${group.id}/access_tokens`, { kind: 'group', path }],
-      [`/projects/${project.id}/access_tokens`, { kind: 'project', path: `${path}/eggs` }],
+      [`/api/v4/groups/${group.id}/access_tokens`, { kind: 'group', path }],
+      [`/api/v4/projects/${project.id}/access_tokens`, { kind: 'project', path: `${path}/eggs` }],
       [`${accounts}/${account.id}/personal_access_tokens`, { kind: 'service account', path: 'mail-robot' }],
     ] as const) {
-      const { id } = await ada.client
-        .post(tokens)
-        .body({ name: 'ci', scopes: ['api'] })
-        .json<{ id: number }>();
+      const { id } = (
+        await ada.client
+          .post(tokens)
+          .send({ name: 'ci', scopes: ['api'] })
+          .expect(201)
+      ).body as { id: number };
       const question = { template: 'token_expires', recipient_id: ada.id, subject_id: id } as const;
       expect(await mailFacts(identity, question)).toEqual([
         expect.objectContaining({ token: expect.objectContaining({ name: 'ci', of }) }),
       ]);
     }
+  });
+});
+
+describe('an address that nobody confirmed', () => {
+  const listed = async (person: Person) =>
+    ((await person.client.get('/api/v4/user/emails?per_page=100').expect(200)).body as Email[]).map(
+      ({ email }) => email,
+    );
+  const lapse = () => identity.app.get(LapseJob).run();
+  const age = (email: string, hours: number) =>
+    identity.db.query(
+      `update emails set created_at = created_at - make_interval(hours => $2),
+         confirmation_requested_at = confirmation_requested_at - make_interval(hours => $2) where email = $1`,
+      [email, hours],
+    );
+  /** The address that bob added last. */
+  const confirmNewest = async () => identity.nobody.get(await newestLink(identity, bob.id)).expect(302);
+  const serviceAccount = async (email: string) => {
+    const path = `robots-${++serial}`;
+    const { body: group } = await bob.client.post('/api/v4/groups').send({ name: path, path }).expect(201);
+    const accounts = `/api/v4/groups/${group.id}/service_accounts`;
+    return (await bob.client.post(accounts).send({ email }).expect(201)).body as { id: number };
+  };
+  const person = (email: string) => {
+    const username = `person-${++serial}`;
+    const body = { email, username, name: username, password: 'correct horse' };
+    return identity.root.post('/api/v4/users').send(body);
+  };
+  const taken = { message: 'Email has already been taken' };
+
+  it('lapses after three days, and no other does', async () => {
+    const [old, fresh, known] = [await add(bob), await add(bob), await add(bob)];
+    await confirmNewest();
+    const account = await serviceAccount(address());
+    const { email: waiting } = (await identity.root.get(`/api/v4/users/${account.id}`)).body as { email: string };
+    for (const email of [old.email, known.email, waiting]) await age(email, 73);
+    await age(fresh.email, 71);
+    await lapse();
+    expect(await listed(bob)).toEqual(expect.arrayContaining([fresh.email, known.email]));
+    expect(await listed(bob)).not.toContain(old.email);
+    const { body } = await identity.root.get(`/api/v4/users/${account.id}`);
+    expect(body.email).toMatch(/^service_account_[0-9a-f]{32}@noreply\.localhost$/);
+    expect(body.confirmed_at).toBeNull();
+    for (const email of [old.email, waiting]) await ada.client.post('/api/v4/user/emails').send({ email }).expect(201);
+    expect((await ada.client.post('/api/v4/user/emails').send({ email: known.email })).status).toBe(400);
+    // What was generated waits for nothing and stays.
+    await age(body.email, 73);
+    await lapse();
+    expect((await identity.root.get(`/api/v4/users/${account.id}`)).body.email).toBe(body.email);
+  });
+
+  it('is taken away when an administrator gives it to somebody new, or to somebody else', async () => {
+    const [first, second, third] = [await add(bob), await add(bob), await add(bob)];
+    expect((await person(first.email.toUpperCase())).status).toBe(201);
+    const changed = await identity.root.put(`/api/v4/users/${ada.id}`).send({ email: second.email });
+    expect([changed.status, changed.body.email]).toEqual([200, second.email]);
+    const vouched = { email: third.email, skip_confirmation: true };
+    await identity.root.post(`/api/v4/users/${ada.id}/emails`).send(vouched).expect(201);
+    for (const { email } of [first, second, third]) expect(await listed(bob)).not.toContain(email);
+    const chosen = address();
+    const account = await serviceAccount(chosen);
+    expect((await person(chosen)).status).toBe(201);
+    expect((await identity.root.get(`/api/v4/users/${account.id}`)).body.email).toMatch(/@noreply\.localhost$/);
+  });
+
+  it('stays with them when the change fails, and for everybody but administrators', async () => {
+    const { email } = await add(bob);
+    expect((await person(email).send({ username: 'bob' })).status).toBe(409);
+    expect((await ada.client.post('/api/v4/user/emails').send({ email })).status).toBe(400);
+    expect((await identity.root.post(`/api/v4/users/${ada.id}/emails`).send({ email })).status).toBe(400);
+    expect(await listed(bob)).toContain(email);
+  });
+
+  it('is theirs as soon as it is confirmed', async () => {
+    const mine = await add(bob);
+    await confirmNewest();
+    const { status, body } = await person(mine.email);
+    expect([status, body]).toEqual([409, taken]);
+    expect((await identity.root.put(`/api/v4/users/${ada.id}`).send({ email: mine.email })).body).toEqual(taken);
+    expect(await listed(bob)).toContain(mine.email);
   });
 });

@@ -1,8 +1,8 @@
 import { aViewer, anonymousViewer, paging, parameterEncodings, refusalOrder } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -16,10 +16,7 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const move = (by: Person, from: { id: number }, group_id?: number | string | null) =>
-  by.client
-    .post(`/groups/${from.id}/transfer`)
-    .body(group_id === undefined ? {} : { group_id })
-    .send();
+  by.client.post(`/api/v4/groups/${from.id}/transfer`).send(group_id === undefined ? {} : { group_id });
 const versionNow = async () =>
   (await identity.db.query<{ version: number }>(`select version from directory_head`))[0]!.version;
 const row = async (id: number) =>
@@ -36,8 +33,7 @@ describe('POST /groups/:id/transfer', () => {
     const child = await group(ada, { parent_id: top.id, name: 'Child' });
     const inside = await project(ada, { namespace_id: child.id, path: 'web', name: 'Web' });
     const before = await versionNow();
-    const { status, body } = await move(ada, top, target.id);
-    expect(status).toBe(201);
+    const { body } = await move(ada, top, target.id).expect(201);
     expect(body).toMatchObject({
       id: top.id,
       parent_id: target.id,
@@ -56,18 +52,22 @@ describe('POST /groups/:id/transfer', () => {
       ['namespace', top.id, [target.id, top.id]],
       ['namespace', child.id, [target.id, top.id, child.id]],
     ]);
-    expect((await ada.client.get(`/groups/${child.id}`)).body).toMatchObject({
+    const told = await identity.db.query(
+      `select payload, directory_version from outbox where subject = 'identity.group.moved.v1' order by id desc limit 1`,
+    );
+    expect(told).toEqual([{ payload: { group_id: top.id }, directory_version: before + 1 }]);
+    expect((await ada.client.get(`/api/v4/groups/${child.id}`)).body).toMatchObject({
       full_path: `${target.full_path}/${top.path}/${child.path}`,
       full_name: 'Target / Top / Child',
     });
     const there = `${target.full_path}/${top.path}/${child.path}/web`;
-    expect((await ada.client.get(`/projects/${encodeURIComponent(there)}`)).body.id).toBe(inside.id);
-    const former = await ada.client.get(`/projects/${encodeURIComponent(inside.path_with_namespace)}`);
-    expect([former.status, former.headers.get('location')]).toEqual([
+    expect((await ada.client.get(`/api/v4/projects/${encodeURIComponent(there)}`)).body.id).toBe(inside.id);
+    const former = await ada.client.get(`/api/v4/projects/${encodeURIComponent(inside.path_with_namespace)}`);
+    expect([former.status, former.get('location')]).toEqual([
       301,
       `http://localhost:8080/api/v4/projects/${inside.id}`,
     ]);
-    expect((await ada.client.get(`/groups/${target.id}/subgroups`)).body).toEqual([
+    expect((await ada.client.get(`/api/v4/groups/${target.id}/subgroups`)).body).toEqual([
       expect.objectContaining({ id: top.id }),
     ]);
     expect(
@@ -76,7 +76,7 @@ describe('POST /groups/:id/transfer', () => {
     ).toBe(3);
     // The former path is free, and the new one taken.
     expect((await group(ada, { path: top.path, name: 'Again' })).full_path).toBe(top.path);
-    const taken = await ada.client.post('/groups').body({ name: 'x', path: top.path, parent_id: target.id });
+    const taken = await ada.client.post('/api/v4/groups').send({ name: 'x', path: top.path, parent_id: target.id });
     expect(taken.body.message).toContain('has already been taken');
   });
 
@@ -86,9 +86,9 @@ describe('POST /groups/:id/transfer', () => {
     const below = await group(ada, { parent_id: child.id });
     const { status, body } = await move(ada, child, nothing);
     expect([status, body.parent_id, body.full_path, body.full_name]).toEqual([201, null, child.path, 'Child']);
-    expect((await ada.client.get(`/groups/${below.id}`)).body.full_path).toBe(`${child.path}/${below.path}`);
+    expect((await ada.client.get(`/api/v4/groups/${below.id}`)).body.full_path).toBe(`${child.path}/${below.path}`);
     // Nobody was a direct owner, so the caller is.
-    expect((await ada.client.get(`/groups/${child.id}/members`)).body).toEqual([
+    expect((await ada.client.get(`/api/v4/groups/${child.id}/members`)).body).toEqual([
       expect.objectContaining({ id: ada.id, access_level: 50 }),
     ]);
   });
@@ -96,17 +96,17 @@ describe('POST /groups/:id/transfer', () => {
   it('moves by paths, and between parents', async () => {
     const [one, two] = [await group(ada), await group(ada)];
     const child = await group(ada, { parent_id: one.id });
-    const path = `/groups/${encodeURIComponent(child.full_path)}/transfer`;
-    const { status, body } = await ada.client.post(path).body({ group_id: two.id });
+    const path = `/api/v4/groups/${encodeURIComponent(child.full_path)}/transfer`;
+    const { status, body } = await ada.client.post(path).send({ group_id: two.id });
     expect([status, body.full_path]).toEqual([201, `${two.full_path}/${child.path}`]);
   });
 
   it('raises a lower membership when it makes the caller an owner, and leaves owners alone', async () => {
     const top = await group(ada);
-    await join(`/groups/${top.id}`, bob, 50);
+    await join(`/api/v4/groups/${top.id}`, bob, 50);
     const [one, two] = [await group(ada, { parent_id: top.id }), await group(ada, { parent_id: top.id })];
     const members = async ({ id }: MadeGroup) =>
-      (await identity.root.get(`/groups/${id}/members`)).body.map((m: { id: number; access_level: number }) => [
+      (await identity.root.get(`/api/v4/groups/${id}/members`)).body.map((m: { id: number; access_level: number }) => [
         m.id,
         m.access_level,
       ]);
@@ -114,9 +114,9 @@ describe('POST /groups/:id/transfer', () => {
       `insert into members (user_id, source_type, source_id, access_level, expires_on) values ($1, 'namespace', $2, 20, '2099-01-01')`,
       [bob.id, one.id],
     );
-    await join(`/groups/${two.id}`, ada, 50);
-    expect((await move(bob, one)).status).toBe(201);
-    expect((await move(bob, two)).status).toBe(201);
+    await join(`/api/v4/groups/${two.id}`, ada, 50);
+    await move(bob, one).expect(201);
+    await move(bob, two).expect(201);
     expect(await members(one)).toEqual([[bob.id, 50]]);
     expect(await members(two)).toEqual([[ada.id, 50]]);
     const [membership] = await identity.db.query<{ expires_on: string | null }>(
@@ -125,7 +125,7 @@ describe('POST /groups/:id/transfer', () => {
     );
     expect(membership!.expires_on).toBeNull();
     // Rights that came from above ended with the move.
-    expect((await bob.client.get(`/groups/${two.id}`)).status).toBe(404);
+    await bob.client.get(`/api/v4/groups/${two.id}`).expect(404);
   });
 
   it('lowers the visibility of all that moves', async () => {
@@ -138,11 +138,11 @@ describe('POST /groups/:id/transfer', () => {
     const before = await versionNow();
     await move(ada, top, target.id);
     const visibility = async (path: string) => (await ada.client.get(path)).body.visibility;
-    expect(await visibility(`/groups/${top.id}`)).toBe('internal');
-    expect(await visibility(`/groups/${open.id}`)).toBe('internal');
-    expect(await visibility(`/groups/${closed.id}`)).toBe('private');
-    expect(await visibility(`/projects/${shown.id}`)).toBe('internal');
-    expect(await visibility(`/projects/${hidden.id}`)).toBe('private');
+    expect(await visibility(`/api/v4/groups/${top.id}`)).toBe('internal');
+    expect(await visibility(`/api/v4/groups/${open.id}`)).toBe('internal');
+    expect(await visibility(`/api/v4/groups/${closed.id}`)).toBe('private');
+    expect(await visibility(`/api/v4/projects/${shown.id}`)).toBe('internal');
+    expect(await visibility(`/api/v4/projects/${hidden.id}`)).toBe('private');
     const changes = await identity.db.query<{ version: number; kind: string; entity_id: number }>(
       `select version, kind, entity_id from directory_changes where version > $1`,
       [before],
@@ -156,7 +156,10 @@ describe('POST /groups/:id/transfer', () => {
     const [free, top] = [await group(ada), await group(ada)];
     const child = await group(ada, { parent_id: top.id });
     await identity.db.query(`update namespaces set plan = 'free' where id = $1`, [free.id]);
-    await ada.client.put(`/groups/${top.id}`).body({ prevent_sharing_groups_outside_hierarchy: true }).json();
+    await ada.client
+      .put(`/api/v4/groups/${top.id}`)
+      .send({ prevent_sharing_groups_outside_hierarchy: true })
+      .expect(200);
     await move(ada, top, free.id);
     expect([(await row(top.id))['plan'], (await row(child.id))['plan']]).toEqual(['free', 'free']);
     expect((await row(top.id))['settings']).toEqual({});
@@ -177,11 +180,11 @@ describe('POST /groups/:id/transfer', () => {
 
     const foreign = await group(bob, { visibility: 'public' });
     expect(await answered(move(ada, child, foreign.id))).toEqual(failed("You don't have enough permissions."));
-    await join(`/groups/${foreign.id}`, ada, 40);
-    await bob.client.put(`/groups/${foreign.id}`).body({ subgroup_creation_level: 'owner' }).json();
+    await join(`/api/v4/groups/${foreign.id}`, ada, 40);
+    await bob.client.put(`/api/v4/groups/${foreign.id}`).send({ subgroup_creation_level: 'owner' }).expect(200);
     expect(await answered(move(ada, child, foreign.id))).toEqual(failed("You don't have enough permissions."));
-    await bob.client.put(`/groups/${foreign.id}`).body({ subgroup_creation_level: 'maintainer' }).json();
-    expect((await move(ada, child, foreign.id)).status).toBe(201);
+    await bob.client.put(`/api/v4/groups/${foreign.id}`).send({ subgroup_creation_level: 'maintainer' }).expect(200);
+    await move(ada, child, foreign.id).expect(201);
   });
 
   it('fails where the path or the name is taken or not allowed, or too deep', async () => {
@@ -205,14 +208,14 @@ describe('POST /groups/:id/transfer', () => {
     expect(await answered(move(ada, named, deep.id))).toEqual(
       failed('Validation failed: Parent has too deep level of nesting'),
     );
-    expect((await ada.client.get(`/groups/${named.id}`)).body.parent_id).toBe(top.id);
+    expect((await ada.client.get(`/api/v4/groups/${named.id}`)).body.parent_id).toBe(top.id);
   });
 
   it('needs the right to make top-level groups for a promotion', async () => {
     const external = await person({ external: true });
     const top = await group(ada);
     const child = await group(ada, { parent_id: top.id });
-    await join(`/groups/${top.id}`, external, 50);
+    await join(`/api/v4/groups/${top.id}`, external, 50);
     expect(await answered(move(external, child))).toEqual(failed("You don't have enough permissions."));
   });
 
@@ -229,12 +232,12 @@ describe('POST /groups/:id/transfer', () => {
     () => identity.app,
     async () => {
       const [own, target] = [await group(ada), await group(ada)];
-      await join(`/groups/${own.id}`, bob, 40);
+      await join(`/api/v4/groups/${own.id}`, bob, 40);
       const stranger = await person();
       const viewer = ({ id, username }: Person) => aViewer({ userId: id, username });
       return {
         method: 'POST',
-        path: `/groups/${own.id}/transfer`,
+        path: `/api/v4/groups/${own.id}/transfer`,
         good: { group_id: target.id },
         bad: { group_id: 'x' },
         anonymous: anonymousViewer(),
@@ -250,7 +253,7 @@ describe('POST /groups/:id/transfer', () => {
     to: async () => {
       const [own, target] = [await group(ada), await group(ada, { name: 'Same target' })];
       const params = { group_id: target.id };
-      return { viewer: aViewer({ userId: ada.id }), method: 'POST', path: `/groups/${own.id}/transfer`, params };
+      return { viewer: aViewer({ userId: ada.id }), method: 'POST', path: `/api/v4/groups/${own.id}/transfer`, params };
     },
     seen: (body) => String(body['full_name']).split(' / ')[0],
     expected: 'Same target',
@@ -268,25 +271,25 @@ describe('GET /groups/:id/transfer_locations', () => {
     await group(lena, { name: 'Below', parent_id: child.id });
     for (const name of ['D', 'A', 'C', 'B']) await group(lena, { name, path: `${unique('lena')}-${name}` });
     const theirs = await group(bob, { name: 'E theirs' });
-    await join(`/groups/${theirs.id}`, lena, 40);
+    await join(`/api/v4/groups/${theirs.id}`, lena, 40);
     const closed = await group(bob, { name: 'F closed', subgroup_creation_level: 'owner' });
-    await join(`/groups/${closed.id}`, lena, 40);
+    await join(`/api/v4/groups/${closed.id}`, lena, 40);
     const developed = await group(bob, { name: 'G developed' });
-    await join(`/groups/${developed.id}`, lena, 30);
+    await join(`/api/v4/groups/${developed.id}`, lena, 30);
   });
   const names = async (path: string, query = {}, who = lena.client) =>
     (await who.get(path).query(query)).body.map((one: { name: string }) => one.name);
 
   it('lists where the caller may make groups, by name, without itself, its descendants and its parent', async () => {
-    expect(await names(`/groups/${child.id}/transfer_locations`)).toEqual(['A', 'B', 'C', 'D', 'E theirs']);
-    expect(await names(`/groups/${top.id}/transfer_locations`)).toEqual(['A', 'B', 'C', 'D', 'E theirs']);
-    const all = await names(`/groups/${child.id}/transfer_locations`, { per_page: 100 }, identity.root);
+    expect(await names(`/api/v4/groups/${child.id}/transfer_locations`)).toEqual(['A', 'B', 'C', 'D', 'E theirs']);
+    expect(await names(`/api/v4/groups/${top.id}/transfer_locations`)).toEqual(['A', 'B', 'C', 'D', 'E theirs']);
+    const all = await names(`/api/v4/groups/${child.id}/transfer_locations`, { per_page: 100 }, identity.root);
     expect(all).toEqual(expect.arrayContaining(['F closed', 'G developed']));
     expect(all).not.toContain('M top');
   });
 
   it('shows six fields, and searches names and paths', async () => {
-    const path = `/groups/${encodeURIComponent(child.full_path)}/transfer_locations`;
+    const path = `/api/v4/groups/${encodeURIComponent(child.full_path)}/transfer_locations`;
     const { body } = await lena.client.get(path).query({ search: 'THEIRS' });
     expect(body).toEqual([
       {
@@ -305,9 +308,9 @@ describe('GET /groups/:id/transfer_locations', () => {
 
   it('refuses whoever does not own the group', async () => {
     const open = await group(ada, { visibility: 'public' });
-    await join(`/groups/${open.id}`, bob, 40);
+    await join(`/api/v4/groups/${open.id}`, bob, 40);
     const ask = async (who: typeof identity.nobody, id: number) => {
-      const { status, body } = await who.get(`/groups/${id}/transfer_locations`);
+      const { status, body } = await who.get(`/api/v4/groups/${id}/transfer_locations`);
       return [status, body];
     };
     expect(await ask(bob.client, open.id)).toEqual([403, { message: '403 Forbidden' }]);
@@ -320,7 +323,7 @@ describe('GET /groups/:id/transfer_locations', () => {
   paging(() => ({
     app: identity.app,
     viewer: aViewer({ userId: lena.id, username: 'lena' }),
-    path: `/groups/${child.id}/transfer_locations`,
+    path: `/api/v4/groups/${child.id}/transfer_locations`,
     query: { search: '' },
     rows: 5,
   }));

@@ -1,8 +1,8 @@
 import { aViewer, paging, visibility } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup, MadeProject } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 import { standpoint } from '../support/standings';
 
 let identity: IdentityApp;
@@ -15,9 +15,9 @@ const ids: Record<string, number> = {};
 const { group, project, join, person } = maker(() => identity);
 const share = (id: number, group_id: number, over: object = {}) =>
   ada.client
-    .post(`/projects/${id}/share`)
-    .body({ group_id, group_access: 30, ...over })
-    .json();
+    .post(`/api/v4/projects/${id}/share`)
+    .send({ group_id, group_access: 30, ...over })
+    .expect(201);
 
 beforeAll(async () => {
   identity = await startIdentity();
@@ -57,7 +57,7 @@ afterAll(() => identity.close());
 
 const named = (rows: readonly MadeProject[]) => rows.map(({ id }) => Object.keys(ids).find((name) => ids[name] === id));
 async function list(query: object = {}, client = ada.client, path = 'projects') {
-  const { status, body } = await client.get(`/groups/${home.id}/${path}`).query({ ...query });
+  const { status, body } = await client.get(`/api/v4/groups/${home.id}/${path}`).query({ ...query });
   expect([status, body]).toEqual([200, expect.any(Array)]);
   return named(body);
 }
@@ -98,13 +98,13 @@ describe('GET /groups/:id/projects', () => {
     [{ per_page: 2, page: 2 }, ['below', 'hidden']],
   ])('gives its owner %j', async (query, expected) => expect(await list(query)).toEqual(expected));
 
-  it('tells everybody only what he may see', async () => {
+  it('tells everybody only what they may see', async () => {
     expect(await list({}, identity.nobody)).toEqual(['shared', 'below', 'open', 'above']);
     expect(await list({ with_shared: false }, bob.client)).toEqual(['inner', 'open']);
     expect(await list({ owned: true }, bob.client)).toEqual([]);
     expect(await list({ min_access_level: 10 }, bob.client)).toEqual([]);
     const insider = await person();
-    await join(`/groups/${home.id}`, insider, 10);
+    await join(`/api/v4/groups/${home.id}`, insider, 10);
     expect(await list({ include_ancestor_groups: true }, insider.client)).toEqual([
       'shared hidden',
       'shared',
@@ -116,7 +116,7 @@ describe('GET /groups/:id/projects', () => {
     ]);
     expect(await list({ include_subgroups: true, with_shared: false }, insider.client)).toHaveLength(5);
     const direct = await person();
-    await join(`/projects/${ids['hidden']!}`, direct, 10);
+    await join(`/api/v4/projects/${ids['hidden']!}`, direct, 10);
     expect(await list({ with_shared: false }, direct.client)).toEqual(['hidden', 'inner', 'open']);
     expect(await list({ min_access_level: 10 }, direct.client)).toEqual(['hidden']);
     const external = await person({ external: true });
@@ -125,7 +125,9 @@ describe('GET /groups/:id/projects', () => {
   });
 
   it('shows whole projects, or the basic shape', async () => {
-    const [whole] = (await ada.client.get(`/groups/${encodeURIComponent(home.full_path)}/projects?search=needle`)).body;
+    const [whole] = (
+      await ada.client.get(`/api/v4/groups/${encodeURIComponent(home.full_path)}/projects?search=needle`)
+    ).body;
     expect(whole).toMatchObject({
       id: ids['open'],
       topics: ['Sea', 'salt'],
@@ -135,11 +137,12 @@ describe('GET /groups/:id/projects', () => {
       permissions: { project_access: null, group_access: { access_level: 50, notification_level: 3 } },
       _links: { self: `http://localhost:8080/api/v4/projects/${ids['open']}` },
     });
-    const [simple] = (await ada.client.get(`/groups/${home.id}/projects?simple=true`)).body;
-    const [anonymous] = (await identity.nobody.get(`/groups/${home.id}/projects`)).body;
+    const [simple] = (await ada.client.get(`/api/v4/groups/${home.id}/projects?simple=true`)).body;
+    const [anonymous] = (await identity.nobody.get(`/api/v4/groups/${home.id}/projects`)).body;
     for (const one of [simple, anonymous]) expect(one).not.toHaveProperty('permissions');
     expect(simple).not.toHaveProperty('custom_attributes');
-    const [shared] = (await ada.client.get(`/groups/${home.id}/projects?search=shared&order_by=similarity`)).body;
+    const [shared] = (await ada.client.get(`/api/v4/groups/${home.id}/projects?search=shared&order_by=similarity`))
+      .body;
     expect(shared).toMatchObject({
       namespace: { id: other.id },
       shared_with_groups: [
@@ -155,11 +158,11 @@ describe('GET /groups/:id/projects', () => {
   });
 
   it('knows custom attributes for administrators', async () => {
-    await identity.root.put(`/projects/${ids['open']}/custom_attributes/site`).body({ value: 'n' }).json();
+    await identity.root.put(`/api/v4/projects/${ids['open']}/custom_attributes/site`).send({ value: 'n' }).expect(200);
     const query = { custom_attributes: { site: 'n' }, with_custom_attributes: true, with_shared: false };
     expect(await list(query, identity.root)).toEqual(['open']);
     expect(await list(query)).toEqual(['hidden', 'inner', 'open']);
-    const { body } = await identity.root.get(`/groups/${home.id}/projects`).query(query);
+    const { body } = await identity.root.get(`/api/v4/groups/${home.id}/projects`).query(query);
     expect(body[0].custom_attributes).toEqual([{ key: 'site', value: 'n' }]);
   });
 
@@ -168,13 +171,13 @@ describe('GET /groups/:id/projects', () => {
     [{ with_shared: 'x' }, 'with_shared is invalid'],
     [{ min_access_level: 1 }, 'min_access_level does not have a valid value'],
   ])('refuses %j', async (query, error) => {
-    const { status, body } = await ada.client.get(`/groups/${home.id}/projects`).query(query);
+    const { status, body } = await ada.client.get(`/api/v4/groups/${home.id}/projects`).query(query);
     expect([status, body]).toEqual([400, { error }]);
   });
 
   it('is not there for an unknown group', async () => {
     for (const path of ['projects', 'projects/shared']) {
-      const { status, body } = await ada.client.get(`/groups/999999/${path}`);
+      const { status, body } = await ada.client.get(`/api/v4/groups/999999/${path}`);
       expect([status, body]).toEqual([404, { message: '404 Group Not Found' }]);
     }
   });
@@ -183,14 +186,14 @@ describe('GET /groups/:id/projects', () => {
     app: () => identity.app,
     from: async (level, standing) => {
       const { id } = await group(ada, { visibility: level });
-      return standpoint(identity, standing, `/groups/${id}`, `/groups/${id}/projects`);
+      return standpoint(identity, standing, `/api/v4/groups/${id}`, `/api/v4/groups/${id}/projects`);
     },
   });
 
   paging(() => ({
     app: identity.app,
     viewer: aViewer({ userId: ada.id, username: 'ada' }),
-    path: `/groups/${home.id}/projects`,
+    path: `/api/v4/groups/${home.id}/projects`,
     query: { include_subgroups: true },
     rows: 8,
   }));
@@ -204,7 +207,7 @@ describe('GET /groups/:id/projects/shared', () => {
     expect(await shared({}, identity.nobody)).toEqual(['shared', 'below', 'above']);
     expect(await shared({}, bob.client)).toEqual(['shared', 'below', 'above']);
     const insider = await person();
-    await join(`/groups/${home.id}`, insider, 10);
+    await join(`/api/v4/groups/${home.id}`, insider, 10);
     expect(await shared({}, insider.client)).toEqual(['shared hidden', 'shared', 'below', 'above']);
     expect(await shared({ min_access_level: 10 }, insider.client)).toHaveLength(4);
     expect(await shared({ min_access_level: 20 }, insider.client)).toEqual([]);
@@ -220,9 +223,9 @@ describe('GET /groups/:id/projects/shared', () => {
   ])('narrows by %j', async (query, expected) => expect(await shared(query)).toEqual(expected));
 
   it('has no order by similarity', async () => {
-    const { status, body } = await ada.client.get(`/groups/${home.id}/projects/shared?order_by=similarity`);
+    const { status, body } = await ada.client.get(`/api/v4/groups/${home.id}/projects/shared?order_by=similarity`);
     expect([status, body]).toEqual([400, { error: 'order_by does not have a valid value' }]);
-    const simple = (await ada.client.get(`/groups/${home.id}/projects/shared?simple=True`)).body;
+    const simple = (await ada.client.get(`/api/v4/groups/${home.id}/projects/shared?simple=True`)).body;
     expect(simple[0]).not.toHaveProperty('permissions');
   });
 
@@ -230,7 +233,7 @@ describe('GET /groups/:id/projects/shared', () => {
     app: () => identity.app,
     from: async (level, standing) => {
       const { id } = await group(ada, { visibility: level });
-      return standpoint(identity, standing, `/groups/${id}`, `/groups/${id}/projects/shared`);
+      return standpoint(identity, standing, `/api/v4/groups/${id}`, `/api/v4/groups/${id}/projects/shared`);
     },
   });
 
@@ -242,7 +245,7 @@ describe('GET /groups/:id/projects/shared', () => {
   paging(() => ({
     app: identity.app,
     viewer: aViewer({ userId: ada.id, username: 'ada' }),
-    path: `/groups/${many.id}/projects/shared`,
+    path: `/api/v4/groups/${many.id}/projects/shared`,
     rows: 5,
   }));
 });

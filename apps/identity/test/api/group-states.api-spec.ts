@@ -1,7 +1,9 @@
 import { aViewer, anonymousViewer, refusalOrder } from '@rookery/testing';
+import type { Test } from 'supertest';
+import { DropIpRestrictionRanges1767225600041 } from '../../src/migrations/1767225600041-drop-ip-restriction-ranges';
 import { inDays, maker } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -20,12 +22,12 @@ describe('POST /groups/:id/restore', () => {
   it('takes the mark away, by id and by path', async () => {
     const own = await group(ada);
     for (const ref of [own.id, encodeURIComponent(own.full_path)]) {
-      await ada.client.delete(`/groups/${own.id}`).json();
-      const { status, body } = await ada.client.post(`/groups/${ref}/restore`).body({});
+      await ada.client.delete(`/api/v4/groups/${own.id}`).expect(202);
+      const { status, body } = await ada.client.post(`/api/v4/groups/${ref}/restore`).send({});
       expect([status, body.id, body.marked_for_deletion_on, body.shared_with_groups]).toEqual([201, own.id, null, []]);
       for (const key of ['projects', 'runners_token']) expect(body).not.toHaveProperty(key);
     }
-    const again = await ada.client.post(`/groups/${own.id}/restore`);
+    const again = await ada.client.post(`/api/v4/groups/${own.id}/restore`);
     expect([again.status, again.body]).toEqual([400, { message: 'Group has not been marked for deletion' }]);
     const [recorded] = await identity.db.query<{ kind: string; entity_id: number }>(
       `select kind, entity_id from directory_changes order by version desc, ordinal desc limit 1`,
@@ -35,10 +37,10 @@ describe('POST /groups/:id/restore', () => {
 
   it('is for owners', async () => {
     const own = await group(ada);
-    await join(`/groups/${own.id}`, bob, 40);
-    await ada.client.delete(`/groups/${own.id}`).json();
+    await join(`/api/v4/groups/${own.id}`, bob, 40);
+    await ada.client.delete(`/api/v4/groups/${own.id}`).expect(202);
     const restore = async (client: typeof identity.nobody) => {
-      const { status, body } = await client.post(`/groups/${own.id}/restore`).send();
+      const { status, body } = await client.post(`/api/v4/groups/${own.id}/restore`);
       return [status, body];
     };
     const stranger = await person();
@@ -54,13 +56,15 @@ describe('POST /groups/:id/tokens/revoke', () => {
     readonly id: number;
     readonly token: string;
   }
-  const tokenOf = ({ id }: { id: number }, over: object = {}) =>
-    identity.root
-      .post(`/users/${id}/personal_access_tokens`)
-      .body({ name: 'leaked', scopes: ['read_api'], expires_at: inDays(10), ...over })
-      .json<Token>();
+  const tokenOf = async ({ id }: { id: number }, over: object = {}) =>
+    (
+      await identity.root
+        .post(`/api/v4/users/${id}/personal_access_tokens`)
+        .send({ name: 'leaked', scopes: ['read_api'], expires_at: inDays(10), ...over })
+        .expect(201)
+    ).body as Token;
   const revoke = async (own: { id: number }, token: unknown, by = ada.client) => {
-    const { status, body } = await by.post(`/groups/${own.id}/tokens/revoke`).body({ token });
+    const { status, body } = await by.post(`/api/v4/groups/${own.id}/tokens/revoke`).send({ token });
     return { status, body };
   };
   const failure = { status: 422, body: { message: '422 Unprocessable Entity' } };
@@ -70,12 +74,15 @@ describe('POST /groups/:id/tokens/revoke', () => {
     const below = await group(ada, { parent_id: top.id });
     const inside = await project(ada, { namespace_id: below.id });
     const invited = await group(bob, { visibility: 'internal' });
-    await ada.client.post(`/groups/${below.id}/share`).body({ group_id: invited.id, group_access: 10 }).json();
+    await ada.client
+      .post(`/api/v4/groups/${below.id}/share`)
+      .send({ group_id: invited.id, group_access: 10 })
+      .expect(201);
     const people = await Promise.all(Array.from({ length: 4 }, () => person()));
-    await join(`/groups/${top.id}`, people[0]!, 10);
-    await join(`/groups/${below.id}`, people[1]!, 30);
-    await join(`/projects/${inside.id}`, people[2]!, 20);
-    await join(`/groups/${invited.id}`, people[3]!, 30);
+    await join(`/api/v4/groups/${top.id}`, people[0]!, 10);
+    await join(`/api/v4/groups/${below.id}`, people[1]!, 30);
+    await join(`/api/v4/projects/${inside.id}`, people[2]!, 20);
+    await join(`/api/v4/groups/${invited.id}`, people[3]!, 30);
     for (const who of people) {
       const leaked = await tokenOf(who);
       const { status, body } = await revoke(top, leaked.token);
@@ -128,7 +135,9 @@ describe('POST /groups/:id/tokens/revoke', () => {
       status: 400,
       body: { message: '400 Bad request - Must be a top-level group' },
     });
-    expect((await ada.client.post(`/groups/${top.id}/tokens/revoke`)).body).toEqual({ error: 'token is missing' });
+    expect((await ada.client.post(`/api/v4/groups/${top.id}/tokens/revoke`)).body).toEqual({
+      error: 'token is missing',
+    });
     expect((await revoke(top, token, identity.root)).status).toBe(200);
   });
 
@@ -136,12 +145,12 @@ describe('POST /groups/:id/tokens/revoke', () => {
     () => identity.app,
     async () => {
       const own = await group(ada);
-      await join(`/groups/${own.id}`, bob, 40);
+      await join(`/api/v4/groups/${own.id}`, bob, 40);
       const { token } = await tokenOf(ada);
       const stranger = await person();
       return {
         method: 'POST',
-        path: `/groups/${own.id}/tokens/revoke`,
+        path: `/api/v4/groups/${own.id}/tokens/revoke`,
         good: { token },
         bad: { token: ['x'] },
         anonymous: anonymousViewer(),
@@ -157,36 +166,37 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
-const picture = (bytes: Uint8Array = PNG) => ({ avatar: { filename: 'logo.png', bytes } });
+const withPicture = (request: Test, bytes: Buffer = PNG) => request.attach('avatar', bytes, 'logo.png');
 
 describe('the picture of a group', () => {
   it('comes with creation, changes, and goes', async () => {
     const path = 'with-picture';
-    const made = await ada.client.post('/groups').multipart({ name: path, path, file: '' }, picture());
-    expect(made.status).toBe(201);
+    const made = await withPicture(ada.client.post('/api/v4/groups').field({ name: path, path, file: '' })).expect(201);
     const url = `http://localhost:8080/uploads/-/system/group/avatar/${made.body.id}/logo.png`;
     expect(made.body.avatar_url).toBe(url);
-    const one = `/groups/${made.body.id}`;
-    expect((await ada.client.put(one).body({ description: 'x' })).body.avatar_url).toBe(url);
-    expect((await ada.client.put(one).multipart({ avatar: '' })).body.avatar_url).toBeNull();
-    expect((await ada.client.put(one).multipart({}, picture())).body.avatar_url).toBe(url);
-    expect((await ada.client.put(one).body({ avatar: '' })).body.avatar_url).toBeNull();
+    const one = `/api/v4/groups/${made.body.id}`;
+    expect((await ada.client.put(one).send({ description: 'x' })).body.avatar_url).toBe(url);
+    expect((await ada.client.put(one).field({ avatar: '' })).body.avatar_url).toBeNull();
+    expect((await withPicture(ada.client.put(one))).body.avatar_url).toBe(url);
+    expect((await ada.client.put(one).send({ avatar: '' })).body.avatar_url).toBeNull();
   });
 
   it('is refused when it is none', async () => {
     const own = await group(ada);
-    const refused = await ada.client.put(`/groups/${own.id}`).multipart({}, picture(Buffer.from('<svg/>')));
+    const refused = await withPicture(ada.client.put(`/api/v4/groups/${own.id}`), Buffer.from('<svg/>'));
     expect([refused.status, refused.body]).toEqual([
       400,
       { message: { avatar: [expect.stringContaining('file format is not supported.')] } },
     ]);
-    const big = await ada.client
-      .put(`/groups/${own.id}`)
-      .multipart({}, picture(Buffer.concat([PNG, Buffer.alloc(210_000)])));
+    const big = await withPicture(
+      ada.client.put(`/api/v4/groups/${own.id}`),
+      Buffer.concat([PNG, Buffer.alloc(210_000)]),
+    );
     expect(big.body).toEqual({ message: { avatar: ['is too big (should be at most 200 KiB)'] } });
-    const made = await ada.client
-      .post('/groups')
-      .multipart({ name: 'no', path: 'no-picture' }, picture(Buffer.from('x')));
+    const made = await withPicture(
+      ada.client.post('/api/v4/groups').field({ name: 'no', path: 'no-picture' }),
+      Buffer.from('x'),
+    );
     expect([made.status, made.body.message]).toEqual([
       400,
       expect.stringContaining('Failed to save group {:avatar=>['),
@@ -197,8 +207,8 @@ describe('the picture of a group', () => {
 describe('settings of a group', () => {
   it('show custom attributes to administrators who ask', async () => {
     const own = await group(ada);
-    await identity.root.put(`/groups/${own.id}/custom_attributes/place`).body({ value: 'Oslo' }).json();
-    const one = `/groups/${own.id}`;
+    await identity.root.put(`/api/v4/groups/${own.id}/custom_attributes/place`).send({ value: 'Oslo' }).expect(200);
+    const one = `/api/v4/groups/${own.id}`;
     const attributes = async (client: typeof identity.nobody, query = {}) =>
       (await client.get(one).query(query)).body.custom_attributes;
     expect(await attributes(identity.root, { with_custom_attributes: true })).toEqual([
@@ -221,23 +231,23 @@ describe('settings of a group', () => {
     };
     for (const [field, allowed] of Object.entries(values)) {
       for (const value of allowed) {
-        const { body } = await ada.client.put(`/groups/${own.id}`).body({ [field]: value });
+        const { body } = await ada.client.put(`/api/v4/groups/${own.id}`).send({ [field]: value });
         expect([field, body[field]]).toEqual([field, value]);
       }
-      const { status, body } = await ada.client.put(`/groups/${own.id}`).body({ [field]: 77 });
+      const { status, body } = await ada.client.put(`/api/v4/groups/${own.id}`).send({ [field]: 77 });
       expect([field, status, body]).toEqual([field, 400, { error: `${field} does not have a valid value` }]);
     }
   });
 
   it('keep what administrators give, and what only owners see', async () => {
     const own = await group(ada, { shared_runners_minutes_limit: 5, visibility: 'public' });
-    const one = `/groups/${own.id}`;
+    const one = `/api/v4/groups/${own.id}`;
     const limits = { shared_runners_minutes_limit: 7, extra_shared_runners_minutes_limit: 8 };
-    expect((await ada.client.put(one).body(limits)).body).toMatchObject({
+    expect((await ada.client.put(one).send(limits)).body).toMatchObject({
       shared_runners_minutes_limit: null,
       extra_shared_runners_minutes_limit: null,
     });
-    expect((await identity.root.put(one).body(limits)).body).toMatchObject(limits);
+    expect((await identity.root.put(one).send(limits)).body).toMatchObject(limits);
     const downloads = {
       unique_project_download_limit: 10,
       unique_project_download_limit_interval_in_seconds: 60,
@@ -245,24 +255,126 @@ describe('settings of a group', () => {
       unique_project_download_limit_alertlist: [ada.id],
       auto_ban_user_on_excessive_projects_download: true,
     };
-    expect((await ada.client.put(one).body(downloads)).body).toMatchObject(downloads);
+    expect((await ada.client.put(one).send(downloads)).body).toMatchObject(downloads);
     expect((await ada.client.get(one)).body).toMatchObject(downloads);
     for (const field of Object.keys(downloads)) expect((await bob.client.get(one)).body).not.toHaveProperty(field);
   });
 
-  it('take ranges of addresses of top-level groups only', async () => {
+  it('keep nobody out by their address, and say so', async () => {
     const own = await group(ada);
     const below = await group(ada, { parent_id: own.id });
-    const put = async ({ id }: { id: number }, ip_restriction_ranges: string | null) =>
-      (await ada.client.put(`/groups/${id}`).body({ ip_restriction_ranges })).body;
-    expect((await put(own, '10.0.0.0/8,::1')).ip_restriction_ranges).toBe('10.0.0.0/8,::1');
-    expect(await put(own, '10.0.0.0/64')).toEqual({
-      message: { ip_restriction_ranges: ['is an invalid IP address range'] },
+    const settingsOf = async ({ id }: { id: number }) =>
+      (await identity.db.query<{ settings: object }>(`select settings from namespaces where id = $1`, [id]))[0]!
+        .settings;
+    const put = ({ id }: { id: number }, ip_restriction_ranges: unknown) =>
+      ada.client.put(`/api/v4/groups/${id}`).send({ ip_restriction_ranges });
+    for (const one of [own, below]) {
+      for (const ranges of ['10.0.0.0/8,::1', '10.0.0.0/64', 'example.com', ',', Array(101).fill('10.0.0.1').join()]) {
+        const { status, body } = await put(one, ranges);
+        const refusal = { message: { ip_restriction_ranges: ['is not supported'] } };
+        expect([ranges, status, body]).toEqual([ranges, 400, refusal]);
+      }
+      for (const nothing of [null, '', ' ']) {
+        const { status, body } = await put(one, nothing);
+        expect([status, body.ip_restriction_ranges]).toEqual([200, null]);
+      }
+      expect(await settingsOf(one)).not.toHaveProperty('ip_restriction_ranges');
+    }
+    // Nothing of a change happens when a part of it is refused.
+    const both = await ada.client
+      .put(`/api/v4/groups/${own.id}`)
+      .type('form')
+      .send({ ip_restriction_ranges: '10.0.0.1', description: 'closed' });
+    expect([both.status, both.body]).toEqual([400, { message: { ip_restriction_ranges: ['is not supported'] } }]);
+    expect((await ada.client.get(`/api/v4/groups/${own.id}`)).body.description).toBe('');
+  });
+
+  it('show nothing of ranges that a former release stored, which the migration drops', async () => {
+    const own = await group(ada);
+    const settings = () =>
+      identity.db.query<{ settings: object }>(`select settings from namespaces where id = $1`, [own.id]);
+    await identity.db.query(
+      `update namespaces set settings = settings || '{"ip_restriction_ranges":"10.0.0.0/8","lfs_enabled":false}' where id = $1`,
+      [own.id],
+    );
+    const shown = { ip_restriction_ranges: null, lfs_enabled: false };
+    expect((await ada.client.get(`/api/v4/groups/${own.id}`)).body).toMatchObject(shown);
+    await identity.db.dataSource.transaction((manager) =>
+      new DropIpRestrictionRanges1767225600041().up(manager.queryRunner!),
+    );
+    expect(await settings()).toEqual([{ settings: { lfs_enabled: false } }]);
+  });
+
+  describe('of who may be let in', () => {
+    let top: { id: number; full_path: string };
+    let below: { id: number };
+    let inviting: { id: number };
+    beforeAll(async () => {
+      top = await group(ada, { visibility: 'public' });
+      below = await group(ada, { visibility: 'public', parent_id: top.id });
+      inviting = await group(ada, { visibility: 'public' });
+      await ada.client.put(`/api/v4/groups/${top.id}`).send({ allowed_email_domains_list: 'nest.example' }).expect(200);
+      const share = { group_id: top.id, group_access: 50 };
+      await ada.client.post(`/api/v4/groups/${inviting.id}/share`).send(share).expect(201);
     });
-    expect(await put(below, '10.0.0.0/8')).toEqual({
-      message: { ip_restriction_ranges: ['IP subnet restriction only allowed for top-level groups'] },
+    type Row = Readonly<Record<string, unknown>> & { readonly id: number };
+    const FIELDS = ['ip_restriction_ranges', 'allowed_email_domains_list'];
+    const fieldsOf = (one: Row | undefined): string[] => FIELDS.filter((field) => field in one!);
+    const lists = (): [string, number][] => [
+      ['/api/v4/groups?all_available=true&per_page=100', top.id],
+      [`/api/v4/groups/${top.id}/subgroups?all_available=true`, below.id],
+      [`/api/v4/groups/${top.id}/descendant_groups?all_available=true`, below.id],
+      [`/api/v4/groups/${inviting.id}/invited_groups`, top.id],
+      [`/api/v4/groups/${top.id}/groups/shared`, inviting.id],
+    ];
+
+    it.each<[string, () => Promise<Person | null>, boolean]>([
+      ['nobody', async () => null, false],
+      ['a stranger', () => person(), false],
+      ['an administrator', async () => ({ ...ada, client: identity.root }), true],
+      ['the owner', async () => ada, true],
+      ...[10, 15, 20, 30, 40].map((level): [string, () => Promise<Person>, boolean] => [
+        `a member with ${level}`,
+        async () => {
+          const member = await person({ email: `m${level}@nest.example` });
+          for (const { id } of [top, inviting]) await join(`/api/v4/groups/${id}`, member, level);
+          return member;
+        },
+        false,
+      ]),
+      [
+        'another owner',
+        async () => {
+          const owner = await person({ email: 'o@nest.example' });
+          await join(`/api/v4/groups/${top.id}`, owner, 50);
+          return owner;
+        },
+        true,
+      ],
+    ])('tell %s what is theirs to know', async (_, whoever, isOwner) => {
+      const client = (await whoever())?.client ?? identity.nobody;
+      const { body } = await client.get(`/api/v4/groups/${top.id}`).expect(200);
+      expect(fieldsOf(body)).toEqual(isOwner ? FIELDS : []);
+      if (isOwner) expect(body.allowed_email_domains_list).toBe('nest.example');
+      for (const [path, id] of lists()) {
+        const { body: rows } = await client.get(path).expect(200);
+        const row = (rows as Row[]).find((one) => one.id === id);
+        expect([path, fieldsOf(row)]).toEqual([path, []]);
+      }
     });
-    expect((await put(own, null)).ip_restriction_ranges).toBeNull();
+
+    it('tell it in the answers of changes, too', async () => {
+      const { body: made } = await ada.client
+        .post('/api/v4/groups')
+        .send({ name: 'told', path: 'told', parent_id: top.id })
+        .expect(201);
+      expect(fieldsOf(made)).toEqual(FIELDS);
+      const { body: changed } = await ada.client
+        .put(`/api/v4/groups/${made.id}`)
+        .send({ description: 'x' })
+        .expect(200);
+      expect(fieldsOf(changed)).toEqual(FIELDS);
+    });
   });
 
   it('never give 5xx for odd values', async () => {
@@ -277,13 +389,13 @@ describe('settings of a group', () => {
       { file_template_project_id: 1e30 },
       { avatar: { a: 1 } },
     ]) {
-      const { status } = await ada.client.put(`/groups/${own.id}`).body(body);
+      const { status } = await ada.client.put(`/api/v4/groups/${own.id}`).send(body);
       expect([body, status < 500]).toEqual([body, true]);
     }
   });
 
   it('refuse an organization that is not there', async () => {
-    const refused = await ada.client.post('/groups').body({ name: 'o', path: 'oo', organization_id: 7 });
+    const refused = await ada.client.post('/api/v4/groups').send({ name: 'o', path: 'oo', organization_id: 7 });
     expect([refused.status, refused.body]).toEqual([404, { message: '404 Organization Not Found' }]);
   });
 });

@@ -1,6 +1,7 @@
+import type { Agent } from 'supertest';
 import { aViewer, paging } from '@rookery/testing';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -20,13 +21,14 @@ let serial = 0;
 const unique = (stem = 'g') => `${stem}-${++serial}`;
 async function make(over: Readonly<Record<string, unknown>> = {}, by: Person = ada): Promise<Group> {
   const path = unique();
-  return by.client
-    .post('/groups')
-    .body({ name: path, path, ...over })
-    .json<Group>();
+  const { body } = await by.client
+    .post('/api/v4/groups')
+    .send({ name: path, path, ...over })
+    .expect(201);
+  return body;
 }
 const join = (group: Group, person: Person, access_level: number) =>
-  identity.root.post(`/groups/${group.id}/members`).body({ user_id: person.id, access_level }).json();
+  identity.root.post(`/api/v4/groups/${group.id}/members`).send({ user_id: person.id, access_level }).expect(201);
 
 const LIST_KEYS = [
   'id',
@@ -63,10 +65,10 @@ const LIST_KEYS = [
 
 describe('POST /groups', () => {
   it('makes a top-level group whose owner is the creator', async () => {
-    const { status, body } = await ada.client
-      .post('/groups')
-      .body({ name: 'Team (one)', path: 'team-one', description: 'd' });
-    expect(status).toBe(201);
+    const { body } = await ada.client
+      .post('/api/v4/groups')
+      .send({ name: 'Team (one)', path: 'team-one', description: 'd' })
+      .expect(201);
     expect(body).toMatchObject({
       name: 'Team (one)',
       path: 'team-one',
@@ -81,7 +83,7 @@ describe('POST /groups', () => {
     });
     for (const key of ['projects', 'shared_projects', 'runners_token', 'enabled_git_access_protocol'])
       expect(body).not.toHaveProperty(key);
-    expect((await ada.client.get(`/groups/${body.id}/members`)).body).toEqual([
+    expect((await ada.client.get(`/api/v4/groups/${body.id}/members`)).body).toEqual([
       expect.objectContaining({ id: ada.id, access_level: 50 }),
     ]);
   });
@@ -89,15 +91,15 @@ describe('POST /groups', () => {
   it('makes a subgroup below', async () => {
     const parent = await make({ name: 'Parent' });
     const { body } = await ada.client
-      .post('/groups')
-      .body({ name: 'Child', path: 'child', parent_id: String(parent.id) });
+      .post('/api/v4/groups')
+      .send({ name: 'Child', path: 'child', parent_id: String(parent.id) });
     expect(body).toMatchObject({
       parent_id: parent.id,
       full_path: `${parent.full_path}/child`,
       full_name: 'Parent / Child',
     });
-    // He inherits what he would be given.
-    expect((await ada.client.get(`/groups/${body.id}/members`)).body).toEqual([]);
+    // They inherit what they would be given.
+    expect((await ada.client.get(`/api/v4/groups/${body.id}/members`)).body).toEqual([]);
   });
 
   it.each([
@@ -114,15 +116,15 @@ describe('POST /groups', () => {
       },
     ],
   ])('refuses %j', async (body, expected) => {
-    const response = await ada.client.post('/groups').body(body);
+    const response = await ada.client.post('/api/v4/groups').send(body);
     expect([response.status, response.body]).toEqual([400, expected]);
   });
 
   it('does not let a subgroup be seen by more people than its parent', async () => {
     const parent = await make();
     const { body } = await ada.client
-      .post('/groups')
-      .body({ name: 'c', path: 'cc', parent_id: parent.id, visibility: 'public' });
+      .post('/api/v4/groups')
+      .send({ name: 'c', path: 'cc', parent_id: parent.id, visibility: 'public' });
     expect(body).toEqual({
       message:
         'Failed to save group {:visibility_level=>["public is not allowed since the parent group has a private visibility."]}',
@@ -133,8 +135,8 @@ describe('POST /groups', () => {
     let parent = await make();
     for (let depth = 2; depth <= 20; depth++) parent = await make({ parent_id: parent.id });
     const { status, body } = await ada.client
-      .post('/groups')
-      .body({ name: 'deep', path: 'deep', parent_id: parent.id });
+      .post('/api/v4/groups')
+      .send({ name: 'deep', path: 'deep', parent_id: parent.id });
     expect([status, body]).toEqual([
       400,
       { message: 'Failed to save group {:parent_id=>["has too deep level of nesting"]}' },
@@ -145,27 +147,31 @@ describe('POST /groups', () => {
     const open = await make();
     const closed = await make({ subgroup_creation_level: 'owner' });
     for (const group of [open, closed]) await join(group, bob, 40);
-    const made = await bob.client.post('/groups').body({ name: 'sub', path: 'sub', parent_id: open.id });
-    expect(made.status).toBe(201);
-    expect((await bob.client.get(`/groups/${made.body.id}/members`)).body).toEqual([
+    const made = await bob.client
+      .post('/api/v4/groups')
+      .send({ name: 'sub', path: 'sub', parent_id: open.id })
+      .expect(201);
+    expect((await bob.client.get(`/api/v4/groups/${made.body.id}/members`)).body).toEqual([
       expect.objectContaining({ id: bob.id, access_level: 50 }),
     ]);
-    const refused = await bob.client.post('/groups').body({ name: 'sub', path: 'sub', parent_id: closed.id });
+    const refused = await bob.client.post('/api/v4/groups').send({ name: 'sub', path: 'sub', parent_id: closed.id });
     expect([refused.status, refused.body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 
   it('refuses those who may not create, and hides parents they do not see', async () => {
     const outsider = await identity.person('outsider', { external: true });
-    expect((await outsider.client.post('/groups').body({ name: 'xx', path: 'xx' })).status).toBe(403);
+    await outsider.client.post('/api/v4/groups').send({ name: 'xx', path: 'xx' }).expect(403);
     const secret = await make();
-    const { status, body } = await bob.client.post('/groups').body({ name: 'xx', path: 'xx', parent_id: secret.id });
+    const { status, body } = await bob.client
+      .post('/api/v4/groups')
+      .send({ name: 'xx', path: 'xx', parent_id: secret.id });
     expect([status, body]).toEqual([404, { message: '404 Group Not Found' }]);
-    expect((await identity.nobody.post('/groups').body({})).status).toBe(401);
+    await identity.nobody.post('/api/v4/groups').send({}).expect(401);
   });
 
   it('lets one of many at once have the path', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => ada.client.post('/groups').body({ name: 'Race', path: 'race' }).send()),
+      Array.from({ length: 8 }, () => ada.client.post('/api/v4/groups').send({ name: 'Race', path: 'race' })),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400, 400, 400]);
   });
@@ -180,22 +186,25 @@ describe('GET /groups/:id', () => {
       encodeURIComponent(child.full_path),
       encodeURIComponent(child.full_path).toUpperCase(),
     ]) {
-      expect((await identity.nobody.get(`/groups/${ref}`)).body).toMatchObject({ id: child.id });
+      expect((await identity.nobody.get(`/api/v4/groups/${ref}`)).body).toMatchObject({ id: child.id });
     }
-    expect((await identity.nobody.get('/groups/no-such')).body).toEqual({ message: '404 Group Not Found' });
+    expect((await identity.nobody.get('/api/v4/groups/no-such')).body).toEqual({ message: '404 Group Not Found' });
   });
 
   it('reads more digits than an id has as a path', async () => {
     const digits = '98765432109876543210';
-    expect((await ada.client.get(`/groups/${digits}`)).body).toEqual({ message: '404 Group Not Found' });
-    const made = await ada.client.post('/groups').body({ name: digits, path: digits }).json<Group>();
-    expect((await ada.client.get(`/groups/${digits}`)).body).toMatchObject({ id: made.id, path: digits });
+    expect((await ada.client.get(`/api/v4/groups/${digits}`)).body).toEqual({ message: '404 Group Not Found' });
+    const { body: made }: { body: Group } = await ada.client
+      .post('/api/v4/groups')
+      .send({ name: digits, path: digits })
+      .expect(201);
+    expect((await ada.client.get(`/api/v4/groups/${digits}`)).body).toMatchObject({ id: made.id, path: digits });
   });
 
   it('keeps settings of bounded length', async () => {
     const group = await make();
     const long = (max: number) => `is too long (maximum is ${max} characters)`;
-    const refused = await ada.client.put(`/groups/${group.id}`).body({
+    const refused = await ada.client.put(`/api/v4/groups/${group.id}`).send({
       default_branch: 'b'.repeat(256),
       allowed_email_domains_list: 'd'.repeat(4097),
       unique_project_download_limit_allowlist: ['ada', 'u'.repeat(256)],
@@ -209,30 +218,33 @@ describe('GET /groups/:id', () => {
       },
     ]);
     const made = { name: unique(), path: unique(), default_branch: 'b'.repeat(256) };
-    expect((await ada.client.post('/groups').body(made)).body).toEqual({
+    expect((await ada.client.post('/api/v4/groups').send(made)).body).toEqual({
       message: `Failed to save group {:default_branch=>["${long(255)}"]}`,
     });
     const fits = { default_branch: 'b'.repeat(255), allowed_email_domains_list: 'd'.repeat(4096) };
-    expect((await ada.client.put(`/groups/${group.id}`).body(fits)).body).toMatchObject(fits);
+    expect((await ada.client.put(`/api/v4/groups/${group.id}`).send(fits)).body).toMatchObject(fits);
   });
 
   it('keeps no half of a character among its settings', async () => {
     const group = await make();
     const half = await ada.client
-      .put(`/groups/${group.id}`)
-      .body({ default_branch: 'egg\ud83d', unique_project_download_limit_allowlist: ['\ude00'] });
+      .put(`/api/v4/groups/${group.id}`)
+      .send({ default_branch: 'egg\ud83d', unique_project_download_limit_allowlist: ['\ude00'] });
     expect([half.status, half.body]).toEqual([
       400,
       { error: 'default_branch is invalid, unique_project_download_limit_allowlist is invalid' },
     ]);
-    const whole = await ada.client.put(`/groups/${group.id}`).body({ default_branch: 'egg\ud83d\udc23' });
+    const whole = await ada.client.put(`/api/v4/groups/${group.id}`).send({ default_branch: 'egg\ud83d\udc23' });
     expect(whole.body).toMatchObject({ default_branch: 'egg🐣' });
   });
 
   it('shows secrets to owners, projects unless unwanted, and inheritance limits on roots', async () => {
     const group = await make({ visibility: 'public' });
-    await ada.client.post('/projects').body({ name: 'web', namespace_id: group.id, visibility: 'private' }).json();
-    const own = (await ada.client.get(`/groups/${group.id}`)).body;
+    await ada.client
+      .post('/api/v4/projects')
+      .send({ name: 'web', namespace_id: group.id, visibility: 'private' })
+      .expect(201);
+    const own = (await ada.client.get(`/api/v4/groups/${group.id}`)).body;
     expect(own).toMatchObject({
       runners_token: expect.stringMatching(/^GR1348941.{20}$/),
       enabled_git_access_protocol: 'all',
@@ -242,19 +254,48 @@ describe('GET /groups/:id', () => {
       expect.objectContaining({ name: 'web', path_with_namespace: `${group.full_path}/web`, issues_enabled: true }),
     ]);
     expect(own.shared_projects).toEqual([]);
-    const stranger = (await bob.client.get(`/groups/${group.id}`)).body;
+    const stranger = (await bob.client.get(`/api/v4/groups/${group.id}`)).body;
     expect(stranger).not.toHaveProperty('runners_token');
     expect(stranger.projects).toEqual([]);
-    expect((await ada.client.get(`/groups/${group.id}`).query({ with_projects: 'False' })).body).not.toHaveProperty(
-      'projects',
-    );
+    expect(
+      (await ada.client.get(`/api/v4/groups/${group.id}`).query({ with_projects: 'False' })).body,
+    ).not.toHaveProperty('projects');
     expect(await make({ parent_id: group.id })).not.toHaveProperty('prevent_sharing_groups_outside_hierarchy');
+  });
+
+  it.each<[string, () => Agent, 'basic' | 'full']>([
+    ['anonymous callers', () => identity.nobody, 'basic'],
+    ['a stranger', () => bob.client, 'full'],
+    ['its owner', () => ada.client, 'full'],
+    ['an administrator', () => identity.root, 'full'],
+  ])('shows %s its projects as its lists do', async (_, whoever, shape) => {
+    const [group, other] = [await make({ visibility: 'public' }), await make({ visibility: 'public' })];
+    const project = async (name: string, namespace_id: number): Promise<number> =>
+      (await ada.client.post('/api/v4/projects').send({ name, namespace_id, visibility: 'public' }).expect(201)).body
+        .id;
+    await project('web', group.id);
+    const shared = await project('lent', other.id);
+    const share = { group_id: group.id, group_access: 10 };
+    await ada.client.post(`/api/v4/projects/${shared}/share`).send(share).expect(201);
+    const client = whoever();
+    const get = async (path: string) => (await client.get(`/api/v4/groups/${group.id}${path}`).expect(200)).body;
+    const { projects, shared_projects } = await get('');
+    expect(projects).toEqual(await get('/projects?with_shared=false'));
+    expect(shared_projects).toEqual(await get('/projects/shared'));
+    for (const one of [...projects, ...shared_projects]) {
+      expect(one).toMatchObject({ visibility: 'public', star_count: 0 });
+      for (const field of ['creator_id', 'open_issues_count', 'permissions', 'shared_with_groups', 'issues_enabled'])
+        expect([field, field in one]).toEqual([field, shape === 'full']);
+    }
+    expect([projects.length, shared_projects.length]).toEqual([1, 1]);
   });
 
   it('has all the fields that clients read', async () => {
     const group = await make();
-    expect(Object.keys((await ada.client.get(`/groups/${group.id}`)).body)).toEqual(expect.arrayContaining(LIST_KEYS));
-    expect(Object.keys((await ada.client.get('/groups').query({ owned: true })).body[0])).toEqual(
+    expect(Object.keys((await ada.client.get(`/api/v4/groups/${group.id}`)).body)).toEqual(
+      expect.arrayContaining(LIST_KEYS),
+    );
+    expect(Object.keys((await ada.client.get('/api/v4/groups').query({ owned: true })).body[0])).toEqual(
       expect.arrayContaining(LIST_KEYS),
     );
   });
@@ -281,9 +322,9 @@ describe('who sees a group', () => {
       administrator: identity.root,
     };
     for (const who of people) {
-      const { status } = await clients[who].get(`/groups/${group.id}`);
+      const { status } = await clients[who].get(`/api/v4/groups/${group.id}`);
       expect([who, status]).toEqual([who, sees[visibility]!.includes(who) ? 200 : 404]);
-      const put = await clients[who].put(`/groups/${group.id}`).body({ description: 'new' });
+      const put = await clients[who].put(`/api/v4/groups/${group.id}`).send({ description: 'new' });
       const expected =
         who === 'anonymous'
           ? 401
@@ -312,7 +353,7 @@ describe('GET /groups', () => {
     for (const path of ['lena-x1', 'lena-x2']) await make({ name: path, path }, lena);
   });
   const list = async (query: Record<string, unknown> = {}) =>
-    paths((await lena.client.get('/groups').query(query)).body);
+    paths((await lena.client.get('/api/v4/groups').query(query)).body);
 
   it('lists memberships by name, subgroups included', async () => {
     expect(await list()).toEqual(['lena-alpha', 'lena-beta', 'lena-other', 'lena-sub', 'lena-x1', 'lena-x2']);
@@ -331,39 +372,40 @@ describe('GET /groups', () => {
   ])('narrows by %j', async (query, expected) => expect(await list(query)).toEqual(expected));
 
   it('skips groups, as a list and as a text', async () => {
-    expect(await list({ skip_groups: [mine.id, below.id] })).not.toContain('lena-beta');
+    expect(await list({ 'skip_groups[]': [mine.id, below.id] })).not.toContain('lena-beta');
     expect(await list({ skip_groups: `${mine.id},${below.id}` })).not.toContain('lena-sub');
   });
 
   it('widens to all that is visible on demand, and shows everything to administrators', async () => {
     const secret = await make();
     const open = await make({ visibility: 'internal', name: 'A open' });
-    const all = (await lena.client.get('/groups').query({ all_available: 1, per_page: 100 })).body.map(
+    const all = (await lena.client.get('/api/v4/groups').query({ all_available: 1, per_page: 100 })).body.map(
       (group: Group) => group.id,
     );
     expect(all).toContain(open.id);
     expect(all).not.toContain(secret.id);
-    const everything = (await identity.root.get('/groups').query({ search: secret.full_path })).body;
+    const everything = (await identity.root.get('/api/v4/groups').query({ search: secret.full_path })).body;
     expect(everything.map((group: Group) => group.id)).toEqual([secret.id]);
   });
 
   it('shows public groups to anonymous callers, also by cursor', async () => {
-    const plain = (await identity.nobody.get('/groups').query({ per_page: 100 })).body;
+    const plain = (await identity.nobody.get('/api/v4/groups').query({ per_page: 100 })).body;
     expect(plain.every((group: { visibility: string }) => group.visibility === 'public')).toBe(true);
     const found: string[] = [];
-    let url: string | undefined = '/groups?pagination=keyset&per_page=2';
+    let url: string | undefined = '/api/v4/groups?pagination=keyset&per_page=2';
     while (url) {
-      const { body, headers }: { body: { path: string }[]; headers: Headers } = await identity.nobody.get(url);
-      expect(headers.get('x-total')).toBeNull();
+      const { body, headers }: { body: { path: string }[]; headers: Record<string, string> } =
+        await identity.nobody.get(url);
+      expect(headers['x-total']).toBeUndefined();
       found.push(...paths(body));
-      url = /<http:\/\/localhost:8080\/api\/v4([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+      url = /<http:\/\/localhost:8080([^>]+)>; rel="next"/.exec(headers['link'] ?? '')?.[1];
     }
     expect(found).toEqual(paths(plain));
-    const signedIn = await lena.client.get('/groups?pagination=keyset');
-    expect(signedIn.headers.get('x-page')).toBe('1');
-    expect((await identity.nobody.get('/groups?page=2501')).status).toBe(405);
-    expect((await lena.client.get('/groups?page=2501')).body).toEqual([]);
-    expect((await lena.client.get('/groups?min_access_level=x')).body).toEqual({
+    const signedIn = await lena.client.get('/api/v4/groups?pagination=keyset');
+    expect(signedIn.get('x-page')).toBe('1');
+    await identity.nobody.get('/api/v4/groups?page=2501').expect(405);
+    expect((await lena.client.get('/api/v4/groups?page=2501')).body).toEqual([]);
+    expect((await lena.client.get('/api/v4/groups?min_access_level=x')).body).toEqual({
       error: 'min_access_level is invalid',
     });
   });
@@ -371,7 +413,7 @@ describe('GET /groups', () => {
   paging(() => ({
     app: identity.app,
     viewer: aViewer({ userId: lena.id, username: 'lena' }),
-    path: '/groups',
+    path: '/api/v4/groups',
     query: { sort: 'asc' },
     rows: 6,
   }));
@@ -383,7 +425,7 @@ describe('GET /groups/:id/subgroups', () => {
     const child = await make({ parent_id: parent.id, visibility: 'public' });
     await make({ parent_id: child.id, visibility: 'public' });
     const ids = async (client: typeof identity.nobody, query = {}) =>
-      (await client.get(`/groups/${parent.id}/subgroups`).query(query)).body.map((group: Group) => group.id);
+      (await client.get(`/api/v4/groups/${parent.id}/subgroups`).query(query)).body.map((group: Group) => group.id);
     expect(await ids(identity.nobody)).toEqual([child.id]);
     expect(await ids(bob.client)).toEqual([]);
     expect(await ids(bob.client, { all_available: true })).toEqual([child.id]);
@@ -394,14 +436,16 @@ describe('GET /groups/:id/subgroups', () => {
 describe('PUT /groups/:id', () => {
   it('answers the whole group', async () => {
     const group = await make();
-    const { status, body } = await ada.client.put(`/groups/${group.id}`).body({
-      name: 'New',
-      description: 'text',
-      emails_disabled: true,
-      default_branch_protection: 0,
-      shared_runners_setting: 'disabled_with_override',
-    });
-    expect(status).toBe(200);
+    const { body } = await ada.client
+      .put(`/api/v4/groups/${group.id}`)
+      .send({
+        name: 'New',
+        description: 'text',
+        emails_disabled: true,
+        default_branch_protection: 0,
+        shared_runners_setting: 'disabled_with_override',
+      })
+      .expect(200);
     expect(body).toMatchObject({
       name: 'New',
       full_name: 'New',
@@ -416,26 +460,41 @@ describe('PUT /groups/:id', () => {
     });
   });
 
+  it('tells other services whether it may be named', async () => {
+    const group = await make();
+    const known = async (): Promise<unknown> => {
+      const [row] = await identity.db.query<{ state: { mentions_disabled: unknown } }>(
+        `select state from directory_changes where kind = 'namespace' and entity_id = $1 order by version desc limit 1`,
+        [group.id],
+      );
+      return row!.state.mentions_disabled;
+    };
+    expect(await known()).toBeNull();
+    for (const mentions_disabled of [true, false]) {
+      await ada.client.put(`/api/v4/groups/${group.id}`).send({ mentions_disabled }).expect(200);
+      expect(await known()).toBe(mentions_disabled);
+    }
+  });
+
   it('moves everything below when the path changes, in one version', async () => {
     const top = await make();
     const child = await make({ parent_id: top.id });
-    const project = await ada.client
-      .post('/projects')
-      .body({ name: 'web', namespace_id: child.id })
-      .json<{ id: number; path_with_namespace: string }>();
+    const { body: project }: { body: { id: number; path_with_namespace: string } } = await ada.client
+      .post('/api/v4/projects')
+      .send({ name: 'web', namespace_id: child.id })
+      .expect(201);
     const versions = async () =>
       (await identity.db.query<{ version: number }>(`select version from directory_head`))[0]!.version;
     const before = await versions();
-    await ada.client.put(`/groups/${top.id}`).body({ path: 'moved-away' }).json();
+    await ada.client.put(`/api/v4/groups/${top.id}`).send({ path: 'moved-away' }).expect(200);
     expect(await versions()).toBe(before + 1);
-    const child2 = (await ada.client.get(`/groups/${child.id}`)).body;
+    const child2 = (await ada.client.get(`/api/v4/groups/${child.id}`)).body;
     expect(child2.full_path).toBe(`moved-away/${child.full_path.split('/')[1]}`);
-    expect((await ada.client.get(`/projects/${project.id}`)).body.path_with_namespace).toBe(`${child2.full_path}/web`);
-    const old = await ada.client.get(`/projects/${encodeURIComponent(project.path_with_namespace)}`);
-    expect([old.status, old.headers.get('location')]).toEqual([
-      301,
-      `http://localhost:8080/api/v4/projects/${project.id}`,
-    ]);
+    expect((await ada.client.get(`/api/v4/projects/${project.id}`)).body.path_with_namespace).toBe(
+      `${child2.full_path}/web`,
+    );
+    const old = await ada.client.get(`/api/v4/projects/${encodeURIComponent(project.path_with_namespace)}`);
+    expect([old.status, old.get('location')]).toEqual([301, `http://localhost:8080/api/v4/projects/${project.id}`]);
   });
 
   it.each([
@@ -444,7 +503,7 @@ describe('PUT /groups/:id', () => {
     [{ description: 'x'.repeat(501) }, { message: { description: ['is too long (maximum is 500 characters)'] } }],
   ])('refuses %j', async (body, expected) => {
     const group = await make();
-    const response = await ada.client.put(`/groups/${group.id}`).body(body);
+    const response = await ada.client.put(`/api/v4/groups/${group.id}`).send(body);
     expect([response.status, response.body]).toEqual([400, expected]);
   });
 
@@ -452,14 +511,17 @@ describe('PUT /groups/:id', () => {
     const top = await make({ visibility: 'internal' });
     const child = await make({ parent_id: top.id, visibility: 'internal' });
     const refuse = async (group: Group, visibility: string) =>
-      (await ada.client.put(`/groups/${group.id}`).body({ visibility })).body.message;
+      (await ada.client.put(`/api/v4/groups/${group.id}`).send({ visibility })).body.message;
     expect(await refuse(child, 'public')).toEqual({
       visibility_level: ['public is not allowed since the parent group has a internal visibility.'],
     });
     expect(await refuse(top, 'private')).toEqual({
       visibility_level: ['private is not allowed since there are sub-groups with higher visibility.'],
     });
-    await ada.client.post('/projects').body({ name: 'p', namespace_id: child.id, visibility: 'internal' }).json();
+    await ada.client
+      .post('/api/v4/projects')
+      .send({ name: 'p', namespace_id: child.id, visibility: 'internal' })
+      .expect(201);
     expect(await refuse(child, 'private')).toEqual({
       visibility_level: ['private is not allowed since this group contains projects with higher visibility.'],
     });
@@ -470,24 +532,24 @@ describe('DELETE /groups/:id', () => {
   it('marks first, and removes with the flag and the whole path', async () => {
     const top = await make();
     const child = await make({ parent_id: top.id });
-    const project = await ada.client
-      .post('/projects')
-      .body({ name: 'web', namespace_id: child.id })
-      .json<{ id: number }>();
-    const remove = (body: object = {}) => ada.client.delete(`/groups/${top.id}`).body(body).send();
+    const { body: project }: { body: { id: number } } = await ada.client
+      .post('/api/v4/projects')
+      .send({ name: 'web', namespace_id: child.id })
+      .expect(201);
+    const remove = (body: object = {}) => ada.client.delete(`/api/v4/groups/${top.id}`).send(body);
     expect((await remove({ permanently_remove: true, full_path: top.full_path })).body).toEqual({
       message: 'Group must be marked for deletion first.',
     });
     const first = await remove();
     expect([first.status, first.body]).toEqual([202, { message: '202 Accepted' }]);
-    expect((await ada.client.get(`/groups/${top.id}`)).body.marked_for_deletion_on).toBe(
+    expect((await ada.client.get(`/api/v4/groups/${top.id}`)).body.marked_for_deletion_on).toBe(
       new Date().toISOString().slice(0, 10),
     );
     expect((await remove()).body).toEqual({ message: 'Group has been already marked for deletion' });
     expect((await remove({ permanently_remove: true, full_path: 'wrong' })).body.message).toContain('is incorrect');
-    expect((await remove({ permanently_remove: 'true', full_path: top.full_path })).status).toBe(202);
-    for (const path of [`/groups/${top.id}`, `/groups/${child.id}`, `/projects/${project.id}`]) {
-      expect((await identity.root.get(path)).status).toBe(404);
+    await remove({ permanently_remove: 'true', full_path: top.full_path }).expect(202);
+    for (const path of [`/api/v4/groups/${top.id}`, `/api/v4/groups/${child.id}`, `/api/v4/projects/${project.id}`]) {
+      await identity.root.get(path).expect(404);
     }
     const gone = await identity.db.query<{ kind: string }>(
       `select kind from directory_changes where state is null and kind <> 'token' and entity_id = any($1)`,
@@ -502,12 +564,14 @@ describe('DELETE /groups/:id', () => {
   it('refuses maintainers, hides from strangers, and honours If-Unmodified-Since', async () => {
     const group = await make();
     await join(group, bob, 40);
-    expect((await bob.client.delete(`/groups/${group.id}`)).body).toEqual({ message: '403 Forbidden' });
+    expect((await bob.client.delete(`/api/v4/groups/${group.id}`)).body).toEqual({ message: '403 Forbidden' });
     const stranger = await identity.person(unique('stranger'));
-    expect((await stranger.client.delete(`/groups/${group.id}`)).body).toEqual({ message: '404 Group Not Found' });
+    expect((await stranger.client.delete(`/api/v4/groups/${group.id}`)).body).toEqual({
+      message: '404 Group Not Found',
+    });
     const late = await ada.client
-      .delete(`/groups/${group.id}`)
-      .header('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
+      .delete(`/api/v4/groups/${group.id}`)
+      .set('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
     expect([late.status, late.body]).toEqual([412, { message: '412 Precondition Failed' }]);
   });
 });

@@ -1,8 +1,8 @@
 import { aViewer, paging } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const invite = (guest: MadeGroup, into: MadeGroup) =>
-  ada.client.post(`/groups/${into.id}/share`).body({ group_id: guest.id, group_access: 20 }).json();
+  ada.client.post(`/api/v4/groups/${into.id}/share`).send({ group_id: guest.id, group_access: 20 }).expect(201);
 const idsOf = (body: { id: number }[]) => body.map((row) => row.id);
 
 describe.each([
@@ -28,11 +28,11 @@ describe.each([
     const hidden = await group(ada, { visibility: 'private' });
     await (list === 'invited_groups' ? invite(hidden, host) : invite(guest, hidden));
     const stranger = await person();
-    expect(idsOf((await stranger.client.get(`/groups/${from.id}/${list}`)).body)).toEqual([other.id]);
-    expect(idsOf((await identity.nobody.get(`/groups/${encodeURIComponent(from.full_path)}/${list}`)).body)).toEqual([
-      other.id,
-    ]);
-    const all = await identity.root.get(`/groups/${from.id}/${list}`);
+    expect(idsOf((await stranger.client.get(`/api/v4/groups/${from.id}/${list}`)).body)).toEqual([other.id]);
+    expect(
+      idsOf((await identity.nobody.get(`/api/v4/groups/${encodeURIComponent(from.full_path)}/${list}`)).body),
+    ).toEqual([other.id]);
+    const all = await identity.root.get(`/api/v4/groups/${from.id}/${list}`);
     expect(idsOf(all.body).sort((a, b) => a - b)).toEqual([other.id, hidden.id].sort((a, b) => a - b));
     expect(all.body[0]).toMatchObject({ web_url: expect.any(String), full_path: expect.any(String) });
   });
@@ -40,7 +40,7 @@ describe.each([
   it('is hidden with its group', async () => {
     const secret = await group(ada, { visibility: 'private' });
     for (const client of [identity.nobody, (await person()).client])
-      expect(await client.get(`/groups/${secret.id}/${list}`)).toMatchObject({
+      expect(await client.get(`/api/v4/groups/${secret.id}/${list}`)).toMatchObject({
         status: 404,
         body: { message: '404 Group Not Found' },
       });
@@ -50,7 +50,7 @@ describe.each([
     let path: string;
     beforeAll(async () => {
       const center = await group(ada);
-      path = `/groups/${center.id}/${list}`;
+      path = `/api/v4/groups/${center.id}/${list}`;
       for (let i = 0; i < 5; i++) {
         const one = await group(ada);
         await (list === 'invited_groups' ? invite(one, center) : invite(center, one));

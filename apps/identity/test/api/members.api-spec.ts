@@ -1,7 +1,7 @@
 import { aViewer, paging } from '@rookery/testing';
-import { HousekeepingJob } from '../../src/housekeeping/housekeeping.job';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { ExpiryJob } from '../../src/members/expiry.job';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -20,18 +20,18 @@ async function group(
   over: Readonly<Record<string, unknown>> = {},
 ): Promise<{ id: number; base: string; full_path: string }> {
   const path = unique('g');
-  const made = await ada.client
-    .post('/groups')
-    .body({ name: path, path, ...over })
-    .json<{ id: number; full_path: string }>();
-  return { ...made, base: `/groups/${made.id}/members` };
+  const { body: made }: { body: { id: number; full_path: string } } = await ada.client
+    .post('/api/v4/groups')
+    .send({ name: path, path, ...over })
+    .expect(201);
+  return { ...made, base: `/api/v4/groups/${made.id}/members` };
 }
 async function project(over: Readonly<Record<string, unknown>> = {}): Promise<{ id: number; base: string }> {
-  const made = await ada.client
-    .post('/projects')
-    .body({ name: unique('p'), ...over })
-    .json<{ id: number }>();
-  return { ...made, base: `/projects/${made.id}/members` };
+  const { body: made }: { body: { id: number } } = await ada.client
+    .post('/api/v4/projects')
+    .send({ name: unique('p'), ...over })
+    .expect(201);
+  return { ...made, base: `/api/v4/projects/${made.id}/members` };
 }
 const person = () => identity.person(unique('person'));
 const levels = (body: { id: number; access_level: number }[]) =>
@@ -45,8 +45,8 @@ describe.each([
     const source = await make();
     const added = await ada.client
       .post(source.base)
-      .body({ user_id: bob.id, access_level: 30, expires_at: inDays(10) });
-    expect(added.status).toBe(201);
+      .send({ user_id: bob.id, access_level: 30, expires_at: inDays(10) })
+      .expect(201);
     expect(added.body).toEqual({
       id: bob.id,
       username: 'bob',
@@ -63,12 +63,12 @@ describe.each([
       membership_state: 'active',
     });
     expect((await ada.client.get(`${source.base}/${bob.id}`)).body).toEqual(added.body);
-    const changed = await ada.client.put(`${source.base}/${bob.id}`).body({ access_level: '20', expires_at: null });
+    const changed = await ada.client.put(`${source.base}/${bob.id}`).send({ access_level: '20', expires_at: null });
     expect([changed.status, changed.body.access_level, changed.body.expires_at]).toEqual([200, 20, null]);
     const gone = await ada.client.delete(`${source.base}/${bob.id}`);
     expect([gone.status, gone.text]).toEqual([204, '']);
     expect((await ada.client.get(`${source.base}/${bob.id}`)).body).toEqual({ message: '404 Not found' });
-    expect((await ada.client.put(`${source.base}/${bob.id}`).body({ access_level: 20 })).body).toEqual({
+    expect((await ada.client.put(`${source.base}/${bob.id}`).send({ access_level: 20 })).body).toEqual({
       message: '404 Not found',
     });
     expect((await ada.client.delete(`${source.base}/${bob.id}`)).body).toEqual({ message: '404 Not found' });
@@ -78,17 +78,22 @@ describe.each([
     const source = await make();
     const [one, two, three] = [await person(), await person(), await person()];
     expect(
-      (await ada.client.post(source.base).form({ username: one.username.toUpperCase(), access_level: '10' })).body,
+      (
+        await ada.client
+          .post(source.base)
+          .type('form')
+          .send({ username: one.username.toUpperCase(), access_level: '10' })
+      ).body,
     ).toMatchObject({ id: one.id });
-    const several = await ada.client.post(source.base).body({ user_id: `${two.id},${three.id}`, access_level: 20 });
+    const several = await ada.client.post(source.base).send({ user_id: `${two.id},${three.id}`, access_level: 20 });
     expect([several.status, several.body]).toEqual([201, { status: 'success' }]);
-    const mixed = await ada.client.post(source.base).body({ user_id: `${two.id},${bob.id},999999`, access_level: 20 });
+    const mixed = await ada.client.post(source.base).send({ user_id: `${two.id},${bob.id},999999`, access_level: 20 });
     expect([mixed.status, mixed.body]).toEqual([
       400,
       { status: 'error', message: { [two.username]: 'Member already exists', '999999': 'User Not Found' } },
     ]);
-    expect((await ada.client.get(`${source.base}/${bob.id}`)).status).toBe(200);
-    const odd = await ada.client.post(source.base).body({ username: '__proto__,constructor', access_level: 20 });
+    await ada.client.get(`${source.base}/${bob.id}`).expect(200);
+    const odd = await ada.client.post(source.base).send({ username: '__proto__,constructor', access_level: 20 });
     expect([odd.status, odd.text]).toEqual([
       400,
       '{"status":"error","message":{"__proto__":"User Not Found","constructor":"User Not Found"}}',
@@ -99,17 +104,19 @@ describe.each([
     const source = await make();
     const ids: number[] = [];
     for (let i = 0; i < 4; i += 1) ids.push((await person()).id);
-    const add = (order: number[]) =>
-      ada.client.post(source.base).body({ user_id: order.join(), access_level: 20 }).send();
+    const add = (order: number[]) => ada.client.post(source.base).send({ user_id: order.join(), access_level: 20 });
     const answers = await Promise.all([add([...ids].reverse()), add(ids)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
-    const members = await ada.client.get(source.base).query({ user_ids: ids.join() }).json<{ id: number }[]>();
+    const { body: members }: { body: { id: number }[] } = await ada.client
+      .get(source.base)
+      .query({ user_ids: ids.join() })
+      .expect(200);
     expect(members.map(({ id }) => id)).toEqual(ids);
   });
 
   it('are refused with the documented bodies', async () => {
     const source = await make();
-    await ada.client.post(source.base).body({ user_id: bob.id, access_level: 20 }).json();
+    await ada.client.post(source.base).send({ user_id: bob.id, access_level: 20 }).expect(201);
     const cases: [object, number, unknown][] = [
       [{ user_id: bob.id, access_level: 20 }, 409, { message: 'Member already exists' }],
       [{ user_id: 999999, access_level: 20 }, 404, { message: '404 User Not Found' }],
@@ -124,7 +131,7 @@ describe.each([
       ],
     ];
     for (const [body, status, expected] of cases) {
-      const response = await ada.client.post(source.base).body(body);
+      const response = await ada.client.post(source.base).send(body);
       expect([body, response.status, response.body]).toEqual([body, status, expected]);
     }
   });
@@ -132,15 +139,15 @@ describe.each([
   it('may leave, and are managed by those who may', async () => {
     const source = await make({ visibility: 'public' });
     const [guest, manager, stranger] = [await person(), await person(), await person()];
-    await ada.client.post(source.base).body({ user_id: guest.id, access_level: 10 }).json();
-    await ada.client.post(source.base).body({ user_id: manager.id, access_level: 40 }).json();
-    const add = (by: Person) => by.client.post(source.base).body({ user_id: stranger.id, access_level: 10 }).send();
+    await ada.client.post(source.base).send({ user_id: guest.id, access_level: 10 }).expect(201);
+    await ada.client.post(source.base).send({ user_id: manager.id, access_level: 40 }).expect(201);
+    const add = (by: Person) => by.client.post(source.base).send({ user_id: stranger.id, access_level: 10 });
     expect((await add(guest)).body).toEqual({ message: '403 Forbidden' });
-    expect((await add(stranger)).status).toBe(403);
-    expect((await add(manager)).status).toBe(kind === 'group' ? 403 : 201);
+    await add(stranger).expect(403);
+    await add(manager).expect(kind === 'group' ? 403 : 201);
     expect((await identity.nobody.get(source.base)).body).toEqual({ message: '401 Unauthorized' });
-    expect((await stranger.client.get(source.base)).status).toBe(200);
-    expect((await guest.client.delete(`${source.base}/${guest.id}`)).status).toBe(204);
+    await stranger.client.get(source.base).expect(200);
+    await guest.client.delete(`${source.base}/${guest.id}`).expect(204);
     const [event] = await identity.db.query<{ payload: string }>(
       `select o::text as payload from outbox o where o::text like '%member.removed%' order by o::text desc limit 1`,
     );
@@ -150,17 +157,17 @@ describe.each([
   it('end with their day', async () => {
     const source = await make();
     const member = await person();
-    const added = await ada.client
+    await ada.client
       .post(source.base)
-      .body({ user_id: member.id, access_level: 30, expires_at: inDays(0) });
-    expect(added.status).toBe(201);
-    expect((await member.client.get(source.base)).status).toBe(404);
-    expect((await ada.client.get(`${source.base}/${member.id}`)).status).toBe(404);
+      .send({ user_id: member.id, access_level: 30, expires_at: inDays(0) })
+      .expect(201);
+    await member.client.get(source.base).expect(404);
+    await ada.client.get(`${source.base}/${member.id}`).expect(404);
     expect(levels((await ada.client.get(`${source.base}/all`)).body)).not.toHaveProperty(String(member.id));
-    // Cleared away or not, he can be added again.
-    expect((await ada.client.post(source.base).body({ user_id: member.id, access_level: 20 })).status).toBe(201);
+    // Cleared away or not, they can be added again.
+    await ada.client.post(source.base).send({ user_id: member.id, access_level: 20 }).expect(201);
     // A change that ends it today answers what it is now.
-    const ended = await ada.client.put(`${source.base}/${member.id}`).body({ access_level: 30, expires_at: inDays(0) });
+    const ended = await ada.client.put(`${source.base}/${member.id}`).send({ access_level: 30, expires_at: inDays(0) });
     expect(ended.body).toMatchObject({
       id: member.id,
       access_level: 30,
@@ -171,11 +178,11 @@ describe.each([
 
   it('honour If-Unmodified-Since', async () => {
     const source = await make();
-    await ada.client.post(source.base).body({ user_id: bob.id, access_level: 20 }).json();
-    const late = await ada.client
+    await ada.client.post(source.base).send({ user_id: bob.id, access_level: 20 }).expect(201);
+    await ada.client
       .delete(`${source.base}/${bob.id}`)
-      .header('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
-    expect(late.status).toBe(412);
+      .set('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT')
+      .expect(412);
   });
 });
 
@@ -184,8 +191,8 @@ describe('lists', () => {
   beforeAll(async () => {
     source = await group();
     for (const name of ['m-one', 'm-two', 'm-three', 'm-four']) {
-      const member = await identity.person(name);
-      await ada.client.post(source.base).body({ user_id: member.id, access_level: 20 }).json();
+      const member = await identity.person(name, name === 'm-two' ? { public_email: 'm-two@example.com' } : {});
+      await ada.client.post(source.base).send({ user_id: member.id, access_level: 20 }).expect(201);
     }
   });
   it.each(['', '/all'])('narrow by person: members%s', async (all) => {
@@ -193,10 +200,12 @@ describe('lists', () => {
       (await client.get(`${source.base}${all}`).query(query)).body.map((row: { username: string }) => row.username);
     expect(await find({ query: 'M-T' })).toEqual(['m-two', 'm-three']);
     expect(await find({ query: 'name of m-o' })).toEqual(['m-one']);
-    expect(await find({ query: 'm-one@example.com' })).toEqual(['m-one']);
-    expect(await find({ query: 'e@example' })).toEqual([]);
+    expect(await find({ query: 'm-two@example.com' })).toEqual(['m-two']);
+    expect(await find({ query: 'm-one@example.com' })).toEqual([]);
+    expect(await find({ query: 'o@example' })).toEqual([]);
+    expect(await find({ query: 'm-one@example.com' }, identity.root)).toEqual(['m-one']);
     expect(await find({ query: 'm-one@exam' }, identity.root)).toEqual(['m-one']);
-    expect(await find({ user_ids: [ada.id] })).toEqual(['ada']);
+    expect(await find({ 'user_ids[]': [ada.id] })).toEqual(['ada']);
     if (all === '') expect(await find({ skip_users: `${ada.id}` })).toEqual(['m-one', 'm-two', 'm-three', 'm-four']);
   });
   describe.each(['', '/all'])('members%s', (all) => {
@@ -216,9 +225,9 @@ describe('everybody with a level', () => {
     const below = await group({ parent_id: top.id });
     const inside = await project({ namespace_id: below.id });
     const [reader, both] = [await person(), await person()];
-    await ada.client.post(top.base).body({ user_id: reader.id, access_level: 20 }).json();
-    await ada.client.post(top.base).body({ user_id: both.id, access_level: 10 }).json();
-    await ada.client.post(inside.base).body({ user_id: both.id, access_level: 40 }).json();
+    await ada.client.post(top.base).send({ user_id: reader.id, access_level: 20 }).expect(201);
+    await ada.client.post(top.base).send({ user_id: both.id, access_level: 10 }).expect(201);
+    await ada.client.post(inside.base).send({ user_id: both.id, access_level: 40 }).expect(201);
     const { body } = await ada.client.get(`${inside.base}/all`);
     expect(levels(body)).toEqual({ [ada.id]: 50, [reader.id]: 20, [both.id]: 40 });
     expect((await ada.client.get(inside.base)).body.map((row: { id: number }) => row.id)).toEqual([both.id]);
@@ -226,20 +235,20 @@ describe('everybody with a level', () => {
       id: reader.id,
       access_level: 20,
     });
-    expect((await ada.client.get(`${inside.base}/${reader.id}`)).status).toBe(404);
+    await ada.client.get(`${inside.base}/${reader.id}`).expect(404);
     expect((await ada.client.get(`${inside.base}/all/${bob.id}`)).body).toEqual({ message: '404 Not found' });
   });
 
   it('counts invited groups, at most at the level of the invitation', async () => {
     const [host, invited] = [await group(), await group()];
     const guest = await person();
-    await ada.client.post(invited.base).body({ user_id: guest.id, access_level: 40 }).json();
+    await ada.client.post(invited.base).send({ user_id: guest.id, access_level: 40 }).expect(201);
     await identity.db.query(
       `insert into shares (source_type, source_id, group_id, access_level) values ('namespace', $1, $2, 20)`,
       [host.id, invited.id],
     );
     expect(levels((await ada.client.get(`${host.base}/all`)).body)).toMatchObject({ [guest.id]: 20, [ada.id]: 50 });
-    expect((await guest.client.get(`/groups/${host.id}`)).status).toBe(200);
+    await guest.client.get(`/api/v4/groups/${host.id}`).expect(200);
   });
 });
 
@@ -247,8 +256,8 @@ describe('rules', () => {
   it('a level is never below the inherited one', async () => {
     const top = await group();
     const below = await group({ parent_id: top.id });
-    await ada.client.post(top.base).body({ user_id: bob.id, access_level: 30 }).json();
-    const { status, body } = await ada.client.post(below.base).body({ user_id: bob.id, access_level: 20 });
+    await ada.client.post(top.base).send({ user_id: bob.id, access_level: 30 }).expect(201);
+    const { status, body } = await ada.client.post(below.base).send({ user_id: bob.id, access_level: 20 });
     const name = top.full_path;
     expect([status, body]).toEqual([
       400,
@@ -258,29 +267,29 @@ describe('rules', () => {
         },
       },
     ]);
-    expect((await ada.client.post(below.base).body({ user_id: bob.id, access_level: 40 })).status).toBe(201);
+    await ada.client.post(below.base).send({ user_id: bob.id, access_level: 40 }).expect(201);
   });
 
-  it('nobody grants more than he has', async () => {
+  it('nobody grants more than they have', async () => {
     const source = await project();
     const [manager, other, owner] = [await person(), await person(), await person()];
-    await ada.client.post(source.base).body({ user_id: manager.id, access_level: 40 }).json();
-    await ada.client.post(source.base).body({ user_id: owner.id, access_level: 50 }).json();
-    expect((await manager.client.post(source.base).body({ user_id: other.id, access_level: 50 })).body).toEqual({
+    await ada.client.post(source.base).send({ user_id: manager.id, access_level: 40 }).expect(201);
+    await ada.client.post(source.base).send({ user_id: owner.id, access_level: 50 }).expect(201);
+    expect((await manager.client.post(source.base).send({ user_id: other.id, access_level: 50 })).body).toEqual({
       message: '403 Forbidden',
     });
-    expect((await manager.client.put(`${source.base}/${owner.id}`).body({ access_level: 10 })).status).toBe(403);
-    expect((await manager.client.delete(`${source.base}/${owner.id}`)).status).toBe(403);
+    await manager.client.put(`${source.base}/${owner.id}`).send({ access_level: 10 }).expect(403);
+    await manager.client.delete(`${source.base}/${owner.id}`).expect(403);
   });
 
   it('the last owner of a group stays', async () => {
     const source = await group();
     expect((await ada.client.delete(`${source.base}/${ada.id}`)).body).toEqual({ message: '403 Forbidden' });
-    expect((await ada.client.put(`${source.base}/${ada.id}`).body({ access_level: 40 })).status).toBe(403);
-    await ada.client.post(source.base).body({ user_id: bob.id, access_level: 50 }).json();
+    await ada.client.put(`${source.base}/${ada.id}`).send({ access_level: 40 }).expect(403);
+    await ada.client.post(source.base).send({ user_id: bob.id, access_level: 50 }).expect(201);
     const answers = await Promise.all([
-      ada.client.delete(`${source.base}/${ada.id}`).send(),
-      bob.client.delete(`${source.base}/${bob.id}`).send(),
+      ada.client.delete(`${source.base}/${ada.id}`),
+      bob.client.delete(`${source.base}/${bob.id}`),
     ]);
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 403]);
   });
@@ -288,7 +297,7 @@ describe('rules', () => {
   it('the person of a personal project stays', async () => {
     const source = await project();
     expect((await identity.root.delete(`${source.base}/${ada.id}`)).body).toEqual({ message: '403 Forbidden' });
-    expect((await ada.client.put(`${source.base}/${ada.id}`).body({ access_level: 30 })).status).toBe(403);
+    await ada.client.put(`${source.base}/${ada.id}`).send({ access_level: 30 }).expect(403);
   });
 
   it('leaving a group leaves what is below, unless that is to be kept', async () => {
@@ -296,11 +305,11 @@ describe('rules', () => {
     const inside = await project({ namespace_id: top.id });
     const [one, two] = [await person(), await person()];
     for (const member of [one, two]) {
-      await ada.client.post(top.base).body({ user_id: member.id, access_level: 20 }).json();
-      await ada.client.post(inside.base).body({ user_id: member.id, access_level: 30 }).json();
+      await ada.client.post(top.base).send({ user_id: member.id, access_level: 20 }).expect(201);
+      await ada.client.post(inside.base).send({ user_id: member.id, access_level: 30 }).expect(201);
     }
-    await ada.client.delete(`${top.base}/${one.id}`).json();
-    await ada.client.delete(`${top.base}/${two.id}`).query({ skip_subresources: true }).json();
+    await ada.client.delete(`${top.base}/${one.id}`).expect(204);
+    await ada.client.delete(`${top.base}/${two.id}`).query({ skip_subresources: true }).expect(204);
     expect(levels((await ada.client.get(inside.base)).body)).toEqual({ [two.id]: 30 });
   });
 
@@ -308,9 +317,9 @@ describe('rules', () => {
     const source = await group();
     await ada.client
       .post(source.base)
-      .body({ user_id: bob.id, access_level: 30, expires_at: inDays(0) })
-      .json();
-    await identity.app.get(HousekeepingJob).run();
+      .send({ user_id: bob.id, access_level: 30, expires_at: inDays(0) })
+      .expect(201);
+    await identity.app.get(ExpiryJob).run();
     const [row] = await identity.db.query<{ count: number }>(
       `select count(*)::int as count from members where source_type = 'namespace' and source_id = $1 and user_id = $2`,
       [source.id, bob.id],

@@ -1,7 +1,7 @@
 import { aViewer, linksOf, parameterEncodings } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -13,11 +13,13 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 describe('POST /user/personal_access_tokens', () => {
-  const path = '/user/personal_access_tokens';
+  const path = '/api/v4/user/personal_access_tokens';
 
   it('makes a token that lasts until the end of the day', async () => {
-    const { status, body } = await ada.client.post(path).body({ name: 'cli', scopes: ['k8s_proxy'] });
-    expect(status).toBe(201);
+    const { body } = await ada.client
+      .post(path)
+      .send({ name: 'cli', scopes: ['k8s_proxy'] })
+      .expect(201);
     expect(body).toEqual({
       id: expect.any(Number),
       name: 'cli',
@@ -32,7 +34,7 @@ describe('POST /user/personal_access_tokens', () => {
       expires_at: inDays(1),
       token: expect.stringMatching(/^glpat-[A-Za-z0-9_-]{20}$/),
     });
-    expect((await ada.client.get(`/personal_access_tokens/${body.id}`)).body).toMatchObject({
+    expect((await ada.client.get(`/api/v4/personal_access_tokens/${body.id}`)).body).toMatchObject({
       id: body.id,
       name: 'cli',
     });
@@ -54,6 +56,10 @@ describe('POST /user/personal_access_tokens', () => {
   it.each<[object, object]>([
     [{ scopes: ['self_rotate'] }, { error: 'name is missing' }],
     [{ ...good, name: '' }, { error: 'name is empty' }],
+    [
+      { name: 'x', scopes: ['self_rotate'], description: 'x'.repeat(256) },
+      { error: 'description is too long (maximum is 255 characters)' },
+    ],
     [{ name: 'x' }, { error: 'scopes is missing' }],
     [{ name: 'x', scopes: [] }, { error: 'scopes is empty' }],
     [{ name: 'x', scopes: ['api'] }, { error: 'scopes does not have a valid value' }],
@@ -65,18 +71,18 @@ describe('POST /user/personal_access_tokens', () => {
       { message: `400 Bad request - Expiration date must be before ${inDays(366)}` },
     ],
   ])('refuses %j', async (body, expected) => {
-    const response = await ada.client.post(path).body(body);
+    const response = await ada.client.post(path).send(body);
     expect([response.status, response.body]).toEqual([400, expected]);
   });
 
   it('wants a caller', async () => {
-    const { status, body } = await identity.nobody.post(path).body(good);
+    const { status, body } = await identity.nobody.post(path).send(good);
     expect([status, body]).toEqual([401, { message: '401 Unauthorized' }]);
   });
 });
 
 describe('GET /personal_access_tokens/self/associations', () => {
-  const path = '/personal_access_tokens/self/associations';
+  const path = '/api/v4/personal_access_tokens/self/associations';
   const ids = (body: { groups: { id: number }[]; projects: { id: number }[] }) => ({
     groups: body.groups.map((group) => group.id),
     projects: body.projects.map((project) => project.id),
@@ -94,10 +100,9 @@ describe('GET /personal_access_tokens/self/associations', () => {
     const [owner, bob] = [await make.person(), await make.person()];
     const group = await make.group(owner);
     const project = await make.project(owner, { namespace_id: group.id, description: 'Leet.' });
-    await make.join(`/groups/${group.id}`, bob, 20);
-    await make.join(`/projects/${project.id}`, bob, 30);
-    const { status, body } = await bob.client.get(path);
-    expect(status).toBe(200);
+    await make.join(`/api/v4/groups/${group.id}`, bob, 20);
+    await make.join(`/api/v4/projects/${project.id}`, bob, 30);
+    const { body } = await bob.client.get(path).expect(200);
     expect(body).toEqual({
       groups: [
         {
@@ -143,9 +148,12 @@ describe('GET /personal_access_tokens/self/associations', () => {
     const below = await make.group(owner, { parent_id: group.id });
     const project = await make.project(owner, { namespace_id: below.id });
     const inviting = await make.group(owner);
-    await owner.client.post(`/groups/${inviting.id}/share`).body({ group_id: group.id, group_access: 10 }).json();
+    await owner.client
+      .post(`/api/v4/groups/${inviting.id}/share`)
+      .send({ group_id: group.id, group_access: 10 })
+      .expect(201);
     await make.group(owner, { visibility: 'public' });
-    await make.join(`/groups/${group.id}`, bob, 30);
+    await make.join(`/api/v4/groups/${group.id}`, bob, 30);
     expect(ids((await bob.client.get(path)).body)).toEqual({
       groups: [group.id, below.id, inviting.id],
       projects: [project.id],
@@ -172,11 +180,11 @@ describe('GET /personal_access_tokens/self/associations', () => {
     const project = await make.project(bob);
     const first = await bob.client.get(path).query({ per_page: 2 });
     expect(ids(first.body)).toEqual({ groups: groups.slice(0, 2), projects: [project.id] });
-    expect(first.headers.get('x-total')).toBe('5');
+    expect(first.get('x-total')).toBe('5');
     expect(Object.keys(linksOf(first))).toEqual(['next', 'first', 'last']);
     const last = await bob.client.get(path).query({ per_page: 2, page: 3 });
     expect(ids(last.body)).toEqual({ groups: groups.slice(4), projects: [] });
-    expect(last.headers.get('x-next-page')).toBe('');
+    expect(last.get('x-next-page')).toBe('');
     expect((await bob.client.get(path).query({ per_page: 0 })).body).toEqual({
       error: 'per_page has a value not allowed',
     });

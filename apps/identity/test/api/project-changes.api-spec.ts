@@ -1,8 +1,8 @@
 import { anonymousViewer, aViewer, parameterEncodings, refusalOrder } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -16,13 +16,9 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
-const picture = (filename = 'avatar.png', bytes: Uint8Array = PNG) => ({ avatar: { filename, bytes } });
 const create = (body: object, by: Person = ada) =>
-  by.client
-    .post('/projects')
-    .body({ name: unique('p'), ...body })
-    .send();
-const update = (id: number, body: object, by: Person = ada) => by.client.put(`/projects/${id}`).body(body).send();
+  by.client.post('/api/v4/projects').send({ name: unique('p'), ...body });
+const update = (id: number, body: object, by: Person = ada) => by.client.put(`/api/v4/projects/${id}`).send(body);
 const encoded = ({ path_with_namespace }: MadeProject) => encodeURIComponent(path_with_namespace);
 const eventsOf = (id: number) =>
   identity.db.query<{ payload: Record<string, unknown>; actor_id: number }>(
@@ -47,11 +43,16 @@ describe('POST /projects', () => {
 
   it('takes a picture by multipart, with everything else as text and an empty part beside it', async () => {
     const { status, body } = await ada.client
-      .post('/projects')
-      .multipart(
-        { name: unique('p'), file: '', issues_enabled: '0', lfs_enabled: '1', build_timeout: '700', topics: 'one,two' },
-        picture(),
-      );
+      .post('/api/v4/projects')
+      .field({
+        name: unique('p'),
+        file: '',
+        issues_enabled: '0',
+        lfs_enabled: '1',
+        build_timeout: '700',
+        topics: 'one,two',
+      })
+      .attach('avatar', PNG, 'avatar.png');
     expect([status, body.issues_enabled, body.lfs_enabled, body.build_timeout]).toEqual([201, false, true, 700]);
     expect(body.topics).toEqual(['one', 'two']);
     expect(body.avatar_url).toBe(`http://localhost:8080/uploads/-/system/project/avatar/${body.id}/avatar.png`);
@@ -88,10 +89,12 @@ describe('POST /projects', () => {
   });
 
   it('refuses a picture that is none, and another organization', async () => {
-    const text = picture('avatar.png', Buffer.from('no picture'));
-    const { status, body } = await ada.client.post('/projects').multipart({ name: unique('p') }, text);
+    const { status, body } = await ada.client
+      .post('/api/v4/projects')
+      .field({ name: unique('p') })
+      .attach('avatar', Buffer.from('no picture'), 'avatar.png');
     expect([status, Object.keys(body.message)]).toEqual([400, ['avatar']]);
-    expect((await create({ organization_id: 1 })).status).toBe(201);
+    await create({ organization_id: 1 }).expect(201);
     expect(await create({ organization_id: 2 })).toMatchObject({
       status: 404,
       body: { message: '404 Organization Not Found' },
@@ -100,8 +103,8 @@ describe('POST /projects', () => {
 
   it('makes nothing when one of its parts is refused', async () => {
     const name = unique('whole');
-    expect((await create({ name, topics: ['a\u0007b'] })).status).toBe(400);
-    expect((await create({ name })).status).toBe(201);
+    await create({ name, topics: ['a\u0007b'] }).expect(400);
+    await create({ name }).expect(201);
   });
 
   it.each([
@@ -139,21 +142,21 @@ describe('POST /projects', () => {
 
 describe('POST /projects/user/:user_id', () => {
   const make = (id: number | string, body: object, client = identity.root) =>
-    client.post(`/projects/user/${id}`).body(body).send();
+    client.post(`/api/v4/projects/user/${id}`).send(body);
 
-  it('makes a project of that person in his own namespace', async () => {
-    const { status, body } = await make(bob.id, { name: unique('his'), description: 'given' });
+  it('makes a project of that person in their own namespace', async () => {
+    const { status, body } = await make(bob.id, { name: unique('theirs'), description: 'given' });
     expect([status, body.creator_id, body.namespace.full_path, body.owner.id]).toEqual([201, bob.id, 'bob', bob.id]);
-    expect(body).toEqual((await identity.root.get(`/projects/${body.id}`)).body);
-    expect((await bob.client.get(`/projects/${body.id}`)).body.permissions.project_access.access_level).toBe(50);
+    expect(body).toEqual((await identity.root.get(`/api/v4/projects/${body.id}`)).body);
+    expect((await bob.client.get(`/api/v4/projects/${body.id}`)).body.permissions.project_access.access_level).toBe(50);
     expect((await eventsOf(body.id))[0]).toMatchObject({ actor_id: 1, payload: { creator_id: bob.id } });
   });
 
-  it('asks for his rights and his limit', async () => {
+  it('asks for their rights and their limit', async () => {
     const [home, full] = [await group(ada), await person({ projects_limit: 0 })];
     const notValid = { status: 400, body: { message: { namespace: ['is not valid'] } } };
     expect(await make(bob.id, { name: 'x', namespace_id: home.id })).toMatchObject(notValid);
-    expect((await make(ada.id, { name: 'x', namespace_id: home.id })).status).toBe(201);
+    await make(ada.id, { name: 'x', namespace_id: home.id }).expect(201);
     expect(Object.keys((await make(full.id, { name: 'x' })).body.message)).toEqual(['limit_reached']);
   });
 
@@ -172,7 +175,7 @@ describe('POST /projects/user/:user_id', () => {
     to: () => ({
       viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
       method: 'POST',
-      path: `/projects/user/${bob.id}`,
+      path: `/api/v4/projects/user/${bob.id}`,
       params: { name: unique('enc'), wiki_enabled: false, topics: ['one', 'two'] },
     }),
     seen: (body) => [body['wiki_access_level'], body['topics'], body['creator_id'] === bob.id],
@@ -183,7 +186,10 @@ describe('POST /projects/user/:user_id', () => {
 describe('PUT /projects/:id', () => {
   it('replaces topics, sets and takes away the picture, and leaves what is not sent', async () => {
     const made = await project(ada, { topics: ['old'], description: 'kept' });
-    const set = await ada.client.put(`/projects/${encoded(made)}`).multipart({ topics: 'new,newer' }, picture('b.png'));
+    const set = await ada.client
+      .put(`/api/v4/projects/${encoded(made)}`)
+      .field({ topics: 'new,newer' })
+      .attach('avatar', PNG, 'b.png');
     expect([set.status, set.body.topics, set.body.description]).toEqual([200, ['new', 'newer'], 'kept']);
     expect(set.body.avatar_url).toMatch(/\/b\.png$/);
     expect((await update(made.id, { name: unique('q') })).body).toMatchObject({ avatar_url: set.body.avatar_url });
@@ -209,33 +215,33 @@ describe('PUT /projects/:id', () => {
       [{ import_url: 'https://example.com/a.git' }, { import_url: ['git import source is disabled'] }],
       [{ topics: ['x'.repeat(256)], description: 'x' }, { topics: ['is too long (maximum is 255 characters)'] }],
     ];
-    const before = (await ada.client.get(`/projects/${made.id}`)).body;
+    const before = (await ada.client.get(`/api/v4/projects/${made.id}`)).body;
     for (const [sent, message] of cases) {
       const { status, body } = await update(made.id, sent);
       expect([sent, status, body]).toEqual([sent, 400, { message }]);
     }
-    expect((await ada.client.get(`/projects/${made.id}`)).body).toEqual(before);
+    expect((await ada.client.get(`/api/v4/projects/${made.id}`)).body).toEqual(before);
   });
 
   it('leaves alone a name that would not be allowed any more', async () => {
     const made = await project(ada);
     await identity.db.query(`update projects set name = '(old)' where id = $1`, [made.id]);
-    expect((await update(made.id, { name: '(old)', description: 'x' })).status).toBe(200);
-    expect((await update(made.id, { name: '(new)' })).status).toBe(400);
+    await update(made.id, { name: '(old)', description: 'x' }).expect(200);
+    await update(made.id, { name: '(new)' }).expect(400);
   });
 
   it('changes only letters of a name and path in place', async () => {
     const made = await project(ada);
     const path = made.path_with_namespace.split('/')[1]!.toUpperCase();
     expect((await update(made.id, { name: path, path })).body).toMatchObject({ name: path, path });
-    expect((await ada.client.get(`/projects/${encoded(made)}`)).body.id).toBe(made.id);
+    expect((await ada.client.get(`/api/v4/projects/${encoded(made)}`)).body.id).toBe(made.id);
   });
 
   it('is for maintainers and leaves visibility to owners', async () => {
     const made = await project(ada);
     const one = await person();
-    await join(`/projects/${made.id}`, one, 40);
-    expect((await update(made.id, { visibility: 'private', description: 'x' }, one)).status).toBe(200);
+    await join(`/api/v4/projects/${made.id}`, one, 40);
+    await update(made.id, { visibility: 'private', description: 'x' }, one).expect(200);
     expect(await update(made.id, { visibility: 'public' }, one)).toMatchObject({
       status: 403,
       body: { message: '403 Forbidden' },
@@ -246,10 +252,10 @@ describe('PUT /projects/:id', () => {
     () => identity.app,
     async () => {
       const [made, reader] = [await project(ada), await person()];
-      await join(`/projects/${made.id}`, reader, 30);
+      await join(`/api/v4/projects/${made.id}`, reader, 30);
       return {
         method: 'PUT',
-        path: `/projects/${made.id}`,
+        path: `/api/v4/projects/${made.id}`,
         good: { description: 'x' },
         bad: { visibility: 'secret' },
         anonymous: anonymousViewer(),
@@ -265,7 +271,7 @@ describe('PUT /projects/:id', () => {
     to: async () => ({
       viewer: aViewer({ userId: ada.id, username: 'ada' }),
       method: 'PUT',
-      path: `/projects/${encoded(await project(ada))}`,
+      path: `/api/v4/projects/${encoded(await project(ada))}`,
       params: { jobs_enabled: false, build_timeout: 900, topics: ['one', 'two'], squash_option: 'always' },
     }),
     seen: (body) => [body['jobs_enabled'], body['build_timeout'], body['topics'], body['squash_option']],

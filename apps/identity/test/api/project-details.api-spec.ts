@@ -1,8 +1,8 @@
 import { visibility } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 import { standpoint } from '../support/standings';
 
 let identity: IdentityApp;
@@ -15,15 +15,17 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const show = async (id: number, client: Person['client'], query: object = {}) => {
-  const { status, body } = await client.get(`/projects/${id}`).query({ ...query });
-  expect(status).toBe(200);
+  const { body } = await client
+    .get(`/api/v4/projects/${id}`)
+    .query({ ...query })
+    .expect(200);
   return body;
 };
 const share = (id: number, group_id: number, group_access: number) =>
   ada.client
-    .post(`/projects/${id}/share`)
-    .body({ group_id, group_access, expires_at: inDays(9) })
-    .json();
+    .post(`/api/v4/projects/${id}/share`)
+    .send({ group_id, group_access, expires_at: inDays(9) })
+    .expect(201);
 
 describe('GET /projects/:id', () => {
   it('shows topics in their order, in both shapes', async () => {
@@ -36,15 +38,17 @@ describe('GET /projects/:id', () => {
   it('shows where it was forked from, as far as the caller may know', async () => {
     const origin = await project(ada, { visibility: 'public', topics: ['source'], description: 'first' });
     const bob = await person();
-    const fork = await bob.client.post(`/projects/${origin.id}/fork`).json<{ id: number }>();
-    await ada.client.post(`/projects/${fork.id}/star`).json();
+    const { body: fork }: { body: { id: number } } = await bob.client
+      .post(`/api/v4/projects/${origin.id}/fork`)
+      .expect(201);
+    await ada.client.post(`/api/v4/projects/${fork.id}/star`).expect(201);
     const shown = await show(fork.id, bob.client);
     expect(shown).toMatchObject({ star_count: 1, forks_count: 0 });
     expect(shown.forked_from_project).toEqual(await show(origin.id, identity.nobody));
-    await ada.client.put(`/projects/${origin.id}`).body({ visibility: 'private' }).json();
+    await ada.client.put(`/api/v4/projects/${origin.id}`).send({ visibility: 'private' }).expect(200);
     expect(await show(fork.id, bob.client)).not.toHaveProperty('forked_from_project');
     expect((await show(fork.id, identity.root)).forked_from_project.id).toBe(origin.id);
-    await join(`/projects/${origin.id}`, bob, 10);
+    await join(`/api/v4/projects/${origin.id}`, bob, 10);
     expect((await show(fork.id, bob.client)).forked_from_project.id).toBe(origin.id);
     await identity.db.query(`update members set expires_on = current_date where source_id = $1 and user_id = $2`, [
       origin.id,
@@ -55,15 +59,18 @@ describe('GET /projects/:id', () => {
 
   it('counts open issues for those who may see issues', async () => {
     const { id } = await project(ada, { visibility: 'public', issues_access_level: 'private' });
-    await identity.db.query(`update project_statistics set open_issues_count = 7 where project_id = $1`, [id]);
+    await identity.db.query(
+      `update project_statistics set open_issues_count = 7, open_public_issues_count = 7 where project_id = $1`,
+      [id],
+    );
     const bob = await person();
     expect(await show(id, ada.client)).toMatchObject({ open_issues_count: 7, _links: { issues: expect.any(String) } });
     const outside = await show(id, bob.client);
     expect(outside).not.toHaveProperty('open_issues_count');
     expect(outside._links).not.toHaveProperty('issues');
-    await ada.client.put(`/projects/${id}`).body({ issues_access_level: 'disabled' }).json();
+    await ada.client.put(`/api/v4/projects/${id}`).send({ issues_access_level: 'disabled' }).expect(200);
     expect(await show(id, ada.client)).not.toHaveProperty('open_issues_count');
-    await ada.client.put(`/projects/${id}`).body({ issues_access_level: 'enabled' }).json();
+    await ada.client.put(`/api/v4/projects/${id}`).send({ issues_access_level: 'enabled' }).expect(200);
     expect((await show(id, bob.client)).open_issues_count).toBe(7);
     const links = (await show(id, bob.client))._links;
     const at = `http://localhost:8080/api/v4/projects/${id}`;
@@ -76,6 +83,104 @@ describe('GET /projects/:id', () => {
       events: `${at}/events`,
       members: `${at}/members`,
       cluster_agents: `${at}/cluster_agents`,
+    });
+  });
+
+  describe('with confidential issues', () => {
+    const ALL = 7;
+    const PUBLIC = 5;
+    let home: MadeGroup;
+    let id: number;
+    beforeAll(async () => {
+      home = await group(ada, { visibility: 'public' });
+      id = (await project(ada, { namespace_id: home.id, visibility: 'public' })).id;
+      await identity.db.query(
+        `update project_statistics set open_issues_count = $2, open_public_issues_count = $3 where project_id = $1`,
+        [id, ALL, PUBLIC],
+      );
+    });
+    const countOf = ({ open_issues_count }: { open_issues_count: number }): number => open_issues_count;
+
+    it.each<[string, number | null, number]>([
+      ['a stranger', null, PUBLIC],
+      ['a guest', 10, PUBLIC],
+      ['a planner', 15, ALL],
+      ['a reporter', 20, ALL],
+      ['a developer', 30, ALL],
+      ['a maintainer', 40, ALL],
+      ['an owner', 50, ALL],
+    ])('counts for %s what they read by their role', async (_, level, expected) => {
+      const somebody = await person();
+      if (level !== null) await join(`/api/v4/projects/${id}`, somebody, level);
+      expect(countOf(await show(id, somebody.client))).toBe(expected);
+      const starred = await somebody.client.post(`/api/v4/projects/${id}/star`).expect(201);
+      expect(countOf(starred.body)).toBe(expected);
+      const { body: left } = await somebody.client.post(`/api/v4/projects/${id}/unstar`).expect(201);
+      expect(countOf(left)).toBe(expected);
+      const paths = [
+        `/api/v4/projects?id_after=${id - 1}&id_before=${id + 1}`,
+        `/api/v4/groups/${home.id}/projects`,
+        `/api/v4/users/${somebody.id}/starred_projects`,
+      ];
+      await somebody.client.post(`/api/v4/projects/${id}/star`).expect(201);
+      for (const path of paths) {
+        const { body } = await somebody.client.get(path).expect(200);
+        expect([path, body.map(countOf)]).toEqual([path, [expected]]);
+      }
+      const { body: shown } = await somebody.client.get(`/api/v4/groups/${home.id}`).expect(200);
+      expect(shown.projects.map(countOf)).toEqual([expected]);
+    });
+
+    it('counts all of them for administrators, and for whoever has the role by an invited group', async () => {
+      expect(countOf(await show(id, identity.root))).toBe(ALL);
+      const [guest, planner] = [await person(), await person()];
+      const invited = await group(ada, { visibility: 'public' });
+      await join(`/api/v4/groups/${invited.id}`, guest, 10);
+      await join(`/api/v4/groups/${invited.id}`, planner, 40);
+      await share(id, invited.id, 15);
+      expect(countOf(await show(id, guest.client))).toBe(PUBLIC);
+      expect(countOf(await show(id, planner.client))).toBe(ALL);
+      const shared = (client: Person['client']) => client.get(`/api/v4/groups/${invited.id}`).expect(200);
+      for (const [one, expected] of [
+        [guest, PUBLIC],
+        [planner, ALL],
+      ] as const) {
+        expect((await shared(one.client)).body.shared_projects.map(countOf)).toEqual([expected]);
+        const { body } = await one.client.get(`/api/v4/groups/${invited.id}/projects/shared`).expect(200);
+        expect(body.map(countOf)).toEqual([expected]);
+      }
+    });
+
+    it('tells anonymous callers no number anywhere', async () => {
+      const paths = [
+        `/api/v4/projects/${id}`,
+        `/api/v4/projects?id_after=${id - 1}&id_before=${id + 1}`,
+        `/api/v4/groups/${home.id}/projects`,
+        `/api/v4/groups/${home.id}`,
+        `/api/v4/projects/${id}/forks`,
+        `/api/v4/users/${ada.id}/projects`,
+        `/api/v4/users/${ada.id}/starred_projects`,
+      ];
+      for (const path of paths) {
+        const { text } = await identity.nobody.get(path).expect(200);
+        expect([path, text.includes('open_issues_count')]).toEqual([path, false]);
+      }
+    });
+
+    it('counts for whoever changes or copies it what they read', async () => {
+      const maintainer = await person();
+      await join(`/api/v4/projects/${id}`, maintainer, 40);
+      const { body: changed } = await maintainer.client
+        .put(`/api/v4/projects/${id}`)
+        .send({ description: 'x' })
+        .expect(200);
+      expect(countOf(changed)).toBe(ALL);
+      const stranger = await person();
+      const { body: fork } = await stranger.client.post(`/api/v4/projects/${id}/fork`).expect(201);
+      expect(countOf(fork)).toBe(0);
+      expect(fork.forked_from_project).not.toHaveProperty('open_issues_count');
+      const { body: forks } = await stranger.client.get(`/api/v4/projects/${id}/forks`).expect(200);
+      expect(forks.map(countOf)).toEqual([0]);
     });
   });
 
@@ -98,7 +203,7 @@ describe('GET /projects/:id', () => {
       expect(await names(bob.client)).toEqual([open.id]);
       expect(await names(ada.client)).toEqual([open.id, secret.id]);
       expect(await names(identity.root)).toEqual([open.id, secret.id]);
-      await join(`/groups/${secret.id}`, bob, 10);
+      await join(`/api/v4/groups/${secret.id}`, bob, 10);
       expect(await names(bob.client)).toEqual([open.id, secret.id]);
       expect((await show(id, bob.client)).shared_with_groups[0]).toEqual({
         group_id: open.id,
@@ -113,14 +218,14 @@ describe('GET /projects/:id', () => {
       const [eve, mia] = [await person(), await person()];
       const of = async (who: Person) => (await show(id, who.client)).permissions;
       expect(await of(eve)).toEqual({ project_access: null, group_access: null });
-      await join(`/groups/${open.id}`, eve, 40);
+      await join(`/api/v4/groups/${open.id}`, eve, 40);
       expect(await of(eve)).toEqual({
         project_access: null,
         group_access: { access_level: 20, notification_level: 3 },
       });
-      await join(`/projects/${id}`, eve, 10);
+      await join(`/api/v4/projects/${id}`, eve, 10);
       expect((await of(eve)).project_access.access_level).toBe(10);
-      await join(`/groups/${secret.id}`, mia, 15);
+      await join(`/api/v4/groups/${secret.id}`, mia, 15);
       expect((await of(mia)).group_access.access_level).toBe(15);
       expect((await of(ada)).group_access.access_level).toBe(50);
     });
@@ -144,9 +249,9 @@ describe('GET /projects/:id', () => {
     for (const client of [bob.client, identity.nobody]) {
       expect(await show(id, client, { statistics: true })).not.toHaveProperty('statistics');
     }
-    await join(`/projects/${id}`, bob, 15);
+    await join(`/api/v4/projects/${id}`, bob, 15);
     expect(await show(id, bob.client, { statistics: true })).not.toHaveProperty('statistics');
-    const { status, body } = await ada.client.get(`/projects/${id}?statistics=x`);
+    const { status, body } = await ada.client.get(`/api/v4/projects/${id}?statistics=x`);
     expect([status, body]).toEqual([400, { error: 'statistics is invalid' }]);
   });
 
@@ -158,8 +263,8 @@ describe('GET /projects/:id', () => {
 
   it('shows custom attributes to administrators on request', async () => {
     const { id } = await project(ada, { visibility: 'public' });
-    await identity.root.put(`/projects/${id}/custom_attributes/b`).body({ value: '2' }).json();
-    await identity.root.put(`/projects/${id}/custom_attributes/a`).body({ value: '1' }).json();
+    await identity.root.put(`/api/v4/projects/${id}/custom_attributes/b`).send({ value: '2' }).expect(200);
+    await identity.root.put(`/api/v4/projects/${id}/custom_attributes/a`).send({ value: '1' }).expect(200);
     expect((await show(id, identity.root, { with_custom_attributes: true })).custom_attributes).toEqual([
       { key: 'a', value: '1' },
       { key: 'b', value: '2' },
@@ -176,15 +281,15 @@ describe('GET /projects/:id', () => {
     );
     const secrets = ['runners_token', 'import_url', 'import_type', 'build_timeout', 'auto_devops_enabled'];
     const [bob, mia] = [await person(), await person()];
-    await join(`/projects/${id}`, bob, 30);
-    await join(`/projects/${id}`, mia, 40);
+    await join(`/api/v4/projects/${id}`, bob, 30);
+    await join(`/api/v4/projects/${id}`, mia, 40);
     const [few, most] = [await show(id, bob.client), await show(id, mia.client)];
     for (const name of [...secrets, 'import_error']) {
       expect(few).not.toHaveProperty(name);
       expect(most).toHaveProperty(name);
     }
     expect(most.import_error).toBe('broken');
-    const [listed] = (await mia.client.get('/projects?search=administered')).body;
+    const [listed] = (await mia.client.get('/api/v4/projects?search=administered')).body;
     for (const name of secrets) expect(listed).toHaveProperty(name);
     expect(listed).not.toHaveProperty('import_error');
   });
@@ -193,19 +298,19 @@ describe('GET /projects/:id', () => {
     const { id } = await project(ada, { description: 'd' });
     const shown = await show(id, ada.client);
     expect(Object.keys(shown)).toEqual(expect.arrayContaining(FIELDS));
-    expect((await ada.client.head(`/projects/${id}`)).status).toBe(200);
+    await ada.client.head(`/api/v4/projects/${id}`).expect(200);
   });
 
   visibility({
     app: () => identity.app,
     from: async (level, standing) => {
       const { id } = await project(ada, { visibility: level });
-      return standpoint(identity, standing, `/projects/${id}`, `/projects/${id}`);
+      return standpoint(identity, standing, `/api/v4/projects/${id}`, `/api/v4/projects/${id}`);
     },
   });
 });
 
-/** Source: requirements 2 §2 Group, items of `projects`; reference identity-and-import 10.2, full shape. */
+/** Source: requirements 2 §2 Group; reference identity-and-import 10.2. */
 const FIELDS =
   `id description default_branch tag_list topics archived visibility ssh_url_to_repo http_url_to_repo web_url
   name name_with_namespace path path_with_namespace issues_enabled merge_requests_enabled wiki_enabled jobs_enabled

@@ -1,8 +1,8 @@
 import { anonymousViewer, aViewer, parameterEncodings, refusalOrder } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -18,7 +18,7 @@ afterAll(() => identity.close());
 const open = (over = {}) => project(ada, { visibility: 'public', ...over });
 const encoded = ({ path_with_namespace }: MadeProject) => encodeURIComponent(path_with_namespace);
 const fork = (by: Person, id: number | string, body: object = {}) =>
-  by.client.post(`/projects/${id}/fork`).body(body).send();
+  by.client.post(`/api/v4/projects/${id}/fork`).send(body);
 const column = async (id: number, name: string): Promise<unknown> =>
   (await identity.db.query<Record<string, unknown>>(`select ${name} as value from projects where id = $1`, [id]))[0]![
     'value'
@@ -36,8 +36,7 @@ describe('POST /projects/:id/fork', () => {
       ci_config_path: 'ci.yml',
       merge_method: 'ff',
     });
-    const { status, body } = await fork(bob, encoded(source));
-    expect(status).toBe(201);
+    const { body } = await fork(bob, encoded(source)).expect(201);
     expect(body).toMatchObject({
       name: 'Bird House',
       path: 'bird-house',
@@ -56,9 +55,9 @@ describe('POST /projects/:id/fork', () => {
       star_count: 0,
       permissions: { project_access: { access_level: 50, notification_level: 3 }, group_access: null },
     });
-    expect(body).toEqual((await bob.client.get(`/projects/${body.id}`)).body);
+    expect(body).toEqual((await bob.client.get(`/api/v4/projects/${body.id}`)).body);
     expect(await column(body.id, 'forked_from_project_id')).toBe(source.id);
-    expect((await ada.client.get(`/projects/${source.id}`)).body.forks_count).toBe(1);
+    expect((await ada.client.get(`/api/v4/projects/${source.id}`)).body.forks_count).toBe(1);
     const events = await identity.db.query<{ subject: string; payload: unknown }>(
       `select subject, payload from outbox where aggregate_type = 'project' and aggregate_id = $1 order by id`,
       [body.id],
@@ -114,17 +113,18 @@ describe('POST /projects/:id/fork', () => {
 
   it('takes the picture along', async () => {
     const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
-    const source = await ada.client
-      .post('/projects')
-      .multipart({ name: unique('pictured'), visibility: 'public' }, { avatar: { filename: 'a.png', bytes: png } })
-      .json<MadeProject>();
+    const { body: source }: { body: MadeProject } = await ada.client
+      .post('/api/v4/projects')
+      .field({ name: unique('pictured'), visibility: 'public' })
+      .attach('avatar', png, 'a.png')
+      .expect(201);
     const { body } = await fork(bob, source.id);
     expect(body.avatar_url).toBe(`http://localhost:8080/uploads/-/system/project/avatar/${body.id}/a.png`);
   });
 
   it('is 409 by field when the name or path is taken, the space is full, or they cannot be', async () => {
     const source = await open({ name: 'Twice Forked' });
-    expect((await fork(bob, source.id)).status).toBe(201);
+    await fork(bob, source.id).expect(201);
     const cases: [object, object][] = [
       [{}, { 'project_namespace.name': [TAKEN], name: [TAKEN], path: [TAKEN] }],
       [{ name: 'New' }, { path: [TAKEN] }],
@@ -146,28 +146,28 @@ describe('POST /projects/:id/fork', () => {
     });
   });
 
-  it('tells nothing of namespaces that the caller may not know, and refuses those where he may not create', async () => {
+  it('tells nothing of namespaces that the caller may not know, and refuses those where they may not create', async () => {
     const source = await open();
     const [secret, shown] = [await group(ada), await group(ada, { visibility: 'public' })];
     const unknown = { status: 404, body: { message: '404 Namespace Not Found' } };
     for (const where of [{ namespace_id: secret.id }, { namespace: 'none/such' }, { namespace: 'ada' }])
       expect(await fork(bob, source.id, where)).toMatchObject(unknown);
     expect(await fork(bob, source.id, { namespace: shown.full_path })).toMatchObject(NO_TARGET);
-    await join(`/groups/${shown.id}`, bob, 20);
+    await join(`/api/v4/groups/${shown.id}`, bob, 20);
     expect(await fork(bob, source.id, { namespace: shown.full_path })).toMatchObject(NO_TARGET);
     const bot = identity.as({ userId: 9_999, username: 'bot', isBot: true });
-    expect((await bot.post(`/projects/${source.id}/fork`)).body).toEqual(NO_TARGET.body);
+    expect((await bot.post(`/api/v4/projects/${source.id}/fork`)).body).toEqual(NO_TARGET.body);
   });
 
   it('lets an administrator fork into any namespace', async () => {
     const source = await project(ada);
-    const { status, body } = await identity.root.post(`/projects/${source.id}/fork`).body({ namespace: 'bob' });
+    const { status, body } = await identity.root.post(`/api/v4/projects/${source.id}/fork`).send({ namespace: 'bob' });
     expect([status, body.path_with_namespace, body.creator_id]).toEqual([
       201,
       source.path_with_namespace.replace('ada/', 'bob/'),
       1,
     ]);
-    expect((await bob.client.get(`/projects/${body.id}`)).body.permissions.project_access.access_level).toBe(50);
+    expect((await bob.client.get(`/api/v4/projects/${body.id}`)).body.permissions.project_access.access_level).toBe(50);
   });
 
   it.each<[Readonly<Record<string, unknown>>, number, number]>([
@@ -185,7 +185,7 @@ describe('POST /projects/:id/fork', () => {
   ])('of %j with level %i: %i', async (over, level, expected) => {
     const source = await project(ada, over);
     const one = await person();
-    if (level > 0) await join(`/projects/${source.id}`, one, level);
+    if (level > 0) await join(`/api/v4/projects/${source.id}`, one, level);
     const { status, body } = await fork(one, source.id);
     expect(status).toBe(expected);
     if (expected === 404) expect(body).toEqual({ message: '404 Not Found' });
@@ -194,23 +194,23 @@ describe('POST /projects/:id/fork', () => {
   it('stays within the top-level group that wants it so, but for administrators', async () => {
     const root = await group(ada, { visibility: 'public' });
     const sub = await group(ada, { visibility: 'public', parent_id: root.id });
-    await ada.client.put(`/groups/${root.id}`).body({ prevent_forking_outside_group: true }).json();
+    await ada.client.put(`/api/v4/groups/${root.id}`).send({ prevent_forking_outside_group: true }).expect(200);
     const source = await project(ada, { namespace_id: root.id, visibility: 'public' });
     expect(await fork(ada, source.id)).toMatchObject(NO_TARGET);
-    expect((await fork(ada, source.id, { namespace_id: sub.id })).status).toBe(201);
-    expect((await identity.root.post(`/projects/${source.id}/fork`)).status).toBe(201);
+    await fork(ada, source.id, { namespace_id: sub.id }).expect(201);
+    await identity.root.post(`/api/v4/projects/${source.id}/fork`).expect(201);
   });
 
   it('is possible of an archived project and of a fork, and outlives its source', async () => {
     const source = await open();
-    await ada.client.post(`/projects/${source.id}/archive`).json();
+    await ada.client.post(`/api/v4/projects/${source.id}/archive`).expect(201);
     const first = await fork(bob, source.id);
     expect([first.status, first.body.archived]).toEqual([201, false]);
     const second = await fork(ada, first.body.id, { path: unique('again'), name: unique('again') });
     expect(await column(second.body.id, 'forked_from_project_id')).toBe(first.body.id);
-    await identity.root.delete(`/projects/${first.body.id}`).send();
+    await identity.root.delete(`/api/v4/projects/${first.body.id}`);
     const gone = { permanently_remove: true, full_path: first.body.path_with_namespace };
-    await identity.root.delete(`/projects/${first.body.id}`).body(gone).send();
+    await identity.root.delete(`/api/v4/projects/${first.body.id}`).send(gone);
     expect(await column(second.body.id, 'forked_from_project_id')).toBeNull();
     expect(await column(source.id, 'forks_count')).toBe(0);
   });
@@ -237,7 +237,7 @@ describe('POST /projects/:id/fork', () => {
     });
     expect((await fork(bob, id, { namespace_id: 'x' })).body).toEqual({ error: 'namespace_id is invalid' });
     expect((await fork(bob, id, { name: 'a\0' })).body).toEqual({ error: 'name is invalid' });
-    expect((await fork(bob, id, { namespace_id: 9_007_199_254_740_991 })).status).toBe(404);
+    await fork(bob, id, { namespace_id: 9_007_199_254_740_991 }).expect(404);
   });
 
   parameterEncodings({
@@ -249,7 +249,7 @@ describe('POST /projects/:id/fork', () => {
       return {
         viewer,
         method: 'POST',
-        path: `/projects/${id}/fork`,
+        path: `/api/v4/projects/${id}/fork`,
         params: { name, path: unique('enc'), visibility: 'private', namespace_id: bob.namespaceId },
       };
     },
@@ -261,7 +261,7 @@ describe('POST /projects/:id/fork', () => {
     () => identity.app,
     async () => ({
       method: 'POST',
-      path: `/projects/${(await project(ada)).id}/fork`,
+      path: `/api/v4/projects/${(await project(ada)).id}/fork`,
       good: {},
       bad: { visibility: 'secret' },
       anonymous: anonymousViewer(),

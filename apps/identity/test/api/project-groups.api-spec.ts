@@ -1,8 +1,8 @@
 import { aViewer, paging, visibility } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup, MadeProject } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 import { standpoint } from '../support/standings';
 
 let identity: IdentityApp;
@@ -24,9 +24,9 @@ beforeAll(async () => {
   const gone = await group(ada, { visibility: 'public' });
   const share = (group_id: number, group_access: number) =>
     ada.client
-      .post(`/projects/${deep.id}/share`)
-      .body({ group_id, group_access, expires_at: inDays(3) })
-      .json();
+      .post(`/api/v4/projects/${deep.id}/share`)
+      .send({ group_id, group_access, expires_at: inDays(3) })
+      .expect(201);
   await share(invited.id, 20);
   await share(secret.id, 40);
   await share(gone.id, 40);
@@ -36,12 +36,12 @@ afterAll(() => identity.close());
 
 const idsOf = (groups: readonly { id: number }[]) => groups.map((one) => one.id);
 const list = async (query: object = {}, client = identity.nobody) =>
-  idsOf((await client.get(`/projects/${deep.id}/groups`).query({ ...query })).body);
+  idsOf((await client.get(`/api/v4/projects/${deep.id}/groups`).query({ ...query })).body);
 
 describe('GET /projects/:id/groups', () => {
   it('lists the groups above, up to the top', async () => {
     const { status, body } = await identity.nobody.get(
-      `/projects/${encodeURIComponent(deep.path_with_namespace)}/groups`,
+      `/api/v4/projects/${encodeURIComponent(deep.path_with_namespace)}/groups`,
     );
     expect([status, idsOf(body)]).toEqual([200, idsOf(above)]);
     expect(body[1]).toEqual({
@@ -69,38 +69,40 @@ describe('GET /projects/:id/groups', () => {
   it('narrows by name and leaves out', async () => {
     expect(await list({ search: 'TOP' })).toEqual([above[0]!.id]);
     expect(await list({ search: '%' })).toEqual([]);
-    expect(await list({ skip_groups: [above[0]!.id, above[2]!.id] })).toEqual(idsOf([above[1]!, above[3]!, above[4]!]));
+    expect(await list({ 'skip_groups[]': [above[0]!.id, above[2]!.id] })).toEqual(
+      idsOf([above[1]!, above[3]!, above[4]!]),
+    );
     expect(await list({ skip_groups: `${above[0]!.id},${above[1]!.id}`, per_page: 1 })).toEqual([above[2]!.id]);
-    const bad = await identity.nobody.get(`/projects/${deep.id}/groups?skip_groups=x`);
+    const bad = await identity.nobody.get(`/api/v4/projects/${deep.id}/groups?skip_groups=x`);
     expect([bad.status, bad.body]).toEqual([400, { error: 'skip_groups is invalid' }]);
   });
 
   it('has none for a personal project, and is not there for one that cannot be seen', async () => {
     const own = await project(ada);
-    expect((await ada.client.get(`/projects/${own.id}/groups`)).body).toEqual([]);
-    const unseen = await bob.client.get(`/projects/${own.id}/groups`);
+    expect((await ada.client.get(`/api/v4/projects/${own.id}/groups`)).body).toEqual([]);
+    const unseen = await bob.client.get(`/api/v4/projects/${own.id}/groups`);
     expect([unseen.status, unseen.body]).toEqual([404, { message: '404 Project Not Found' }]);
   });
 
   it('names private groups above to members of the project alone, since its path names them too', async () => {
     const hidden = await group(ada);
     const inside = await project(ada, { namespace_id: hidden.id });
-    await join(`/projects/${inside.id}`, bob, 10);
-    expect(idsOf((await bob.client.get(`/projects/${inside.id}/groups`)).body)).toEqual([hidden.id]);
+    await join(`/api/v4/projects/${inside.id}`, bob, 10);
+    expect(idsOf((await bob.client.get(`/api/v4/projects/${inside.id}/groups`)).body)).toEqual([hidden.id]);
   });
 
   visibility({
     app: () => identity.app,
     from: async (level, standing) => {
       const { id } = await project(ada, { visibility: level });
-      return standpoint(identity, standing, `/projects/${id}`, `/projects/${id}/groups`);
+      return standpoint(identity, standing, `/api/v4/projects/${id}`, `/api/v4/projects/${id}/groups`);
     },
   });
 
   paging(() => ({
     app: identity.app,
     viewer: aViewer({ userId: bob.id, username: 'bob' }),
-    path: `/projects/${deep.id}/groups`,
+    path: `/api/v4/projects/${deep.id}/groups`,
     query: { with_shared: false },
     rows: 5,
   }));

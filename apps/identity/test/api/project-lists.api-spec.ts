@@ -1,8 +1,8 @@
 import { aViewer, paging, visibility } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 import { standpoint } from '../support/standings';
 
 let identity: IdentityApp;
@@ -34,15 +34,18 @@ describe('the projects of a member', () => {
     const [alone, shared] = [await at(other.id), await at(other.id)];
     await project(ada, { visibility: 'public' });
     const own = await project(me);
-    await join(`/groups/${top.id}`, me, 30);
-    await join(`/groups/${invited.id}`, me, 40);
-    for (const { id } of [twice, alone]) await join(`/projects/${id}`, me, 30);
+    await join(`/api/v4/groups/${top.id}`, me, 30);
+    await join(`/api/v4/groups/${invited.id}`, me, 40);
+    for (const { id } of [twice, alone]) await join(`/api/v4/projects/${id}`, me, 30);
     for (const { id } of [twice, shared]) {
-      await ada.client.post(`/projects/${id}/share`).body({ group_id: invited.id, group_access: 30 }).json();
+      await ada.client
+        .post(`/api/v4/projects/${id}/share`)
+        .send({ group_id: invited.id, group_access: 30 })
+        .expect(201);
     }
     const list = async (query: Record<string, unknown>) => {
-      const { body, headers } = await me.client.get('/projects').query({ membership: true, ...query });
-      return [idsOf(body), headers.get('x-total'), headers.get('x-next-page')];
+      const { body, headers } = await me.client.get('/api/v4/projects').query({ membership: true, ...query });
+      return [idsOf(body), headers['x-total'], headers['x-next-page']];
     };
     const all = idsOf([own, shared, alone, inherited, twice]);
     expect(await list({})).toEqual([all, '5', '']);
@@ -53,14 +56,16 @@ describe('the projects of a member', () => {
     expect(await list({ owned: true })).toEqual([[own.id], '1', '']);
     expect(await list({ search: 'no such project' })).toEqual([[], '0', '']);
     expect(await list({ order_by: 'last_activity_at', visibility: 'private' })).toEqual([all, '5', '']);
-    const keyset = await me.client.get('/projects').query({ membership: true, pagination: 'keyset', per_page: 5 });
+    const keyset = await me.client
+      .get('/api/v4/projects')
+      .query({ membership: true, pagination: 'keyset', per_page: 5 });
     expect(idsOf(keyset.body)).toEqual(all);
   });
 });
 
 describe('an impossible id', () => {
   it.each(['', '/forks', '/starrers', '/groups', '/users', '/badges', '/avatar'])('has no %s', async (rest) => {
-    const { status, body } = await ada.client.get(`/projects/99999999999999999999${rest}`);
+    const { status, body } = await ada.client.get(`/api/v4/projects/99999999999999999999${rest}`);
     expect([status, body]).toEqual([404, { message: '404 Project Not Found' }]);
   });
 });
@@ -68,7 +73,7 @@ describe('an impossible id', () => {
 describe('GET /projects', () => {
   let ids: Record<string, number>;
   const list = async (query: Record<string, unknown>, client = ada.client) => {
-    const { status, body } = await client.get('/projects').query({ search: 'heron', ...query });
+    const { status, body } = await client.get('/api/v4/projects').query({ search: 'heron', ...query });
     expect([status, body]).toEqual([200, expect.any(Array)]);
     return idsOf(body).map((id) => Object.keys(ids).find((name) => ids[name] === id));
   };
@@ -82,10 +87,16 @@ describe('GET /projects', () => {
       theirs: await made('theirs', { topics: ['rivers'], visibility: 'public' }, bob),
       hidden: await made('hidden', { topics: ['rivers', 'fish'] }, bob),
     };
-    await ada.client.post(`/projects/${ids['theirs']}/star`).json();
-    await ada.client.post(`/projects/${ids['two']}/star`).json();
-    await identity.root.put(`/projects/${ids['one']}/custom_attributes/site`).body({ value: 'north' }).json();
-    await identity.root.put(`/projects/${ids['hidden']}/custom_attributes/site`).body({ value: 'north' }).json();
+    await ada.client.post(`/api/v4/projects/${ids['theirs']}/star`).expect(201);
+    await ada.client.post(`/api/v4/projects/${ids['two']}/star`).expect(201);
+    await identity.root
+      .put(`/api/v4/projects/${ids['one']}/custom_attributes/site`)
+      .send({ value: 'north' })
+      .expect(200);
+    await identity.root
+      .put(`/api/v4/projects/${ids['hidden']}/custom_attributes/site`)
+      .send({ value: 'north' })
+      .expect(200);
     await measure(ids['two']!, { repository_size: 700, wiki_size: 5 });
     await measure(ids['one']!, { repository_size: 30, packages_size: 9000 });
   });
@@ -93,7 +104,7 @@ describe('GET /projects', () => {
   it.each<[Record<string, unknown>, string[]]>([
     [{ topic: 'fish' }, ['three', 'two', 'one']],
     [{ topic: 'FISH,rivers' }, ['three', 'one']],
-    [{ topic: ['rivers', 'fish', 'mud'] }, ['three']],
+    [{ 'topic[]': ['rivers', 'fish', 'mud'] }, ['three']],
     [{ topic: 'fish, no such topic' }, []],
     [{ topic: '' }, ['theirs', 'three', 'two', 'one']],
     [{ topic_id: 999999 }, []],
@@ -115,12 +126,12 @@ describe('GET /projects', () => {
   ])('narrows and orders by %j', async (query, expected) => expect(await list(query)).toEqual(expected));
 
   it('finds projects of a topic by its id', async () => {
-    const [{ id }] = (await identity.nobody.get('/topics?search=mud')).body;
+    const [{ id }] = (await identity.nobody.get('/api/v4/topics?search=mud')).body;
     expect(await list({ topic_id: id })).toEqual(['three']);
     expect(await list({ topic_id: `${id}`, topic: 'fish' }, identity.nobody)).toEqual([]);
   });
 
-  it('tells an anonymous caller of public ones only, whatever he asks', async () => {
+  it('tells an anonymous caller of public ones only, whatever they ask', async () => {
     expect(await list({ topic: 'rivers' }, identity.nobody)).toEqual(['theirs', 'one']);
     for (const filter of [{ owned: true }, { membership: true }, { min_access_level: 40 }])
       expect(await list(filter, identity.nobody)).toEqual(['theirs', 'one']);
@@ -149,16 +160,16 @@ describe('GET /projects', () => {
     expect(await list({ owned: true }, identity.root)).toEqual([]);
     expect(await list({ simple: true }, identity.root)).toHaveLength(5);
     const shown = async (client = identity.root) =>
-      (await client.get('/projects').query({ search: 'heron one', with_custom_attributes: 'True' })).body[0];
+      (await client.get('/api/v4/projects').query({ search: 'heron one', with_custom_attributes: 'True' })).body[0];
     expect((await shown()).custom_attributes).toEqual([{ key: 'site', value: 'north' }]);
     expect(await shown(ada.client)).not.toHaveProperty('custom_attributes');
   });
 
   it('shows sizes to reporters on request', async () => {
     const guest = await person();
-    await join(`/projects/${ids['one']!}`, guest, 10);
+    await join(`/api/v4/projects/${ids['one']!}`, guest, 10);
     const shown = async (client: Person['client'], query: Record<string, unknown> = { statistics: true }) =>
-      (await client.get('/projects').query({ search: 'heron one', ...query })).body[0];
+      (await client.get('/api/v4/projects').query({ search: 'heron one', ...query })).body[0];
     expect((await shown(ada.client)).statistics).toEqual({
       commit_count: 0,
       storage_size: 9030,
@@ -175,7 +186,10 @@ describe('GET /projects', () => {
     expect(await shown(ada.client, {})).not.toHaveProperty('statistics');
     for (const client of [guest.client, bob.client, identity.nobody])
       expect(await shown(client)).not.toHaveProperty('statistics');
-    await identity.root.put(`/projects/${ids['one']}/members/${guest.id}`).body({ access_level: 20 }).json();
+    await identity.root
+      .put(`/api/v4/projects/${ids['one']}/members/${guest.id}`)
+      .send({ access_level: 20 })
+      .expect(200);
     expect(await shown(guest.client)).toHaveProperty('statistics');
   });
 
@@ -185,7 +199,7 @@ describe('GET /projects', () => {
       [mine.id, ids['theirs']],
     ]);
     const found = async (query: Record<string, unknown>) =>
-      idsOf((await ada.client.get('/projects').query(query)).body);
+      idsOf((await ada.client.get('/api/v4/projects').query(query)).body);
     expect(await found({ imported: true })).toEqual([mine.id]);
     await identity.db.query(
       `update projects set archived = true, marked_for_deletion_on = '2026-01-02' where id = $1`,
@@ -207,7 +221,7 @@ describe('GET /projects', () => {
     [{ custom_attributes: 'x' }, 'custom_attributes is invalid'],
     [{ visibility: 'open' }, 'visibility does not have a valid value'],
   ])('refuses %j', async (query, error) => {
-    const { status, body } = await ada.client.get('/projects').query(query);
+    const { status, body } = await ada.client.get('/api/v4/projects').query(query);
     expect([status, body]).toEqual([400, { error }]);
   });
 
@@ -218,9 +232,9 @@ describe('GET /projects', () => {
       { topic_id: '99999999999999999999' },
       { custom_attributes: { 'a\0': 'b' } },
       { id_after: '9007199254740993' },
-      { topic: Array.from({ length: 25 }, (_, i) => `t${i}`) },
+      { 'topic[]': Array.from({ length: 25 }, (_, i) => `t${i}`) },
     ]) {
-      expect((await identity.root.get('/projects').query(query)).status).toBeLessThan(500);
+      expect((await identity.root.get('/api/v4/projects').query(query)).status).toBeLessThan(500);
     }
   });
 });
@@ -232,12 +246,14 @@ describe('GET /projects/:id/forks', () => {
     origin = await project(ada, { visibility: 'public' });
     for (const visibility of ['public', 'private', 'public', 'internal', 'public']) {
       const namespace = (await group(bob, { visibility: 'public' })).full_path;
-      const fork = bob.client.post(`/projects/${origin.id}/fork`).body({ namespace, name: unique('fork'), visibility });
-      forks.push(await fork.json<MadeProject>());
+      const fork = bob.client
+        .post(`/api/v4/projects/${origin.id}/fork`)
+        .send({ namespace, name: unique('fork'), visibility });
+      forks.push((await fork.expect(201)).body as MadeProject);
     }
   });
   const list = async (client: Person['client'], query = {}) =>
-    idsOf((await client.get(`/projects/${origin.id}/forks`).query(query)).body);
+    idsOf((await client.get(`/api/v4/projects/${origin.id}/forks`).query(query)).body);
 
   it('lists those that the caller may see, newest first', async () => {
     const newest = [...forks].reverse().map((fork) => fork.id);
@@ -251,7 +267,8 @@ describe('GET /projects/:id/forks', () => {
   });
 
   it('shows of each where it comes from, to those who may know', async () => {
-    const [fork] = (await bob.client.get(`/projects/${encodeURIComponent(origin.path_with_namespace)}/forks`)).body;
+    const [fork] = (await bob.client.get(`/api/v4/projects/${encodeURIComponent(origin.path_with_namespace)}/forks`))
+      .body;
     expect(fork.forked_from_project).toMatchObject({
       id: origin.id,
       path_with_namespace: origin.path_with_namespace,
@@ -260,19 +277,21 @@ describe('GET /projects/:id/forks', () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
       namespace: { id: ada.namespaceId, web_url: 'http://localhost:8080/ada' },
     });
-    const [plain] = (await identity.nobody.get(`/projects/${origin.id}/forks`)).body;
+    const [plain] = (await identity.nobody.get(`/api/v4/projects/${origin.id}/forks`)).body;
     expect(plain).not.toHaveProperty('forked_from_project');
-    expect((await ada.client.get(`/projects/${origin.id}`)).body).toMatchObject({ forks_count: 5 });
-    await ada.client.put(`/projects/${origin.id}`).body({ visibility: 'private' }).json();
-    const hidden = (await bob.client.get(`/projects/${forks[0]!.id}`)).body;
+    expect((await ada.client.get(`/api/v4/projects/${origin.id}`)).body).toMatchObject({ forks_count: 5 });
+    await ada.client.put(`/api/v4/projects/${origin.id}`).send({ visibility: 'private' }).expect(200);
+    const hidden = (await bob.client.get(`/api/v4/projects/${forks[0]!.id}`)).body;
     expect(hidden).not.toHaveProperty('forked_from_project');
-    await ada.client.put(`/projects/${origin.id}`).body({ visibility: 'public' }).json();
+    await ada.client.put(`/api/v4/projects/${origin.id}`).send({ visibility: 'public' }).expect(200);
   });
 
   it('is found for those who see the project', async () => {
-    expect((await identity.nobody.get('/projects/999999/forks')).body).toEqual({ message: '404 Project Not Found' });
-    expect((await identity.nobody.head(`/projects/${origin.id}/forks`)).headers.get('x-total')).toBe('3');
-    expect((await bob.client.get(`/projects/${origin.id}/forks?order_by=x`)).body).toEqual({
+    expect((await identity.nobody.get('/api/v4/projects/999999/forks')).body).toEqual({
+      message: '404 Project Not Found',
+    });
+    expect((await identity.nobody.head(`/api/v4/projects/${origin.id}/forks`)).get('x-total')).toBe('3');
+    expect((await bob.client.get(`/api/v4/projects/${origin.id}/forks?order_by=x`)).body).toEqual({
       error: 'order_by does not have a valid value',
     });
   });
@@ -281,14 +300,14 @@ describe('GET /projects/:id/forks', () => {
     app: () => identity.app,
     from: async (level, standing) => {
       const { id } = await project(ada, { visibility: level });
-      return standpoint(identity, standing, `/projects/${id}`, `/projects/${id}/forks`);
+      return standpoint(identity, standing, `/api/v4/projects/${id}`, `/api/v4/projects/${id}/forks`);
     },
   });
 
   paging(() => ({
     app: identity.app,
     viewer: aViewer({ userId: bob.id, username: 'bob' }),
-    path: `/projects/${origin.id}/forks`,
+    path: `/api/v4/projects/${origin.id}/forks`,
     query: { simple: true },
     rows: 5,
   }));

@@ -1,8 +1,8 @@
 import { anonymousViewer, aViewer, parameterEncodings, refusalOrder } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeGroup, MadeProject } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -18,7 +18,7 @@ afterAll(() => identity.close());
 const encoded = ({ path_with_namespace }: MadeProject) => encodeURIComponent(path_with_namespace);
 const pathOf = ({ path_with_namespace }: MadeProject) => path_with_namespace.split('/').at(-1)!;
 const move = (by: Person, id: number | string, namespace: unknown) =>
-  by.client.put(`/projects/${id}/transfer`).body({ namespace }).send();
+  by.client.put(`/api/v4/projects/${id}/transfer`).send({ namespace });
 const failed = (text: string) => ({ status: 400, body: { message: `Failed to transfer project ["${text}"]` } });
 const TAKEN = 'Project with same name or path in target namespace already exists';
 const changesAfter = (version: number) =>
@@ -35,7 +35,7 @@ describe('PUT /projects/:id/transfer', () => {
     const before = await version();
     const { status, body } = await move(ada, encoded(moved), home.id);
     expect([status, body.id, body.path_with_namespace]).toEqual([200, moved.id, `${home.full_path}/${pathOf(moved)}`]);
-    expect(body).toEqual((await ada.client.get(`/projects/${moved.id}`)).body);
+    expect(body).toEqual((await ada.client.get(`/api/v4/projects/${moved.id}`)).body);
     expect(body).not.toHaveProperty('owner');
     const changes = await changesAfter(before);
     expect(new Set(changes.map((change) => change.version)).size).toBe(1);
@@ -47,14 +47,20 @@ describe('PUT /projects/:id/transfer', () => {
       }),
     ]);
 
-    const old = await ada.client.get(`/projects/${encoded(moved)}`);
-    expect([old.status, old.headers.get('location')]).toEqual([
-      301,
-      `http://localhost:8080/api/v4/projects/${moved.id}`,
-    ]);
-    expect((await ada.client.put(`/projects/${encoded(moved)}`).body({ description: 'x' })).status).toBe(404);
+    const [told] = await identity.db.query(
+      `select payload, directory_version from outbox where subject = 'identity.project.moved.v1' order by id desc limit 1`,
+    );
+    const payload = { project_id: moved.id, namespace_id: home.id };
+    expect(told).toEqual({ payload, directory_version: changes[0]!.version });
+
+    const old = await ada.client.get(`/api/v4/projects/${encoded(moved)}`);
+    expect([old.status, old.get('location')]).toEqual([301, `http://localhost:8080/api/v4/projects/${moved.id}`]);
+    await ada.client
+      .put(`/api/v4/projects/${encoded(moved)}`)
+      .send({ description: 'x' })
+      .expect(404);
     const heir = await project(ada, { path: pathOf(moved) });
-    expect((await ada.client.get(`/projects/${encoded(moved)}`)).body.id).toBe(heir.id);
+    expect((await ada.client.get(`/api/v4/projects/${encoded(moved)}`)).body.id).toBe(heir.id);
   });
 
   it('understands ids and full paths of groups and of people, and comes back', async () => {
@@ -69,7 +75,7 @@ describe('PUT /projects/:id/transfer', () => {
       [ada.namespaceId, 'ada'],
     ])
       expect((await move(ada, moved.id, namespace)).body.namespace.full_path).toBe(expected);
-    expect((await ada.client.get(`/projects/${encoded(moved)}`)).body.id).toBe(moved.id);
+    expect((await ada.client.get(`/api/v4/projects/${encoded(moved)}`)).body.id).toBe(moved.id);
   });
 
   it.each([
@@ -86,19 +92,19 @@ describe('PUT /projects/:id/transfer', () => {
   it('makes the person of a personal namespace an owner, and leaves its former person one that may be removed', async () => {
     const home = await group(ada);
     const moved = await project(ada, { namespace_id: home.id });
-    await join(`/projects/${moved.id}`, bob, 30);
+    await join(`/api/v4/projects/${moved.id}`, bob, 30);
     const before = await version();
-    const { status } = await identity.root.put(`/projects/${moved.id}/transfer`).body({ namespace: 'bob' });
+    const { status } = await identity.root.put(`/api/v4/projects/${moved.id}/transfer`).send({ namespace: 'bob' });
     expect(status).toBe(200);
     expect((await changesAfter(before)).map(({ kind }) => kind)).toEqual(['project', 'membership']);
-    expect((await bob.client.get(`/projects/${moved.id}/members/${bob.id}`)).body.access_level).toBe(50);
-    expect((await ada.client.get(`/projects/${moved.id}`)).status).toBe(404);
-    expect((await identity.root.delete(`/projects/${moved.id}/members/${bob.id}`)).status).toBe(403);
+    expect((await bob.client.get(`/api/v4/projects/${moved.id}/members/${bob.id}`)).body.access_level).toBe(50);
+    await ada.client.get(`/api/v4/projects/${moved.id}`).expect(404);
+    await identity.root.delete(`/api/v4/projects/${moved.id}/members/${bob.id}`).expect(403);
 
     const other = await group(bob);
-    expect((await move(bob, moved.id, other.id)).status).toBe(200);
-    expect((await bob.client.get(`/projects/${moved.id}/members/${bob.id}`)).body.access_level).toBe(50);
-    expect((await identity.root.delete(`/projects/${moved.id}/members/${bob.id}`)).status).toBe(204);
+    await move(bob, moved.id, other.id).expect(200);
+    expect((await bob.client.get(`/api/v4/projects/${moved.id}/members/${bob.id}`)).body.access_level).toBe(50);
+    await identity.root.delete(`/api/v4/projects/${moved.id}/members/${bob.id}`).expect(204);
   });
 
   it('refuses the same namespace, what is taken, what is reserved and a full space', async () => {
@@ -121,7 +127,7 @@ describe('PUT /projects/:id/transfer', () => {
     expect(await move(full, id, full.namespaceId)).toMatchObject(
       failed('Personal project creation is not allowed. Please contact your administrator with questions'),
     );
-    expect((await ada.client.get(`/projects/${encoded(samePath)}`)).body.id).toBe(samePath.id);
+    expect((await ada.client.get(`/api/v4/projects/${encoded(samePath)}`)).body.id).toBe(samePath.id);
   });
 
   it('refuses namespaces where the caller may not create, and tells nothing of hidden ones', async () => {
@@ -129,14 +135,14 @@ describe('PUT /projects/:id/transfer', () => {
     const [hidden, shown] = [await group(bob), await group(bob, { visibility: 'public' })];
     const refused = failed("You don't have permission to transfer projects into that namespace.");
     expect(await move(ada, moved.id, shown.full_path)).toMatchObject(refused);
-    await join(`/groups/${shown.id}`, ada, 20);
+    await join(`/api/v4/groups/${shown.id}`, ada, 20);
     expect(await move(ada, moved.id, shown.id)).toMatchObject(refused);
     const unknown = { status: 404, body: { message: '404 Namespace Not Found' } };
     for (const namespace of [hidden.id, hidden.full_path, 'bob', 999_999, 'none/such', 9_007_199_254_740_991])
       expect(await move(ada, moved.id, namespace)).toMatchObject(unknown);
-    await identity.root.delete(`/groups/${shown.id}/members/${ada.id}`).send();
-    await join(`/groups/${shown.id}`, ada, 30);
-    expect((await move(ada, moved.id, shown.id)).status).toBe(200);
+    await identity.root.delete(`/api/v4/groups/${shown.id}/members/${ada.id}`);
+    await join(`/api/v4/groups/${shown.id}`, ada, 30);
+    await move(ada, moved.id, shown.id).expect(200);
   });
 
   it.each([
@@ -146,13 +152,15 @@ describe('PUT /projects/:id/transfer', () => {
     [50, 200],
   ])('with level %i in the project: %i', async (level, expected) => {
     const [moved, one] = [await project(ada), await person()];
-    await join(`/projects/${moved.id}`, one, level);
-    expect((await move(one, moved.id, one.namespaceId)).status).toBe(expected);
+    await join(`/api/v4/projects/${moved.id}`, one, level);
+    await move(one, moved.id, one.namespaceId).expect(expected);
   });
 
   it('refuses values that are none', async () => {
     const { id } = await project(ada);
-    expect((await ada.client.put(`/projects/${id}/transfer`).body({})).body).toEqual({ error: 'namespace is missing' });
+    expect((await ada.client.put(`/api/v4/projects/${id}/transfer`).send({})).body).toEqual({
+      error: 'namespace is missing',
+    });
     for (const namespace of [['x'], { a: 1 }, 'a\0b'])
       expect((await move(ada, id, namespace)).body).toEqual({ error: 'namespace is invalid' });
   });
@@ -165,7 +173,7 @@ describe('PUT /projects/:id/transfer', () => {
       return {
         viewer,
         method: 'PUT',
-        path: `/projects/${encoded(moved)}/transfer`,
+        path: `/api/v4/projects/${encoded(moved)}/transfer`,
         params: { namespace: home.full_path },
       };
     },
@@ -177,10 +185,10 @@ describe('PUT /projects/:id/transfer', () => {
     () => identity.app,
     async () => {
       const [moved, reader] = [await project(ada), await person()];
-      await join(`/projects/${moved.id}`, reader, 40);
+      await join(`/api/v4/projects/${moved.id}`, reader, 40);
       return {
         method: 'PUT',
-        path: `/projects/${moved.id}/transfer`,
+        path: `/api/v4/projects/${moved.id}/transfer`,
         good: { namespace: 'bob' },
         bad: {},
         anonymous: anonymousViewer(),
@@ -203,7 +211,7 @@ describe('moves at once', () => {
     for (const [index, { status, body }] of answers.entries())
       if (status === 400) {
         expect(body).toEqual(failed(TAKEN).body);
-        expect((await ada.client.get(`/projects/${encoded(several[index]!)}`)).body.id).toBe(several[index]!.id);
+        expect((await ada.client.get(`/api/v4/projects/${encoded(several[index]!)}`)).body.id).toBe(several[index]!.id);
       }
   });
 
@@ -211,21 +219,18 @@ describe('moves at once', () => {
     const moved = await project(ada);
     const homes = await Promise.all(Array.from({ length: 4 }, () => group(ada)));
     const targets = [...homes, ...homes].map(({ id }) => id);
-    const renames = [1, 2].map((n) =>
-      ada.client
-        .put(`/projects/${moved.id}`)
-        .body({ path: unique(`r${n}`) })
-        .send(),
-    );
+    const renames = [1, 2].map((n) => ada.client.put(`/api/v4/projects/${moved.id}`).send({ path: unique(`r${n}`) }));
     const answers = await Promise.all([...targets.map((id) => move(ada, moved.id, id)), ...renames]);
     for (const { status } of answers) expect([200, 400, 409]).toContain(status);
-    const { body } = await ada.client.get(`/projects/${moved.id}`);
+    const { body } = await ada.client.get(`/api/v4/projects/${moved.id}`);
     const places = await identity.db.query(`select parent_id, path from sibling_paths where project_id = $1`, [
       moved.id,
     ]);
     expect(places).toEqual([{ parent_id: body.namespace.id, path: body.path }]);
-    expect((await ada.client.get(`/projects/${encodeURIComponent(body.path_with_namespace)}`)).body.id).toBe(moved.id);
-    expect((await ada.client.get(`/projects/${encoded(moved)}`)).status).toBe(301);
+    expect((await ada.client.get(`/api/v4/projects/${encodeURIComponent(body.path_with_namespace)}`)).body.id).toBe(
+      moved.id,
+    );
+    await ada.client.get(`/api/v4/projects/${encoded(moved)}`).expect(301);
   });
 
   it('never leave a project more visible than a group that is lowered meanwhile', async () => {
@@ -234,9 +239,9 @@ describe('moves at once', () => {
       const moved = await project(ada, { visibility: 'public' });
       await Promise.all([
         move(ada, moved.id, home.id),
-        ada.client.put(`/groups/${home.id}`).body({ visibility: 'private' }).send(),
+        ada.client.put(`/api/v4/groups/${home.id}`).send({ visibility: 'private' }),
       ]);
-      const { body } = await ada.client.get(`/groups/${home.id}`);
+      const { body } = await ada.client.get(`/api/v4/groups/${home.id}`);
       const visibilities = body.projects.map((one: { visibility: string }) => one.visibility);
       if (body.visibility === 'private') expect(visibilities).not.toContain('public');
     }
@@ -253,7 +258,7 @@ describe('moves at once', () => {
 
 describe('POST /groups/:id/projects/:project_id', () => {
   const into = (home: MadeGroup, ref: number | string, client = identity.root) =>
-    client.post(`/groups/${encodeURIComponent(home.full_path)}/projects/${ref}`).send({});
+    client.post(`/api/v4/groups/${encodeURIComponent(home.full_path)}/projects/${ref}`).send({});
 
   it('moves a project into a group and answers the group without its projects and secrets', async () => {
     const [home, moved] = [await group(ada), await project(ada)];
@@ -261,7 +266,7 @@ describe('POST /groups/:id/projects/:project_id', () => {
     expect([status, body.id, body.full_path]).toEqual([201, home.id, home.full_path]);
     expect(body).toHaveProperty('shared_with_groups', []);
     for (const key of ['projects', 'shared_projects', 'runners_token']) expect(body).not.toHaveProperty(key);
-    expect((await ada.client.get(`/projects/${moved.id}`)).body.namespace.id).toBe(home.id);
+    expect((await ada.client.get(`/api/v4/projects/${moved.id}`)).body.namespace.id).toBe(home.id);
   });
 
   it('refuses with the field in the notation of groups', async () => {
@@ -277,7 +282,7 @@ describe('POST /groups/:id/projects/:project_id', () => {
     const [home, moved] = [await group(ada, { visibility: 'public' }), await project(ada)];
     expect((await into(home, moved.id, identity.nobody)).body).toEqual({ message: '401 Unauthorized' });
     expect(await into(home, moved.id, ada.client)).toMatchObject({ status: 403, body: { message: '403 Forbidden' } });
-    const noGroup = await identity.root.post(`/groups/999999/projects/${moved.id}`).send();
+    const noGroup = await identity.root.post(`/api/v4/groups/999999/projects/${moved.id}`);
     expect([noGroup.status, noGroup.body]).toEqual([404, { message: '404 Group Not Found' }]);
     for (const ref of [999_999, 'none%2Fsuch'])
       expect(await into(home, ref)).toMatchObject({ status: 404, body: { message: '404 Project Not Found' } });

@@ -1,8 +1,8 @@
 import { aViewer, anonymousViewer, paging, visibility } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -16,21 +16,21 @@ afterAll(() => identity.close());
 const open = () => project(ada, { visibility: 'public' });
 const encoded = ({ path_with_namespace }: MadeProject) => encodeURIComponent(path_with_namespace);
 const count = async (id: number): Promise<number> =>
-  (await identity.root.get(`/projects/${id}`).json<{ star_count: number }>()).star_count;
+  (await identity.root.get(`/api/v4/projects/${id}`).expect(200)).body.star_count;
 
 describe('POST /projects/:id/star and /unstar', () => {
   it('answer the project with its new count; a second time 304 without a body', async () => {
     const [starred, bob] = [await open(), await person()];
-    const first = await bob.client.post(`/projects/${encoded(starred)}/star`).send({});
+    const first = await bob.client.post(`/api/v4/projects/${encoded(starred)}/star`).send({});
     expect([first.status, first.body.id, first.body.star_count]).toEqual([201, starred.id, 1]);
-    expect(first.body).toEqual((await bob.client.get(`/projects/${starred.id}`)).body);
-    const again = await bob.client.post(`/projects/${starred.id}/star`).send();
+    expect(first.body).toEqual((await bob.client.get(`/api/v4/projects/${starred.id}`)).body);
+    const again = await bob.client.post(`/api/v4/projects/${starred.id}/star`);
     expect([again.status, again.text]).toEqual([304, '']);
-    expect((await ada.client.post(`/projects/${starred.id}/star`)).body.star_count).toBe(2);
+    expect((await ada.client.post(`/api/v4/projects/${starred.id}/star`)).body.star_count).toBe(2);
 
-    const gone = await bob.client.post(`/projects/${encoded(starred)}/unstar`).send();
+    const gone = await bob.client.post(`/api/v4/projects/${encoded(starred)}/unstar`);
     expect([gone.status, gone.body.star_count]).toEqual([201, 1]);
-    const none = await bob.client.post(`/projects/${starred.id}/unstar`).send();
+    const none = await bob.client.post(`/api/v4/projects/${starred.id}/unstar`);
     expect([none.status, none.text]).toEqual([304, '']);
     expect(await count(starred.id)).toBe(1);
   });
@@ -39,40 +39,40 @@ describe('POST /projects/:id/star and /unstar', () => {
     const starred = await open();
     const people = await Promise.all(Array.from({ length: 8 }, () => person()));
     const rounds = people.flatMap((one) =>
-      [one, one, one].map((same) => same.client.post(`/projects/${starred.id}/star`)),
+      [one, one, one].map((same) => same.client.post(`/api/v4/projects/${starred.id}/star`)),
     );
-    const statuses = (await Promise.all(rounds.map((request) => request.send()))).map(({ status }) => status);
+    const statuses = (await Promise.all(rounds.map((request) => request))).map(({ status }) => status);
     expect(statuses.filter((status) => status === 201)).toHaveLength(8);
     expect(statuses.filter((status) => status === 304)).toHaveLength(16);
     expect(await count(starred.id)).toBe(8);
-    const leaving = people.slice(0, 5).map((one) => one.client.post(`/projects/${starred.id}/unstar`).send());
-    const coming = [ada.client.post(`/projects/${starred.id}/star`).send()];
+    const leaving = people.slice(0, 5).map((one) => one.client.post(`/api/v4/projects/${starred.id}/unstar`));
+    const coming = [ada.client.post(`/api/v4/projects/${starred.id}/star`)];
     await Promise.all([...leaving, ...coming]);
     expect(await count(starred.id)).toBe(4);
   });
 
   it('lose the stars of whoever is removed', async () => {
     const [starred, bob] = [await open(), await person()];
-    await bob.client.post(`/projects/${starred.id}/star`).json();
+    await bob.client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
     await identity.db.query(`delete from project_stars where user_id = $1`, [bob.id]);
     expect(await count(starred.id)).toBe(0);
   });
 
   it('are for everybody who sees the project, archived or not', async () => {
     const starred = await open();
-    await ada.client.post(`/projects/${starred.id}/archive`).json();
-    expect((await (await person()).client.post(`/projects/${starred.id}/star`)).status).toBe(201);
+    await ada.client.post(`/api/v4/projects/${starred.id}/archive`).expect(201);
+    await (await person()).client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
   });
 
   it.each(['star', 'unstar'])('%s refuses in the usual order', async (verb) => {
     const hidden = await project(ada);
-    const path = `/projects/${hidden.id}/${verb}`;
+    const path = `/api/v4/projects/${hidden.id}/${verb}`;
     const { client } = await person();
     expect((await identity.nobody.post(path)).body).toEqual({ message: '401 Unauthorized' });
     const scoped = identity.as({ userId: ada.id, username: 'ada', scopes: ['read_api'] });
     expect(await scoped.post(path)).toMatchObject({ status: 403, body: { error: 'insufficient_scope' } });
     for (const ref of [hidden.id, encoded(hidden), 999_999, 'none%2Fsuch']) {
-      const refused = await client.post(`/projects/${ref}/${verb}`).send();
+      const refused = await client.post(`/api/v4/projects/${ref}/${verb}`);
       expect([refused.status, refused.body]).toEqual([404, { message: '404 Project Not Found' }]);
     }
   });
@@ -81,11 +81,11 @@ describe('POST /projects/:id/star and /unstar', () => {
 describe('GET /projects/:id/starrers', () => {
   it('lists people with the time of their star, newest first', async () => {
     const [starred, bob, cleo] = [await open(), await person(), await person()];
-    for (const one of [bob, cleo]) await one.client.post(`/projects/${starred.id}/star`).json();
+    for (const one of [bob, cleo]) await one.client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
     await identity.db.query(`update project_stars set created_at = '2026-01-02T03:04:05.678Z' where user_id = $1`, [
       bob.id,
     ]);
-    const { status, body } = await identity.nobody.get(`/projects/${encoded(starred)}/starrers`);
+    const { status, body } = await identity.nobody.get(`/api/v4/projects/${encoded(starred)}/starrers`);
     expect([status, body.map(({ user }: { user: { id: number } }) => user.id)]).toEqual([200, [cleo.id, bob.id]]);
     expect(body[1]).toEqual({
       starred_since: '2026-01-02T03:04:05.678Z',
@@ -105,9 +105,9 @@ describe('GET /projects/:id/starrers', () => {
   it('finds people by name or username', async () => {
     const starred = await open();
     const [zoe, yan] = [await person({ name: 'Zoe 100%' }), await person({ name: 'Yan' })];
-    for (const one of [zoe, yan]) await one.client.post(`/projects/${starred.id}/star`).json();
+    for (const one of [zoe, yan]) await one.client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
     const found = async (search: string): Promise<number[]> =>
-      (await ada.client.get(`/projects/${starred.id}/starrers`).query({ search })).body.map(
+      (await ada.client.get(`/api/v4/projects/${starred.id}/starrers`).query({ search })).body.map(
         ({ user }: { user: { id: number } }) => user.id,
       );
     expect(await found('zOE')).toEqual([zoe.id]);
@@ -119,9 +119,10 @@ describe('GET /projects/:id/starrers', () => {
   it('shows private people to themselves and administrators, and nobody who is blocked', async () => {
     const starred = await open();
     const [shy, blocked] = [await person({ private_profile: true }), await person()];
-    for (const one of [shy, blocked]) await one.client.post(`/projects/${starred.id}/star`).json();
-    await identity.root.post(`/users/${blocked.id}/block`).json();
-    const seen = async (client = ada.client) => (await client.get(`/projects/${starred.id}/starrers`)).body.length;
+    for (const one of [shy, blocked]) await one.client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
+    await identity.root.post(`/api/v4/users/${blocked.id}/block`).expect(201);
+    const seen = async (client = ada.client) =>
+      (await client.get(`/api/v4/projects/${starred.id}/starrers`)).body.length;
     expect([await seen(), await seen(identity.nobody), await seen(shy.client), await seen(identity.root)]).toEqual([
       0, 0, 1, 1,
     ]);
@@ -130,12 +131,12 @@ describe('GET /projects/:id/starrers', () => {
   let many: MadeProject;
   beforeAll(async () => {
     many = await open();
-    for (let i = 0; i < 6; i += 1) await (await person()).client.post(`/projects/${many.id}/star`).json();
+    for (let i = 0; i < 6; i += 1) await (await person()).client.post(`/api/v4/projects/${many.id}/star`).expect(201);
   });
   paging(() => ({
     app: identity.app,
     viewer: aViewer({ userId: ada.id, username: 'ada' }),
-    path: `/projects/${many.id}/starrers`,
+    path: `/api/v4/projects/${many.id}/starrers`,
     query: { search: 'person' },
     rows: 6,
     key: (row) => (row['user'] as { id: number }).id,
@@ -145,7 +146,7 @@ describe('GET /projects/:id/starrers', () => {
     app: () => identity.app,
     from: async (level, standing) => {
       const parent = await project(ada, { visibility: level });
-      const path = `/projects/${parent.id}/starrers`;
+      const path = `/api/v4/projects/${parent.id}/starrers`;
       if (standing === 'anonymous') return { viewer: anonymousViewer(), path };
       if (standing === 'admin') return { viewer: aViewer({ userId: 1, isAdmin: true }), path };
       const isExternal = standing === 'external';
@@ -158,7 +159,7 @@ describe('GET /projects/:id/starrers', () => {
         maintainer: 40,
         owner: 50,
       };
-      if (levels[standing]) await join(`/projects/${parent.id}`, one, levels[standing]);
+      if (levels[standing]) await join(`/api/v4/projects/${parent.id}`, one, levels[standing]);
       return { viewer: aViewer({ userId: one.id, username: one.username, isExternal }), path };
     },
   });

@@ -1,8 +1,8 @@
-import { anonymousViewer, aViewer, refusalOrder } from '@rookery/testing';
+import { anonymousViewer, aViewer, refusalOrder, requestOf } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -25,48 +25,51 @@ const stateIn = async (id: number): Promise<Record<string, unknown>[]> =>
 describe('POST /projects/:id/archive and /unarchive', () => {
   it('answer the project, tell the directory, and change nothing a second time', async () => {
     const made = await project(ada);
-    const first = await ada.client.post(`/projects/${encoded(made)}/archive`).send({});
+    const first = await ada.client.post(`/api/v4/projects/${encoded(made)}/archive`).send({});
     expect([first.status, first.body.archived]).toEqual([201, true]);
-    expect(first.body).toEqual((await ada.client.get(`/projects/${made.id}`)).body);
-    const again = await ada.client.post(`/projects/${made.id}/archive`).send();
+    expect(first.body).toEqual((await ada.client.get(`/api/v4/projects/${made.id}`)).body);
+    const again = await ada.client.post(`/api/v4/projects/${made.id}/archive`);
     expect([again.status, again.body.updated_at]).toEqual([201, first.body.updated_at]);
     expect((await stateIn(made.id)).map((state) => state['archived'])).toEqual([false, true]);
-    const back = await ada.client.post(`/projects/${encoded(made)}/unarchive`).send({});
+    const back = await ada.client.post(`/api/v4/projects/${encoded(made)}/unarchive`).send({});
     expect([back.status, back.body.archived]).toEqual([201, false]);
-    expect((await ada.client.post(`/projects/${made.id}/unarchive`)).status).toBe(201);
+    await ada.client.post(`/api/v4/projects/${made.id}/unarchive`).expect(201);
     expect((await stateIn(made.id)).map((state) => state['archived'])).toEqual([false, true, false]);
   });
 
   it('leave to owners what administers the project, and refuse to let people in', async () => {
     const made = await project(ada, { visibility: 'public' });
-    await ada.client.post(`/projects/${made.id}/archive`).json();
+    await ada.client.post(`/api/v4/projects/${made.id}/archive`).expect(201);
     const [stranger, member] = [await person(), await person()];
     const home = await group(ada);
-    expect((await stranger.client.post(`/projects/${made.id}/access_requests`)).status).toBe(403);
-    expect((await ada.client.put(`/projects/${made.id}`).body({ description: 'told' })).body.description).toBe('told');
-    await join(`/projects/${made.id}`, member, 30);
-    expect((await ada.client.put(`/projects/${made.id}/transfer`).body({ namespace: home.id })).status).toBe(200);
-    expect((await ada.client.delete(`/projects/${made.id}`)).status).toBe(202);
-    expect((await ada.client.post(`/projects/${made.id}/restore`)).body.archived).toBe(true);
+    await stranger.client.post(`/api/v4/projects/${made.id}/access_requests`).expect(403);
+    expect((await ada.client.put(`/api/v4/projects/${made.id}`).send({ description: 'told' })).body.description).toBe(
+      'told',
+    );
+    await join(`/api/v4/projects/${made.id}`, member, 30);
+    await ada.client.put(`/api/v4/projects/${made.id}/transfer`).send({ namespace: home.id }).expect(200);
+    await ada.client.delete(`/api/v4/projects/${made.id}`).expect(202);
+    expect((await ada.client.post(`/api/v4/projects/${made.id}/restore`)).body.archived).toBe(true);
   });
 });
 
 describe('POST /projects/:id/restore', () => {
   it('takes the mark away and tells the directory; what is not marked is 400', async () => {
     const made = await project(ada);
-    await ada.client.delete(`/projects/${made.id}`).send();
-    const { status, body } = await ada.client.post(`/projects/${encoded(made)}/restore`).send({});
+    await ada.client.delete(`/api/v4/projects/${made.id}`);
+    const { status, body } = await ada.client.post(`/api/v4/projects/${encoded(made)}/restore`).send({});
     expect([status, body.marked_for_deletion_on, body.marked_for_deletion_at]).toEqual([201, null, null]);
-    expect(body).toEqual((await ada.client.get(`/projects/${made.id}`)).body);
+    expect(body).toEqual((await ada.client.get(`/api/v4/projects/${made.id}`)).body);
     expect(await stateIn(made.id)).toHaveLength(3);
-    const again = await ada.client.post(`/projects/${made.id}/restore`).send();
+    const again = await ada.client.post(`/api/v4/projects/${made.id}/restore`);
     expect([again.status, again.body]).toEqual([400, { message: 'Project has not been marked for deletion' }]);
-    expect((await ada.client.delete(`/projects/${made.id}`)).status).toBe(202);
+    await ada.client.delete(`/api/v4/projects/${made.id}`).expect(202);
   });
 });
 
 describe('DELETE /projects/:id', () => {
-  const remove = (made: MadeProject, body: object = {}) => ada.client.delete(`/projects/${encoded(made)}`).body(body);
+  const remove = (made: MadeProject, body: object = {}) =>
+    ada.client.delete(`/api/v4/projects/${encoded(made)}`).send(body);
   it('refuses the flag without a mark, a second mark, and a wrong path', async () => {
     const made = await project(ada);
     const refused = (message: string) => ({ status: 400, body: { message } });
@@ -77,40 +80,43 @@ describe('DELETE /projects/:id', () => {
     const wrong = refused('`full_path` is incorrect. You must enter the complete path for the project.');
     for (const full_path of ['ada', '', undefined])
       expect(await remove(made, { permanently_remove: 'true', full_path })).toMatchObject(wrong);
-    expect(
-      (await ada.client.delete(`/projects/${made.id}`).query({ ...flag, permanently_remove: 'True' })).status,
-    ).toBe(202);
-    expect((await ada.client.get(`/projects/${made.id}`)).status).toBe(404);
+    await ada.client
+      .delete(`/api/v4/projects/${made.id}`)
+      .query({ ...flag, permanently_remove: 'True' })
+      .expect(202);
+    await ada.client.get(`/api/v4/projects/${made.id}`).expect(404);
     expect((await stateIn(made.id)).at(-1)).toBeNull();
   });
 
   it('is 412 for a project that changed since', async () => {
     const made = await project(ada);
     const remove = (since: Date) =>
-      ada.client.delete(`/projects/${made.id}`).header('if-unmodified-since', since.toUTCString()).send();
+      ada.client.delete(`/api/v4/projects/${made.id}`).set('if-unmodified-since', since.toUTCString());
     const refused = await remove(new Date(Date.now() - 60_000));
     expect([refused.status, refused.body]).toEqual([412, { message: '412 Precondition Failed' }]);
-    expect((await remove(new Date(Date.now() + 60_000))).status).toBe(202);
+    await remove(new Date(Date.now() + 60_000)).expect(202);
   });
 
   it('leaves what is marked readable, writable and where it is', async () => {
     const made = await project(ada);
-    await remove(made).json();
-    expect((await ada.client.put(`/projects/${encoded(made)}`).body({ description: 'kept' })).body).toMatchObject({
+    await remove(made).expect(202);
+    expect(
+      (await ada.client.put(`/api/v4/projects/${encoded(made)}`).send({ description: 'kept' })).body,
+    ).toMatchObject({
       description: 'kept',
       marked_for_deletion_on: new Date().toISOString().slice(0, 10),
     });
-    expect((await ada.client.post(`/projects/${made.id}/star`)).status).toBe(201);
+    await ada.client.post(`/api/v4/projects/${made.id}/star`).expect(201);
     const home = await group(ada);
-    const moved = await ada.client.put(`/projects/${made.id}/transfer`).body({ namespace: home.id });
+    const moved = await ada.client.put(`/api/v4/projects/${made.id}/transfer`).send({ namespace: home.id });
     expect([moved.status, moved.body.marked_for_deletion_on === null]).toEqual([200, false]);
   });
 
   it('takes stars, forks’ origin and members along', async () => {
     const made = await project(ada, { visibility: 'public' });
-    await ada.client.post(`/projects/${made.id}/star`).json();
-    await remove(made).json();
-    await remove(made, { permanently_remove: true, full_path: made.path_with_namespace }).json();
+    await ada.client.post(`/api/v4/projects/${made.id}/star`).expect(201);
+    await remove(made).expect(202);
+    await remove(made, { permanently_remove: true, full_path: made.path_with_namespace }).expect(202);
     const [left] = await identity.db.query(
       `select (select count(*)::int from project_stars where project_id = $1) as stars,
          (select count(*)::int from members where source_type = 'project' and source_id = $1) as members,
@@ -131,7 +137,7 @@ const VERBS = [
 describe.each(VERBS)('%s /projects/:id%s', (method, verb, success) => {
   const ready = async (): Promise<MadeProject> => {
     const made = await project(ada);
-    if (verb === '/restore') await ada.client.delete(`/projects/${made.id}`).send();
+    if (verb === '/restore') await ada.client.delete(`/api/v4/projects/${made.id}`);
     return made;
   };
 
@@ -142,24 +148,24 @@ describe.each(VERBS)('%s /projects/:id%s', (method, verb, success) => {
     [50, success],
   ])('with level %i: %i', async (level, expected) => {
     const [made, one] = [await ready(), await person()];
-    await join(`/projects/${made.id}`, one, level);
-    const { status, body } = await one.client.request(method, `/projects/${made.id}${verb}`).send();
+    await join(`/api/v4/projects/${made.id}`, one, level);
+    const { status, body } = await requestOf(one.client, method, `/api/v4/projects/${made.id}${verb}`);
     expect(status).toBe(expected);
     if (expected === 403) expect(body).toEqual({ message: '403 Forbidden' });
   });
 
   it('refuses in the usual order; administrators may', async () => {
     const made = await ready();
-    const path = `/projects/${made.id}${verb}`;
-    expect((await identity.nobody.request(method, path)).body).toEqual({ message: '401 Unauthorized' });
+    const path = `/api/v4/projects/${made.id}${verb}`;
+    expect((await requestOf(identity.nobody, method, path)).body).toEqual({ message: '401 Unauthorized' });
     const narrow = identity.as({ userId: ada.id, username: 'ada', scopes: ['read_api'] });
-    expect(await narrow.request(method, path)).toMatchObject({ status: 403, body: { error: 'insufficient_scope' } });
+    expect(await requestOf(narrow, method, path)).toMatchObject({ status: 403, body: { error: 'insufficient_scope' } });
     const stranger = (await person()).client;
     for (const ref of [made.id, encoded(made), 999_999, 'none%2Fsuch']) {
-      const refused = await stranger.request(method, `/projects/${ref}${verb}`).send();
+      const refused = await requestOf(stranger, method, `/api/v4/projects/${ref}${verb}`);
       expect([refused.status, refused.body]).toEqual([404, { message: '404 Project Not Found' }]);
     }
-    expect((await identity.root.request(method, path)).status).toBe(success);
+    await requestOf(identity.root, method, path).expect(success);
   });
 });
 
@@ -168,10 +174,10 @@ describe('the flag of a deletion', () => {
     () => identity.app,
     async () => {
       const [made, reader] = [await project(ada), await person()];
-      await join(`/projects/${made.id}`, reader, 40);
+      await join(`/api/v4/projects/${made.id}`, reader, 40);
       return {
         method: 'DELETE',
-        path: `/projects/${made.id}`,
+        path: `/api/v4/projects/${made.id}`,
         good: {},
         bad: { permanently_remove: 'perhaps' },
         anonymous: anonymousViewer(),

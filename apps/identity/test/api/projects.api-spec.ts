@@ -1,7 +1,7 @@
 import { aViewer, paging, parameterEncodings } from '@rookery/testing';
-import { HousekeepingJob } from '../../src/housekeeping/housekeeping.job';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { DueRemovalsJob } from '../../src/removal/due-removals.job';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -19,20 +19,27 @@ interface Project {
 }
 let serial = 0;
 const unique = (stem = 'p') => `${stem}-${++serial}`;
-const make = (over: Readonly<Record<string, unknown>> = {}, by: Person = ada) =>
-  by.client
-    .post('/projects')
-    .body({ name: unique(), ...over })
-    .json<Project>();
-const group = (over: Readonly<Record<string, unknown>> = {}, by: Person = ada) => {
+const make = async (over: Readonly<Record<string, unknown>> = {}, by: Person = ada) =>
+  (
+    await by.client
+      .post('/api/v4/projects')
+      .send({ name: unique(), ...over })
+      .expect(201)
+  ).body as Project;
+interface Group {
+  readonly id: number;
+  readonly full_path: string;
+}
+const group = async (over: Readonly<Record<string, unknown>> = {}, by: Person = ada): Promise<Group> => {
   const path = unique('g');
-  return by.client
-    .post('/groups')
-    .body({ name: path, path, ...over })
-    .json<{ id: number; full_path: string }>();
+  const { body } = await by.client
+    .post('/api/v4/groups')
+    .send({ name: path, path, ...over })
+    .expect(201);
+  return body;
 };
 const join = (kind: 'groups' | 'projects', id: number, person: Person, access_level: number) =>
-  identity.root.post(`/${kind}/${id}/members`).body({ user_id: person.id, access_level }).json();
+  identity.root.post(`/api/v4/${kind}/${id}/members`).send({ user_id: person.id, access_level }).expect(201);
 const ref = (project: Project) => encodeURIComponent(project.path_with_namespace);
 
 const BASIC = [
@@ -59,9 +66,11 @@ const BASIC = [
 ];
 
 describe('POST /projects', () => {
-  it("makes a project in the caller's own namespace, where he is a member with level 50", async () => {
-    const { status, body } = await ada.client.post('/projects').body({ name: 'My Project', description: 'a *b*\r\nc' });
-    expect(status).toBe(201);
+  it("makes a project in the caller's own namespace, where they are a member with level 50", async () => {
+    const { body } = await ada.client
+      .post('/api/v4/projects')
+      .send({ name: 'My Project', description: 'a *b*\r\nc' })
+      .expect(201);
     expect(body).toMatchObject({
       name: 'My Project',
       path: 'my-project',
@@ -90,7 +99,7 @@ describe('POST /projects', () => {
       runners_token: expect.any(String),
     });
     expect(Object.keys(body)).toEqual(expect.arrayContaining(BASIC));
-    expect((await ada.client.get(`/projects/${body.id}/members`)).body).toEqual([
+    expect((await ada.client.get(`/api/v4/projects/${body.id}/members`)).body).toEqual([
       expect.objectContaining({ id: ada.id, access_level: 50 }),
     ]);
   });
@@ -98,8 +107,8 @@ describe('POST /projects', () => {
   it('makes a project in a group, by path alone too', async () => {
     const home = await group({ visibility: 'internal' });
     const { body } = await ada.client
-      .post('/projects')
-      .body({ path: 'Web', namespace_id: home.id, visibility: 'internal' });
+      .post('/api/v4/projects')
+      .send({ path: 'Web', namespace_id: home.id, visibility: 'internal' });
     expect(body).toMatchObject({ name: 'Web', path: 'Web', namespace: { kind: 'group', parent_id: null } });
     expect(body).not.toHaveProperty('owner');
     expect(body.permissions).toEqual({
@@ -110,7 +119,7 @@ describe('POST /projects', () => {
 
   it('folds the old switches', async () => {
     const { id } = await make({ issues_enabled: false, wiki_enabled: '0', jobs_enabled: 'False', merge_method: 'ff' });
-    expect((await ada.client.get(`/projects/${id}`)).body).toMatchObject({
+    expect((await ada.client.get(`/api/v4/projects/${id}`)).body).toMatchObject({
       issues_enabled: false,
       issues_access_level: 'disabled',
       wiki_enabled: false,
@@ -142,24 +151,24 @@ describe('POST /projects', () => {
       [{ name: 'x', issues_access_level: 'public' }, { error: 'issues_access_level does not have a valid value' }],
     ];
     for (const [body, expected] of cases) {
-      const response = await ada.client.post('/projects').body(body);
+      const response = await ada.client.post('/api/v4/projects').send(body);
       expect([body, response.status, response.body]).toEqual([body, 400, expected]);
     }
-    expect((await identity.nobody.post('/projects').body({})).status).toBe(401);
+    await identity.nobody.post('/api/v4/projects').send({}).expect(401);
   });
 
   it('shares the space of paths with subgroups', async () => {
     const home = await group();
-    await ada.client.post('/groups').body({ name: 'sub', path: 'sub', parent_id: home.id }).json();
+    await ada.client.post('/api/v4/groups').send({ name: 'sub', path: 'sub', parent_id: home.id }).expect(201);
     const { body } = await ada.client
-      .post('/projects')
-      .body({ name: 'Other name', path: 'SUB', namespace_id: home.id });
+      .post('/api/v4/projects')
+      .send({ name: 'Other name', path: 'SUB', namespace_id: home.id });
     expect(body).toEqual({ message: { path: ['has already been taken'] } });
   });
 
   it('keeps to the limit of personal projects', async () => {
     const none = await identity.person('none', { projects_limit: 0 });
-    expect((await none.client.post('/projects').body({ name: 'x' })).body).toEqual({
+    expect((await none.client.post('/api/v4/projects').send({ name: 'x' })).body).toEqual({
       message: {
         limit_reached: ['Personal project creation is not allowed. Please contact your administrator with questions'],
       },
@@ -176,12 +185,12 @@ describe('POST /projects', () => {
     const home = await group({ project_creation_level });
     const member = await identity.person(unique('member'));
     await join('groups', home.id, member, level);
-    expect((await member.client.post('/projects').body({ name: 'x', namespace_id: home.id })).status).toBe(expected);
+    await member.client.post('/api/v4/projects').send({ name: 'x', namespace_id: home.id }).expect(expected);
   });
 
   it('lets one of many at once have the path', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => ada.client.post('/projects').body({ name: 'race' }).send()),
+      Array.from({ length: 8 }, () => ada.client.post('/api/v4/projects').send({ name: 'race' })),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400, 400, 400]);
   });
@@ -191,7 +200,7 @@ describe('POST /projects', () => {
     to: (encoding) => ({
       viewer: aViewer({ userId: ada.id, username: 'ada' }),
       method: 'POST',
-      path: '/projects',
+      path: '/api/v4/projects',
       params: { name: `enc ${encoding.replace(/\W/g, '')} ${++serial}`, issues_enabled: false, build_timeout: 700 },
     }),
     seen: (body) => [body['issues_enabled'], body['build_timeout']],
@@ -211,14 +220,14 @@ describe('who may do what with a project', () => {
       const may = (needed: number, success: number) =>
         level < 0 ? 401 : !isSeen ? 404 : level >= needed ? success : 403;
       const got = {
-        get: (await client.get(`/projects/${project.id}`)).status,
-        put: (await client.put(`/projects/${project.id}`).body({ description: 'new' })).status,
+        get: (await client.get(`/api/v4/projects/${project.id}`)).status,
+        put: (await client.put(`/api/v4/projects/${project.id}`).send({ description: 'new' })).status,
         visibility: (
           await client
-            .put(`/projects/${project.id}`)
-            .body({ visibility: visibility === 'public' ? 'private' : 'public' })
+            .put(`/api/v4/projects/${project.id}`)
+            .send({ visibility: visibility === 'public' ? 'private' : 'public' })
         ).status,
-        delete: (await client.delete(`/projects/${project.id}`)).status,
+        delete: (await client.delete(`/api/v4/projects/${project.id}`)).status,
       };
       const afterwards = got.visibility === 200;
       expect([who, got]).toEqual([
@@ -233,33 +242,35 @@ describe('who may do what with a project', () => {
 describe('GET /projects/:id', () => {
   it('shows the basic shape to anonymous callers', async () => {
     const project = await make({ visibility: 'public' });
-    expect(Object.keys((await identity.nobody.get(`/projects/${ref(project)}`)).body)).toEqual(BASIC);
-    expect((await identity.nobody.get('/projects/none%2Fsuch')).body).toEqual({ message: '404 Project Not Found' });
+    expect(Object.keys((await identity.nobody.get(`/api/v4/projects/${ref(project)}`)).body)).toEqual(BASIC);
+    expect((await identity.nobody.get('/api/v4/projects/none%2Fsuch')).body).toEqual({
+      message: '404 Project Not Found',
+    });
   });
 
   it('keeps administration to those who administer', async () => {
     const project = await make({ visibility: 'public' });
-    const { body } = await bob.client.get(`/projects/${project.id}`);
+    const { body } = await bob.client.get(`/api/v4/projects/${project.id}`);
     for (const key of ['runners_token', 'import_url', 'ci_default_git_depth']) expect(body).not.toHaveProperty(key);
     expect(body.permissions).toEqual({ project_access: null, group_access: null });
   });
 
   it('leads from an old path to the new one, for those who may see it', async () => {
     const project = await make();
-    const { body } = await ada.client.put(`/projects/${ref(project)}`).body({ path: unique('moved') });
+    const { body } = await ada.client.put(`/api/v4/projects/${ref(project)}`).send({ path: unique('moved') });
     expect(body.id).toBe(project.id);
-    const moved = await ada.client.get(`/projects/${ref(project)}`);
-    expect([moved.status, moved.headers.get('location')]).toEqual([
-      301,
-      `http://localhost:8080/api/v4/projects/${project.id}`,
-    ]);
-    expect(moved.headers.get('content-type')).toBe('text/plain');
-    const asked = await ada.client.get(`/projects/${ref(project)}`).query({ statistics: '1', license: false });
-    expect(asked.headers.get('location')).toBe(`http://localhost:8080/api/v4/projects/${project.id}?statistics=true`);
-    expect((await bob.client.get(`/projects/${ref(project)}`)).status).toBe(404);
-    expect((await ada.client.put(`/projects/${ref(project)}`).body({ name: 'x' })).status).toBe(404);
+    const moved = await ada.client.get(`/api/v4/projects/${ref(project)}`);
+    expect([moved.status, moved.get('location')]).toEqual([301, `http://localhost:8080/api/v4/projects/${project.id}`]);
+    expect(moved.get('content-type')).toBe('text/plain');
+    const asked = await ada.client.get(`/api/v4/projects/${ref(project)}`).query({ statistics: '1', license: false });
+    expect(asked.get('location')).toBe(`http://localhost:8080/api/v4/projects/${project.id}?statistics=true`);
+    await bob.client.get(`/api/v4/projects/${ref(project)}`).expect(404);
+    await ada.client
+      .put(`/api/v4/projects/${ref(project)}`)
+      .send({ name: 'x' })
+      .expect(404);
     const heir = await make({ path: project.path_with_namespace.split('/')[1] });
-    expect((await ada.client.get(`/projects/${ref(project)}`)).body.id).toBe(heir.id);
+    expect((await ada.client.get(`/api/v4/projects/${ref(project)}`)).body.id).toBe(heir.id);
   });
 });
 
@@ -286,7 +297,9 @@ describe('GET /projects', () => {
   const named = (wanted: readonly number[]) => wanted.map((id) => Object.keys(ids).find((name) => ids[name] === id));
   const list = async (query: Record<string, unknown>, client = lena.client) =>
     named(
-      (await client.get('/projects').query({ search: 'lena', ...query })).body.map((project: Project) => project.id),
+      (await client.get('/api/v4/projects').query({ search: 'lena', ...query })).body.map(
+        (project: Project) => project.id,
+      ),
     );
 
   it.each<[Record<string, unknown>, string[]]>([
@@ -325,17 +338,17 @@ describe('GET /projects', () => {
     expect(await list({}, identity.root)).toEqual(['direct', 'hidden', 'deep', 'team', 'inner', 'open', 'own']);
     const outsider = await identity.person('outsider', { external: true });
     expect(await list({}, outsider.client)).toEqual(['open']);
-    expect(Object.keys((await identity.nobody.get('/projects')).body[0])).toEqual(BASIC);
-    expect(Object.keys((await lena.client.get('/projects').query({ simple: 'True' })).body[0])).toEqual(BASIC);
+    expect(Object.keys((await identity.nobody.get('/api/v4/projects')).body[0])).toEqual(BASIC);
+    expect(Object.keys((await lena.client.get('/api/v4/projects').query({ simple: 'True' })).body[0])).toEqual(BASIC);
   });
 
   it.each(['asc', 'desc'])('goes on by id, %s', async (sort) => {
     const found: number[] = [];
-    let url: string | undefined = `/projects?pagination=keyset&order_by=id&sort=${sort}&per_page=2&search=lena`;
+    let url: string | undefined = `/api/v4/projects?pagination=keyset&order_by=id&sort=${sort}&per_page=2&search=lena`;
     while (url) {
-      const { body, headers }: { body: Project[]; headers: Headers } = await lena.client.get(url);
+      const { body, headers }: { body: Project[]; headers: Record<string, string> } = await lena.client.get(url);
       found.push(...body.map((project) => project.id));
-      url = /<http:\/\/localhost:8080\/api\/v4([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+      url = /<http:\/\/localhost:8080([^>]+)>; rel="next"/.exec(headers['link'] ?? '')?.[1];
       if (url) expect(url).toContain(sort === 'asc' ? 'id_after=' : 'id_before=');
     }
     const all = ['own', 'open', 'inner', 'team', 'deep', 'direct'];
@@ -343,7 +356,7 @@ describe('GET /projects', () => {
   });
 
   it('has keyset by id only', async () => {
-    const { status, body } = await lena.client.get('/projects?pagination=keyset&order_by=name');
+    const { status, body } = await lena.client.get('/api/v4/projects?pagination=keyset&order_by=name');
     expect([status, body]).toEqual([405, { error: 'Keyset pagination is not yet available for this type of request' }]);
   });
 
@@ -353,13 +366,13 @@ describe('GET /projects', () => {
       [lena.id, ids['direct']],
     );
     expect(await list({ membership: true })).toEqual(['deep', 'team', 'own']);
-    expect((await lena.client.get(`/projects/${ids['direct']}`)).status).toBe(404);
+    await lena.client.get(`/api/v4/projects/${ids['direct']}`).expect(404);
   });
 
   paging(() => ({
     app: identity.app,
     viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
-    path: '/projects',
+    path: '/api/v4/projects',
     query: { search: 'lena' },
     rows: 7,
   }));
@@ -368,10 +381,11 @@ describe('GET /projects', () => {
 describe('PUT /projects/:id', () => {
   it('answers the whole project; texts for numbers and flags will do', async () => {
     const project = await make();
-    const { status, body } = await ada.client
-      .put(`/projects/${ref(project)}`)
-      .form({ description: 'new', build_timeout: '900', lfs_enabled: 'False', squash_option: 'always' });
-    expect(status).toBe(200);
+    const { body } = await ada.client
+      .put(`/api/v4/projects/${ref(project)}`)
+      .type('form')
+      .send({ description: 'new', build_timeout: '900', lfs_enabled: 'False', squash_option: 'always' })
+      .expect(200);
     expect(body).toMatchObject({
       id: project.id,
       description: 'new',
@@ -384,8 +398,8 @@ describe('PUT /projects/:id', () => {
   it('refuses a path that is taken', async () => {
     const [one, two] = [await make(), await make()];
     const { status, body } = await ada.client
-      .put(`/projects/${one.id}`)
-      .body({ path: two.path_with_namespace.split('/')[1] });
+      .put(`/api/v4/projects/${one.id}`)
+      .send({ path: two.path_with_namespace.split('/')[1] });
     expect([status, body]).toEqual([400, { message: { path: ['has already been taken'] } }]);
   });
 });
@@ -393,17 +407,17 @@ describe('PUT /projects/:id', () => {
 describe('DELETE /projects/:id', () => {
   it('marks, then removes with the flag and the whole path', async () => {
     const project = await make();
-    const remove = (body: object = {}) => ada.client.delete(`/projects/${project.id}`).body(body).send();
+    const remove = (body: object = {}) => ada.client.delete(`/api/v4/projects/${project.id}`).send(body);
     const first = await remove();
     expect([first.status, first.body]).toEqual([202, { message: '202 Accepted' }]);
     const today = new Date().toISOString().slice(0, 10);
-    expect((await ada.client.get(`/projects/${project.id}`)).body).toMatchObject({
+    expect((await ada.client.get(`/api/v4/projects/${project.id}`)).body).toMatchObject({
       marked_for_deletion_at: today,
       marked_for_deletion_on: today,
     });
     expect((await remove()).body).toEqual({ message: 'Project has been already marked for deletion' });
-    expect((await remove({ permanently_remove: true, full_path: project.path_with_namespace })).status).toBe(202);
-    expect((await identity.root.get(`/projects/${project.id}`)).status).toBe(404);
+    await remove({ permanently_remove: true, full_path: project.path_with_namespace }).expect(202);
+    await identity.root.get(`/api/v4/projects/${project.id}`).expect(404);
     const [row] = await identity.db.query<{ count: number }>(
       `select count(*)::int as count from members where source_type = 'project' and source_id = $1`,
       [project.id],
@@ -416,15 +430,19 @@ describe('after the delay', () => {
   it('what was marked is removed, groups with all they hold', async () => {
     const [home, alone, kept] = [await group(), await make(), await make()];
     const inside = await make({ namespace_id: home.id });
-    for (const path of [`/groups/${home.id}`, `/projects/${alone.id}`, `/projects/${kept.id}`])
-      await ada.client.delete(path).send();
+    for (const path of [`/api/v4/groups/${home.id}`, `/api/v4/projects/${alone.id}`, `/api/v4/projects/${kept.id}`])
+      await ada.client.delete(path);
     const past = (table: string, id: number) =>
       identity.db.query(`update ${table} set marked_for_deletion_on = current_date - 8 where id = $1`, [id]);
     await Promise.all([past('namespaces', home.id), past('projects', alone.id)]);
-    await identity.app.get(HousekeepingJob).run();
+    await identity.app.get(DueRemovalsJob).run();
     const status = async (path: string) => (await identity.root.get(path)).status;
-    expect([await status(`/groups/${home.id}`), await status(`/projects/${inside.id}`)]).toEqual([404, 404]);
-    expect([await status(`/projects/${alone.id}`), await status(`/projects/${kept.id}`)]).toEqual([404, 200]);
+    expect([await status(`/api/v4/groups/${home.id}`), await status(`/api/v4/projects/${inside.id}`)]).toEqual([
+      404, 404,
+    ]);
+    expect([await status(`/api/v4/projects/${alone.id}`), await status(`/api/v4/projects/${kept.id}`)]).toEqual([
+      404, 200,
+    ]);
   });
 });
 
@@ -433,9 +451,12 @@ describe('without a delay', () => {
     const quick = await startIdentity({ DELETION_DELAY_DAYS: '0' });
     try {
       const person = await quick.person('quick');
-      const project = await person.client.post('/projects').body({ name: 'x' }).json<Project>();
-      expect((await person.client.delete(`/projects/${project.id}`)).status).toBe(202);
-      expect((await person.client.get(`/projects/${project.id}`)).status).toBe(404);
+      const { body: project }: { body: Project } = await person.client
+        .post('/api/v4/projects')
+        .send({ name: 'x' })
+        .expect(201);
+      await person.client.delete(`/api/v4/projects/${project.id}`).expect(202);
+      await person.client.get(`/api/v4/projects/${project.id}`).expect(404);
     } finally {
       await quick.close();
     }

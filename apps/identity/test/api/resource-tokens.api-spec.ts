@@ -8,10 +8,11 @@ import {
   refusalOrder,
   visibility,
 } from '@rookery/testing';
-import type { Method, TestClient } from '@rookery/testing';
+import type { Method } from '@rookery/testing';
+import type { Agent } from 'supertest';
 import { inDays, maker } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 interface Token {
   readonly id: number;
@@ -34,16 +35,16 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const viewerOf = (person: Person) => aViewer({ userId: person.id, username: person.username });
-const botOf = (token: Token, scopes = ['api']): TestClient =>
+const botOf = (token: Token, scopes = ['api']): Agent =>
   identity.as({ userId: token.user_id, username: `bot${token.user_id}`, isBot: true, tokenId: token.id, scopes });
 const sourceOf = {
   group: async (over: object = {}): Promise<Source> => {
     const { id, full_path } = await make.group(owner, over as Record<string, unknown>);
-    return { id, base: `/groups/${id}/access_tokens`, fullPath: full_path };
+    return { id, base: `/api/v4/groups/${id}/access_tokens`, fullPath: full_path };
   },
   project: async (over: object = {}): Promise<Source> => {
     const { id, path_with_namespace } = await make.project(owner, over as Record<string, unknown>);
-    return { id, base: `/projects/${id}/access_tokens`, fullPath: path_with_namespace };
+    return { id, base: `/api/v4/projects/${id}/access_tokens`, fullPath: path_with_namespace };
   },
 };
 
@@ -54,14 +55,16 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
   beforeAll(async () => {
     source = await sourceOf[kind]();
   });
-  const give = (over: object = {}, where = source) =>
-    owner.client
-      .post(where.base)
-      .body({ name: 'deploy', scopes: ['api'], ...over })
-      .json<Token>();
+  const give = async (over: object = {}, where = source) =>
+    (
+      await owner.client
+        .post(where.base)
+        .send({ name: 'deploy', scopes: ['api'], ...over })
+        .expect(201)
+    ).body as Token;
   const member = async (level: number, where = source): Promise<Person> => {
     const person = await make.person();
-    await make.join(`/${kind}s/${where.id}`, person, level);
+    await make.join(`/api/v4/${kind}s/${where.id}`, person, level);
     return person;
   };
   const shown = (token: Token) => ({
@@ -83,8 +86,10 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
 
   describe('creating', () => {
     it('shows the token once, and its defaults', async () => {
-      const { status, body } = await owner.client.post(source.base).body({ name: 'deploy', scopes: ['api'] });
-      expect(status).toBe(201);
+      const { body } = await owner.client
+        .post(source.base)
+        .send({ name: 'deploy', scopes: ['api'] })
+        .expect(201);
       expect(body).toEqual({ ...shown(body), token: expect.stringMatching(/^glpat-[A-Za-z0-9_-]{20}$/) });
       expect((await owner.client.get(`${source.base}/${body.id}`)).body).toEqual(shown(body));
       const [row] = await identity.db.query<{ digest: Buffer }>(`select digest from access_tokens where id = $1`, [
@@ -100,8 +105,8 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
         scopes: ['read_api', 'self_rotate'],
         access_level: 20,
       };
-      const base = `/${kind}s/${encodeURIComponent(source.fullPath)}/access_tokens`;
-      const { status, body } = await owner.client.post(base).body({ ...sent, expires_at: inDays(30) });
+      const base = `/api/v4/${kind}s/${encodeURIComponent(source.fullPath)}/access_tokens`;
+      const { status, body } = await owner.client.post(base).send({ ...sent, expires_at: inDays(30) });
       expect([status, body]).toEqual([201, expect.objectContaining({ ...sent, expires_at: inDays(30) })]);
     });
 
@@ -126,6 +131,10 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       [{ scopes: ['api'] }, { error: 'name is missing' }],
       [{ name: '', scopes: ['api'] }, { error: 'name is empty' }],
       [{ name: 'a\0', scopes: ['api'] }, { error: 'name is invalid' }],
+      [
+        { name: 'x', scopes: ['api'], description: 'x'.repeat(256) },
+        { error: 'description is too long (maximum is 255 characters)' },
+      ],
       [{ name: 'x' }, { error: 'scopes is missing' }],
       [{ name: 'x', scopes: [] }, { error: 'scopes is empty' }],
       [{ name: 'x', scopes: ['api', 'nope'] }, { error: 'scopes does not have a valid value' }],
@@ -141,19 +150,22 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
         { message: `400 Bad request - Expiration date must be before ${inDays(366)}` },
       ],
     ])('refuses %j', async (body, expected) => {
-      const response = await owner.client.post(source.base).body(body);
+      const response = await owner.client.post(source.base).send(body);
       expect([response.status, response.body]).toEqual([400, expected]);
     });
 
-    it('tells whoever may not that he has no permission', async () => {
+    it('tells people who may not that they have no permission', async () => {
       const below = await member(needed === 50 ? 40 : 30);
-      const { status, body } = await below.client.post(source.base).body(good);
+      const { status, body } = await below.client.post(source.base).send(good);
       const text = `400 Bad request - User does not have permission to create ${kind} access token`;
       expect([status, body]).toEqual([400, { message: text }]);
     });
 
     it('gives administrators every level', async () => {
-      expect((await identity.root.post(source.base).body({ ...good, access_level: 50 })).status).toBe(201);
+      await identity.root
+        .post(source.base)
+        .send({ ...good, access_level: 50 })
+        .expect(201);
     });
   });
 
@@ -234,7 +246,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       const person = await make.person({ external: standing === 'external' });
       const levels = { guest: 10, planner: 15, reporter: 20, developer: 30, maintainer: 40, owner: 50 };
       const held = levels[standing as keyof typeof levels] as number | undefined;
-      if (held !== undefined) await make.join(`/${kind}s/${where.id}`, person, held);
+      if (held !== undefined) await make.join(`/api/v4/${kind}s/${where.id}`, person, held);
       return { viewer: { ...viewerOf(person), isExternal: standing === 'external' }, path };
     },
     anonymous: 401,
@@ -310,7 +322,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       expect((await (await make.person()).client.delete(`${source.base}/${token.id}`)).body).toEqual({
         message: `404 ${noun} Not Found`,
       });
-      expect((await identity.nobody.delete(`${source.base}/${token.id}`)).status).toBe(401);
+      await identity.nobody.delete(`${source.base}/${token.id}`).expect(401);
       expect((await owner.client.get(`${source.base}/${token.id}`)).body.active).toBe(true);
     });
 
@@ -333,7 +345,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       });
       it('is not listed there', async () => expect((await owner.client.get(other.base)).body).toEqual([]));
       it('is 401 to rotate for whoever is no administrator', async () => {
-        const { status, body } = await owner.client.post(`${other.base}/${token.id}/rotate`).body({});
+        const { status, body } = await owner.client.post(`${other.base}/${token.id}/rotate`).send({});
         expect([status, body]).toEqual([401, { message: '401 Unauthorized' }]);
       });
     });
@@ -342,8 +354,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
   describe('rotation', () => {
     it('keeps bot, level and everything but the secret, for a week', async () => {
       const old = await give({ description: 'd', scopes: ['read_api'], access_level: 30 });
-      const { status, body } = await owner.client.post(`${source.base}/${old.id}/rotate`).body({});
-      expect(status).toBe(200);
+      const { body } = await owner.client.post(`${source.base}/${old.id}/rotate`).send({}).expect(200);
       const same = { description: 'd', scopes: ['read_api'], access_level: 30, expires_at: inDays(7) };
       expect(body).toEqual({ ...shown({ ...old, id: body.id }), ...same, token: expect.stringMatching(/^glpat-/) });
       expect(body.id).not.toBe(old.id);
@@ -355,7 +366,9 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
 
     it('of a revoked token takes the family with it', async () => {
       const first = await give();
-      const second = await owner.client.post(`${source.base}/${first.id}/rotate`).json<Token>();
+      const { body: second }: { body: Token } = await owner.client
+        .post(`${source.base}/${first.id}/rotate`)
+        .expect(200);
       const reuse = await owner.client.post(`${source.base}/${first.id}/rotate`);
       expect([reuse.status, reuse.body]).toEqual([400, { message: '400 Bad request - Token already revoked' }]);
       expect((await owner.client.get(`${source.base}/${second.id}`)).body.revoked).toBe(true);
@@ -367,7 +380,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       [{ expires_at: 'soon' }, { error: 'expires_at is invalid' }],
     ])('refuses %j', async (body, expected) => {
       const token = await give();
-      const { status, body: answer } = await owner.client.post(`${source.base}/${token.id}/rotate`).body(body);
+      const { status, body: answer } = await owner.client.post(`${source.base}/${token.id}/rotate`).send(body);
       expect([status, answer]).toEqual([400, expected]);
       expect((await owner.client.get(`${source.base}/${token.id}`)).body.active).toBe(true);
     });
@@ -384,7 +397,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       const below = await member(needed === 50 ? 40 : 30);
       const boss = botOf(await give({ access_level: 50 }));
       for (const client of [below.client, boss]) {
-        const { status, body } = await client.post(`${source.base}/${token.id}/rotate`).body({});
+        const { status, body } = await client.post(`${source.base}/${token.id}/rotate`).send({});
         expect([status, body]).toEqual([401, { message: '401 Unauthorized' }]);
       }
       expect((await owner.client.get(`${source.base}/${token.id}`)).body.active).toBe(true);
@@ -394,7 +407,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
   describe('self rotation', () => {
     it('needs api or self_rotate, and answers as any rotation', async () => {
       const token = await give({ scopes: ['self_rotate'], access_level: 10 });
-      const denied = await botOf(token, ['read_api']).post(`${source.base}/self/rotate`).body({});
+      const denied = await botOf(token, ['read_api']).post(`${source.base}/self/rotate`).send({});
       expect([denied.status, denied.body]).toEqual([
         403,
         {
@@ -405,8 +418,8 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       ]);
       const made = await botOf(token, ['self_rotate'])
         .post(`${source.base}/self/rotate`)
-        .body({ expires_at: inDays(3) });
-      expect(made.status).toBe(200);
+        .send({ expires_at: inDays(3) })
+        .expect(200);
       const same = { scopes: ['self_rotate'], access_level: 10, expires_at: inDays(3) };
       expect(made.body).toEqual({ ...shown({ ...token, id: made.body.id }), ...same, token: expect.any(String) });
       expect((await owner.client.get(`${source.base}/${token.id}`)).body.revoked).toBe(true);
@@ -414,7 +427,9 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
 
     it('works at the personal route too, and the token stays one of the resource', async () => {
       const token = await give({ scopes: ['self_rotate'] });
-      const made = await botOf(token, ['self_rotate']).post('/personal_access_tokens/self/rotate').json<Token>();
+      const { body: made }: { body: Token } = await botOf(token, ['self_rotate'])
+        .post('/api/v4/personal_access_tokens/self/rotate')
+        .expect(200);
       expect((await owner.client.get(`${source.base}/${made.id}`)).body).toMatchObject({
         id: made.id,
         user_id: token.user_id,
@@ -424,46 +439,46 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
     });
 
     it('is not for people', async () => {
-      const { status, body } = await owner.client.post(`${source.base}/self/rotate`).body({});
+      const { status, body } = await owner.client.post(`${source.base}/self/rotate`).send({});
       expect([status, body]).toEqual([405, { message: '405 Method Not Allowed' }]);
     });
 
     it('is not for bots of others: 401 where they see it, 404 where not', async () => {
       const token = await give();
       const open = await sourceOf[kind]({ visibility: 'public' });
-      const seen = await botOf(token).post(`${open.base}/self/rotate`).body({});
+      const seen = await botOf(token).post(`${open.base}/self/rotate`).send({});
       expect([seen.status, seen.body]).toEqual([401, { message: '401 Unauthorized' }]);
       const hidden = await botOf(token)
         .post(`${(await sourceOf[kind]()).base}/self/rotate`)
-        .body({});
+        .send({});
       expect([hidden.status, hidden.body]).toEqual([404, { message: `404 ${noun} Not Found` }]);
       expect((await owner.client.get(`${source.base}/${token.id}`)).body.active).toBe(true);
     });
 
     it('by an id is refused without the role', async () => {
       const token = await give({ access_level: 30 });
-      expect((await botOf(token).post(`${source.base}/${token.id}/rotate`).body({})).status).toBe(401);
+      await botOf(token).post(`${source.base}/${token.id}/rotate`).send({}).expect(401);
     });
   });
 });
 
-it('nobody makes or renews a token above his own level', async () => {
+it('nobody makes or renews a token above their own level', async () => {
   const { id } = await make.project(owner);
-  const base = `/projects/${id}/access_tokens`;
+  const base = `/api/v4/projects/${id}/access_tokens`;
   const maintainer = await make.person();
-  await make.join(`/projects/${id}`, maintainer, 40);
-  const above = await maintainer.client.post(base).body({ name: 'x', scopes: ['api'], access_level: 50 });
+  await make.join(`/api/v4/projects/${id}`, maintainer, 40);
+  const above = await maintainer.client.post(base).send({ name: 'x', scopes: ['api'], access_level: 50 });
   expect([above.status, above.body]).toEqual([
     400,
     {
       message: '400 Bad request - Access level of the token contains permissions not held by the creating user',
     },
   ]);
-  const token = await owner.client
+  const { body: token }: { body: Token } = await owner.client
     .post(base)
-    .body({ name: 'x', scopes: ['api'], access_level: 50 })
-    .json<Token>();
-  const renewed = await maintainer.client.post(`${base}/${token.id}/rotate`).body({});
+    .send({ name: 'x', scopes: ['api'], access_level: 50 })
+    .expect(201);
+  const renewed = await maintainer.client.post(`${base}/${token.id}/rotate`).send({});
   expect([renewed.status, renewed.body]).toEqual([
     400,
     { message: '400 Bad request - Not eligible to rotate token with access level higher than the user' },

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { registeredEndpoints, templatesOf } from '@rookery/api-v4';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import type { Method, TestClient, TestResponse } from '@rookery/testing';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp } from '../support/identity-app';
+import { requestOf } from '@rookery/testing';
+import type { Method } from '@rookery/testing';
+import type { Agent, Response } from 'supertest';
+import { startIdentity } from '../support/app';
+import type { IdentityApp } from '../support/app';
 
 const MEMBERS = ['guest', 'planner', 'reporter', 'developer', 'maintainer', 'owner'] as const;
 const ROLES = ['anonymous', 'outsider', ...MEMBERS, 'administrator'] as const;
@@ -29,7 +31,7 @@ const lines: Line[] = rows
   }));
 
 let identity: IdentityApp;
-const clients = {} as Record<Role, TestClient>;
+const clients = {} as Record<Role, Agent>;
 const places = {} as Record<Visibility, Readonly<Record<string, string>>>;
 let serial = 0;
 
@@ -47,10 +49,10 @@ beforeAll(async () => {
   const make = async (kind: 'groups' | 'projects', name: string, over: object) =>
     (
       await maker.client
-        .post(`/${kind}`)
-        .body({ name, path: name, ...over })
-        .json<{ id: number }>()
-    ).id;
+        .post(`/api/v4/${kind}`)
+        .send({ name, path: name, ...over })
+        .expect(201)
+    ).body.id;
   const other = await make('groups', 'other', { visibility: 'public' });
   const person = (await identity.person('somebody')).id;
   for (const visibility of VISIBILITIES) {
@@ -59,8 +61,8 @@ beforeAll(async () => {
     const project = await make('projects', `project-${visibility}`, { visibility, namespace_id: home });
     for (const role of MEMBERS) {
       const member = { user_id: people.get(role), access_level: ACCESS_LEVELS[role] };
-      await maker.client.post(`/groups/${group}/members`).body(member).json();
-      await maker.client.post(`/projects/${project}/members`).body(member).json();
+      await maker.client.post(`/api/v4/groups/${group}/members`).send(member).expect(201);
+      await maker.client.post(`/api/v4/projects/${project}/members`).send(member).expect(201);
     }
     const ids = { group, home, project, other, person };
     places[visibility] = { ...Object.fromEntries(Object.entries(ids).map(([k, id]) => [k, `${id}`])), visibility };
@@ -68,11 +70,13 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
+/** Paths of the table are below the API, or from the root on after `//`. */
+const urlOf = (path: string) => (path.startsWith('//') ? path.slice(1) : `/api/v4${path}`);
 const fill = (text: string, visibility: Visibility, n: number) =>
   text.replace(/\{(\w+)\}/g, (whole, key: string) => (key === 'n' ? `${n}` : (places[visibility][key] ?? whole)));
 
 /** What an answer is in the letters of the table; `+` is judged against the status that the line names. */
-function isAsExpected(letter: string, { path, body: sent, statuses }: Line, { status, body }: TestResponse): boolean {
+function isAsExpected(letter: string, { path, body: sent, statuses }: Line, { status, body }: Response): boolean {
   const message: unknown = (body as { message?: unknown } | null)?.message;
   const parent = /\{(group|project)\}/.exec(path + sent)?.[1];
   const kind = path.startsWith('/namespaces') ? 'Namespace' : parent === 'group' ? 'Group' : 'Project';
@@ -99,9 +103,8 @@ it.each(lines.map((line): [string, Line] => [`${line.method} ${line.path} ${line
       for (const [j, role] of ROLES.entries()) {
         const letter = line.letters[i]?.[j] ?? '?';
         const n = ++serial;
-        const request = clients[role].request(line.method, fill(line.path, visibility, n));
-        if (line.body !== '-') request.body(fill(line.body, visibility, n));
-        const answer = await request.send();
+        const request = requestOf(clients[role], line.method, urlOf(fill(line.path, visibility, n)));
+        const answer = await (line.body === '-' ? request : request.type('json').send(fill(line.body, visibility, n)));
         if (isAsExpected(letter, line, answer)) continue;
         const told = answer.text.slice(0, 120);
         deviations.push(`${visibility} ${role}: ${letter} expected, ${answer.status} ${told}`);
@@ -117,7 +120,7 @@ describe('the table', () => {
       templatesOf(endpoint).map((template) => ({ method: endpoint.method, template })),
     );
     const covered = lines.map(({ method, path }) => {
-      const plain = path.startsWith('//') ? path.slice(1) : `/api/v4${path}`;
+      const plain = urlOf(path);
       const fitting = templates.filter((one) => one.method === method && patternOf(one.template).test(plain));
       return fitting.sort((a, b) => wildness(a.template) - wildness(b.template))[0];
     });

@@ -1,8 +1,8 @@
 import { anonymousViewer, aViewer, foreignId, paging, parameterEncodings, refusalOrder } from '@rookery/testing';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 import { resolve } from '../support/internal-calls';
 
 let identity: IdentityApp;
@@ -15,7 +15,7 @@ beforeAll(async () => {
   identity = await startIdentity();
   [olga, gus] = [await make.person(), await make.person()];
   nest = await make.group(olga, { visibility: 'private' });
-  await make.join(`/groups/${nest.id}`, gus, 40);
+  await make.join(`/api/v4/groups/${nest.id}`, gus, 40);
   bot = await account();
 });
 afterAll(() => identity.close());
@@ -26,14 +26,16 @@ interface Token {
   readonly token: string;
 }
 const account = async (group = nest): Promise<number> =>
-  (await olga.client.post(`/groups/${group.id}/service_accounts`).body({}).json<{ id: number }>()).id;
+  (await olga.client.post(`/api/v4/groups/${group.id}/service_accounts`).send({}).expect(201)).body.id;
 const at = (userId = bot, group = nest): string =>
-  `/groups/${group.id}/service_accounts/${userId}/personal_access_tokens`;
-const give = (over: object = {}, userId = bot) =>
-  olga.client
-    .post(at(userId))
-    .body({ name: 'ci', scopes: ['api'], ...over })
-    .json<Token>();
+  `/api/v4/groups/${group.id}/service_accounts/${userId}/personal_access_tokens`;
+const give = async (over: object = {}, userId = bot) =>
+  (
+    await olga.client
+      .post(at(userId))
+      .send({ name: 'ci', scopes: ['api'], ...over })
+      .expect(201)
+  ).body as Token;
 const viewer = (person: Person) => aViewer({ userId: person.id, username: person.username });
 const outcome = async (asked: PromiseLike<{ status: number; body: unknown }>): Promise<[number, unknown]> => {
   const { status, body } = await asked;
@@ -57,16 +59,16 @@ const secret = expect.stringMatching(/^glpat-[\w-]{20,}$/);
 
 describe('POST …/personal_access_tokens', () => {
   it('is also reached by the path of the account, where the published build of a client sends it', async () => {
-    const path = `/groups/${nest.id}/service_accounts/${bot}`;
-    const { status, body } = await olga.client.post(path).body({ name: 'ci', scopes: ['api'] });
+    const path = `/api/v4/groups/${nest.id}/service_accounts/${bot}`;
+    const { status, body } = await olga.client.post(path).send({ name: 'ci', scopes: ['api'] });
     expect([status, body]).toEqual([201, shown({ token: secret })]);
-    const refused = await gus.client.post(path).body({ name: 'ci', scopes: ['api'] });
+    const refused = await gus.client.post(path).send({ name: 'ci', scopes: ['api'] });
     expect([refused.status, refused.body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 
   it('makes a token with which the account acts', async () => {
     const body = { name: 'ci', description: 'builds', scopes: ['api', 'read_user'], expires_at: inDays(30) };
-    const { status, body: token } = await olga.client.post(at()).body(body);
+    const { status, body: token } = await olga.client.post(at()).send(body);
     expect([status, token]).toEqual([201, shown({ ...body, token: secret })]);
     expect(await resolve(identity, token.token)).toMatchObject({
       outcome: 'valid',
@@ -83,6 +85,10 @@ describe('POST …/personal_access_tokens', () => {
 
   it.each<[object, object]>([
     [{ scopes: ['api'] }, { error: 'name is missing' }],
+    [
+      { name: 'x', scopes: ['api'], description: 'x'.repeat(256) },
+      { error: 'description is too long (maximum is 255 characters)' },
+    ],
     [{ name: 'x' }, { error: 'scopes is missing' }],
     [{ name: '', scopes: ['api'] }, { error: 'name is empty' }],
     [{ name: 'x', scopes: [] }, { error: 'scopes is empty' }],
@@ -97,7 +103,7 @@ describe('POST …/personal_access_tokens', () => {
       { message: `400 Bad request - Expiration date must be before ${inDays(366)}` },
     ],
   ])('refuses %j', async (body, expected) => {
-    expect(await outcome(olga.client.post(at()).body(body))).toEqual([400, expected]);
+    expect(await outcome(olga.client.post(at()).send(body))).toEqual([400, expected]);
   });
 
   refusalOrder(
@@ -135,9 +141,9 @@ describe('GET …/personal_access_tokens', () => {
     const dead = await give({ name: 'revoked one' }, busy);
     await olga.client.delete(`${at(busy)}/${dead.id}`);
     await identity.root
-      .post(`/users/${busy}/impersonation_tokens`)
-      .body({ name: 'hidden', scopes: ['api'] })
-      .json();
+      .post(`/api/v4/users/${busy}/impersonation_tokens`)
+      .send({ name: 'hidden', scopes: ['api'] })
+      .expect(201);
   });
   const names = async (query: Record<string, unknown>) =>
     (await olga.client.get(at(busy)).query(query)).body.map((token: Token) => token.name);
@@ -162,10 +168,8 @@ describe('GET …/personal_access_tokens', () => {
     const token = await give();
     const list = (await olga.client.get(at()).query({ sort: 'created_desc' })).body;
     expect(list[0]).toEqual(shown({ id: token.id }));
-    expect((await identity.root.get(at())).status).toBe(200);
-    expect((await olga.client.get(`/groups/${nest.path}/service_accounts/${bot}/personal_access_tokens`)).status).toBe(
-      200,
-    );
+    await identity.root.get(at()).expect(200);
+    await olga.client.get(`/api/v4/groups/${nest.path}/service_accounts/${bot}/personal_access_tokens`).expect(200);
   });
 
   paging(() => ({ app: identity.app, viewer: viewer(olga), path: at(busy), query: { sort: 'name_asc' }, rows: 5 }));
@@ -212,7 +216,7 @@ describe('DELETE …/personal_access_tokens/:token_id', () => {
 describe('POST …/personal_access_tokens/:token_id/rotate', () => {
   it('replaces the token at once, for a week', async () => {
     const old = await give({ name: 'deploy', description: 'd', scopes: ['read_api'] });
-    const { status, body } = await olga.client.post(`${at()}/${old.id}/rotate`).body({});
+    const { status, body } = await olga.client.post(`${at()}/${old.id}/rotate`).send({});
     const kept = { name: 'deploy', description: 'd', scopes: ['read_api'], expires_at: inDays(7) };
     expect([status, body]).toEqual([200, shown({ ...kept, token: secret })]);
     expect((await resolve(identity, old.token)).outcome).toBe('revoked');
@@ -221,7 +225,7 @@ describe('POST …/personal_access_tokens/:token_id/rotate', () => {
 
   it('of a revoked token fails, and takes the family with it', async () => {
     const first = await give();
-    const second = await olga.client.post(`${at()}/${first.id}/rotate`).json<Token>();
+    const { body: second }: { body: Token } = await olga.client.post(`${at()}/${first.id}/rotate`).expect(200);
     expect(await outcome(olga.client.post(`${at()}/${first.id}/rotate`))).toEqual([
       400,
       { message: '400 Bad request - Token already revoked' },
@@ -231,11 +235,11 @@ describe('POST …/personal_access_tokens/:token_id/rotate', () => {
 
   it('refuses a bad day', async () => {
     const token = await give();
-    expect(await outcome(olga.client.post(`${at()}/${token.id}/rotate`).body({ expires_at: 'x' }))).toEqual([
+    expect(await outcome(olga.client.post(`${at()}/${token.id}/rotate`).send({ expires_at: 'x' }))).toEqual([
       400,
       { error: 'expires_at is invalid' },
     ]);
-    expect(await outcome(olga.client.post(`${at()}/${token.id}/rotate`).body({ expires_at: inDays(366) }))).toEqual([
+    expect(await outcome(olga.client.post(`${at()}/${token.id}/rotate`).send({ expires_at: inDays(366) }))).toEqual([
       400,
       { message: `400 Bad request - Expiration date must be before ${inDays(366)}` },
     ]);
@@ -278,10 +282,10 @@ describe('what there is not', () => {
       ['post', `${at(userId, group)}/${tokenId}/rotate`],
     ] as const;
   const ask = (method: 'get' | 'post' | 'delete', path: string) =>
-    outcome(olga.client[method](path).query({ name: 'x', scopes: ['api'] }));
+    outcome(olga.client[method](path).query({ name: 'x', 'scopes[]': ['api'] }));
 
   it('accounts that are none, or of somewhere else', async () => {
-    const instance = (await identity.root.post('/service_accounts').body({}).json<{ id: number }>()).id;
+    const instance = (await identity.root.post('/api/v4/service_accounts').send({}).expect(201)).body.id;
     for (const id of [gus.id, instance, 99999999]) {
       for (const [method, path] of everywhere(id, 1)) {
         expect(await ask(method, path)).toEqual([404, { message: '404 User Not Found' }]);
@@ -290,14 +294,14 @@ describe('what there is not', () => {
   });
 
   it('tokens that are none, or of somebody else', async () => {
-    const own = await identity.root
-      .post(`/users/${olga.id}/personal_access_tokens`)
-      .body({ name: 'x', scopes: ['api'] })
-      .json<Token>();
-    const acting = await identity.root
-      .post(`/users/${bot}/impersonation_tokens`)
-      .body({ name: 'x', scopes: ['api'] })
-      .json<Token>();
+    const { body: own }: { body: Token } = await identity.root
+      .post(`/api/v4/users/${olga.id}/personal_access_tokens`)
+      .send({ name: 'x', scopes: ['api'] })
+      .expect(201);
+    const { body: acting }: { body: Token } = await identity.root
+      .post(`/api/v4/users/${bot}/impersonation_tokens`)
+      .send({ name: 'x', scopes: ['api'] })
+      .expect(201);
     const other = await give({}, await account());
     for (const token of [own.id, acting.id, other.id, 99999999]) {
       for (const [method, path] of everywhere(bot, token).slice(2)) {

@@ -1,15 +1,15 @@
 import { aViewer, anonymousViewer, foreignId, parameterEncodings } from '@rookery/testing';
-import { HousekeepingJob } from '../../src/housekeeping/housekeeping.job';
+import { ExpiryJob } from '../../src/members/expiry.job';
 import { inDays, maker } from '../support/groups-and-projects';
 import type { MadeGroup } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
 let bob: Person;
 const { group, project, person, join } = maker(() => identity);
-/** One person for each level that he holds in invited groups. */
+/** One person for each level held in invited groups. */
 let members: { level: number; person: Person }[];
 beforeAll(async () => {
   identity = await startIdentity();
@@ -38,17 +38,18 @@ const invitedGroup = () => group(bob, { visibility: 'internal' });
 describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
   const sourced = async () => {
     const { source, base, noun } = await kinds[kind]();
-    const member = kind === 'group' ? (`/groups/${source.id}` as const) : (`/projects/${source.id}` as const);
-    return { source, noun, one: `/${base}/${source.id}`, member, invited: await invitedGroup() };
+    const member =
+      kind === 'group' ? (`/api/v4/groups/${source.id}` as const) : (`/api/v4/projects/${source.id}` as const);
+    return { source, noun, one: `/api/v4/${base}/${source.id}`, member, invited: await invitedGroup() };
   };
 
   it.each(LEVELS)('gives members of the invited group level %i at most', async (group_access) => {
     const { one, invited } = await sourced();
-    for (const { level, person } of members) await join(`/groups/${invited.id}`, person, level);
-    for (const { person } of members) expect((await person.client.get(one)).status).toBe(404);
-    expect((await ada.client.post(`${one}/share`).body({ group_id: invited.id, group_access })).status).toBe(201);
+    for (const { level, person } of members) await join(`/api/v4/groups/${invited.id}`, person, level);
+    for (const { person } of members) await person.client.get(one).expect(404);
+    await ada.client.post(`${one}/share`).send({ group_id: invited.id, group_access }).expect(201);
     for (const { level, person } of members) {
-      expect((await person.client.get(one)).status).toBe(200);
+      await person.client.get(one).expect(200);
       const held = (await ada.client.get(`${one}/members/all/${person.id}`)).body.access_level;
       expect([level, held]).toEqual([level, Math.min(level, group_access)]);
     }
@@ -71,22 +72,22 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
       [{ ...good, expires_at: inDays(-1) }, 409, { message: 'Expires at cannot be a date in the past' }],
     ];
     for (const [body, status, expected] of cases) {
-      const response = await ada.client.post(`${one}/share`).body(body);
+      const response = await ada.client.post(`${one}/share`).send(body);
       expect([body, response.status, response.body]).toEqual([body, status, expected]);
     }
     const outsider = await person();
     const parent = { message: `404 ${noun} Not Found` };
-    expect((await outsider.client.post(`${one}/share`).body(good)).body).toEqual(parent);
+    expect((await outsider.client.post(`${one}/share`).send(good)).body).toEqual(parent);
     expect((await outsider.client.delete(`${one}/share/${invited.id}`)).body).toEqual(parent);
-    expect((await identity.nobody.post(`${one}/share`).body(good)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await identity.nobody.post(`${one}/share`).send(good)).body).toEqual({ message: '401 Unauthorized' });
     expect((await identity.nobody.delete(`${one}/share/1`)).body).toEqual({ message: '401 Unauthorized' });
     const readOnly = identity.as({ userId: ada.id, username: 'ada', scopes: ['read_api'] });
-    expect((await readOnly.post(`${one}/share`).body(good)).status).toBe(403);
+    await readOnly.post(`${one}/share`).send(good).expect(403);
   });
 
   it('happens once, also when it is asked for by many at once', async () => {
     const { one, invited } = await sourced();
-    const share = () => ada.client.post(`${one}/share`).body({ group_id: invited.id, group_access: 20 }).send();
+    const share = () => ada.client.post(`${one}/share`).send({ group_id: invited.id, group_access: 20 });
     const answers = await Promise.all(Array.from({ length: 6 }, share));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
     const message =
@@ -96,16 +97,16 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
 
   it('ends at unsharing', async () => {
     const { one, invited } = await sourced();
-    await ada.client.post(`${one}/share`).body({ group_id: invited.id, group_access: 20 }).json();
-    expect((await bob.client.get(one)).status).toBe(200);
+    await ada.client.post(`${one}/share`).send({ group_id: invited.id, group_access: 20 }).expect(201);
+    await bob.client.get(one).expect(200);
     const late = await ada.client
       .delete(`${one}/share/${invited.id}`)
-      .header('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
+      .set('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
     expect([late.status, late.body]).toEqual([412, { message: '412 Precondition Failed' }]);
     const before = await versionNow();
     const gone = await ada.client.delete(`${one}/share/${invited.id}`);
     expect([gone.status, gone.text]).toEqual([204, '']);
-    expect((await bob.client.get(one)).status).toBe(404);
+    await bob.client.get(one).expect(404);
     expect(await changesSince(before)).toEqual([
       { version: before + 1, kind: 'share', entity_id: expect.any(Number), state: null },
     ]);
@@ -114,22 +115,22 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     }
     const odd = await ada.client.delete(`${one}/share/x`);
     expect([odd.status, odd.body]).toEqual([400, { error: 'group_id is invalid' }]);
-    expect((await ada.client.delete(`${one}/share/99999999999999999999`)).status).toBe(400);
+    await ada.client.delete(`${one}/share/99999999999999999999`).expect(400);
   });
 
   it('gives no right from its last day on, and is cleared away', async () => {
     const { source, one, invited } = await sourced();
     await ada.client
       .post(`${one}/share`)
-      .body({ group_id: invited.id, group_access: 20, expires_at: inDays(2) })
-      .json();
-    expect((await bob.client.get(one)).status).toBe(200);
+      .send({ group_id: invited.id, group_access: 20, expires_at: inDays(2) })
+      .expect(201);
+    await bob.client.get(one).expect(200);
     await identity.db.query(`update shares set expires_on = $2 where group_id = $1`, [invited.id, inDays(0)]);
-    expect((await bob.client.get(one)).status).toBe(404);
+    await bob.client.get(one).expect(404);
     expect((await ada.client.get(one)).body.shared_with_groups).toEqual([]);
-    expect((await ada.client.delete(`${one}/share/${invited.id}`)).status).toBe(404);
+    await ada.client.delete(`${one}/share/${invited.id}`).expect(404);
     const before = await versionNow();
-    await identity.app.get(HousekeepingJob).run();
+    await identity.app.get(ExpiryJob).run();
     expect(await changesSince(before)).toContainEqual(expect.objectContaining({ kind: 'share', state: null }));
     expect(
       await identity.db.query(`select id from shares where source_id = $1 and group_id = $2`, [source.id, invited.id]),
@@ -139,11 +140,11 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
   it('works again at once after one ran out', async () => {
     const { one, invited } = await sourced();
     const share = (expires_at: string | null) =>
-      ada.client.post(`${one}/share`).body({ group_id: invited.id, group_access: 20, expires_at });
-    expect((await share(inDays(0))).status).toBe(201);
-    expect((await bob.client.get(one)).status).toBe(404);
-    expect((await share(null)).status).toBe(201);
-    expect((await bob.client.get(one)).status).toBe(200);
+      ada.client.post(`${one}/share`).send({ group_id: invited.id, group_access: 20, expires_at });
+    await share(inDays(0)).expect(201);
+    await bob.client.get(one).expect(404);
+    await share(null).expect(201);
+    await bob.client.get(one).expect(200);
   });
 
   it('is recorded with its state', async () => {
@@ -151,8 +152,8 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     const before = await versionNow();
     await ada.client
       .post(`${one}/share`)
-      .body({ group_id: invited.id, group_access: 30, expires_at: inDays(5) })
-      .json();
+      .send({ group_id: invited.id, group_access: 30, expires_at: inDays(5) })
+      .expect(201);
     const state = { group_id: invited.id, source_id: source.id, access_level: 30, expires_on: inDays(5) };
     const source_type = kind === 'group' ? 'namespace' : 'project';
     expect(await changesSince(before)).toEqual([
@@ -164,28 +165,31 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     const top = await group(ada);
     const below = await group(ada, { parent_id: top.id });
     const inside = await project(ada, { namespace_id: below.id });
-    const one = kind === 'group' ? `/groups/${below.id}` : `/projects/${inside.id}`;
+    const one = kind === 'group' ? `/api/v4/groups/${below.id}` : `/api/v4/projects/${inside.id}`;
     const invited = await invitedGroup();
-    const share = () => ada.client.post(`${one}/share`).body({ group_id: invited.id, group_access: 20 }).send();
+    const share = () => ada.client.post(`${one}/share`).send({ group_id: invited.id, group_access: 20 });
     for (const locking of [top, below]) {
-      await ada.client.put(`/groups/${locking.id}`).body({ share_with_group_lock: true }).json();
+      await ada.client.put(`/api/v4/groups/${locking.id}`).send({ share_with_group_lock: true }).expect(200);
       const { status, body } = await share();
       expect([status, body]).toEqual([400, { message: `The ${kind} sharing with group is disabled` }]);
-      await ada.client.put(`/groups/${locking.id}`).body({ share_with_group_lock: false }).json();
+      await ada.client.put(`/api/v4/groups/${locking.id}`).send({ share_with_group_lock: false }).expect(200);
     }
-    expect((await share()).status).toBe(201);
+    await share().expect(201);
   });
 
   it('stays within the hierarchy when the top-level group says so', async () => {
     const top = await group(ada);
-    await ada.client.put(`/groups/${top.id}`).body({ prevent_sharing_groups_outside_hierarchy: true }).json();
+    await ada.client
+      .put(`/api/v4/groups/${top.id}`)
+      .send({ prevent_sharing_groups_outside_hierarchy: true })
+      .expect(200);
     const [one, two] = [await group(ada, { parent_id: top.id }), await group(ada, { parent_id: top.id })];
     const inside = await project(ada, { namespace_id: one.id });
-    const path = kind === 'group' ? `/groups/${one.id}` : `/projects/${inside.id}`;
-    const share = (group_id: number) => ada.client.post(`${path}/share`).body({ group_id, group_access: 20 }).send();
+    const path = kind === 'group' ? `/api/v4/groups/${one.id}` : `/api/v4/projects/${inside.id}`;
+    const share = (group_id: number) => ada.client.post(`${path}/share`).send({ group_id, group_access: 20 });
     const outside = await share((await invitedGroup()).id);
     expect([outside.status, outside.body]).toEqual([404, { message: 'Not Found' }]);
-    expect((await share(two.id)).status).toBe(201);
+    await share(two.id).expect(201);
   });
 
   it('is not possible with where it lies already', async () => {
@@ -193,8 +197,8 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     const own = await group(ada, { parent_id: top.id });
     const below = await group(ada, { parent_id: own.id });
     const inside = await project(ada, { namespace_id: own.id });
-    const one = kind === 'group' ? `/groups/${own.id}` : `/projects/${inside.id}`;
-    const share = (group_id: number) => ada.client.post(`${one}/share`).body({ group_id, group_access: 20 }).send();
+    const one = kind === 'group' ? `/api/v4/groups/${own.id}` : `/api/v4/projects/${inside.id}`;
+    const share = (group_id: number) => ada.client.post(`${one}/share`).send({ group_id, group_access: 20 });
     const message =
       kind === 'group'
         ? 'Group cannot be shared with itself or one of its ancestors.'
@@ -203,17 +207,17 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
       const { status, body } = await share(id);
       expect([status, body]).toEqual([409, { message }]);
     }
-    expect((await share(below.id)).status).toBe(201);
+    await share(below.id).expect(201);
   });
 
   it('shows invited groups only to those who may know of them', async () => {
     const source = await group(ada, { visibility: 'public' });
     const inside = await project(ada, { namespace_id: source.id, visibility: 'public' });
-    const one = kind === 'group' ? `/groups/${source.id}` : `/projects/${inside.id}`;
+    const one = kind === 'group' ? `/api/v4/groups/${source.id}` : `/api/v4/projects/${inside.id}`;
     const secret = await group(ada);
     const open = await group(ada, { visibility: 'internal' });
     for (const { id } of [secret, open]) {
-      await ada.client.post(`${one}/share`).body({ group_id: id, group_access: 20 }).json();
+      await ada.client.post(`${one}/share`).send({ group_id: id, group_access: 20 }).expect(201);
     }
     const shown = async (client: typeof identity.nobody) =>
       ((await client.get(one)).body.shared_with_groups as { group_id: number }[] | undefined)?.map(
@@ -247,7 +251,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     requests: async () => {
       const { one, invited } = await sourced();
       const other = await sourced();
-      await ada.client.post(`${one}/share`).body({ group_id: invited.id, group_access: 20 }).json();
+      await ada.client.post(`${one}/share`).send({ group_id: invited.id, group_access: 20 }).expect(201);
       return [{ method: 'DELETE', path: `${other.one}/share/${invited.id}` }];
     },
   });
@@ -258,8 +262,10 @@ describe('sharing a group', () => {
     const own = await group(ada, { visibility: 'public' });
     const invited = await invitedGroup();
     const body = { group_id: invited.id, group_access: '30', expires_at: null };
-    const response = await ada.client.post(`/groups/${encodeURIComponent(own.full_path)}/share`).body(body);
-    expect(response.status).toBe(201);
+    const response = await ada.client
+      .post(`/api/v4/groups/${encodeURIComponent(own.full_path)}/share`)
+      .send(body)
+      .expect(201);
     expect(response.body).toMatchObject({
       id: own.id,
       full_path: own.full_path,
@@ -282,30 +288,29 @@ describe('sharing a group', () => {
     const invited = await invitedGroup();
     const secret = await group(ada);
     for (const id of [invited.id, secret.id])
-      await ada.client.post(`/groups/${own.id}/share`).body({ group_id: id, group_access: 20 }).json();
+      await ada.client.post(`/api/v4/groups/${own.id}/share`).send({ group_id: id, group_access: 20 }).expect(201);
     for (const level of [10, 20, 30, 40]) {
       const member = await person();
-      await join(`/groups/${own.id}`, member, level);
-      const refused = await member.client.post(`/groups/${own.id}/share`).body({ group_id: 1, group_access: 10 });
+      await join(`/api/v4/groups/${own.id}`, member, level);
+      const refused = await member.client
+        .post(`/api/v4/groups/${own.id}/share`)
+        .send({ group_id: 1, group_access: 10 });
       expect([level, refused.status, refused.body]).toEqual([level, 404, { message: 'Not Found' }]);
-      const ignored = await member.client.delete(`/groups/${own.id}/share/${invited.id}`);
+      const ignored = await member.client.delete(`/api/v4/groups/${own.id}/share/${invited.id}`);
       expect([ignored.status, ignored.text]).toEqual([204, '']);
-      // Of groups that he does not see he learns nothing.
-      expect((await member.client.delete(`/groups/${own.id}/share/${secret.id}`)).body).toEqual({
+      // They learn nothing of groups that they do not see.
+      expect((await member.client.delete(`/api/v4/groups/${own.id}/share/${secret.id}`)).body).toEqual({
         message: '404 Group Link Not Found',
       });
     }
-    expect((await ada.client.get(`/groups/${own.id}`)).body.shared_with_groups).toHaveLength(2);
-    const root = await identity.root.delete(`/groups/${own.id}/share/${secret.id}`);
-    expect(root.status).toBe(204);
+    expect((await ada.client.get(`/api/v4/groups/${own.id}`)).body.shared_with_groups).toHaveLength(2);
+    await identity.root.delete(`/api/v4/groups/${own.id}/share/${secret.id}`).expect(204);
   });
 
   it('lets administrators share any pair', async () => {
     const [one, two] = [await group(ada), await group(bob)];
-    expect(
-      (await identity.root.post(`/groups/${one.id}/share`).body({ group_id: two.id, group_access: 50 })).status,
-    ).toBe(201);
-    expect((await bob.client.get(`/groups/${one.id}`)).body.runners_token).toEqual(expect.any(String));
+    await identity.root.post(`/api/v4/groups/${one.id}/share`).send({ group_id: two.id, group_access: 50 }).expect(201);
+    expect((await bob.client.get(`/api/v4/groups/${one.id}`)).body.runners_token).toEqual(expect.any(String));
   });
 
   it('counts members of groups above the invited one, not those below it, and no shares of shares', async () => {
@@ -314,17 +319,23 @@ describe('sharing a group', () => {
     const below = await group(bob, { parent_id: invited.id, visibility: 'internal' });
     const friends = await group(bob, { visibility: 'internal' });
     const [above, under, friend] = [await person(), await person(), await person()];
-    await join(`/groups/${top.id}`, above, 30);
-    await join(`/groups/${below.id}`, under, 30);
-    await join(`/groups/${friends.id}`, friend, 30);
-    await bob.client.post(`/groups/${invited.id}/share`).body({ group_id: friends.id, group_access: 50 }).json();
+    await join(`/api/v4/groups/${top.id}`, above, 30);
+    await join(`/api/v4/groups/${below.id}`, under, 30);
+    await join(`/api/v4/groups/${friends.id}`, friend, 30);
+    await bob.client
+      .post(`/api/v4/groups/${invited.id}/share`)
+      .send({ group_id: friends.id, group_access: 50 })
+      .expect(201);
     const own = await group(ada);
     const sub = await group(ada, { parent_id: own.id });
     const inside = await project(ada, { namespace_id: sub.id });
-    await ada.client.post(`/groups/${own.id}/share`).body({ group_id: invited.id, group_access: 20 }).json();
+    await ada.client
+      .post(`/api/v4/groups/${own.id}/share`)
+      .send({ group_id: invited.id, group_access: 20 })
+      .expect(201);
     const statuses = async (who: Person) =>
       Promise.all(
-        [`/groups/${own.id}`, `/groups/${sub.id}`, `/projects/${inside.id}`].map(
+        [`/api/v4/groups/${own.id}`, `/api/v4/groups/${sub.id}`, `/api/v4/projects/${inside.id}`].map(
           async (path) => (await who.client.get(path)).status,
         ),
       );
@@ -335,13 +346,16 @@ describe('sharing a group', () => {
 
   it('goes with either group', async () => {
     const [own, invited] = [await group(ada), await invitedGroup()];
-    await ada.client.post(`/groups/${own.id}/share`).body({ group_id: invited.id, group_access: 20 }).json();
-    await bob.client.delete(`/groups/${invited.id}`).json();
+    await ada.client
+      .post(`/api/v4/groups/${own.id}/share`)
+      .send({ group_id: invited.id, group_access: 20 })
+      .expect(201);
+    await bob.client.delete(`/api/v4/groups/${invited.id}`).expect(202);
     const before = await versionNow();
     const body = { permanently_remove: true, full_path: invited.full_path };
-    await bob.client.delete(`/groups/${invited.id}`).body(body).json();
+    await bob.client.delete(`/api/v4/groups/${invited.id}`).send(body).expect(202);
     expect((await changesSince(before)).map((row) => row.kind)).toContain('share');
-    expect((await ada.client.get(`/groups/${own.id}`)).body.shared_with_groups).toEqual([]);
+    expect((await ada.client.get(`/api/v4/groups/${own.id}`)).body.shared_with_groups).toEqual([]);
   });
 });
 
@@ -350,13 +364,13 @@ describe('sharing a project', () => {
     const own = await project(ada);
     const invited = await invitedGroup();
     const { status, body } = await ada.client
-      .post(`/projects/${encodeURIComponent(own.path_with_namespace)}/share`)
-      .body({ group_id: invited.id, group_access: 30 });
+      .post(`/api/v4/projects/${encodeURIComponent(own.path_with_namespace)}/share`)
+      .send({ group_id: invited.id, group_access: 30 });
     expect([status, body]).toEqual([
       201,
       { id: expect.any(Number), project_id: own.id, group_id: invited.id, group_access: 30, expires_at: null },
     ]);
-    expect((await bob.client.get(`/projects/${own.id}`)).body.shared_with_groups).toEqual([
+    expect((await bob.client.get(`/api/v4/projects/${own.id}`)).body.shared_with_groups).toEqual([
       {
         group_id: invited.id,
         group_name: invited.name,
@@ -371,11 +385,11 @@ describe('sharing a project', () => {
     const home = await group(ada, { visibility: 'public' });
     const own = await project(ada, { namespace_id: home.id, visibility: 'public' });
     const [maintainer, developer] = [await person(), await person()];
-    await join(`/projects/${own.id}`, maintainer, 40);
-    await join(`/projects/${own.id}`, developer, 30);
+    await join(`/api/v4/projects/${own.id}`, maintainer, 40);
+    await join(`/api/v4/projects/${own.id}`, developer, 30);
     const mine: MadeGroup = await group(maintainer);
     const share = (by: Person, group_access: number) =>
-      by.client.post(`/projects/${own.id}/share`).body({ group_id: mine.id, group_access }).send();
+      by.client.post(`/api/v4/projects/${own.id}/share`).send({ group_id: mine.id, group_access });
     for (const [by, level] of [
       [developer, 10],
       [maintainer, 50],
@@ -383,20 +397,21 @@ describe('sharing a project', () => {
       const { status, body } = await share(by, level);
       expect([status, body]).toEqual([403, { message: '403 Forbidden' }]);
     }
-    expect((await share(maintainer, 40)).status).toBe(201);
-    // He owns the invited group, and is no more than before.
-    expect((await maintainer.client.get(`/projects/${own.id}/members/all/${maintainer.id}`)).body.access_level).toBe(
-      40,
-    );
-    expect((await developer.client.delete(`/projects/${own.id}/share/${mine.id}`)).body).toEqual({
+    await share(maintainer, 40).expect(201);
+    // They own the invited group, and are no more than before.
+    expect(
+      (await maintainer.client.get(`/api/v4/projects/${own.id}/members/all/${maintainer.id}`)).body.access_level,
+    ).toBe(40);
+    expect((await developer.client.delete(`/api/v4/projects/${own.id}/share/${mine.id}`)).body).toEqual({
       message: '403 Forbidden',
     });
     const owners = await group(ada, { visibility: 'internal' });
-    await ada.client.post(`/projects/${own.id}/share`).body({ group_id: owners.id, group_access: 50 }).json();
-    expect((await maintainer.client.delete(`/projects/${own.id}/share/${owners.id}`)).status).toBe(403);
-    expect((await maintainer.client.delete(`/projects/${own.id}/share/${mine.id}`)).status).toBe(204);
-    expect((await identity.app.as(anonymousViewer()).delete(`/projects/${own.id}/share/${owners.id}`)).status).toBe(
-      401,
-    );
+    await ada.client
+      .post(`/api/v4/projects/${own.id}/share`)
+      .send({ group_id: owners.id, group_access: 50 })
+      .expect(201);
+    await maintainer.client.delete(`/api/v4/projects/${own.id}/share/${owners.id}`).expect(403);
+    await maintainer.client.delete(`/api/v4/projects/${own.id}/share/${mine.id}`).expect(204);
+    await identity.app.as(anonymousViewer()).delete(`/api/v4/projects/${own.id}/share/${owners.id}`).expect(401);
   });
 });

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
-import { INTERNAL_PATHS } from '@rookery/contracts';
-import { TEST_INTERNAL_SECRET } from '@rookery/testing';
-import type { TestClient } from '@rookery/testing';
-import { TokenUpkeepJob } from '../../src/housekeeping/token-upkeep.job';
+import type { Agent } from 'supertest';
+import { EndedBotsJob } from '../../src/removal/people/ended-bots.job';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 import { maker } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { resolve } from '../support/internal-calls';
 
 interface Token {
   readonly id: number;
@@ -22,35 +20,30 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const give = (where: string, over: object = {}, client = owner.client) =>
-  client
-    .post(`${where}/access_tokens`)
-    .body({ name: 'Deploy bot', scopes: ['api'], ...over })
-    .json<Token>();
-const botOf = (token: Token): TestClient =>
+const give = async (where: string, over: object = {}, client = owner.client) =>
+  (
+    await client
+      .post(`${where}/access_tokens`)
+      .send({ name: 'Deploy bot', scopes: ['api'], ...over })
+      .expect(201)
+  ).body as Token;
+const botOf = (token: Token): Agent =>
   identity.as({ userId: token.user_id, username: `bot${token.user_id}`, isBot: true, tokenId: token.id });
-const exists = async (userId: number) => (await identity.root.get(`/users/${userId}`)).status === 200;
-const upkeep = () => identity.app.get(TokenUpkeepJob).run();
+const exists = async (userId: number) => (await identity.root.get(`/api/v4/users/${userId}`)).status === 200;
+const upkeep = () => identity.app.get(EndedBotsJob).run();
 /** As if so many days had passed since the tokens of the bot were changed last. */
 const age = (userId: number, days: number) =>
   identity.db.query(`update access_tokens set updated_at = updated_at - make_interval(days => $2) where user_id = $1`, [
     userId,
     days,
   ]);
-async function outcome(token: string): Promise<string> {
-  const response = await fetch(`${identity.app.baseUrl}${INTERNAL_PATHS.resolveToken}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${TEST_INTERNAL_SECRET}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ digest: createHash('sha256').update(token).digest('hex'), ip: '127.0.0.1' }),
-  });
-  return ((await response.json()) as { outcome: string }).outcome;
-}
+const outcome = async (token: string) => (await resolve(identity, token)).outcome;
 
 describe('the bot of a token', () => {
   it.each(['group', 'project'] as const)('of a %s is a user of its own and a direct member', async (kind) => {
     const { id } = await make[kind](owner);
-    const token = await give(`/${kind}s/${id}`, { access_level: 30 });
-    const { body } = await identity.root.get(`/users/${token.user_id}`);
+    const token = await give(`/api/v4/${kind}s/${id}`, { access_level: 30 });
+    const { body } = await identity.root.get(`/api/v4/users/${token.user_id}`);
     expect(body).toMatchObject({ name: 'Deploy bot', bot: true, state: 'active' });
     expect(body.username).toMatch(new RegExp(`^${kind}_${id}_bot_[0-9a-f]{32}$`));
     const [row] = await identity.db.query(
@@ -67,7 +60,7 @@ describe('the bot of a token', () => {
       can_create_group: false,
       password_digest: null,
     });
-    const member = await owner.client.get(`/${kind}s/${id}/members/${token.user_id}`);
+    const member = await owner.client.get(`/api/v4/${kind}s/${id}/members/${token.user_id}`);
     expect(member.body).toMatchObject({ id: token.user_id, access_level: 30, expires_at: null });
     expect(member.body.created_by).toMatchObject({ id: owner.id });
     const events = await identity.db.query(
@@ -81,62 +74,71 @@ describe('the bot of a token', () => {
   it('is external as its maker is', async () => {
     const outsider = await make.person({ external: true });
     const { id } = await make.group(owner);
-    await make.join(`/groups/${id}`, outsider, 50);
-    const token = await give(`/groups/${id}`, {}, outsider.client);
+    await make.join(`/api/v4/groups/${id}`, outsider, 50);
+    const token = await give(`/api/v4/groups/${id}`, {}, outsider.client);
     const [row] = await identity.db.query(`select external from users where id = $1`, [token.user_id]);
     expect(row).toEqual({ external: true });
   });
 
   it('is one a token; a rotation keeps it and its membership', async () => {
     const { id } = await make.group(owner);
-    const [one, two] = [await give(`/groups/${id}`), await give(`/groups/${id}`)];
+    const [one, two] = [await give(`/api/v4/groups/${id}`), await give(`/api/v4/groups/${id}`)];
     expect(one.user_id).not.toBe(two.user_id);
-    const before = await owner.client.get(`/groups/${id}/members/${one.user_id}`);
-    const next = await owner.client.post(`/groups/${id}/access_tokens/${one.id}/rotate`).json<Token>();
+    const before = await owner.client.get(`/api/v4/groups/${id}/members/${one.user_id}`);
+    const { body: next }: { body: Token } = await owner.client
+      .post(`/api/v4/groups/${id}/access_tokens/${one.id}/rotate`)
+      .expect(200);
     expect(next.user_id).toBe(one.user_id);
-    expect((await owner.client.get(`/groups/${id}/members/${one.user_id}`)).body).toEqual(before.body);
+    expect((await owner.client.get(`/api/v4/groups/${id}/members/${one.user_id}`)).body).toEqual(before.body);
   });
 
   it('shows the level that it has as a member now', async () => {
     const { id } = await make.group(owner);
-    const token = await give(`/groups/${id}`);
-    await owner.client.put(`/groups/${id}/members/${token.user_id}`).body({ access_level: 20 }).json();
-    expect((await owner.client.get(`/groups/${id}/access_tokens/${token.id}`)).body.access_level).toBe(20);
-    await owner.client.delete(`/groups/${id}/members/${token.user_id}`);
-    expect((await owner.client.get(`/groups/${id}/access_tokens/${token.id}`)).body.access_level).toBe(40);
+    const token = await give(`/api/v4/groups/${id}`);
+    await owner.client.put(`/api/v4/groups/${id}/members/${token.user_id}`).send({ access_level: 20 }).expect(200);
+    expect((await owner.client.get(`/api/v4/groups/${id}/access_tokens/${token.id}`)).body.access_level).toBe(20);
+    await owner.client.delete(`/api/v4/groups/${id}/members/${token.user_id}`);
+    expect((await owner.client.get(`/api/v4/groups/${id}/access_tokens/${token.id}`)).body.access_level).toBe(40);
   });
 
   it('acts with its level', async () => {
     const { id } = await make.group(owner);
-    const bot = botOf(await give(`/groups/${id}`, { access_level: 50 }));
-    expect((await bot.get(`/groups/${id}`)).status).toBe(200);
-    expect((await bot.post('/groups').body({ name: 'x', path: make.unique('sub'), parent_id: id })).status).toBe(201);
-    const top = await bot.post('/groups').body({ name: 'x', path: make.unique('top') });
+    const bot = botOf(await give(`/api/v4/groups/${id}`, { access_level: 50 }));
+    await bot.get(`/api/v4/groups/${id}`).expect(200);
+    await bot
+      .post('/api/v4/groups')
+      .send({ name: 'x', path: make.unique('sub'), parent_id: id })
+      .expect(201);
+    const top = await bot.post('/api/v4/groups').send({ name: 'x', path: make.unique('top') });
     expect([top.status, top.body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 
   it('makes no further tokens unless it is an owner', async () => {
     const project = await make.project(owner);
     const text = '400 Bad request - User does not have permission to create project access token';
-    const maintainer = botOf(await give(`/projects/${project.id}`, { access_level: 40 }));
-    const refused = await maintainer.post(`/projects/${project.id}/access_tokens`).body({ name: 'x', scopes: ['api'] });
+    const maintainer = botOf(await give(`/api/v4/projects/${project.id}`, { access_level: 40 }));
+    const refused = await maintainer
+      .post(`/api/v4/projects/${project.id}/access_tokens`)
+      .send({ name: 'x', scopes: ['api'] });
     expect([refused.status, refused.body]).toEqual([400, { message: text }]);
-    const boss = botOf(await give(`/projects/${project.id}`, { access_level: 50 }));
-    const made = await boss.post(`/projects/${project.id}/access_tokens`).body({ name: 'x', scopes: ['api'] });
-    expect(made.status).toBe(201);
+    const boss = botOf(await give(`/api/v4/projects/${project.id}`, { access_level: 50 }));
+    await boss
+      .post(`/api/v4/projects/${project.id}/access_tokens`)
+      .send({ name: 'x', scopes: ['api'] })
+      .expect(201);
   });
 
   it('is given no other tokens, not even by administrators', async () => {
-    const token = await give(`/groups/${(await make.group(owner)).id}`);
+    const token = await give(`/api/v4/groups/${(await make.group(owner)).id}`);
     for (const kind of ['personal_access', 'impersonation']) {
-      const path = `/users/${token.user_id}/${kind}_tokens`;
-      const { status, body } = await identity.root.post(path).body({ name: 'x', scopes: ['api'] });
+      const path = `/api/v4/users/${token.user_id}/${kind}_tokens`;
+      const { status, body } = await identity.root.post(path).send({ name: 'x', scopes: ['api'] });
       expect([status, body]).toEqual([400, { message: '400 Bad request - User cannot have tokens of its own' }]);
     }
-    const own = await botOf(token)
-      .post('/user/personal_access_tokens')
-      .body({ name: 'x', scopes: ['self_rotate'] });
-    expect(own.status).toBe(400);
+    await botOf(token)
+      .post('/api/v4/user/personal_access_tokens')
+      .send({ name: 'x', scopes: ['self_rotate'] })
+      .expect(400);
   });
 
   it('belongs to its group and what lies below, and nowhere else', async () => {
@@ -145,19 +147,19 @@ describe('the bot of a token', () => {
     const beside = await make.group(owner);
     const project = await make.project(owner, { namespace_id: below.id });
     const elsewhere = await make.project(owner, { namespace_id: beside.id });
-    const token = await give(`/groups/${group.id}`, { access_level: 20 });
-    const ofProject = await give(`/projects/${project.id}`, { access_level: 20 });
+    const token = await give(`/api/v4/groups/${group.id}`, { access_level: 20 });
+    const ofProject = await give(`/api/v4/projects/${project.id}`, { access_level: 20 });
     const add = async (where: string, user: number) =>
-      (await owner.client.post(`${where}/members`).body({ user_id: user, access_level: 30 })).status;
-    expect(await add(`/groups/${below.id}`, token.user_id)).toBe(201);
-    expect(await add(`/projects/${project.id}`, token.user_id)).toBe(201);
+      (await owner.client.post(`${where}/members`).send({ user_id: user, access_level: 30 })).status;
+    expect(await add(`/api/v4/groups/${below.id}`, token.user_id)).toBe(201);
+    expect(await add(`/api/v4/projects/${project.id}`, token.user_id)).toBe(201);
     for (const [where, user] of [
-      [`/groups/${beside.id}`, token.user_id],
-      [`/projects/${elsewhere.id}`, token.user_id],
-      [`/groups/${below.id}`, ofProject.user_id],
-      [`/projects/${elsewhere.id}`, ofProject.user_id],
+      [`/api/v4/groups/${beside.id}`, token.user_id],
+      [`/api/v4/projects/${elsewhere.id}`, token.user_id],
+      [`/api/v4/groups/${below.id}`, ofProject.user_id],
+      [`/api/v4/projects/${elsewhere.id}`, ofProject.user_id],
     ] as const) {
-      const { status, body } = await owner.client.post(`${where}/members`).body({ user_id: user, access_level: 30 });
+      const { status, body } = await owner.client.post(`${where}/members`).send({ user_id: user, access_level: 30 });
       const text = 'project bots cannot be added to other groups / projects';
       expect([where, status, body]).toEqual([where, 400, { message: { user_id: [text] } }]);
     }
@@ -165,11 +167,11 @@ describe('the bot of a token', () => {
 
   it('stays a member when its group moves', async () => {
     const [parent, group] = [await make.group(owner), await make.group(owner)];
-    const token = await give(`/groups/${group.id}`);
-    expect((await owner.client.post(`/groups/${group.id}/transfer`).body({ group_id: parent.id })).status).toBe(201);
-    expect((await owner.client.get(`/groups/${group.id}/members/${token.user_id}`)).status).toBe(200);
-    expect((await owner.client.get(`/groups/${group.id}/access_tokens`)).body).toHaveLength(1);
-    expect((await owner.client.get(`/groups/${parent.id}/access_tokens`)).body).toEqual([]);
+    const token = await give(`/api/v4/groups/${group.id}`);
+    await owner.client.post(`/api/v4/groups/${group.id}/transfer`).send({ group_id: parent.id }).expect(201);
+    await owner.client.get(`/api/v4/groups/${group.id}/members/${token.user_id}`).expect(200);
+    expect((await owner.client.get(`/api/v4/groups/${group.id}/access_tokens`)).body).toHaveLength(1);
+    expect((await owner.client.get(`/api/v4/groups/${parent.id}/access_tokens`)).body).toEqual([]);
   });
 });
 
@@ -179,47 +181,54 @@ describe('a top-level group that forbids tokens', () => {
     const below = await make.group(owner, { parent_id: group.id });
     const project = await make.project(owner, { namespace_id: below.id });
     const changed = await owner.client
-      .put(`/groups/${group.id}`)
-      .body({ resource_access_token_creation_allowed: false });
+      .put(`/api/v4/groups/${group.id}`)
+      .send({ resource_access_token_creation_allowed: false });
     expect(changed.body.resource_access_token_creation_allowed).toBe(false);
     for (const [kind, where] of [
-      ['group', `/groups/${group.id}`],
-      ['group', `/groups/${below.id}`],
-      ['project', `/projects/${project.id}`],
+      ['group', `/api/v4/groups/${group.id}`],
+      ['group', `/api/v4/groups/${below.id}`],
+      ['project', `/api/v4/projects/${project.id}`],
     ] as const) {
       const text = `400 Bad request - User does not have permission to create ${kind} access token`;
-      const { status, body } = await owner.client.post(`${where}/access_tokens`).body({ name: 'x', scopes: ['api'] });
+      const { status, body } = await owner.client.post(`${where}/access_tokens`).send({ name: 'x', scopes: ['api'] });
       expect([where, status, body]).toEqual([where, 400, { message: text }]);
     }
-    await owner.client.put(`/groups/${group.id}`).body({ resource_access_token_creation_allowed: true }).json();
-    await give(`/groups/${below.id}`);
+    await owner.client
+      .put(`/api/v4/groups/${group.id}`)
+      .send({ resource_access_token_creation_allowed: true })
+      .expect(200);
+    await give(`/api/v4/groups/${below.id}`);
   });
 });
 
 describe('the end of a bot', () => {
   it('comes so many days after its last token was revoked, with its tokens', async () => {
     const { id } = await make.group(owner);
-    const token = await give(`/groups/${id}`);
-    const kept = await give(`/groups/${id}`);
-    const next = await owner.client.post(`/groups/${id}/access_tokens/${token.id}/rotate`).json<Token>();
+    const token = await give(`/api/v4/groups/${id}`);
+    const kept = await give(`/api/v4/groups/${id}`);
+    const { body: next }: { body: Token } = await owner.client
+      .post(`/api/v4/groups/${id}/access_tokens/${token.id}/rotate`)
+      .expect(200);
     await age(token.user_id, 31);
     await age(kept.user_id, 31);
     await upkeep();
     expect(await exists(token.user_id)).toBe(true);
-    await owner.client.delete(`/groups/${id}/access_tokens/${next.id}`);
+    await owner.client.delete(`/api/v4/groups/${id}/access_tokens/${next.id}`);
     await upkeep();
     expect(await exists(token.user_id)).toBe(true);
-    expect((await owner.client.get(`/groups/${id}/access_tokens`).query({ state: 'inactive' })).body).toHaveLength(2);
+    expect(
+      (await owner.client.get(`/api/v4/groups/${id}/access_tokens`).query({ state: 'inactive' })).body,
+    ).toHaveLength(2);
     await age(token.user_id, 31);
     await upkeep();
     expect([await exists(token.user_id), await exists(kept.user_id)]).toEqual([false, true]);
-    expect((await owner.client.get(`/groups/${id}/access_tokens`)).body).toHaveLength(1);
-    expect((await owner.client.get(`/groups/${id}/members/${token.user_id}`)).status).toBe(404);
+    expect((await owner.client.get(`/api/v4/groups/${id}/access_tokens`)).body).toHaveLength(1);
+    await owner.client.get(`/api/v4/groups/${id}/members/${token.user_id}`).expect(404);
   });
 
   it('comes so many days after its last token ran out', async () => {
     const { id } = await make.project(owner);
-    const token = await give(`/projects/${id}`);
+    const token = await give(`/api/v4/projects/${id}`);
     const runsOut = (days: number) =>
       identity.db.query(
         `update access_tokens set expires_on = (now() at time zone 'UTC')::date - $2::int where id = $1`,
@@ -238,10 +247,10 @@ describe('the end of a bot', () => {
     async (kind) => {
       const parent = await make.group(owner);
       const thing = kind === 'group' ? parent : await make.project(owner, { namespace_id: parent.id });
-      const token = await give(`/${kind}s/${thing.id}`);
-      const other = await give(`/groups/${(await make.group(owner)).id}`);
+      const token = await give(`/api/v4/${kind}s/${thing.id}`);
+      const other = await give(`/api/v4/groups/${(await make.group(owner)).id}`);
       expect(await outcome(token.token)).toBe('valid');
-      expect((await owner.client.delete(`/${kind}s/${thing.id}`)).status).toBe(202);
+      await owner.client.delete(`/api/v4/${kind}s/${thing.id}`).expect(202);
       expect(await outcome(token.token)).toBe('user_refused');
       await upkeep();
       expect([await exists(token.user_id), await outcome(token.token)]).toEqual([false, 'unknown']);
@@ -252,8 +261,8 @@ describe('the end of a bot', () => {
   it('comes to the bots of projects when the group above is deleted', async () => {
     const parent = await make.group(owner);
     const project = await make.project(owner, { namespace_id: parent.id });
-    const token = await give(`/projects/${project.id}`);
-    expect((await owner.client.delete(`/groups/${parent.id}`)).status).toBe(202);
+    const token = await give(`/api/v4/projects/${project.id}`);
+    await owner.client.delete(`/api/v4/groups/${parent.id}`).expect(202);
     expect(await outcome(token.token)).toBe('user_refused');
     await upkeep();
     expect(await exists(token.user_id)).toBe(false);

@@ -1,6 +1,6 @@
 import { aViewer, tokenScopes } from '@rookery/testing';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let reader: Person;

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { INTERNAL_PATHS } from '@rookery/contracts';
-import type { TestClient } from '@rookery/testing';
-import { paging, TEST_INTERNAL_SECRET, aViewer } from '@rookery/testing';
-import { ROOT_TOKEN, startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import type { ResolveSudoAnswer } from '@rookery/contracts';
+import { aViewer, paging, until } from '@rookery/testing';
+import type { Agent } from 'supertest';
+import { ROOT_TOKEN, startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
+import { internalCall } from '../support/internal-calls';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -21,34 +23,32 @@ interface Token {
   readonly expires_at: string;
 }
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-const give = (userId: number, over: object = {}, kind = 'personal_access') =>
-  identity.root
-    .post(`/users/${userId}/${kind}_tokens`)
-    .body({ name: 'bot', scopes: ['api'], ...over })
-    .json<Token>();
-const holding = (person: Person, token: { id: number }, scopes = ['api']): TestClient =>
+const give = async (userId: number, over: object = {}, kind = 'personal_access') =>
+  (
+    await identity.root
+      .post(`/api/v4/users/${userId}/${kind}_tokens`)
+      .send({ name: 'bot', scopes: ['api'], ...over })
+      .expect(201)
+  ).body as Token;
+const holding = (person: Person, token: { id: number }, scopes = ['api']): Agent =>
   identity.as({ userId: person.id, username: person.username, tokenId: token.id, scopes });
 
-async function resolve(token: string | null, more: object = {}) {
+interface Resolved extends Record<string, unknown> {
+  readonly outcome: string;
+  readonly version: number;
+  readonly holder?: Record<string, unknown>;
+}
+function resolve(token: string | null, more: object = {}) {
   const digest = token === null ? null : createHash('sha256').update(token).digest('hex');
-  const response = await fetch(`${identity.app.baseUrl}${INTERNAL_PATHS.resolveToken}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${TEST_INTERNAL_SECRET}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ digest, ip: '127.0.0.1', ...more }),
-  });
-  return (await response.json()) as Record<string, unknown> & {
-    outcome: string;
-    version: number;
-    holder?: Record<string, unknown>;
-  };
+  return internalCall<Resolved>(identity, INTERNAL_PATHS.resolveToken, { digest, ip: '127.0.0.1', ...more });
 }
 
 describe('POST /users/:user_id/personal_access_tokens', () => {
   it('shows the secret once', async () => {
-    const { status, body } = await identity.root
-      .post(`/users/${ada.id}/personal_access_tokens`)
-      .body({ name: 'bot', description: 'for tests', scopes: ['api', 'read_user'] });
-    expect(status).toBe(201);
+    const { body } = await identity.root
+      .post(`/api/v4/users/${ada.id}/personal_access_tokens`)
+      .send({ name: 'bot', description: 'for tests', scopes: ['api', 'read_user'] })
+      .expect(201);
     expect(body).toEqual({
       id: expect.any(Number),
       name: 'bot',
@@ -63,7 +63,7 @@ describe('POST /users/:user_id/personal_access_tokens', () => {
       expires_at: inDays(365),
       token: expect.stringMatching(/^glpat-[A-Za-z0-9_-]{20}$/),
     });
-    expect((await ada.client.get(`/personal_access_tokens/${body.id}`)).body).not.toHaveProperty('token');
+    expect((await ada.client.get(`/api/v4/personal_access_tokens/${body.id}`)).body).not.toHaveProperty('token');
     const [row] = await identity.db.query<{ digest: Buffer }>(`select digest from access_tokens where id = $1`, [
       body.id,
     ]);
@@ -72,8 +72,9 @@ describe('POST /users/:user_id/personal_access_tokens', () => {
 
   it('splits scopes on commas', async () => {
     const { body } = await identity.root
-      .post(`/users/${ada.id}/personal_access_tokens`)
-      .form({ name: 'x', scopes: ['api,read_user', 'api'] });
+      .post(`/api/v4/users/${ada.id}/personal_access_tokens`)
+      .type('form')
+      .send({ name: 'x', 'scopes[]': ['api,read_user', 'api'] });
     expect(body.scopes).toEqual(['api', 'read_user']);
   });
 
@@ -81,6 +82,10 @@ describe('POST /users/:user_id/personal_access_tokens', () => {
     [{ scopes: ['api'] }, { error: 'name is missing' }],
     [{ name: '', scopes: ['api'] }, { error: 'name is empty' }],
     [{ name: 'x'.repeat(256), scopes: ['api'] }, { error: 'name is too long (maximum is 255 characters)' }],
+    [
+      { name: 'x', scopes: ['api'], description: 'x'.repeat(256) },
+      { error: 'description is too long (maximum is 255 characters)' },
+    ],
     [{ name: 'x' }, { error: 'scopes is missing' }],
     [{ name: 'x', scopes: [] }, { error: 'scopes is empty' }],
     [{ name: 'x', scopes: ['nope'] }, { message: '400 Bad request - Scopes can only contain available scopes' }],
@@ -95,7 +100,7 @@ describe('POST /users/:user_id/personal_access_tokens', () => {
       { message: `400 Bad request - Expiration date must be before ${inDays(366)}` },
     ],
   ])('refuses %j', async (body, expected) => {
-    const response = await identity.root.post(`/users/${ada.id}/personal_access_tokens`).body(body);
+    const response = await identity.root.post(`/api/v4/users/${ada.id}/personal_access_tokens`).send(body);
     expect([response.status, response.body]).toEqual([400, expected]);
   });
 
@@ -110,12 +115,12 @@ describe('POST /users/:user_id/personal_access_tokens', () => {
   });
 
   it('is for administrators, and for users that exist', async () => {
-    expect((await ada.client.post(`/users/${ada.id}/personal_access_tokens`).body({})).body).toEqual({
+    expect((await ada.client.post(`/api/v4/users/${ada.id}/personal_access_tokens`).send({})).body).toEqual({
       message: '403 Forbidden',
     });
     const missing = await identity.root
-      .post('/users/99999/personal_access_tokens')
-      .body({ name: 'x', scopes: ['api'] });
+      .post('/api/v4/users/99999/personal_access_tokens')
+      .send({ name: 'x', scopes: ['api'] });
     expect(missing.body).toEqual({ message: '404 User Not Found' });
   });
 });
@@ -126,11 +131,13 @@ describe('GET /personal_access_tokens', () => {
     lena = await identity.person('lena');
     for (const name of ['b', 'a', 'd', 'c', 'e']) await give(lena.id, { name, expires_at: inDays(name.charCodeAt(0)) });
     const dead = await give(lena.id, { name: 'revoked one' });
-    await lena.client.delete(`/personal_access_tokens/${dead.id}`);
+    await lena.client.delete(`/api/v4/personal_access_tokens/${dead.id}`);
     await give(lena.id, { name: 'hidden' }, 'impersonation');
   });
   const names = async (query: Record<string, unknown>) =>
-    (await lena.client.get('/personal_access_tokens').query(query)).body.map((token: { name: string }) => token.name);
+    (await lena.client.get('/api/v4/personal_access_tokens').query(query)).body.map(
+      (token: { name: string }) => token.name,
+    );
 
   it.each<[Record<string, unknown>, string[]]>([
     [{}, ['b', 'a', 'd', 'c', 'e', 'revoked one']],
@@ -151,25 +158,27 @@ describe('GET /personal_access_tokens', () => {
   ])('narrows by %j', async (query, expected) => expect(await names(query)).toEqual(expected));
 
   it('refuses an unknown state', async () => {
-    const { status, body } = await lena.client.get('/personal_access_tokens').query({ state: 'gone' });
+    const { status, body } = await lena.client.get('/api/v4/personal_access_tokens').query({ state: 'gone' });
     expect([status, body]).toEqual([400, { error: 'state does not have a valid value' }]);
   });
 
-  it('keeps to the caller unless he is an administrator', async () => {
-    expect((await ada.client.get('/personal_access_tokens').query({ user_id: lena.id })).body).toEqual({
+  it('keeps to the caller unless they are an administrator', async () => {
+    expect((await ada.client.get('/api/v4/personal_access_tokens').query({ user_id: lena.id })).body).toEqual({
       message: '401 Unauthorized',
     });
-    expect((await identity.root.get('/personal_access_tokens').query({ user_id: lena.id })).body).toHaveLength(6);
-    expect((await identity.root.get('/personal_access_tokens').query({ user_id: 99999 })).body).toEqual({
+    expect((await identity.root.get('/api/v4/personal_access_tokens').query({ user_id: lena.id })).body).toHaveLength(
+      6,
+    );
+    expect((await identity.root.get('/api/v4/personal_access_tokens').query({ user_id: 99999 })).body).toEqual({
       message: '404 Not Found',
     });
-    expect((await identity.nobody.get('/personal_access_tokens')).status).toBe(401);
+    await identity.nobody.get('/api/v4/personal_access_tokens').expect(401);
   });
 
   paging(() => ({
     app: identity.app,
     viewer: aViewer({ userId: lena.id, username: 'lena' }),
-    path: '/personal_access_tokens',
+    path: '/api/v4/personal_access_tokens',
     query: { state: 'active' },
     rows: 5,
   }));
@@ -178,31 +187,33 @@ describe('GET /personal_access_tokens', () => {
 describe('one personal access token', () => {
   it('is seen by its owner and administrators; others learn nothing', async () => {
     const token = await give(ada.id);
-    expect((await ada.client.get(`/personal_access_tokens/${token.id}`)).status).toBe(200);
-    expect((await identity.root.get(`/personal_access_tokens/${token.id}`)).status).toBe(200);
+    await ada.client.get(`/api/v4/personal_access_tokens/${token.id}`).expect(200);
+    await identity.root.get(`/api/v4/personal_access_tokens/${token.id}`).expect(200);
     for (const id of [token.id, 999999]) {
-      expect((await bob.client.get(`/personal_access_tokens/${id}`)).body).toEqual({ message: '401 Unauthorized' });
-      expect((await bob.client.delete(`/personal_access_tokens/${id}`)).status).toBe(401);
-      expect((await bob.client.post(`/personal_access_tokens/${id}/rotate`)).status).toBe(401);
+      expect((await bob.client.get(`/api/v4/personal_access_tokens/${id}`)).body).toEqual({
+        message: '401 Unauthorized',
+      });
+      await bob.client.delete(`/api/v4/personal_access_tokens/${id}`).expect(401);
+      await bob.client.post(`/api/v4/personal_access_tokens/${id}/rotate`).expect(401);
     }
-    expect((await identity.root.get('/personal_access_tokens/999999')).status).toBe(404);
+    await identity.root.get('/api/v4/personal_access_tokens/999999').expect(404);
   });
 
   it('knows itself, with any scope, and can revoke itself', async () => {
     const token = await give(ada.id, { scopes: ['read_repository'] });
     const self = holding(ada, token, ['read_repository']);
-    expect((await self.get('/personal_access_tokens/self')).body).toMatchObject({ id: token.id });
-    const gone = await self.delete('/personal_access_tokens/self');
+    expect((await self.get('/api/v4/personal_access_tokens/self')).body).toMatchObject({ id: token.id });
+    const gone = await self.delete('/api/v4/personal_access_tokens/self');
     expect([gone.status, gone.text]).toEqual([204, '']);
     expect((await resolve(token.token)).outcome).toBe('revoked');
   });
 
   it('is revoked with 204', async () => {
     const token = await give(ada.id);
-    const { status, text, headers } = await ada.client.delete(`/personal_access_tokens/${token.id}`).body({});
+    const { status, text, headers } = await ada.client.delete(`/api/v4/personal_access_tokens/${token.id}`).send({});
     expect([status, text]).toEqual([204, '']);
-    expect(Number(headers.get('x-rookery-directory-version'))).toBeGreaterThan(0);
-    expect((await ada.client.get(`/personal_access_tokens/${token.id}`)).body).toMatchObject({
+    expect(Number(headers['x-rookery-directory-version'])).toBeGreaterThan(0);
+    expect((await ada.client.get(`/api/v4/personal_access_tokens/${token.id}`)).body).toMatchObject({
       revoked: true,
       active: false,
     });
@@ -212,8 +223,7 @@ describe('one personal access token', () => {
 describe('rotation', () => {
   it('replaces the token at once, for a week', async () => {
     const old = await give(ada.id, { name: 'deploy', description: 'd', scopes: ['read_api'] });
-    const { status, body } = await ada.client.post(`/personal_access_tokens/${old.id}/rotate`).body({});
-    expect(status).toBe(200);
+    const { body } = await ada.client.post(`/api/v4/personal_access_tokens/${old.id}/rotate`).send({}).expect(200);
     expect(body).toMatchObject({
       name: 'deploy',
       description: 'd',
@@ -229,23 +239,29 @@ describe('rotation', () => {
   it('takes a day', async () => {
     const old = await give(ada.id);
     expect(
-      (await ada.client.post(`/personal_access_tokens/${old.id}/rotate`).body({ expires_at: inDays(30) })).body
+      (await ada.client.post(`/api/v4/personal_access_tokens/${old.id}/rotate`).send({ expires_at: inDays(30) })).body
         .expires_at,
     ).toBe(inDays(30));
   });
 
   it('of a revoked token fails and takes the family with it', async () => {
     const first = await give(ada.id);
-    const second = await ada.client.post(`/personal_access_tokens/${first.id}/rotate`).json<Token>();
-    const third = await ada.client.post(`/personal_access_tokens/${second.id}/rotate`).json<Token>();
-    const reuse = await ada.client.post(`/personal_access_tokens/${first.id}/rotate`);
+    const { body: second }: { body: Token } = await ada.client
+      .post(`/api/v4/personal_access_tokens/${first.id}/rotate`)
+      .expect(200);
+    const { body: third }: { body: Token } = await ada.client
+      .post(`/api/v4/personal_access_tokens/${second.id}/rotate`)
+      .expect(200);
+    const reuse = await ada.client.post(`/api/v4/personal_access_tokens/${first.id}/rotate`);
     expect([reuse.status, reuse.body]).toEqual([400, { message: '400 Bad request - Token already revoked' }]);
     expect((await resolve(third.token)).outcome).toBe('revoked');
   });
 
   it('with a revoked token as the credential takes the family with it', async () => {
     const first = await give(ada.id);
-    const second = await ada.client.post(`/personal_access_tokens/${first.id}/rotate`).json<Token>();
+    const { body: second }: { body: Token } = await ada.client
+      .post(`/api/v4/personal_access_tokens/${first.id}/rotate`)
+      .expect(200);
     expect((await resolve(first.token)).outcome).toBe('revoked');
     expect((await resolve(second.token)).outcome).toBe('valid');
     const before = await resolve(null);
@@ -257,11 +273,9 @@ describe('rotation', () => {
 
   it('of itself needs api or self_rotate', async () => {
     const token = await give(ada.id, { scopes: ['self_rotate'] });
-    const denied = await holding(ada, token, ['read_api']).post('/personal_access_tokens/self/rotate').body({});
+    const denied = await holding(ada, token, ['read_api']).post('/api/v4/personal_access_tokens/self/rotate').send({});
     expect([denied.status, denied.body.scope]).toEqual([403, 'api self_rotate']);
-    expect(
-      (await holding(ada, token, ['self_rotate']).post('/personal_access_tokens/self/rotate').body({})).status,
-    ).toBe(200);
+    await holding(ada, token, ['self_rotate']).post('/api/v4/personal_access_tokens/self/rotate').send({}).expect(200);
   });
 
   it.each([1, 2, 3])('40 times at once never leaves two working tokens, round %i', async () => {
@@ -269,7 +283,7 @@ describe('rotation', () => {
     // Connections that are only just being made would let the first request win before the others begin.
     await Promise.all(Array.from({ length: 10 }, () => identity.db.query('select pg_sleep(0.05)')));
     const answers = await Promise.all(
-      Array.from({ length: 40 }, () => ada.client.post(`/personal_access_tokens/${token.id}/rotate`).body({}).send()),
+      Array.from({ length: 40 }, () => ada.client.post(`/api/v4/personal_access_tokens/${token.id}/rotate`).send({})),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status !== 200 && status !== 400)).toEqual([]);
@@ -284,42 +298,263 @@ describe('rotation', () => {
 describe('impersonation tokens', () => {
   it('are made, listed, shown and revoked by administrators', async () => {
     const made = await identity.root
-      .post(`/users/${bob.id}/impersonation_tokens`)
-      .body({ name: 'imp', scopes: ['api'], expires_at: inDays(10) });
-    expect(made.status).toBe(201);
+      .post(`/api/v4/users/${bob.id}/impersonation_tokens`)
+      .send({ name: 'imp', scopes: ['api'], expires_at: inDays(10) })
+      .expect(201);
     expect(made.body).toMatchObject({ impersonation: true, active: true, user_id: bob.id });
-    const path = `/users/${bob.id}/impersonation_tokens`;
+    const path = `/api/v4/users/${bob.id}/impersonation_tokens`;
     expect((await identity.root.get(path).query({ state: 'active' })).body).toHaveLength(1);
     expect((await identity.root.get(`${path}/${made.body.id}`)).body).toMatchObject({
       id: made.body.id,
       impersonation: true,
     });
     expect((await resolve(made.body.token)).holder).toMatchObject({ user_id: bob.id, impersonator_id: 1 });
-    const successor = await holding(bob, made.body).post('/personal_access_tokens/self/rotate').body({}).json<Token>();
+    const { body: successor }: { body: Token } = await holding(bob, made.body)
+      .post('/api/v4/personal_access_tokens/self/rotate')
+      .send({})
+      .expect(200);
     expect((await resolve(successor.token)).holder).toMatchObject({ user_id: bob.id, impersonator_id: 1 });
-    expect((await identity.root.delete(`${path}/${successor.id}`)).status).toBe(204);
+    await identity.root.delete(`${path}/${successor.id}`).expect(204);
     expect((await identity.root.get(path).query({ state: 'inactive' })).body).toHaveLength(2);
   });
 
   it.each([
-    ['get', '/users/99999/impersonation_tokens', { message: '404 User Not Found' }],
-    ['get', '/users/1/impersonation_tokens/424242', { message: '404 Impersonation Token Not Found' }],
-    ['delete', '/users/1/impersonation_tokens/424242', { message: '404 Impersonation Token Not Found' }],
+    ['get', '/api/v4/users/99999/impersonation_tokens', { message: '404 User Not Found' }],
+    ['get', '/api/v4/users/1/impersonation_tokens/424242', { message: '404 Impersonation Token Not Found' }],
+    ['delete', '/api/v4/users/1/impersonation_tokens/424242', { message: '404 Impersonation Token Not Found' }],
   ] as const)('%s %s is 404', async (method, path, expected) => {
     const { status, body } = await identity.root[method](path);
     expect([status, body]).toEqual([404, expected]);
   });
 
   it('are not for others', async () => {
-    expect((await bob.client.get(`/users/${bob.id}/impersonation_tokens`)).body).toEqual({ message: '403 Forbidden' });
+    expect((await bob.client.get(`/api/v4/users/${bob.id}/impersonation_tokens`)).body).toEqual({
+      message: '403 Forbidden',
+    });
   });
 
   it('honours If-Unmodified-Since', async () => {
     const token = await give(bob.id, {}, 'impersonation');
     const { status, body } = await identity.root
-      .delete(`/users/${bob.id}/impersonation_tokens/${token.id}`)
-      .header('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
+      .delete(`/api/v4/users/${bob.id}/impersonation_tokens/${token.id}`)
+      .set('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
     expect([status, body]).toEqual([412, { message: '412 Precondition Failed' }]);
+  });
+});
+
+const REVOKED = { outcome: 'revoked' };
+let serial = 0;
+const administrator = () => identity.person(`admin-${++serial}`, { admin: true });
+const change = (userId: number, to: string) => identity.root.post(`/api/v4/users/${userId}/${to}`).expect(201);
+/** How an administrator ends. */
+const ENDINGS: [string, (ann: Person) => Promise<unknown>][] = [
+  ['is blocked', (ann) => change(ann.id, 'block')],
+  ['is banned', (ann) => change(ann.id, 'ban')],
+  ['is deactivated', (ann) => change(ann.id, 'deactivate')],
+  ['is no administrator any more', (ann) => identity.root.put(`/api/v4/users/${ann.id}`).send({ admin: false })],
+  ['is being removed', (ann) => identity.root.delete(`/api/v4/users/${ann.id}`).expect(204)],
+  [
+    'has no confirmed address',
+    (ann) => identity.db.query(`update users set confirmed_at = null where id = $1`, [ann.id]),
+  ],
+];
+/** Requests in which they act as root, whatever token that is. */
+const AS_ROOT: [string, (ann: Person) => Agent][] = [
+  [
+    'by sudo',
+    (ann) => identity.as({ userId: 1, username: 'root', isAdmin: true, impersonatorId: ann.id, tokenId: null }),
+  ],
+  [
+    'with an impersonation token of another administrator',
+    (ann) => identity.as({ userId: 1, username: 'root', isAdmin: true, impersonatorId: ann.id, tokenId: 424242 }),
+  ],
+];
+/** What gateways are told by a change of this person, beside the new version. */
+async function toldOf(ann: Person, token: string): Promise<void> {
+  const before = (await resolve(token)).version;
+  await change(ann.id, 'block');
+  const rows = await identity.db.query(
+    `select distinct kind, entity_id from directory_changes where version > $1 and kind = 'user'`,
+    [before],
+  );
+  expect(rows).toEqual([{ kind: 'user', entity_id: ann.id }]);
+  expect((await resolve(token)).version).toBeGreaterThan(before);
+}
+
+describe('the administrator behind an impersonation token', () => {
+  const impersonate = (by: Agent, userId: number) =>
+    by.post(`/api/v4/users/${userId}/impersonation_tokens`).send({ name: 'imp', scopes: ['api'] });
+
+  it.each<[string, (ann: Person) => Promise<unknown>]>([
+    ...ENDINGS,
+    ['is gone', (ann) => identity.db.query(`delete from users where id = $1`, [ann.id])],
+  ])('who %s takes it with them', async (_, ends) => {
+    const ann = await administrator();
+    const { body: token } = await impersonate(ann.client, 1).expect(201);
+    expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { impersonator_id: ann.id } });
+    await ends(ann);
+    expect(await resolve(token.token)).toMatchObject(REVOKED);
+    expect(await resolve(token.token, { rotating: true })).toMatchObject(REVOKED);
+    // What root holds is left alone.
+    expect(await resolve(ROOT_TOKEN)).toMatchObject({ outcome: 'valid' });
+  });
+
+  it('gets it back with their rights', async () => {
+    const ann = await administrator();
+    const { body: token } = await impersonate(ann.client, bob.id).expect(201);
+    await change(ann.id, 'block');
+    await change(ann.id, 'unblock');
+    expect(await resolve(token.token)).toMatchObject({ outcome: 'valid' });
+  });
+
+  it('is told to the gateways by a change of the person, who is named in the lease', async () => {
+    const ann = await administrator();
+    const { body: token } = await impersonate(ann.client, bob.id).expect(201);
+    expect(await resolve(token.token)).toMatchObject({ holder: { impersonator_id: ann.id, given_by_id: ann.id } });
+    await toldOf(ann, token.token);
+  });
+
+  it.each(AS_ROOT)('is the one who acts, also %s', async (_, acting) => {
+    const ann = await administrator();
+    const { body: token } = await impersonate(acting(ann), bob.id).expect(201);
+    expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { impersonator_id: ann.id } });
+    await change(ann.id, 'block');
+    expect(await resolve(token.token)).toMatchObject(REVOKED);
+  });
+
+  it('stays the one behind what replaces itself, and gives way to an administrator who replaces it', async () => {
+    const [ann, ben] = [await administrator(), await administrator()];
+    const { body: first } = await impersonate(ann.client, bob.id).expect(201);
+    const itself = identity.as({ userId: bob.id, username: 'bob', tokenId: first.id, impersonatorId: ann.id });
+    const { body: second } = await itself.post('/api/v4/personal_access_tokens/self/rotate').send({}).expect(200);
+    expect(await resolve(second.token)).toMatchObject({ holder: { impersonator_id: ann.id } });
+    const renewal = ben.client.post(`/api/v4/personal_access_tokens/${second.id}/rotate`).send({});
+    const { body: third } = await renewal.expect(200);
+    await change(ann.id, 'block');
+    expect(await resolve(third.token)).toMatchObject({ outcome: 'valid', holder: { impersonator_id: ben.id } });
+    await change(ben.id, 'block');
+    expect(await resolve(third.token)).toMatchObject(REVOKED);
+  });
+});
+
+describe('the administrator who gave a token to somebody else', () => {
+  const giving = (by: Agent, userId: number, scopes = ['api']) =>
+    by.post(`/api/v4/users/${userId}/personal_access_tokens`).send({ name: 'given', scopes });
+  const rotated = async (by: Agent, token: Token | 'self'): Promise<Token> =>
+    (
+      await by
+        .post(`/api/v4/personal_access_tokens/${token === 'self' ? token : token.id}/rotate`)
+        .send({})
+        .expect(200)
+    ).body as Token;
+  const outcome = async (token: Token): Promise<string> => (await resolve(token.token)).outcome;
+
+  it.each(ENDINGS)('who %s takes it with them', async (_, ends) => {
+    const ann = await administrator();
+    const { body: ofRoot } = await giving(ann.client, 1, ['api', 'sudo']).expect(201);
+    const { body: ofBob } = await giving(ann.client, bob.id).expect(201);
+    for (const token of [ofRoot, ofBob]) {
+      const holder = { impersonator_id: null, given_by_id: ann.id };
+      expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder });
+    }
+    await ends(ann);
+    for (const token of [ofRoot, ofBob]) {
+      expect(await resolve(token.token)).toMatchObject(REVOKED);
+      expect(await resolve(token.token, { rotating: true })).toMatchObject(REVOKED);
+    }
+    // What root holds is left alone, and so is what nobody else gave them.
+    expect(await resolve(ROOT_TOKEN)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
+    const { body: own } = await giving(identity.root, 1).expect(201);
+    expect(await resolve(own.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
+  });
+
+  it('gets it back with their rights', async () => {
+    const ann = await administrator();
+    const { body: token } = await giving(ann.client, bob.id).expect(201);
+    await change(ann.id, 'block');
+    await change(ann.id, 'unblock');
+    expect(await outcome(token)).toBe('valid');
+  });
+
+  it('is told to the gateways by a change of the person, who is named in the lease', async () => {
+    const ann = await administrator();
+    const { body: token } = await giving(ann.client, bob.id).expect(201);
+    await toldOf(ann, token.token);
+  });
+
+  it('revokes it with their removal, so that it is nobody else’s afterwards', async () => {
+    const ann = await administrator();
+    const { body: token } = await giving(ann.client, bob.id).expect(201);
+    const kept = await rotated(bob.client, (await giving(ann.client, bob.id).expect(201)).body);
+    await identity.root.delete(`/api/v4/users/${ann.id}`).expect(204);
+    expect(await identity.db.query(`select 1 from users where id = $1`, [ann.id])).toEqual([]);
+    const { body: shown } = await identity.root.get(`/api/v4/personal_access_tokens/${token.id}`).expect(200);
+    expect(shown).toMatchObject({ revoked: true, active: false });
+    expect([await outcome(token), await outcome(kept)]).toEqual(['revoked', 'valid']);
+  });
+
+  it.each(AS_ROOT)('is the one who acts, also %s', async (_, acting) => {
+    const ann = await administrator();
+    const { body: given } = await giving(acting(ann), 1).expect(201);
+    const own = { name: 'own', scopes: ['self_rotate'] };
+    const { body: made } = await acting(ann).post('/api/v4/user/personal_access_tokens').send(own).expect(201);
+    const replaced = await rotated(acting(ann), (await giving(identity.root, 1).expect(201)).body);
+    for (const token of [given, made, replaced]) {
+      expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: ann.id } });
+    }
+    await change(ann.id, 'block');
+    for (const token of [given, made, replaced]) expect(await outcome(token)).toBe('revoked');
+  });
+
+  it.each<[string, (token: Token) => Promise<Token>]>([
+    ['with another token of theirs', (token) => rotated(bob.client, token)],
+    ['with itself', (token) => rotated(holding(bob, token), 'self')],
+  ])('has nothing to do with it once its owner has rotated it %s', async (_, rotate) => {
+    const ann = await administrator();
+    const token = await rotate((await giving(ann.client, bob.id).expect(201)).body);
+    expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
+    await change(ann.id, 'block');
+    expect(await outcome(token)).toBe('valid');
+  });
+
+  it('gives way to another administrator who rotates it', async () => {
+    const [ann, ben] = [await administrator(), await administrator()];
+    const token = await rotated(ben.client, (await giving(ann.client, bob.id).expect(201)).body);
+    await change(ann.id, 'block');
+    expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: ben.id } });
+    await change(ben.id, 'block');
+    expect(await outcome(token)).toBe('revoked');
+  });
+
+  it('leaves service accounts to their group', async () => {
+    const ann = await administrator();
+    const { body: account } = await identity.root.post('/api/v4/service_accounts').send({}).expect(201);
+    const { body: token } = await giving(ann.client, account.id).expect(201);
+    await change(ann.id, 'block');
+    expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
+  });
+
+  it('cannot go while every other administrator could enter with their help only', async () => {
+    const ann = await administrator();
+    const { body: given } = await giving(identity.root, ann.id).expect(201);
+    const text =
+      'No other administrator has a token that this user did not give out: one of them must rotate theirs first';
+    const refused = [403, { message: `403 Forbidden - ${text}` }];
+    const goes = [
+      () => ann.client.post('/api/v4/users/1/block'),
+      () => ann.client.post('/api/v4/users/1/ban'),
+      () => ann.client.put('/api/v4/users/1').send({ admin: false }),
+      () => ann.client.delete('/api/v4/users/1'),
+    ];
+    for (const go of goes) {
+      const { status, body } = await go();
+      expect([status, body]).toEqual(refused);
+    }
+    expect(await outcome(given)).toBe('valid');
+    const own = await rotated(ann.client, given);
+    await ann.client.post('/api/v4/users/1/block').expect(201);
+    expect(await outcome(own)).toBe('valid');
+    await ann.client.post('/api/v4/users/1/unblock').expect(201);
   });
 });
 
@@ -345,7 +580,7 @@ describe('resolving a token', () => {
   it('refuses blocked people with the reason', async () => {
     const eve = await identity.person('eve');
     const token = await give(eve.id);
-    await identity.root.post(`/users/${eve.id}/block`);
+    await identity.root.post(`/api/v4/users/${eve.id}/block`);
     expect(await resolve(token.token)).toMatchObject({
       outcome: 'user_refused',
       reason: 'Your account has been blocked',
@@ -355,11 +590,12 @@ describe('resolving a token', () => {
   it('records the use at most every ten minutes, without touching updated_at', async () => {
     const token = await give(ada.id);
     await resolve(token.token);
-    const used = await until(
-      async () => (await ada.client.get(`/personal_access_tokens/${token.id}`)).body.last_used_at as string | null,
-    );
+    const lastUsed = async () =>
+      (await ada.client.get(`/api/v4/personal_access_tokens/${token.id}`)).body.last_used_at as string | null;
+    await until(async () => (await lastUsed()) !== null);
+    const used = await lastUsed();
     await resolve(token.token);
-    expect((await ada.client.get(`/personal_access_tokens/${token.id}`)).body.last_used_at).toBe(used);
+    expect(await lastUsed()).toBe(used);
     const [row] = await identity.db.query<{ same: boolean }>(
       `select updated_at = created_at as same from access_tokens where id = $1`,
       [token.id],
@@ -370,10 +606,10 @@ describe('resolving a token', () => {
   it('shows the last five addresses of use, newest first, with one new one a minute', async () => {
     const token = await give(ada.id);
     const ips = async (): Promise<string[]> =>
-      (await ada.client.get(`/personal_access_tokens/${token.id}`)).body.last_used_ips as string[];
+      (await ada.client.get(`/api/v4/personal_access_tokens/${token.id}`)).body.last_used_ips as string[];
     const usedFrom = async (ip: string | null, expected: readonly string[]): Promise<void> => {
       await resolve(token.token, { ip });
-      await until(async () => JSON.stringify(await ips()) === JSON.stringify(expected) || null);
+      await until(async () => JSON.stringify(await ips()) === JSON.stringify(expected));
     };
     const minuteLater = () =>
       identity.db.query(
@@ -395,21 +631,13 @@ describe('resolving a token', () => {
   });
 
   it('needs the internal secret', async () => {
-    const response = await fetch(`${identity.app.baseUrl}${INTERNAL_PATHS.resolveToken}`, {
-      method: 'POST',
-      body: '{}',
-    });
-    expect(response.status).toBe(401);
+    await identity.app.bare().post(INTERNAL_PATHS.resolveToken).send({}).expect(401);
   });
 
   it('finds people for sudo by id and by username', async () => {
     const ask = async (ref: unknown) => {
-      const response = await fetch(`${identity.app.baseUrl}${INTERNAL_PATHS.resolveSudo}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${TEST_INTERNAL_SECRET}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ ref }),
-      });
-      return ((await response.json()) as { user: { id: number } | null }).user?.id ?? null;
+      const { user } = await internalCall<ResolveSudoAnswer>(identity, INTERNAL_PATHS.resolveSudo, { ref });
+      return user?.id ?? null;
     };
     expect(await ask('a\0')).toBeNull();
     expect([await ask(String(ada.id)), await ask('ADA'), await ask('nobody'), await ask('0')]).toEqual([
@@ -420,12 +648,3 @@ describe('resolving a token', () => {
     ]);
   });
 });
-
-async function until<T>(read: () => Promise<T | null>): Promise<T> {
-  const end = Date.now() + 5000;
-  for (;;) {
-    const value = await read();
-    if (value !== null) return value;
-    if (Date.now() > end) throw new Error('waited 5 s in vain');
-  }
-}

@@ -1,7 +1,8 @@
 import { aViewer, parameterEncodings } from '@rookery/testing';
 import { isPassword } from '../../src/users/passwords';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
+import { resolve, sudo } from '../support/internal-calls';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -15,7 +16,7 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
-const put = (id: number, body: Record<string, unknown>) => identity.root.put(`/users/${id}`).body(body);
+const put = (id: number, body: Record<string, unknown>) => identity.root.put(`/api/v4/users/${id}`).send(body);
 const inLog = async (kind: string, id: number): Promise<{ version: number; state: Record<string, unknown> | null }> => {
   const [row] = await identity.db.query<{ version: number; state: Record<string, unknown> | null }>(
     `select version, state from directory_changes where kind = $1 and entity_id = $2 order by version desc limit 1`,
@@ -26,8 +27,7 @@ const inLog = async (kind: string, id: number): Promise<{ version: number; state
 
 describe('PUT /users/:id', () => {
   it('changes one field and leaves the others', async () => {
-    const { status, body } = await put(ada.id, { location: 'London' });
-    expect(status).toBe(200);
+    const { body } = await put(ada.id, { location: 'London' }).expect(200);
     const { created_at, confirmed_at, last_sign_in_at, current_sign_in_at, created_by, ...rest } = body;
     expect([created_at, confirmed_at]).toEqual([expect.any(String), expect.any(String)]);
     expect([last_sign_in_at, current_sign_in_at, created_by.username]).toEqual([null, null, 'root']);
@@ -110,14 +110,13 @@ describe('PUT /users/:id', () => {
       can_create_project: false,
       email: 'ada@example.com',
     });
-    expect((await identity.root.get(`/namespaces/${ada.namespaceId}`)).body ?? {}).toBeDefined();
+    expect((await identity.root.get(`/api/v4/namespaces/${ada.namespaceId}`)).body ?? {}).toBeDefined();
     expect(await inLog('user', ada.id)).toMatchObject({ state: { name: 'Ada L.', external: true } });
     expect(await inLog('namespace', ada.namespaceId)).toMatchObject({ state: { name: 'Ada L.', full_name: 'Ada L.' } });
   });
 
   it('changes the password, which nobody reads', async () => {
-    const response = await put(ada.id, { password: 'battery staple' });
-    expect(response.status).toBe(200);
+    const response = await put(ada.id, { password: 'battery staple' }).expect(200);
     expect(response.text).not.toContain('battery');
     const [row] = await identity.db.query<{ password_digest: string }>(
       `select password_digest from users where id = $1`,
@@ -146,37 +145,36 @@ describe('PUT /users/:id', () => {
       provider: 'ldap',
       extern_uid: 'z1',
     };
-    const made = await identity.root.post('/users').body(body);
+    const made = await identity.root.post('/api/v4/users').send(body);
     expect([made.status, made.body]).toEqual([400, taken]);
-    expect((await identity.root.get('/users').query({ provider: 'ldap', extern_uid: 'z1' })).body).toMatchObject([
-      { id: zoe.id },
-    ]);
+    expect((await identity.root.get('/api/v4/users').query({ provider: 'ldap', extern_uid: 'z1' })).body).toMatchObject(
+      [{ id: zoe.id }],
+    );
   });
 
   it('takes a picture by multipart with the rest as texts, and takes it away again', async () => {
     const pia = await identity.person('pia');
-    const files = { avatar: { filename: 'pia.png', bytes: PNG, mediaType: 'image/png' } };
+    const png = { filename: 'pia.png', contentType: 'image/png' };
     const { status, body } = await identity.root
-      .put(`/users/${pia.id}`)
-      .multipart({ external: '1', projects_limit: '7' }, files);
+      .put(`/api/v4/users/${pia.id}`)
+      .field({ external: '1', projects_limit: '7' })
+      .attach('avatar', PNG, png);
     expect([status, body.external, body.projects_limit]).toEqual([200, true, 7]);
     expect(body.avatar_url).toMatch(/^http:\/\/localhost:8080\/uploads\/.*pia\.png$/);
     expect(await inLog('namespace', pia.namespaceId)).toMatchObject({
       state: { avatar_url: expect.stringContaining('pia.png') },
     });
-    const wrong = { avatar: { filename: 'x.svg', bytes: Buffer.from('<svg/>'), mediaType: 'image/svg+xml' } };
-    const refused = await identity.root.put(`/users/${pia.id}`).multipart({}, wrong);
+    const svg = { filename: 'x.svg', contentType: 'image/svg+xml' };
+    const refused = await identity.root.put(`/api/v4/users/${pia.id}`).attach('avatar', Buffer.from('<svg/>'), svg);
     expect([refused.status, Object.keys(refused.body.message)]).toEqual([400, ['avatar']]);
-    expect((await identity.root.put(`/users/${pia.id}`).multipart({ avatar: '' })).body.avatar_url).toBeNull();
+    expect((await identity.root.put(`/api/v4/users/${pia.id}`).field({ avatar: '' })).body.avatar_url).toBeNull();
 
     const made = await identity.root
-      .post('/users')
-      .multipart(
-        { username: 'pic', name: 'Pic', email: 'pic@example.com', password: 'correct horse', admin: '0' },
-        files,
-      );
+      .post('/api/v4/users')
+      .field({ username: 'pic', name: 'Pic', email: 'pic@example.com', password: 'correct horse', admin: '0' })
+      .attach('avatar', PNG, png);
     expect([made.status, made.body.avatar_url]).toEqual([201, expect.stringMatching(/pia\.png$/)]);
-    expect((await identity.root.get('/users').query({ username: 'pic' })).body[0].avatar_url).toBe(
+    expect((await identity.root.get('/api/v4/users').query({ username: 'pic' })).body[0].avatar_url).toBe(
       made.body.avatar_url,
     );
   });
@@ -185,20 +183,19 @@ describe('PUT /users/:id', () => {
 describe('a new username', () => {
   it('moves the personal namespace, and projects are still found', async () => {
     const eve = await identity.person('eve');
-    const { id } = await eve.client.post('/projects').body({ name: 'tool' }).json<{ id: number }>();
-    const token = await identity.root
-      .post(`/users/${eve.id}/personal_access_tokens`)
-      .body({ name: 't', scopes: ['api'] })
-      .json<{ id: number }>();
+    const { id } = (await eve.client.post('/api/v4/projects').send({ name: 'tool' }).expect(201)).body as {
+      id: number;
+    };
+    const { body: token }: { body: { id: number } } = await identity.root
+      .post(`/api/v4/users/${eve.id}/personal_access_tokens`)
+      .send({ name: 't', scopes: ['api'] })
+      .expect(201);
     const { status, body } = await put(eve.id, { username: 'Evelyn' });
     expect([status, body.username, body.web_url]).toEqual([200, 'Evelyn', 'http://localhost:8080/Evelyn']);
-    expect((await identity.root.get(`/projects/${id}`)).body.path_with_namespace).toBe('Evelyn/tool');
-    expect((await identity.root.get('/projects/evelyn%2Ftool')).status).toBe(200);
-    const former = await identity.root.get('/projects/eve%2Ftool');
-    expect([former.status, former.headers.get('location')]).toEqual([
-      301,
-      `http://localhost:8080/api/v4/projects/${id}`,
-    ]);
+    expect((await identity.root.get(`/api/v4/projects/${id}`)).body.path_with_namespace).toBe('Evelyn/tool');
+    await identity.root.get('/api/v4/projects/evelyn%2Ftool').expect(200);
+    const former = await identity.root.get('/api/v4/projects/eve%2Ftool');
+    expect([former.status, former.get('location')]).toEqual([301, `http://localhost:8080/api/v4/projects/${id}`]);
     const [user, namespace] = [await inLog('user', eve.id), await inLog('namespace', eve.namespaceId)];
     expect(user.state).toMatchObject({ username: 'Evelyn' });
     expect(namespace.state).toMatchObject({ path: 'Evelyn', full_path: 'Evelyn' });
@@ -207,15 +204,18 @@ describe('a new username', () => {
     // The name is free again, and what is called so then is meant by it.
     const other = await identity.person('eve', { email: 'other@example.com' });
     expect((await put(eve.id, { username: 'eve' })).body).toEqual({ message: 'Username has already been taken' });
-    const made = await other.client.post('/projects').body({ name: 'tool' }).json<{ id: number }>();
-    expect((await identity.root.get('/projects/eve%2Ftool')).body.id).toBe(made.id);
+    const { body: made }: { body: { id: number } } = await other.client
+      .post('/api/v4/projects')
+      .send({ name: 'tool' })
+      .expect(201);
+    expect((await identity.root.get('/api/v4/projects/eve%2Ftool')).body.id).toBe(made.id);
   });
 
   it('may differ in case alone', async () => {
     const kit = await identity.person('kit');
-    const { id } = await kit.client.post('/projects').body({ name: 'p' }).json<{ id: number }>();
+    const { id } = (await kit.client.post('/api/v4/projects').send({ name: 'p' }).expect(201)).body as { id: number };
     expect((await put(kit.id, { username: 'KIT' })).body.username).toBe('KIT');
-    expect((await identity.root.get('/projects/kit%2Fp')).body.id).toBe(id);
+    expect((await identity.root.get('/api/v4/projects/kit%2Fp')).body.id).toBe(id);
     const redirects = await identity.db.query(`select path from redirect_routes where path like 'kit%'`);
     expect(redirects).toEqual([]);
   });
@@ -224,11 +224,11 @@ describe('a new username', () => {
     ['somebody else', 'ADA'],
     ['a group', 'taken-group'],
   ])('is not that of %s', async (_, username) => {
-    await identity.root.post('/groups').body({ name: 'Taken', path: 'taken-group' });
+    await identity.root.post('/api/v4/groups').send({ name: 'Taken', path: 'taken-group' });
     const lou = await identity.person(`lou-${username.toLowerCase()}`);
     const refused = await put(lou.id, { username, name: 'never' });
     expect([refused.status, refused.body]).toEqual([409, { message: 'Username has already been taken' }]);
-    expect((await identity.root.get(`/users/${lou.id}`)).body.name).not.toBe('never');
+    expect((await identity.root.get(`/api/v4/users/${lou.id}`)).body.name).not.toBe('never');
   });
 
   it('goes to one of two who want it at the same time', async () => {
@@ -252,15 +252,17 @@ describe('a new address', () => {
       'MAX@mail.10',
     ]);
     expect(body.confirmed_at).toEqual(expect.any(String));
-    expect((await identity.root.get('/users').query({ search: 'max@mail.10' })).body).toMatchObject([{ id: max.id }]);
-    expect((await identity.root.get('/users').query({ search: 'max@example.com' })).body).toEqual([]);
+    expect((await identity.root.get('/api/v4/users').query({ search: 'max@mail.10' })).body).toMatchObject([
+      { id: max.id },
+    ]);
+    expect((await identity.root.get('/api/v4/users').query({ search: 'max@example.com' })).body).toEqual([]);
     expect(await inLog('user', max.id)).toMatchObject({ state: { notification_email: 'MAX@mail.10' } });
     expect((await identity.person('maxim', { email: 'max@example.com' })).id).toEqual(expect.any(Number));
   });
 
-  it('changes places with one of his others', async () => {
+  it('changes places with one of their others', async () => {
     const ned = await identity.person('ned');
-    await identity.root.post(`/users/${ned.id}/emails`).body({ email: 'ned@other.example' });
+    await identity.root.post(`/api/v4/users/${ned.id}/emails`).send({ email: 'ned@other.example' });
     await put(ned.id, { email: 'ned@other.example' });
     const rows = await identity.db.query(
       `select email, is_primary, confirmed_at is not null as confirmed from emails where user_id = $1 order by email`,
@@ -295,23 +297,46 @@ describe('a new address', () => {
 });
 
 describe('who may change whom', () => {
+  it('makes people administrators, and nobody else', async () => {
+    const olga = await identity.person('olga');
+    const group = { name: 'Tools', path: 'tools' };
+    const { body: nest } = await olga.client.post('/api/v4/groups').send(group).expect(201);
+    const { body: account } = await olga.client.post(`/api/v4/groups/${nest.id}/service_accounts`).send({}).expect(201);
+    const wanted = { name: 'ci', scopes: ['api'] };
+    const { body: token } = await olga.client.post(`/api/v4/groups/${nest.id}/access_tokens`).send(wanted).expect(201);
+    for (const id of [account.id, token.user_id] as number[]) {
+      const { status, body } = await put(id, { admin: true, note: 'trusted' });
+      expect([status, body]).toEqual([400, { message: { admin: ['is for people only'] } }]);
+      expect((await identity.root.get(`/api/v4/users/${id}`)).body).toMatchObject({ is_admin: false, note: null });
+      expect((await put(id, { admin: false })).status).toBe(200);
+      // One that a former release made an administrator has no rights of one.
+      await identity.db.query(`update users set admin = true where id = $1`, [id]);
+      expect(await sudo(identity, String(id))).toMatchObject({ id, admin: false });
+    }
+    expect(await resolve(identity, token.token)).toMatchObject({ holder: { bot: true, admin: false } });
+    const last = '403 Forbidden - The last administrator cannot be removed, demoted or refused entry';
+    expect((await put(1, { admin: false })).body).toEqual({ message: last });
+  });
+
   it('is for administrators', async () => {
-    expect((await ada.client.put(`/users/${ada.id}`).body({ name: 'x' })).body).toEqual({ message: '403 Forbidden' });
-    expect((await identity.nobody.put(`/users/${ada.id}`).body({ name: 'x' })).body).toEqual({
+    expect((await ada.client.put(`/api/v4/users/${ada.id}`).send({ name: 'x' })).body).toEqual({
+      message: '403 Forbidden',
+    });
+    expect((await identity.nobody.put(`/api/v4/users/${ada.id}`).send({ name: 'x' })).body).toEqual({
       message: '401 Unauthorized',
     });
     expect((await put(987654321, { name: 'x' })).body).toEqual({ message: '404 User Not Found' });
-    expect((await identity.root.put('/users/9007199254740993').body({ name: 'x' })).status).toBeLessThan(500);
+    expect((await identity.root.put('/api/v4/users/9007199254740993').send({ name: 'x' })).status).toBeLessThan(500);
   });
 
   it('leaves an administrator', async () => {
     const last = { message: '403 Forbidden - The last administrator cannot be removed, demoted or refused entry' };
     expect((await put(1, { admin: false })).body).toEqual(last);
-    expect((await put(1, { name: 'Administrator' })).status).toBe(200);
+    await put(1, { name: 'Administrator' }).expect(200);
     const ann = await identity.person('ann', { admin: true });
     const answers = await Promise.all([
       put(ann.id, { admin: false }),
-      ann.client.put('/users/1').body({ admin: false }),
+      ann.client.put('/api/v4/users/1').send({ admin: false }),
     ]);
     expect(answers.map((one) => one.status).sort()).toEqual([200, 403]);
     await identity.db.query(`update users set admin = (id = 1) where id in (1, $1)`, [ann.id]);
@@ -326,7 +351,7 @@ describe('parameters', () => {
       return {
         viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
         method: 'PUT',
-        path: `/users/${who.id}`,
+        path: `/api/v4/users/${who.id}`,
         params: { name: 'New', external: true, projects_limit: 5, bio: 'a, b' },
       };
     },

@@ -1,6 +1,6 @@
 import { aViewer, paging } from '@rookery/testing';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -12,28 +12,29 @@ beforeAll(async () => {
   [ada, bob] = [await identity.person('ada'), await identity.person('bob')];
   groups = [];
   for (const name of ['one', 'two', 'three', 'four', 'five']) {
-    const { id } = await ada.client
-      .post('/groups')
-      .body({ name, path: `g-${name}` })
-      .json<{ id: number }>();
-    await ada.client.post(`/groups/${id}/members`).body({ user_id: bob.id, access_level: 30 }).json();
+    const { id } = (
+      await ada.client
+        .post('/api/v4/groups')
+        .send({ name, path: `g-${name}` })
+        .expect(201)
+    ).body as { id: number };
+    await ada.client.post(`/api/v4/groups/${id}/members`).send({ user_id: bob.id, access_level: 30 }).expect(201);
     groups.push(id);
   }
   // Below the first: inherited, so not told of.
-  project = (await ada.client.post('/projects').body({ name: 'tool', namespace_id: groups[0] }).json<{ id: number }>())
+  project = (await ada.client.post('/api/v4/projects').send({ name: 'tool', namespace_id: groups[0] }).expect(201)).body
     .id;
-  const own = (await ada.client.post('/projects').body({ name: 'own' }).json<{ id: number }>()).id;
-  await ada.client.post(`/projects/${own}/members`).body({ user_id: bob.id, access_level: 40 }).json();
+  const own = (await ada.client.post('/api/v4/projects').send({ name: 'own' }).expect(201)).body.id;
+  await ada.client.post(`/api/v4/projects/${own}/members`).send({ user_id: bob.id, access_level: 40 }).expect(201);
 });
 afterAll(() => identity.close());
 
 const list = (query: Record<string, unknown> = {}, id = bob.id) =>
-  identity.root.get(`/users/${id}/memberships`).query(query);
+  identity.root.get(`/api/v4/users/${id}/memberships`).query(query);
 
 describe('GET /users/:id/memberships', () => {
   it('tells of direct memberships in groups and projects', async () => {
-    const { status, body } = await list();
-    expect(status).toBe(200);
+    const { body } = await list().expect(200);
     expect(body).toHaveLength(6);
     expect(body[0]).toEqual({ source_id: groups[0], source_name: 'one', source_type: 'Namespace', access_level: 30 });
     expect(body[5]).toEqual({
@@ -58,8 +59,10 @@ describe('GET /users/:id/memberships', () => {
 
   it('leaves out shares and what ran out', async () => {
     const cleo = await identity.person('cleo');
-    const { id } = await ada.client.post('/groups').body({ name: 'six', path: 'g-six' }).json<{ id: number }>();
-    await ada.client.post(`/groups/${id}/members`).body({ user_id: cleo.id, access_level: 30 }).json();
+    const { id } = (await ada.client.post('/api/v4/groups').send({ name: 'six', path: 'g-six' }).expect(201)).body as {
+      id: number;
+    };
+    await ada.client.post(`/api/v4/groups/${id}/members`).send({ user_id: cleo.id, access_level: 30 }).expect(201);
     await identity.db.query(
       `insert into shares (source_type, source_id, group_id, access_level) values ('namespace', $1, $2, 30)`,
       [groups[1], id],
@@ -70,15 +73,17 @@ describe('GET /users/:id/memberships', () => {
   });
 
   it('is for administrators, of who is there', async () => {
-    expect((await bob.client.get(`/users/${bob.id}/memberships`)).body).toEqual({ message: '403 Forbidden' });
-    expect((await identity.nobody.get(`/users/${bob.id}/memberships`)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await bob.client.get(`/api/v4/users/${bob.id}/memberships`)).body).toEqual({ message: '403 Forbidden' });
+    expect((await identity.nobody.get(`/api/v4/users/${bob.id}/memberships`)).body).toEqual({
+      message: '401 Unauthorized',
+    });
     expect((await list({}, 987654321)).body).toEqual({ message: '404 User Not Found' });
   });
 
   paging(() => ({
     app: identity.app,
     viewer: aViewer({ userId: 1, username: 'root', isAdmin: true }),
-    path: `/users/${bob.id}/memberships`,
+    path: `/api/v4/users/${bob.id}/memberships`,
     rows: 6,
     key: (row) => `${row['source_type'] as string} ${row['source_id'] as number}`,
   }));

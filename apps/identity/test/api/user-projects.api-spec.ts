@@ -1,8 +1,8 @@
 import { aViewer, paging } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
 import type { MadeProject } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -26,9 +26,9 @@ beforeAll(async () => {
   await made('of bob', { visibility: 'public' }, bob);
   await made('last', { visibility: 'public' });
   for (const name of ['of bob', 'hidden', 'open', 'of group', 'inner']) {
-    await ada.client.post(`/projects/${ids[name]}/star`).json();
+    await ada.client.post(`/api/v4/projects/${ids[name]}/star`).expect(201);
   }
-  await shy.client.post(`/projects/${ids['open']}/star`).json();
+  await shy.client.post(`/api/v4/projects/${ids['open']}/star`).expect(201);
 });
 afterAll(() => identity.close());
 
@@ -42,55 +42,55 @@ async function list(path: string, query: object = {}, client = identity.nobody) 
 describe.each([['projects'], ['starred_projects']])('GET /users/:user_id/%s', (what) => {
   it('does not know people that there are not', async () => {
     for (const ref of ['nobody-here', '999999', '99999999999999999999']) {
-      const { status, body } = await ada.client.get(`/users/${ref}/${what}`);
+      const { status, body } = await ada.client.get(`/api/v4/users/${ref}/${what}`);
       expect([ref, status, body]).toEqual([ref, 404, { message: '404 User Not Found' }]);
     }
-    const odd = await ada.client.get(`/users/a%00b/${what}`);
+    const odd = await ada.client.get(`/api/v4/users/a%00b/${what}`);
     expect([odd.status, odd.body]).toEqual([400, { error: 'user_id is invalid' }]);
-    expect(await list(`/users/${shy.id}/${what}`, {}, bob.client)).toEqual([]);
+    expect(await list(`/api/v4/users/${shy.id}/${what}`, {}, bob.client)).toEqual([]);
   });
 
   it('finds people by id and by username, ignoring case', async () => {
-    const whole = await list(`/users/${ada.id}/${what}`, {}, ada.client);
+    const whole = await list(`/api/v4/users/${ada.id}/${what}`, {}, ada.client);
     expect(whole.length).toBeGreaterThan(3);
-    for (const ref of ['ada', 'ADA']) expect(await list(`/users/${ref}/${what}`, {}, ada.client)).toEqual(whole);
+    for (const ref of ['ada', 'ADA']) expect(await list(`/api/v4/users/${ref}/${what}`, {}, ada.client)).toEqual(whole);
   });
 
   it.each(['asc', 'desc'])('goes on by id, %s', async (sort) => {
     const found: number[] = [];
-    let url: string | undefined = `/users/ada/${what}?pagination=keyset&order_by=id&sort=${sort}&per_page=2`;
+    let url: string | undefined = `/api/v4/users/ada/${what}?pagination=keyset&order_by=id&sort=${sort}&per_page=2`;
     while (url) {
-      const { body, headers }: { body: MadeProject[]; headers: Headers } = await ada.client.get(url);
+      const { body, headers }: { body: MadeProject[]; headers: Record<string, string> } = await ada.client.get(url);
       found.push(...body.map((one) => one.id));
-      url = /<http:\/\/localhost:8080\/api\/v4([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+      url = /<http:\/\/localhost:8080([^>]+)>; rel="next"/.exec(headers['link'] ?? '')?.[1];
       if (url) expect(url).toMatch(sort === 'asc' ? /id_after=/ : /id_before=/);
     }
     expect(named(found.map((id) => ({ id, path_with_namespace: '' })))).toEqual(
-      await list(`/users/ada/${what}`, { order_by: 'id', sort }, ada.client),
+      await list(`/api/v4/users/ada/${what}`, { order_by: 'id', sort }, ada.client),
     );
-    const { status, body } = await ada.client.get(`/users/ada/${what}?pagination=keyset&order_by=name`);
+    const { status, body } = await ada.client.get(`/api/v4/users/ada/${what}?pagination=keyset&order_by=name`);
     expect([status, body]).toEqual([405, { error: 'Keyset pagination is not yet available for this type of request' }]);
   });
 
   it('refuses parameters before it looks for anybody', async () => {
-    const { status, body } = await ada.client.get(`/users/none/${what}?order_by=x`);
+    const { status, body } = await ada.client.get(`/api/v4/users/none/${what}?order_by=x`);
     expect([status, body]).toEqual([400, { error: 'order_by does not have a valid value' }]);
   });
 });
 
 describe('GET /users/:user_id/projects', () => {
   it("lists what lies in the person's own namespace, as far as the caller may see it", async () => {
-    expect(await list('/users/ada/projects', {}, ada.client)).toEqual(['last', 'hidden', 'inner', 'open']);
-    expect(await list('/users/ada/projects', {}, identity.root)).toEqual(['last', 'hidden', 'inner', 'open']);
-    expect(await list('/users/ada/projects', {}, bob.client)).toEqual(['last', 'inner', 'open']);
-    expect(await list('/users/ada/projects')).toEqual(['last', 'open']);
+    expect(await list('/api/v4/users/ada/projects', {}, ada.client)).toEqual(['last', 'hidden', 'inner', 'open']);
+    expect(await list('/api/v4/users/ada/projects', {}, identity.root)).toEqual(['last', 'hidden', 'inner', 'open']);
+    expect(await list('/api/v4/users/ada/projects', {}, bob.client)).toEqual(['last', 'inner', 'open']);
+    expect(await list('/api/v4/users/ada/projects')).toEqual(['last', 'open']);
     const external = await person({ external: true });
-    expect(await list('/users/ada/projects', {}, external.client)).toEqual(['last', 'open']);
-    await join(`/projects/${ids['hidden']!}`, external, 10);
-    expect(await list('/users/ada/projects', {}, external.client)).toEqual(['last', 'hidden', 'open']);
-    expect(await list('/users/bob/projects')).toEqual(['of bob']);
+    expect(await list('/api/v4/users/ada/projects', {}, external.client)).toEqual(['last', 'open']);
+    await join(`/api/v4/projects/${ids['hidden']!}`, external, 10);
+    expect(await list('/api/v4/users/ada/projects', {}, external.client)).toEqual(['last', 'hidden', 'open']);
+    expect(await list('/api/v4/users/bob/projects')).toEqual(['of bob']);
     const fresh = await person();
-    expect(await list(`/users/${fresh.id}/projects`, {}, fresh.client)).toEqual([]);
+    expect(await list(`/api/v4/users/${fresh.id}/projects`, {}, fresh.client)).toEqual([]);
   });
 
   it.each<[object, string[]]>([
@@ -102,17 +102,17 @@ describe('GET /users/:user_id/projects', () => {
     [{ membership: true }, ['last', 'hidden', 'inner', 'open']],
     [{ archived: true }, []],
   ])('narrows by %j', async (query, expected) =>
-    expect(await list('/users/ada/projects', query, ada.client)).toEqual(expected),
+    expect(await list('/api/v4/users/ada/projects', query, ada.client)).toEqual(expected),
   );
 
   it('shows whole projects, with statistics for those who may have them', async () => {
-    const [whole] = (await ada.client.get(`/users/${ada.id}/projects?search=hidden&statistics=true`)).body;
+    const [whole] = (await ada.client.get(`/api/v4/users/${ada.id}/projects?search=hidden&statistics=true`)).body;
     expect(whole).toMatchObject({
       owner: { id: ada.id },
       permissions: { project_access: { access_level: 50 }, group_access: null },
       statistics: { storage_size: 0 },
     });
-    const [simple] = (await ada.client.get(`/users/${ada.id}/projects?simple=1`)).body;
+    const [simple] = (await ada.client.get(`/api/v4/users/${ada.id}/projects?simple=1`)).body;
     expect(simple).not.toHaveProperty('owner');
   });
 
@@ -124,7 +124,7 @@ describe('GET /users/:user_id/projects', () => {
   paging(() => ({
     app: identity.app,
     viewer: aViewer({ userId: many.id, username: many.username }),
-    path: `/users/${many.username}/projects`,
+    path: `/api/v4/users/${many.username}/projects`,
     query: { owned: true },
     rows: 5,
   }));
@@ -133,16 +133,18 @@ describe('GET /users/:user_id/projects', () => {
 describe('GET /users/:user_id/starred_projects', () => {
   it('lists what the person gave a star, as far as the caller may see it', async () => {
     const all = ['of bob', 'of group', 'hidden', 'inner', 'open'];
-    expect(await list('/users/ada/starred_projects', {}, ada.client)).toEqual(all);
-    expect(await list('/users/ada/starred_projects', {}, identity.root)).toEqual(all);
-    expect(await list('/users/ada/starred_projects', {}, bob.client)).toEqual(all.filter((one) => one !== 'hidden'));
-    expect(await list('/users/ada/starred_projects')).toEqual(['of bob', 'of group', 'open']);
-    expect(await list('/users/ada/starred_projects', { owned: true }, bob.client)).toEqual(['of bob']);
-    expect(await list('/users/bob/starred_projects', {}, ada.client)).toEqual([]);
+    expect(await list('/api/v4/users/ada/starred_projects', {}, ada.client)).toEqual(all);
+    expect(await list('/api/v4/users/ada/starred_projects', {}, identity.root)).toEqual(all);
+    expect(await list('/api/v4/users/ada/starred_projects', {}, bob.client)).toEqual(
+      all.filter((one) => one !== 'hidden'),
+    );
+    expect(await list('/api/v4/users/ada/starred_projects')).toEqual(['of bob', 'of group', 'open']);
+    expect(await list('/api/v4/users/ada/starred_projects', { owned: true }, bob.client)).toEqual(['of bob']);
+    expect(await list('/api/v4/users/bob/starred_projects', {}, ada.client)).toEqual([]);
   });
 
   it('keeps the stars of a private profile to its person and to administrators', async () => {
-    const path = `/users/${shy.id}/starred_projects`;
+    const path = `/api/v4/users/${shy.id}/starred_projects`;
     expect(await list(path)).toEqual([]);
     expect(await list(path, {}, ada.client)).toEqual([]);
     expect(await list(path, {}, shy.client)).toEqual(['open']);
@@ -152,7 +154,7 @@ describe('GET /users/:user_id/starred_projects', () => {
   paging(() => ({
     app: identity.app,
     viewer: aViewer({ userId: ada.id, username: 'ada' }),
-    path: '/users/ada/starred_projects',
+    path: '/api/v4/users/ada/starred_projects',
     query: { simple: true },
     rows: 5,
   }));

@@ -1,6 +1,7 @@
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
-import { UserRemoval } from '../../src/user-removal/user-removal.service';
+import { until } from '@rookery/testing';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
+import { UserRemovalService } from '../../src/removal/people/user-removal.service';
 
 let identity: IdentityApp;
 beforeAll(async () => {
@@ -13,13 +14,14 @@ const LAST = { message: '403 Forbidden - The last administrator cannot be remove
 
 async function group(owner: Person, path: string, parentId?: number): Promise<number> {
   const body = { name: path, path, visibility: 'public', ...(parentId === undefined ? {} : { parent_id: parentId }) };
-  return (await owner.client.post('/groups').body(body).json<{ id: number }>()).id;
+  return (await owner.client.post('/api/v4/groups').send(body).expect(201)).body.id;
 }
 async function project(maker: Person, path: string, namespaceId?: number): Promise<number> {
   const body = { name: path, ...(namespaceId === undefined ? {} : { namespace_id: namespaceId }) };
-  return (await maker.client.post('/projects').body(body).json<{ id: number }>()).id;
+  return (await maker.client.post('/api/v4/projects').send(body).expect(201)).body.id;
 }
-const remove = (id: number, query: Record<string, unknown> = {}) => identity.root.delete(`/users/${id}`).query(query);
+const remove = (id: number, query: Record<string, unknown> = {}) =>
+  identity.root.delete(`/api/v4/users/${id}`).query(query);
 const events = (subject: string): Promise<{ data: Record<string, unknown>; actor_id: number | null }[]> =>
   identity.db.query(
     `select payload as data, actor_id
@@ -38,17 +40,17 @@ const count = async (table: string, where: string, id: number): Promise<number> 
   (await identity.db.query<{ n: number }>(`select count(*)::int as n from ${table} where ${where} = $1`, [id]))[0]!.n;
 
 describe('DELETE /users/:id', () => {
-  it('removes a person with everything that is his own', async () => {
+  it('removes a person with everything that is their own', async () => {
     const sam = await identity.person('sam');
     const own = await project(sam, 'own');
-    const token = await identity.root
-      .post(`/users/${sam.id}/personal_access_tokens`)
-      .body({ name: 't', scopes: ['api'] })
-      .json<{ id: number }>();
+    const { body: token }: { body: { id: number } } = await identity.root
+      .post(`/api/v4/users/${sam.id}/personal_access_tokens`)
+      .send({ name: 't', scopes: ['api'] })
+      .expect(201);
     const { status, text } = await remove(sam.id);
     expect([status, text]).toEqual([204, '']);
-    expect((await identity.root.get(`/users/${sam.id}`)).body).toEqual({ message: '404 User Not Found' });
-    expect((await identity.root.get(`/projects/${own}`)).status).toBe(404);
+    expect((await identity.root.get(`/api/v4/users/${sam.id}`)).body).toEqual({ message: '404 User Not Found' });
+    await identity.root.get(`/api/v4/projects/${own}`).expect(404);
     for (const [table, where] of [
       ['namespaces', 'owner_id'],
       ['emails', 'user_id'],
@@ -62,11 +64,19 @@ describe('DELETE /users/:id', () => {
     expect(await inDirectory('project', own)).toBeNull();
     expect(await inDirectory('token', token.id)).toBeNull();
     expect((await events('identity.project.deleted.v1')).map((e) => e.data['project_id'])).toContain(own);
-    const ghost = (await identity.root.get('/users').query({ username: 'ghost' })).body[0];
+    const ghost = (await identity.root.get('/api/v4/users').query({ username: 'ghost' })).body[0];
     expect(ghost).toMatchObject({ name: 'Ghost User', state: 'active', bot: false });
     expect(await events('identity.user.deleted.v1')).toEqual([
       { data: { user_id: sam.id, ghost_user_id: ghost.id, hard_delete: false }, actor_id: 1 },
     ]);
+    // Who hears of it waits until their copy of the directory knows it too.
+    const [said] = await identity.db.query(
+      `select e.directory_epoch = h.epoch and e.directory_version = (
+         select max(version) from directory_changes where kind = 'user' and entity_id = $1) as is_known
+       from outbox e cross join directory_head h where e.subject = 'identity.user.deleted.v1'`,
+      [sam.id],
+    );
+    expect(said).toEqual({ is_known: true });
   });
 
   it('frees the name and the address', async () => {
@@ -78,13 +88,13 @@ describe('DELETE /users/:id', () => {
   it('lets projects of groups stay, as made by the ghost', async () => {
     const [olga, pat] = [await identity.person('olga'), await identity.person('pat')];
     const home = await group(olga, 'home-of-olga');
-    await olga.client.post(`/groups/${home}/members`).body({ user_id: pat.id, access_level: 40 });
+    await olga.client.post(`/api/v4/groups/${home}/members`).send({ user_id: pat.id, access_level: 40 });
     const kept = await project(pat, 'kept', home);
     await remove(pat.id);
     const [ghost] = await identity.db.query<{ id: number }>(`select id from users where kind = 'ghost'`);
-    expect((await identity.root.get(`/projects/${kept}`)).body.creator_id).toBe(ghost!.id);
+    expect((await identity.root.get(`/api/v4/projects/${kept}`)).body.creator_id).toBe(ghost!.id);
     expect(await inDirectory('project', kept)).toMatchObject({ creator_id: ghost!.id });
-    expect((await identity.root.get(`/groups/${home}/members`)).body).toHaveLength(1);
+    expect((await identity.root.get(`/api/v4/groups/${home}/members`)).body).toHaveLength(1);
   });
 
   it('refuses the sole owner of a group unless it may go too', async () => {
@@ -93,15 +103,20 @@ describe('DELETE /users/:id', () => {
     const below = await group(ann, 'below', top);
     const inside = await project(ann, 'inside', below);
     const shared = await group(ann, 'shared-by-ann');
-    await ann.client.post(`/groups/${shared}/members`).body({ user_id: ben.id, access_level: 50 });
+    await ann.client.post(`/api/v4/groups/${shared}/members`).send({ user_id: ben.id, access_level: 50 });
     const refused = await remove(ann.id);
     expect([refused.status, refused.body]).toEqual([409, SOLE_OWNER]);
-    expect((await identity.root.get(`/users/${ann.id}`)).body.state).toBe('active');
+    expect((await identity.root.get(`/api/v4/users/${ann.id}`)).body.state).toBe('active');
 
-    expect((await remove(ann.id, { hard_delete: 'True' })).status).toBe(204);
-    for (const path of [`/groups/${top}`, `/groups/${below}`, `/projects/${inside}`, `/users/${ann.id}`])
+    await remove(ann.id, { hard_delete: 'True' }).expect(204);
+    for (const path of [
+      `/api/v4/groups/${top}`,
+      `/api/v4/groups/${below}`,
+      `/api/v4/projects/${inside}`,
+      `/api/v4/users/${ann.id}`,
+    ])
       expect([path, (await identity.root.get(path)).status]).toEqual([path, 404]);
-    expect((await identity.root.get(`/groups/${shared}`)).status).toBe(200);
+    await identity.root.get(`/api/v4/groups/${shared}`).expect(200);
     expect((await events('identity.user.deleted.v1')).at(-1)!.data).toEqual({
       user_id: ann.id,
       ghost_user_id: null,
@@ -112,13 +127,13 @@ describe('DELETE /users/:id', () => {
   it('counts only active people as other owners, and owners above', async () => {
     const [cleo, dora] = [await identity.person('cleo'), await identity.person('dora')];
     const top = await group(cleo, 'top-of-cleo');
-    await cleo.client.post(`/groups/${top}/members`).body({ user_id: dora.id, access_level: 50 });
+    await cleo.client.post(`/api/v4/groups/${top}/members`).send({ user_id: dora.id, access_level: 50 });
     const below = await group(dora, 'of-dora', top);
-    await identity.root.post(`/users/${cleo.id}/block`);
+    await identity.root.post(`/api/v4/users/${cleo.id}/block`);
     expect((await remove(dora.id)).body).toEqual(SOLE_OWNER);
     await identity.db.query(`update users set state = 'active' where id = $1`, [cleo.id]);
-    expect((await remove(dora.id)).status).toBe(204);
-    expect((await identity.root.get(`/groups/${below}`)).status).toBe(200);
+    await remove(dora.id).expect(204);
+    await identity.root.get(`/api/v4/groups/${below}`).expect(200);
   });
 
   it('keeps the ghost, the last administrator, and refuses missing people', async () => {
@@ -129,29 +144,32 @@ describe('DELETE /users/:id', () => {
     expect((await remove(1)).body).toEqual(LAST);
     expect((await remove(987654321)).body).toEqual({ message: '404 User Not Found' });
     expect((await remove(1, { hard_delete: 'maybe' })).body).toEqual({ error: 'hard_delete is invalid' });
-    expect((await identity.root.delete('/users/x')).body).toEqual({ error: 'id is invalid' });
+    expect((await identity.root.delete('/api/v4/users/x')).body).toEqual({ error: 'id is invalid' });
   });
 
   it('is for administrators', async () => {
     const eva = await identity.person('eva');
-    expect((await eva.client.delete(`/users/${eva.id}`)).body).toEqual({ message: '403 Forbidden' });
-    expect((await identity.nobody.delete(`/users/${eva.id}`)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await eva.client.delete(`/api/v4/users/${eva.id}`)).body).toEqual({ message: '403 Forbidden' });
+    expect((await identity.nobody.delete(`/api/v4/users/${eva.id}`)).body).toEqual({ message: '401 Unauthorized' });
   });
 
   it('honours If-Unmodified-Since', async () => {
     const fay = await identity.person('fay');
     const late = await identity.root
-      .delete(`/users/${fay.id}`)
-      .header('if-unmodified-since', 'Mon, 01 Jan 2024 00:00:00 GMT');
+      .delete(`/api/v4/users/${fay.id}`)
+      .set('if-unmodified-since', 'Mon, 01 Jan 2024 00:00:00 GMT');
     expect([late.status, late.body]).toEqual([412, { message: '412 Precondition Failed' }]);
     const soon = new Date(Date.now() + 60_000).toUTCString();
-    expect((await identity.root.delete(`/users/${fay.id}`).header('if-unmodified-since', soon)).status).toBe(204);
+    await identity.root.delete(`/api/v4/users/${fay.id}`).set('if-unmodified-since', soon).expect(204);
   });
 
-  it.each(['body', 'form'] as const)('takes hard_delete as %s', async (how) => {
+  it.each([
+    ['body', 'json'],
+    ['form', 'form'],
+  ])('takes hard_delete as %s', async (how, type) => {
     const gil = await identity.person(`gil-${how}`);
     await group(gil, `of-gil-${how}`);
-    expect((await identity.root.delete(`/users/${gil.id}`)[how]({ hard_delete: true })).status).toBe(204);
+    await identity.root.delete(`/api/v4/users/${gil.id}`).type(type).send({ hard_delete: true }).expect(204);
   });
 });
 
@@ -163,24 +181,24 @@ describe('a long removal', () => {
        select $1, $2, 'p' || n, 'p' || n, 'private' from generate_series(1, 250) n`,
       [ida.namespaceId, ida.id],
     );
-    expect((await remove(ida.id)).status).toBe(204);
-    await identity.app.get(UserRemoval).proceed();
-    await until(async () => (await identity.root.get(`/users/${ida.id}`)).status === 404);
+    await remove(ida.id).expect(204);
+    await identity.app.get(UserRemovalService).proceed();
+    await until(async () => (await identity.root.get(`/api/v4/users/${ida.id}`)).status === 404);
     expect(await count('projects', 'namespace_id', ida.namespaceId)).toBe(0);
 
     // As if a process had ended right after the call.
     await identity.db.query(`insert into user_removals (user_id, hard_delete) values ($1, false)`, [jo.id]);
-    expect((await remove(jo.id)).status).toBe(204);
-    await identity.app.get(UserRemoval).proceed();
-    await until(async () => (await identity.root.get(`/users/${jo.id}`)).status === 404);
+    await remove(jo.id).expect(204);
+    await identity.app.get(UserRemovalService).proceed();
+    await until(async () => (await identity.root.get(`/api/v4/users/${jo.id}`)).status === 404);
   });
 
-  it('refuses his tokens from the first moment on', async () => {
+  it('refuses their tokens from the first moment on', async () => {
     const kim = await identity.person('kim');
-    const token = await identity.root
-      .post(`/users/${kim.id}/personal_access_tokens`)
-      .body({ name: 't', scopes: ['api'] })
-      .json<{ id: number }>();
+    const { body: token }: { body: { id: number } } = await identity.root
+      .post(`/api/v4/users/${kim.id}/personal_access_tokens`)
+      .send({ name: 't', scopes: ['api'] })
+      .expect(201);
     await identity.db.query(
       `insert into projects (namespace_id, creator_id, name, path, visibility)
        select $1, $2, 'p' || n, 'p' || n, 'private' from generate_series(1, 100) n`,
@@ -194,8 +212,8 @@ describe('a long removal', () => {
       [kim.id],
     );
     expect(rows).toEqual([{ token_id: token.id }]);
-    await identity.app.get(UserRemoval).proceed();
-    await until(async () => (await identity.root.get(`/users/${kim.id}`)).status === 404);
+    await identity.app.get(UserRemovalService).proceed();
+    await until(async () => (await identity.root.get(`/api/v4/users/${kim.id}`)).status === 404);
   });
 });
 
@@ -204,7 +222,7 @@ describe('at the same time', () => {
     for (let round = 0; round < 5; round += 1) {
       const [lea, max] = [await identity.person(`lea${round}`), await identity.person(`max${round}`)];
       const home = await group(lea, `home${round}`);
-      await lea.client.post(`/groups/${home}/members`).body({ user_id: max.id, access_level: 50 });
+      await lea.client.post(`/api/v4/groups/${home}/members`).send({ user_id: max.id, access_level: 50 });
       const answers = await Promise.all([remove(lea.id), remove(max.id)]);
       expect(answers.map((one) => one.status).sort()).toEqual([204, 409]);
     }
@@ -214,10 +232,10 @@ describe('at the same time', () => {
     for (let round = 0; round < 5; round += 1) {
       const [nia, oto] = [await identity.person(`nia${round}`), await identity.person(`oto${round}`)];
       const home = await group(nia, `place${round}`);
-      await nia.client.post(`/groups/${home}/members`).body({ user_id: oto.id, access_level: 50 });
+      await nia.client.post(`/api/v4/groups/${home}/members`).send({ user_id: oto.id, access_level: 50 });
       const [gone, left] = await Promise.all([
         remove(nia.id),
-        identity.root.delete(`/groups/${home}/members/${oto.id}`),
+        identity.root.delete(`/api/v4/groups/${home}/members/${oto.id}`),
       ]);
       expect([
         [204, 403],
@@ -228,19 +246,19 @@ describe('at the same time', () => {
 
   it('one of the last two administrators stays', async () => {
     const quin = await identity.person('quin', { admin: true });
-    const answers = await Promise.all([remove(quin.id), quin.client.delete('/users/1')]);
+    const answers = await Promise.all([remove(quin.id), quin.client.delete('/api/v4/users/1')]);
     expect(answers.map((one) => one.status).sort()).toEqual([204, 403]);
     // Put back for whoever comes after.
     const [root] = await identity.db.query(`select id from users where id = 1`);
     expect(root === undefined).toBe(answers[0]!.status === 403);
   });
 
-  it('there is one ghost however many need him first', async () => {
+  it('there is one ghost however many need it first', async () => {
     const other = await startIdentity();
     try {
       const people = await Promise.all([0, 1, 2, 3].map((n) => other.person(`user${n}`)));
       await other.person('ghost');
-      const answers = await Promise.all(people.map((one) => other.root.delete(`/users/${one.id}`)));
+      const answers = await Promise.all(people.map((one) => other.root.delete(`/api/v4/users/${one.id}`)));
       expect(answers.map((one) => one.status)).toEqual([204, 204, 204, 204]);
       const ghosts = await other.db.query<{ username: string }>(`select username from users where kind = 'ghost'`);
       expect(ghosts).toEqual([{ username: 'ghost1' }]);
@@ -249,11 +267,3 @@ describe('at the same time', () => {
     }
   });
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error('it did not happen within 10 s');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}

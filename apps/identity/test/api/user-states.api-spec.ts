@@ -1,5 +1,5 @@
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let someone: Person;
@@ -13,16 +13,19 @@ const CHANGES = ['activate', 'approve', 'ban', 'block', 'deactivate', 'unban', '
 type Change = (typeof CHANGES)[number];
 type State = 'active' | 'blocked' | 'banned' | 'deactivated' | 'blocked_pending_approval';
 
-const change = (id: number, what: Change) => identity.root.post(`/users/${id}/${what}`);
+const change = (id: number, what: Change) => identity.root.post(`/api/v4/users/${id}/${what}`);
 const put = (id: number, state: State) => identity.db.query(`update users set state = $2 where id = $1`, [id, state]);
-const stateOf = async (id: number): Promise<string> => (await identity.root.get(`/users/${id}`)).body.state;
+const stateOf = async (id: number): Promise<string> => (await identity.root.get(`/api/v4/users/${id}`)).body.state;
 const ANSWERS = { true: 'true', null: 'null', false: 'false' } as const;
 
 const BLOCKED_ACTIVATE = '403 Forbidden - A blocked user must be unblocked to be activated';
 const NOT_PENDING = 'The user you are trying to approve is not pending approval';
 const BLOCKED_DEACTIVATE = '403 Forbidden - A blocked user cannot be deactivated by the API';
 
-/** State before, change, bare answer or text of the 403, state after. Source: reference identity-and-import 10.1; ADR 0135. */
+/**
+ * State before, change, bare answer or text of the 403, state after.
+ * Source: reference identity-and-import 10.1, 10.6.
+ */
 const TABLE: [State, Change, string, State][] = [
   ['active', 'activate', ANSWERS.true, 'active'],
   ['deactivated', 'activate', ANSWERS.true, 'active'],
@@ -64,17 +67,17 @@ describe('POST /users/:id/…', () => {
   });
 
   it.each(CHANGES)('%s is for administrators, and finds who is there', async (what) => {
-    expect((await someone.client.post(`/users/1/${what}`)).body).toEqual({ message: '403 Forbidden' });
-    expect((await identity.nobody.post(`/users/1/${what}`)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await someone.client.post(`/api/v4/users/1/${what}`)).body).toEqual({ message: '403 Forbidden' });
+    expect((await identity.nobody.post(`/api/v4/users/1/${what}`)).body).toEqual({ message: '401 Unauthorized' });
     expect((await change(987654321, what)).body).toEqual({ message: '404 User Not Found' });
-    expect((await identity.root.post(`/users/x/${what}`)).body).toEqual({ error: 'id is invalid' });
+    expect((await identity.root.post(`/api/v4/users/x/${what}`)).body).toEqual({ error: 'id is invalid' });
   });
 
   it.each([
     ['block', '403 Forbidden - The API initiating user cannot be blocked by the API'],
     ['ban', 'You cannot ban yourself.'],
     ['deactivate', '403 Forbidden - The API initiating user cannot be deactivated by the API'],
-  ] as const)('nobody does %s to himself', async (what, message) => {
+  ] as const)('nobody does %s to themselves', async (what, message) => {
     expect((await change(1, what)).body).toEqual({ message });
   });
 
@@ -102,9 +105,9 @@ describe('POST /users/:id/…', () => {
     }
     await identity.db.query(`update users set last_activity_on = current_date - 91 where id = $1`, [lee.id]);
     await identity.root
-      .post(`/users/${lee.id}/personal_access_tokens`)
-      .body({ name: 't', scopes: ['api'] })
-      .json();
+      .post(`/api/v4/users/${lee.id}/personal_access_tokens`)
+      .send({ name: 't', scopes: ['api'] })
+      .expect(201);
     await identity.db.query(`update access_tokens set last_used_at = now() where user_id = $1`, [lee.id]);
     expect((await change(lee.id, 'deactivate')).body).toEqual({ message });
     await identity.db.query(`update access_tokens set last_used_at = null where user_id = $1`, [lee.id]);
@@ -116,7 +119,7 @@ describe('POST /users/:id/…', () => {
     await identity.db.query(`insert into user_removals (user_id, hard_delete) values ($1, false)`, [fin.id]);
     await put(fin.id, 'blocked');
     expect((await change(fin.id, 'unblock')).body).toEqual({ message: '404 User Not Found' });
-    expect((await identity.root.put(`/users/${fin.id}`).body({ name: 'x' })).body).toEqual({
+    expect((await identity.root.put(`/api/v4/users/${fin.id}`).send({ name: 'x' })).body).toEqual({
       message: '404 User Not Found',
     });
   });
@@ -124,13 +127,13 @@ describe('POST /users/:id/…', () => {
 
 describe('a change of state', () => {
   it.each(['block', 'ban', 'deactivate'] as const)(
-    '%s reaches the directory and his tokens in one version',
+    '%s reaches the directory and their tokens in one version',
     async (what) => {
       const gus = await identity.person(`gus-${what}`);
-      const token = await identity.root
-        .post(`/users/${gus.id}/personal_access_tokens`)
-        .body({ name: 't', scopes: ['api'] })
-        .json<{ id: number }>();
+      const { body: token }: { body: { id: number } } = await identity.root
+        .post(`/api/v4/users/${gus.id}/personal_access_tokens`)
+        .send({ name: 't', scopes: ['api'] })
+        .expect(201);
       await change(gus.id, what);
       const rows = await identity.db.query<{ kind: string; state: { state: string } | null }>(
         `select kind, state from directory_changes where version = (select max(version) from directory_changes) order by kind`,
@@ -148,7 +151,7 @@ describe('a change of state', () => {
   it('one of two administrators who block each other at once stays', async () => {
     for (let round = 0; round < 5; round += 1) {
       const ann = await identity.person(`ann${round}`, { admin: true });
-      const answers = await Promise.all([change(ann.id, 'block'), ann.client.post('/users/1/block')]);
+      const answers = await Promise.all([change(ann.id, 'block'), ann.client.post('/api/v4/users/1/block')]);
       expect(answers.map((one) => one.status).sort()).toEqual([201, 403]);
       await identity.db.query(
         `update users set state = case when id = 1 then 'active' else 'blocked' end where id in (1, $1)`,

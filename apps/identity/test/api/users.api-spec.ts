@@ -1,5 +1,5 @@
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -16,8 +16,7 @@ const SUMMARY = ['id', 'username', 'public_email', 'name', 'state', 'locked', 'a
 
 describe('POST /users', () => {
   it('makes an active user with a personal namespace', async () => {
-    const { status, body } = await identity.root.post('/users').body(NEW);
-    expect(status).toBe(201);
+    const { body } = await identity.root.post('/api/v4/users').send(NEW).expect(201);
     expect(body).toMatchObject({
       username: 'carol',
       name: 'Carol',
@@ -40,15 +39,18 @@ describe('POST /users', () => {
   });
 
   it('takes a form and texts for flags', async () => {
-    const { status, body } = await identity.root.post('/users').form({
-      ...NEW,
-      username: 'dan',
-      email: 'dan@mail.10',
-      admin: '1',
-      projects_limit: '3',
-      skip_confirmation: 'True',
-    });
-    expect(status).toBe(201);
+    const { body } = await identity.root
+      .post('/api/v4/users')
+      .type('form')
+      .send({
+        ...NEW,
+        username: 'dan',
+        email: 'dan@mail.10',
+        admin: '1',
+        projects_limit: '3',
+        skip_confirmation: 'True',
+      })
+      .expect(201);
     expect(body).toMatchObject({ is_admin: true, projects_limit: 3 });
   });
 
@@ -74,28 +76,27 @@ describe('POST /users', () => {
     [{ ...NEW, email: 'no address', username: 'zz' }, 400, { message: { email: ['is invalid'] } }],
     [{ ...NEW, email: 'z@example.com', username: 'api' }, 400, { message: { username: ['api is a reserved name'] } }],
   ])('refuses %j', async (body, status, expected) => {
-    const response = await identity.root.post('/users').body(body);
+    const response = await identity.root.post('/api/v4/users').send(body);
     expect([response.status, response.body]).toEqual([status, expected]);
   });
 
   it('is for administrators', async () => {
-    expect((await ada.client.post('/users').body({})).status).toBe(403);
-    expect((await identity.nobody.post('/users').body({})).body).toEqual({ message: '401 Unauthorized' });
+    await ada.client.post('/api/v4/users').send({}).expect(403);
+    expect((await identity.nobody.post('/api/v4/users').send({})).body).toEqual({ message: '401 Unauthorized' });
   });
 
   it('does not take the path of a top-level group', async () => {
-    await identity.root.post('/groups').body({ name: 'Taken', path: 'taken' }).json();
+    await identity.root.post('/api/v4/groups').send({ name: 'Taken', path: 'taken' }).expect(201);
     const { status, body } = await identity.root
-      .post('/users')
-      .body({ ...NEW, username: 'Taken', email: 't@example.com' });
+      .post('/api/v4/users')
+      .send({ ...NEW, username: 'Taken', email: 't@example.com' });
     expect([status, body]).toEqual([409, { message: 'Username has already been taken' }]);
   });
 });
 
 describe('GET /user', () => {
   it('shows the private view, and what administrators see to administrators', async () => {
-    const own = await ada.client.get('/user');
-    expect(own.status).toBe(200);
+    const own = await ada.client.get('/api/v4/user').expect(200);
     expect(own.body).toMatchObject({
       id: ada.id,
       email: 'ada@example.com',
@@ -103,26 +104,28 @@ describe('GET /user', () => {
       bio: 'Counts',
     });
     expect(own.body).not.toHaveProperty('is_admin');
-    expect((await identity.root.get('/user')).body).toMatchObject({ id: 1, username: 'root', is_admin: true });
-    expect((await identity.nobody.get('/user')).status).toBe(401);
+    expect((await identity.root.get('/api/v4/user')).body).toMatchObject({ id: 1, username: 'root', is_admin: true });
+    await identity.nobody.get('/api/v4/user').expect(401);
   });
 
   it('is open to tokens with read_user', async () => {
-    expect((await identity.as({ userId: ada.id, username: 'ada', scopes: ['read_user'] }).get('/user')).status).toBe(
-      200,
-    );
-    expect((await identity.as({ userId: ada.id, username: 'ada', scopes: ['k8s_proxy'] }).get('/user')).status).toBe(
-      403,
-    );
+    await identity
+      .as({ userId: ada.id, username: 'ada', scopes: ['read_user'] })
+      .get('/api/v4/user')
+      .expect(200);
+    await identity
+      .as({ userId: ada.id, username: 'ada', scopes: ['k8s_proxy'] })
+      .get('/api/v4/user')
+      .expect(403);
   });
 });
 
 describe('GET /users/:id', () => {
   it('shows the public view to people and everything to administrators', async () => {
-    const seen = await bob.client.get(`/users/${ada.id}`);
+    const seen = await bob.client.get(`/api/v4/users/${ada.id}`);
     expect(seen.body).toMatchObject({ id: ada.id, bio: 'Counts', bot: false, is_followed: false });
     expect(seen.body).not.toHaveProperty('email');
-    expect((await identity.root.get(`/users/${ada.id}`)).body).toMatchObject({
+    expect((await identity.root.get(`/api/v4/users/${ada.id}`)).body).toMatchObject({
       email: 'ada@example.com',
       note: 'first',
       created_by: { id: 1 },
@@ -130,12 +133,12 @@ describe('GET /users/:id', () => {
   });
 
   it('keeps a private profile to its owner and administrators', async () => {
-    expect((await ada.client.get(`/users/${bob.id}`)).body).not.toHaveProperty('created_at');
-    expect((await bob.client.get(`/users/${bob.id}`)).body).toHaveProperty('created_at');
+    expect((await ada.client.get(`/api/v4/users/${bob.id}`)).body).not.toHaveProperty('created_at');
+    expect((await bob.client.get(`/api/v4/users/${bob.id}`)).body).toHaveProperty('created_at');
   });
 
   it('does not find who is not there', async () => {
-    expect((await ada.client.get('/users/999999')).body).toEqual({ message: '404 User Not Found' });
+    expect((await ada.client.get('/api/v4/users/999999')).body).toEqual({ message: '404 User Not Found' });
   });
 });
 
@@ -143,46 +146,52 @@ describe('GET /users', () => {
   const names = (body: { username: string }[]) => body.map((user) => user.username);
 
   it('lists summaries, newest first', async () => {
-    const { body, headers } = await ada.client.get('/users');
+    const { body, headers } = await ada.client.get('/api/v4/users');
     expect(names(body)).toEqual(expect.arrayContaining(['root', 'ada', 'bob']));
     expect(body.map((user: { id: number }) => user.id)).toEqual(
       [...body.map((user: { id: number }) => user.id)].sort((a, b) => b - a),
     );
     expect(Object.keys(body[0])).toEqual(SUMMARY);
-    expect(headers.get('x-total')).toBe(String(body.length));
+    expect(headers['x-total']).toBe(String(body.length));
   });
 
   it.each<[Record<string, string>, string[]]>([
     [{ username: 'ADA' }, ['ada']],
     [{ search: 'am' + 'e of b' }, ['bob']],
-    [{ search: 'bob@example.com' }, ['bob']],
     [{ search: 'ob@example.co' }, []],
-    [{ created_after: '2999-01-01T00:00:00Z' }, []],
     [{ blocked: 'True' }, []],
   ])('narrows by %j', async (query, expected) => {
-    expect(names((await ada.client.get('/users').query(query)).body)).toEqual(expected);
+    expect(names((await ada.client.get('/api/v4/users').query(query)).body)).toEqual(expected);
+  });
+
+  it.each<[Record<string, string>, string[]]>([
+    [{ search: 'bob@example.com' }, ['bob']],
+    [{ created_after: '2999-01-01T00:00:00Z' }, []],
+  ])('narrows by %j for administrators', async (query, expected) => {
+    expect(names((await identity.root.get('/api/v4/users').query(query)).body)).toEqual(expected);
   });
 
   it('lets only administrators use their filters', async () => {
     const admins = names(
-      (await identity.root.get('/users').query({ admins: true, order_by: 'username', sort: 'asc' })).body,
+      (await identity.root.get('/api/v4/users').query({ admins: true, order_by: 'username', sort: 'asc' })).body,
     );
     expect(admins).toEqual(['dan', 'root']);
-    expect(names((await ada.client.get('/users').query({ admins: true })).body)).toContain('bob');
+    expect(names((await ada.client.get('/api/v4/users').query({ admins: true })).body)).toContain('bob');
   });
 
   it('refuses anonymous callers unless they know the username', async () => {
-    expect((await identity.nobody.get('/users')).body).toEqual({ message: '403 Forbidden' });
-    expect(names((await identity.nobody.get('/users').query({ username: 'ada' })).body)).toEqual(['ada']);
+    expect((await identity.nobody.get('/api/v4/users')).body).toEqual({ message: '403 Forbidden' });
+    expect(names((await identity.nobody.get('/api/v4/users').query({ username: 'ada' })).body)).toEqual(['ada']);
   });
 
   it('goes on by cursor', async () => {
     const found: string[] = [];
-    let url: string | undefined = '/users?pagination=keyset&per_page=2&order_by=username&sort=asc';
+    let url: string | undefined = '/api/v4/users?pagination=keyset&per_page=2&order_by=username&sort=asc';
     while (url) {
-      const { body, headers }: { body: { username: string }[]; headers: Headers } = await identity.root.get(url);
+      const { body, headers }: { body: { username: string }[]; headers: Record<string, string> } =
+        await identity.root.get(url);
       found.push(...names(body));
-      url = /<http:\/\/localhost:8080\/api\/v4([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+      url = /<http:\/\/localhost:8080([^>]+)>; rel="next"/.exec(headers['link'] ?? '')?.[1];
     }
     expect(found).toEqual([...found].sort());
     expect(found).toEqual(expect.arrayContaining(['ada', 'bob', 'carol', 'dan', 'root']));
@@ -191,31 +200,31 @@ describe('GET /users', () => {
 
 it('a forged cursor and a limit that no column holds are the caller’s errors', async () => {
   const cursor = Buffer.from('{"id":"zz"}').toString('base64url');
-  const forged = await identity.root.get('/users').query({ pagination: 'keyset', cursor });
+  const forged = await identity.root.get('/api/v4/users').query({ pagination: 'keyset', cursor });
   expect([forged.status, forged.body]).toEqual([400, { error: 'cursor is invalid' }]);
   const body = { email: 'q@x.y', username: 'quin', name: 'Q', password: 'correct horse', projects_limit: 2 ** 31 };
-  const made = await identity.root.post('/users').body(body);
+  const made = await identity.root.post('/api/v4/users').send(body);
   expect([made.status, made.body]).toEqual([400, { error: 'projects_limit does not have a valid value' }]);
 });
 
 describe('POST /users/:id/block', () => {
   it('answers true, then null, and the state follows', async () => {
     const eve = await identity.person('eve');
-    const first = await identity.root.post(`/users/${eve.id}/block`);
+    const first = await identity.root.post(`/api/v4/users/${eve.id}/block`);
     expect([first.status, first.text]).toEqual([201, 'true']);
-    const again = await identity.root.post(`/users/${eve.id}/block`);
+    const again = await identity.root.post(`/api/v4/users/${eve.id}/block`);
     expect([again.status, again.text]).toEqual([201, 'null']);
-    expect((await identity.root.get(`/users/${eve.id}`)).body.state).toBe('blocked');
-    expect((await identity.root.get('/users').query({ blocked: true })).body.map((u: { id: number }) => u.id)).toEqual([
-      eve.id,
-    ]);
+    expect((await identity.root.get(`/api/v4/users/${eve.id}`)).body.state).toBe('blocked');
+    expect(
+      (await identity.root.get('/api/v4/users').query({ blocked: true })).body.map((u: { id: number }) => u.id),
+    ).toEqual([eve.id]);
   });
 
   it('refuses oneself, strangers and missing users', async () => {
-    expect((await identity.root.post('/users/1/block')).body).toEqual({
+    expect((await identity.root.post('/api/v4/users/1/block')).body).toEqual({
       message: '403 Forbidden - The API initiating user cannot be blocked by the API',
     });
-    expect((await ada.client.post(`/users/${bob.id}/block`)).status).toBe(403);
-    expect((await identity.root.post('/users/999999/block')).body).toEqual({ message: '404 User Not Found' });
+    await ada.client.post(`/api/v4/users/${bob.id}/block`).expect(403);
+    expect((await identity.root.post('/api/v4/users/999999/block')).body).toEqual({ message: '404 User Not Found' });
   });
 });

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Work } from '@rookery/persistence';
 import { Bootstrap } from '../../src/bootstrap/bootstrap.command';
-import { ChangeLog } from '../../src/directory/change-log';
 import { AccessTokensService } from '../../src/tokens/access-tokens.service';
+import { TokenRows } from '../../src/tokens/token-rows';
 import { UsersService } from '../../src/users/users.service';
-import { ROOT_TOKEN, startIdentity } from '../support/identity-app';
-import type { IdentityApp } from '../support/identity-app';
+import { ROOT_TOKEN, startIdentity } from '../support/app';
+import type { IdentityApp } from '../support/app';
 
 let identity: IdentityApp;
 beforeAll(async () => (identity = await startIdentity()));
@@ -18,7 +18,7 @@ const run = (rootToken: string | null) => {
     app.get(Work),
     app.get(UsersService),
     app.get(AccessTokensService),
-    app.get(ChangeLog),
+    app.get(TokenRows),
     settings,
   ).run();
 };
@@ -39,10 +39,10 @@ describe('bootstrap', () => {
   });
 
   it('lets a changed token take the place of the former one, and leaves other tokens of root alone', async () => {
-    const other = await identity.root
-      .post('/users/1/personal_access_tokens')
-      .body({ name: 'bootstrap', scopes: ['api'] })
-      .json<{ token: string }>();
+    const { body: other }: { body: { token: string } } = await identity.root
+      .post('/api/v4/users/1/personal_access_tokens')
+      .send({ name: 'bootstrap', scopes: ['api'] })
+      .expect(201);
     const next = 'glpat-nextnextnextnextnext';
     await run(next);
     expect((await working()).sort()).toEqual([digest(next), digest(other.token)].sort());
@@ -52,10 +52,10 @@ describe('bootstrap', () => {
     await expect(run(null)).rejects.toThrow('ROOKERY_ROOT_TOKEN is missing');
     await expect(run(ROOT_TOKEN)).rejects.toThrow('was revoked');
     const ada = await identity.person('ada');
-    const foreign = await identity.root
-      .post(`/users/${ada.id}/personal_access_tokens`)
-      .body({ name: 'x', scopes: ['api'] })
-      .json<{ token: string }>();
+    const { body: foreign }: { body: { token: string } } = await identity.root
+      .post(`/api/v4/users/${ada.id}/personal_access_tokens`)
+      .send({ name: 'x', scopes: ['api'] })
+      .expect(201);
     await expect(run(foreign.token)).rejects.toThrow('of another user');
   });
 });

@@ -1,9 +1,10 @@
 import type { DirectoryChange, DirectoryKind } from '@rookery/contracts';
 import { DIRECTORY_KINDS, INTERNAL_PATHS, problemsOf } from '@rookery/contracts';
 import type { Tx } from '@rookery/persistence';
+import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { CompactionJob } from '../../src/directory/compaction.job';
-import { NewEpoch } from '../../src/directory/new-epoch';
+import { NewEpoch } from '../../src/directory/new-epoch.command';
 import { DirectoryLog } from '../directory-log';
 
 describe('the change log of the directory', () => {
@@ -166,10 +167,10 @@ describe('the change log of the directory', () => {
       tx.beforeCommit(async () => tx.beforeCommit(() => held));
     });
     const second = identity.work.run(async (tx) => {
-      await waitFor(async () => (await lockHolders()) > 0);
+      await until(async () => (await lockHolders()) > 0);
       identity.log.record(tx, 'user', id);
     });
-    await waitFor(async () => (await lockWaiters()) > 0);
+    await until(async () => (await lockWaiters()) > 0);
     release();
     await Promise.all([first, second]);
     const { changes } = await identity.all();
@@ -343,11 +344,3 @@ describe('the change log of the directory', () => {
     expect((await identity.changes({ after: 5, epoch: head.epoch })).changes).toMatchObject([{ version: 6 }]);
   }, 60_000);
 });
-
-async function waitFor(holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 5000;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error('did not come about within 5 s');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

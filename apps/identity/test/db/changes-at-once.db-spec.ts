@@ -1,7 +1,7 @@
-import type { TestResponse } from '@rookery/testing';
+import type { Response } from 'supertest';
 import { LOGGED_KINDS, stateSql } from '../../src/directory/change-states';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 /**
  * Many people change one small forest of groups at the same time, by every way that touches several rows. Nobody is
@@ -24,7 +24,7 @@ beforeAll(async () => {
   people = await Promise.all(['ada', 'bob', 'cyd', 'dan'].map((name) => identity.person(name)));
   for (let n = 0; n < 10; n += 1) await makeGroup(null);
   for (let n = 0; n < 6; n += 1) await makeProject(group());
-  await identity.root.post('/topics').body({ name: 'eggs', title: 'Eggs' });
+  await identity.root.post('/api/v4/topics').send({ name: 'eggs', title: 'Eggs' });
 });
 afterAll(() => identity.close());
 
@@ -40,59 +40,59 @@ const project = () => pick(projects.slice(-HOT));
 const name = () => `n${++serial}`;
 const level = () => pick([10, 20, 30, 40, 50]);
 const visibility = () => pick(['private', 'internal', 'public']);
-async function makeGroup(parent: number | null): Promise<TestResponse> {
+async function makeGroup(parent: number | null): Promise<Response> {
   const path = name();
   const made = await identity.root
-    .post('/groups')
-    .body({ name: path, path, visibility: visibility(), ...(parent === null ? {} : { parent_id: parent }) });
+    .post('/api/v4/groups')
+    .send({ name: path, path, visibility: visibility(), ...(parent === null ? {} : { parent_id: parent }) });
   if (made.status === 201) groups.push(made.body.id);
   return made;
 }
-async function makeProject(home: number): Promise<TestResponse> {
+async function makeProject(home: number): Promise<Response> {
   const path = name();
-  const made = await identity.root.post('/projects').body({ name: path, path, namespace_id: home });
+  const made = await identity.root.post('/api/v4/projects').send({ name: path, path, namespace_id: home });
   if (made.status === 201) projects.push(made.body.id);
   return made;
 }
 
-const someGroup = () => `/groups/${group()}`;
-const someProject = () => `/projects/${project()}`;
+const someGroup = () => `/api/v4/groups/${group()}`;
+const someProject = () => `/api/v4/projects/${project()}`;
 const someSource = () => (random(2) ? someGroup() : someProject());
 const someone = () => pick(people).id;
 
 /** Each a call by an administrator; refusals are right answers, since what it is about may be gone or done. */
-const CALLS: readonly (() => PromiseLike<TestResponse>)[] = [
+const CALLS: readonly (() => PromiseLike<Response>)[] = [
   () => makeGroup(group()),
   () => makeGroup(group()),
   () => makeProject(group()),
-  () => identity.root.put(someGroup()).body({ path: name() }),
-  () => identity.root.put(someGroup()).body({ path: name(), name: name() }),
-  () => identity.root.put(someSource()).body({ visibility: visibility() }),
-  () => identity.root.put(someProject()).body({ path: name(), topics: pick(['eggs', 'nests', 'eggs,nests']) }),
-  () => identity.root.post(`${someGroup()}/transfer`).body(random(3) ? { group_id: group() } : {}),
-  () => identity.root.put(`${someProject()}/transfer`).body({ namespace: group() }),
+  () => identity.root.put(someGroup()).send({ path: name() }),
+  () => identity.root.put(someGroup()).send({ path: name(), name: name() }),
+  () => identity.root.put(someSource()).send({ visibility: visibility() }),
+  () => identity.root.put(someProject()).send({ path: name(), topics: pick(['eggs', 'nests', 'eggs,nests']) }),
+  () => identity.root.post(`${someGroup()}/transfer`).send(random(3) ? { group_id: group() } : {}),
+  () => identity.root.put(`${someProject()}/transfer`).send({ namespace: group() }),
   () =>
     identity.root
       .post(`${someSource()}/members`)
-      .body({ user_id: people.map(({ id }) => id).join(','), access_level: level() }),
-  () => identity.root.post(`${someSource()}/members`).body({ user_id: someone(), access_level: level() }),
-  () => identity.root.put(`${someSource()}/members/${someone()}`).body({ access_level: level() }),
+      .send({ user_id: people.map(({ id }) => id).join(','), access_level: level() }),
+  () => identity.root.post(`${someSource()}/members`).send({ user_id: someone(), access_level: level() }),
+  () => identity.root.put(`${someSource()}/members/${someone()}`).send({ access_level: level() }),
   () => identity.root.delete(`${someSource()}/members/${someone()}`),
-  () => identity.root.post(`${someSource()}/share`).body({ group_id: group(), group_access: level() }),
+  () => identity.root.post(`${someSource()}/share`).send({ group_id: group(), group_access: level() }),
   () => identity.root.delete(`${someSource()}/share/${group()}`),
   () => pick(people).client.post(`${someSource()}/access_requests`),
   () => identity.root.put(`${someSource()}/access_requests/${someone()}/approve`),
   () => pick(people).client.post(`${someProject()}/star`),
   () => pick(people).client.post(`${someProject()}/unstar`),
-  () => identity.root.post(`${someProject()}/fork`).body({ namespace_id: group(), path: name(), name: name() }),
+  () => identity.root.post(`${someProject()}/fork`).send({ namespace_id: group(), path: name(), name: name() }),
   () => identity.root.post(`${someProject()}/${pick(['archive', 'unarchive'])}`),
   () => identity.root.delete(someSource()),
   () => identity.root.post(`${someSource()}/restore`),
   () =>
     identity.root
       .post(`${someSource()}/access_tokens`)
-      .body({ name: name(), scopes: ['api'], expires_at: '2027-01-01' }),
-  () => identity.root.post(`/users/${someone()}/${pick(['block', 'unblock', 'ban', 'unban'])}`),
+      .send({ name: name(), scopes: ['api'], expires_at: '2027-01-01' }),
+  () => identity.root.post(`/api/v4/users/${someone()}/${pick(['block', 'unblock', 'ban', 'unban'])}`),
 ];
 
 /** Statements that find rows which do not agree with what they were derived from. */
@@ -124,8 +124,8 @@ const DISAGREEMENTS: Readonly<Record<string, string>> = {
 };
 
 it('hundreds of changes at once fail for nobody and leave one tree', async () => {
-  const worker = async (): Promise<TestResponse[]> => {
-    const answers: TestResponse[] = [];
+  const worker = async (): Promise<Response[]> => {
+    const answers: Response[] = [];
     for (let n = 0; n < CHANGES; n += 1) answers.push(await pick(CALLS)());
     return answers;
   };

@@ -7,7 +7,7 @@ import type { Tx } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
 import { testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { NewEpoch } from '../../src/directory/new-epoch';
+import { NewEpoch } from '../../src/directory/new-epoch.command';
 import { DirectoryLog, INTERNAL_SECRET } from '../directory-log';
 
 /** A service that follows this identity. Shape: with `isBehind` its applier never starts. */

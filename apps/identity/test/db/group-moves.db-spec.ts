@@ -1,7 +1,8 @@
 import { Work } from '@rookery/persistence';
+import { untilBlocked } from '@rookery/testing';
 import { maker } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 let identity: IdentityApp;
 let ada: Person;
@@ -28,7 +29,7 @@ async function strays(): Promise<unknown[]> {
   );
 }
 const move = (from: { id: number }, group_id: number | null) =>
-  ada.client.post(`/groups/${from.id}/transfer`).body({ group_id }).send();
+  ada.client.post(`/api/v4/groups/${from.id}/transfer`).send({ group_id });
 
 describe('groups that move at the same time', () => {
   it('do not end below each other', async () => {
@@ -46,17 +47,11 @@ describe('groups that move at the same time', () => {
       const child = await group(ada, { parent_id: top.id });
       const answers = await Promise.all([
         ...Array.from({ length: 4 }, (_, n) =>
-          ada.client
-            .post('/groups')
-            .body({ name: `n${n}`, path: `n${n}`, parent_id: child.id })
-            .send(),
+          ada.client.post('/api/v4/groups').send({ name: `n${n}`, path: `n${n}`, parent_id: child.id }),
         ),
         move(top, target.id),
-        ada.client
-          .put(`/groups/${target.id}`)
-          .body({ path: `${target.path}-renamed` })
-          .send(),
-        ada.client.post('/projects').body({ name: 'inside', namespace_id: child.id }).send(),
+        ada.client.put(`/api/v4/groups/${target.id}`).send({ path: `${target.path}-renamed` }),
+        ada.client.post('/api/v4/projects').send({ name: 'inside', namespace_id: child.id }),
       ]);
       expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 200, 201]);
     }
@@ -71,11 +66,12 @@ it('a rename waits for a child that is being made, and takes it along', async ()
   await identity.app.get(Work).run(async (tx) => {
     // What making a group below `child` does, with time for the rename in between.
     const [parent] = await tx.query<Row>(`select * from namespaces where id = $1 for share`, [child.id]);
+    // It is `then` that sends it.
     renamed = ada.client
-      .put(`/groups/${top.id}`)
-      .body({ path: `${top.path}-new` })
-      .send();
-    await waiting();
+      .put(`/api/v4/groups/${top.id}`)
+      .send({ path: `${top.path}-new` })
+      .then();
+    await untilBlocked((sql) => identity.db.query(sql));
     const [{ id }] = (await tx.query(`select nextval(pg_get_serial_sequence('namespaces', 'id')) as id`)) as [
       { id: number },
     ];
@@ -88,16 +84,3 @@ it('a rename waits for a child that is being made, and takes it along', async ()
   expect((await renamed!).status).toBe(200);
   expect(await strays()).toEqual([]);
 });
-
-/** Until some transaction of this database waits for a lock. */
-async function waiting(): Promise<void> {
-  const deadline = Date.now() + 5000;
-  for (;;) {
-    const rows = await identity.db.query(
-      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    if (rows.length > 0) return;
-    if (Date.now() > deadline) throw new Error('nobody waits for a lock');
-    await new Promise((done) => setImmediate(done));
-  }
-}

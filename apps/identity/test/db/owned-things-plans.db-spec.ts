@@ -1,9 +1,11 @@
 import type { ProjectScope } from '@rookery/api-v4';
-import { filterByCustomAttributes } from '../../src/custom-attributes/custom-attributes-sql';
-import { badgesOfSql } from '../../src/badges/badges.queries';
-import { ListStatement } from '../../src/listing/list-statement';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp } from '../support/identity-app';
+import { ListQuery, Work } from '@rookery/persistence';
+import { statementOf } from '@rookery/testing';
+import type { Planned } from '@rookery/testing';
+import { badges } from '../../src/badges/badges.controller';
+import { customAttributesFilter } from '../../src/custom-attributes/custom-attributes-sql';
+import { startIdentity } from '../support/app';
+import type { IdentityApp } from '../support/app';
 
 /** Rows of other things than the one asked about. */
 const OTHERS = 5000;
@@ -35,31 +37,30 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-async function planOf(sql: string, values: readonly unknown[]): Promise<string> {
-  const rows = await identity.db.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, values);
+async function planOf(planned: Planned): Promise<string> {
+  const { text, values } = typeof planned === 'function' ? await statementOf(planned) : planned;
+  const rows = await identity.db.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
   return rows.map((row) => row['QUERY PLAN']).join('\n');
 }
 
 it('badges of a project and its groups are found by their indexes', async () => {
-  const values: unknown[] = [];
-  const source = { kind: 'project', id: 77, namespace: { traversalIds: [1, 2, 3] } } as unknown as ProjectScope;
-  const where = badgesOfSql(source, (value) => `$${values.push(value)}`);
-  const plan = await planOf(`select b.id from badges b where ${where} order by b.created_at, b.id limit 21`, values);
+  const within = { kind: 'project', id: 77, namespace: { traversalIds: [1, 2, 3] } } as unknown as ProjectScope;
+  const work = identity.app.get(Work);
+  const plan = await planOf((db) => badges.on(work, db).list({ page: { page: 1, perPage: 20 }, within }));
   expect(plan).toContain('ix_badges_project_id');
   expect(plan).toContain('ix_badges_namespace_id');
   expect(plan).not.toContain('Seq Scan');
 });
 
 it('things with an attribute are found by its value', async () => {
-  const statement = new ListStatement();
-  filterByCustomAttributes(statement, 'project', 'p.id', { team: 'team 7' });
-  const sql = `select p.id from projects p ${statement.conditionSql} order by p.id limit 21`;
-  const plan = await planOf(sql, statement.values);
+  const list = new ListQuery<object>({ name: 'attributed', from: 'projects p', columns: 'p.id' });
+  list.narrow({ wanted: customAttributesFilter('project', 'p.id') }, { wanted: { team: 'team 7' } });
+  const plan = await planOf((db) => list.rows(db, 20));
   expect(plan).toContain('ix_custom_attributes_key_value');
   expect(plan).not.toContain('Seq Scan');
 });
 
 it('a picture is found by its owner', async () => {
-  const plan = await planOf('select bytes from avatars where project_id = $1', [77]);
+  const plan = await planOf({ text: 'select bytes from avatars where project_id = $1', values: [77] });
   expect(plan).toContain('uq_avatars_project_id');
 });

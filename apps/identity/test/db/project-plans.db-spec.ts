@@ -1,27 +1,27 @@
 import { join } from 'node:path';
 import type { Viewer } from '@rookery/kernel';
-import type { Database } from '@rookery/persistence';
+import { SnakeNaming } from '@rookery/persistence';
+import type { Work } from '@rookery/persistence';
 import {
   anonymousViewer,
   aViewer,
   cutOf,
-  expectGolden,
+  expectPlan,
   planOf,
   readRows,
-  shapeOf,
-  TakenStatements,
   testDatabase,
   vacuumed,
 } from '@rookery/testing';
-import type { Statement, TestDatabase } from '@rookery/testing';
+import type { Planned, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
-import { migrations } from '../../src/database';
-import { projectsOfGroup, projectsSharedWith } from '../../src/group-projects/group-projects-set';
-import type { ProjectFilters } from '../../src/project-lists/project-filters';
-import { ProjectLists } from '../../src/project-lists/project-lists.queries';
-import type { ProjectSet } from '../../src/project-lists/project-lists.queries';
-import { TopicsQueries } from '../../src/topics/topics.queries';
-import { projectsOfUser, projectsStarredBy } from '../../src/user-projects/user-projects-set';
+import { DataSource } from 'typeorm';
+import { entities, migrations } from '../../src/database';
+import { projectsOfGroup, projectsSharedWith } from '../../src/groups/projects/group-projects-set';
+import type { ProjectFilters } from '../../src/projects/listing/project-filters';
+import { ProjectListsQueries } from '../../src/projects/listing/project-lists.queries';
+import type { ProjectSet } from '../../src/projects/listing/project-lists.queries';
+import { listedTopics, topics } from '../../src/topics/topics.service';
+import { projectsOfUser, projectsStarredBy } from '../../src/projects/listing/user-projects-set';
 
 /**
  * Plans of the hot lists over enough rows, by shape: which index finds what. A list that reads a table whole or sorts
@@ -29,9 +29,12 @@ import { projectsOfUser, projectsStarredBy } from '../../src/user-projects/user-
  */
 let database: TestDatabase;
 let pool: Pool;
+let dataSource: DataSource;
 beforeAll(async () => {
   database = await testDatabase('identity', migrations);
   pool = new Pool({ connectionString: database.url, max: 1 });
+  dataSource = new DataSource({ type: 'postgres', url: database.url, entities, namingStrategy: new SnakeNaming() });
+  await dataSource.initialize();
   await pool.query(`
     insert into users (id, username, name, email) select g, 'u' || g, 'U', 'u' || g || '@e.example' from generate_series(1, 300) g;
     insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_name, full_path, visibility, plan)
@@ -56,6 +59,7 @@ beforeAll(async () => {
   await vacuumed(pool);
 }, 120_000);
 afterAll(async () => {
+  await dataSource.destroy();
   await pool.end();
   await database.drop();
 });
@@ -66,40 +70,39 @@ const plain: ProjectFilters = { order_by: 'created_at', sort: 'desc', simple: fa
 const pageOne = { page: 1, perPage: 20 };
 const range = { with_shared: true, include_subgroups: false, include_ancestor_groups: false };
 
-/** The last one: before it the rows are counted, where that is not done together. */
-async function listed(viewer: Viewer, over: Partial<ProjectFilters>, among: ProjectSet = {}) {
-  const taken = new TakenStatements();
-  await new ProjectLists(taken as unknown as Database).page(viewer, { ...plain, ...over }, pageOne, among);
-  return taken.statements.at(-1)!;
-}
-async function topics(over: object) {
-  const taken = new TakenStatements();
-  await new TopicsQueries(taken as unknown as Database).page({ without_projects: false, ...over }, pageOne);
-  return taken.statements[1]!;
-}
+const listed =
+  (viewer: Viewer, over: Partial<ProjectFilters> = {}, among: ProjectSet = {}): Planned =>
+  (db) =>
+    new ProjectListsQueries(db).page(viewer, { ...plain, ...over }, pageOne, among);
+const ofTopics =
+  (over: object): Planned =>
+  (db) =>
+    listedTopics(topics.on({ dataSource } as Work, db), { without_projects: false, ...over }, pageOne);
 
-const HOT: Record<string, () => Promise<Statement>> = {
-  'projects-anonymous': () => listed(anonymousViewer(), {}),
-  'projects-of-person': () => listed(person, {}),
-  'projects-of-member': () => listed(person, { membership: true }),
-  'projects-by-activity': () => listed(person, { order_by: 'last_activity_at' }),
-  'projects-by-size': () => listed(admin, { order_by: 'storage_size' }),
-  'projects-of-topic': () => listed(anonymousViewer(), { topic: ['t1'] }),
-  'projects-starred': () => listed(person, { starred: true }),
-  'projects-of-group': () => listed(person, {}, projectsOfGroup({ id: 7, traversalIds: [7] }, true, range)),
-  'projects-of-group-seen-from-outside': () =>
-    listed(person, {}, projectsOfGroup({ id: 7, traversalIds: [7] }, false, range)),
-  'projects-shared-with-group': () => listed(person, {}, projectsSharedWith(7)),
-  'projects-of-user': () => listed(anonymousViewer(), {}, projectsOfUser({ namespace_id: 5007 })),
-  'projects-starred-by': () => listed(person, {}, projectsStarredBy({ id: 9, private_profile: false }, person)),
-  'projects-forked': () => listed(person, {}, { where: () => 'p.forked_from_project_id = 3' }),
-  topics: () => topics({}),
-  'topics-unused': () => topics({ without_projects: true }),
+const HOT: Record<string, Planned> = {
+  'projects-anonymous': listed(anonymousViewer(), {}),
+  'projects-of-person': listed(person, {}),
+  'projects-of-member': listed(person, { membership: true }),
+  'projects-by-activity': listed(person, { order_by: 'last_activity_at' }),
+  'projects-by-size': listed(admin, { order_by: 'storage_size' }),
+  'projects-of-topic': listed(anonymousViewer(), { topic: ['t1'] }),
+  'projects-starred': listed(person, { starred: true }),
+  'projects-of-group': listed(person, {}, projectsOfGroup({ id: 7, traversalIds: [7] }, true, range)),
+  'projects-of-group-seen-from-outside': listed(
+    person,
+    {},
+    projectsOfGroup({ id: 7, traversalIds: [7] }, false, range),
+  ),
+  'projects-shared-with-group': listed(person, {}, projectsSharedWith(7)),
+  'projects-of-user': listed(anonymousViewer(), {}, projectsOfUser({ namespace_id: 5007 })),
+  'projects-starred-by': listed(person, {}, projectsStarredBy({ id: 9, private_profile: false }, person)),
+  'projects-forked': listed(person, {}, { where: () => 'p.forked_from_project_id = 3' }),
+  topics: ofTopics({}),
+  'topics-unused': ofTopics({ without_projects: true }),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
-  const shape = shapeOf(await planOf(pool, await HOT[name]!()));
-  expectGolden(join(__dirname, '../golden', `${name}.plan.txt`), shape);
+  const shape = await expectPlan(pool, join(__dirname, '../golden', `${name}.plan.txt`), HOT[name]!);
   expect(shape).not.toMatch(/Seq Scan on (projects|project_topics|project_stars|topics|project_statistics)\b/);
 });
 
@@ -110,6 +113,6 @@ test.each<[string, number]>([
   ['projects-of-group', 30],
   ['projects-by-size', 30],
 ])('%s reads little more than its page', async (name, most) => {
-  const cut = cutOf(await planOf(pool, await HOT[name]!(), 'run'));
+  const cut = cutOf(await planOf(pool, HOT[name]!, 'run'));
   expect(readRows(cut, 'projects')).toBeLessThanOrEqual(most);
 });

@@ -1,15 +1,15 @@
 import { Invalid } from '@rookery/kernel';
-import { testDatabase } from '@rookery/testing';
+import { testDatabase, untilBlocked } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { migrations } from '../../src/database';
-import { ProjectTopics } from '../../src/topics/project-topics';
-import { TopicMerge } from '../../src/topics/topic-merge.service';
+import { ProjectTopicsService } from '../../src/topics/project-topics.service';
+import { TopicMergeService } from '../../src/topics/topic-merge.service';
 import { DirectoryLog } from '../directory-log';
 
-/** Counters of topics are exact however assignments come and go. Source: ADR 0120. */
+/** Counters of topics are exact however assignments come and go. Source: ADR 0110. */
 let database: TestDatabase;
 let identity: DirectoryLog;
-const topics = new ProjectTopics();
+const topics = new ProjectTopicsService();
 beforeAll(async () => {
   database = await testDatabase('identity', migrations);
   identity = await DirectoryLog.start(database.url);
@@ -102,7 +102,7 @@ it('counts when a project is shown, hidden or removed', async () => {
 });
 
 it('stays exact while many assign, hide, remove and merge at once', async () => {
-  const merge = new TopicMerge(identity.work);
+  const merge = new TopicMergeService(identity.work);
   const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => project(i % 2 ? 'private' : 'public')));
   const pool = ['t1', 't2', 't3', 't4', 't5'];
   const some = (i: number) => pool.filter((_, j) => (i * 7 + j * 3) % 4 < 2).sort(() => (i % 2 ? 1 : -1));
@@ -140,25 +140,20 @@ it('loses no assignment to a merge that is under way', async () => {
     `select id, name from topics where name in ('going', 'staying')`,
   );
   const idOf = (name: string) => rows.find((row) => row.name === name)!.id;
-  const waiting = async (count: number) => {
-    for (let tries = 0; tries < 500; tries += 1) {
-      const found = await query(
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      if (found.length >= count) return;
-    }
-    throw new Error(`nobody waits, ${count} should`);
-  };
-  let end = (): void => undefined;
+  const blocked = (count: number) => untilBlocked(query, count);
+  let [begin, end] = [(): void => undefined, (): void => undefined];
+  const held = new Promise<void>((resolve) => (begin = resolve));
   const gate = new Promise<void>((resolve) => (end = resolve));
   const holding = identity.work.run(async (tx) => {
     await tx.query(`select 1 from project_topics where project_id = $1 for update`, [early]);
+    begin();
     await gate;
   });
-  const merging = new TopicMerge(identity.work).merge(idOf('going'), idOf('staying'));
-  await waiting(1);
+  await held;
+  const merging = new TopicMergeService(identity.work).merge(idOf('going'), idOf('staying'));
+  await blocked(1);
   const assigning = assign(late, 'going');
-  await waiting(2);
+  await blocked(2);
   end();
   await Promise.all([holding, merging, assigning]);
   expect([await named(early), await named(late)]).toEqual([['staying'], ['going']]);

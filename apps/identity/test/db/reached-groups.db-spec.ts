@@ -1,10 +1,10 @@
 import { groupLevelSql } from '@rookery/directory';
-import { testDatabase } from '@rookery/testing';
+import { testDatabase, untilBlocked } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
-import { OWN_TABLES } from '../../src/scope/reach-sql';
-import { firstReachedGroupsSql, reachedGroupsSql } from '../../src/scope/reached-groups-sql';
+import { OWN_TABLES } from '../../src/directory/reach/reach-sql';
+import { firstReachedGroupsSql, reachedGroupsSql } from '../../src/directory/reach/reached-groups-sql';
 
 /**
  * The quick statements of somebody's groups beside the one expression of levels, over trees, memberships and shares made
@@ -149,20 +149,10 @@ it.each([
   const joined = joining.query(
     `insert into members (user_id, source_type, source_id, access_level) values (100, 'namespace', 1, 30)`,
   );
-  await Promise.race([joined, waiting()]);
+  await Promise.race([joined, untilBlocked((sql) => pool.query(sql))]);
   await changing.query('commit');
   await joined;
   changing.release();
   joining.release();
   expect((await pool.query('select source_name, leads_further from members')).rows).toEqual([expected]);
 });
-
-/** Resolves when somebody waits for a lock in this database. */
-async function waiting(): Promise<void> {
-  const blocked = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  for (let tries = 0; tries < 1000; tries++) {
-    if ((await pool.query(blocked)).rowCount) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  throw new Error('nobody waits');
-}

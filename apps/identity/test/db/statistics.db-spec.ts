@@ -2,22 +2,21 @@ import {
   collaborationStorageMeasured,
   issueClosed,
   issueCreated,
-  issueDeleted,
-  issueReopened,
   noteCreated,
   packageStorageMeasured,
+  projectIssuesCounted,
 } from '@rookery/contracts';
 import type { DomainEvent } from '@rookery/contracts';
 import { startNats } from '@rookery/testing';
 import type { PrivateNats } from '@rookery/testing';
 import {
   groupStatisticsSql,
-  openIssuesCountSql,
+  openIssuesSql,
   projectStatisticsSql,
   rootStorageStatisticsSql,
 } from '../../src/statistics/statistics-sql';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
@@ -37,17 +36,17 @@ afterAll(async () => {
 });
 
 let serial = 0;
-const make = (over: Readonly<Record<string, unknown>> = {}) => {
+const make = async (over: Readonly<Record<string, unknown>> = {}): Promise<{ id: number }> => {
   const path = `p-${++serial}`;
-  return ada.client
-    .post('/projects')
-    .body({ name: path, path, ...over })
-    .json<{ id: number }>();
+  const { body } = await ada.client
+    .post('/api/v4/projects')
+    .send({ name: path, path, ...over })
+    .expect(201);
+  return body;
 };
 const shown = async (sql: string): Promise<Record<string, number>> =>
   (await identity.db.query<{ shown: Record<string, number> }>(`select ${sql} as shown`))[0]!.shown;
-const openIssues = async (project: number) =>
-  (await identity.db.query<{ n: number }>(`select ${openIssuesCountSql(String(project))} as n`))[0]!.n;
+const openIssues = (project: number) => shown(openIssuesSql(String(project)));
 
 const minute = 60_000;
 const MEASURED = Date.parse('2026-11-21T08:00:00.000Z');
@@ -79,6 +78,17 @@ const packages = (project: number, size: number, at = MEASURED): DomainEvent =>
       measured_at: new Date(at).toISOString(),
     },
   });
+const counted = (project: number, all: number, open: number, at = MEASURED): DomainEvent =>
+  projectIssuesCounted.of({
+    aggregateId: project,
+    actorId: null,
+    data: {
+      project_id: project,
+      open_issues_count: all,
+      open_public_issues_count: open,
+      counted_at: new Date(at).toISOString(),
+    },
+  });
 function issue(id: number, project: number) {
   const at = new Date(MEASURED).toISOString();
   const facts = {
@@ -90,14 +100,9 @@ function issue(id: number, project: number) {
     created_at: at,
   };
   const head = { aggregateId: id, actorId: ada.id };
-  const gone = { issue_id: id, issue_iid: id, project_id: project };
   return {
     created: issueCreated.of({ ...head, data: { ...facts, assignee_ids: [] } }) as DomainEvent,
     closed: issueClosed.of({ ...head, data: { ...facts, closed_at: at } }) as DomainEvent,
-    reopened: issueReopened.of({ ...head, data: { ...facts, reopened_at: at } }) as DomainEvent,
-    deletedOpen: issueDeleted.of({ ...head, data: { ...gone, state: 'opened' } }) as DomainEvent,
-    deletedClosed: issueDeleted.of({ ...head, data: { ...gone, state: 'closed' } }) as DomainEvent,
-    deletedOfOld: issueDeleted.of({ ...head, data: gone as never }) as DomainEvent,
   };
 }
 
@@ -163,6 +168,7 @@ describe('measurements', () => {
     await worker.publish(storage(id, 1, MEASURED + minute));
     await worker.publish(storage(other.id, 7));
     await worker.publish(issue(990, id).created);
+    await worker.publish(counted(id, 3, 2, MEASURED + minute));
     await worker.drained();
     expect(await identity.db.query('select 1 from project_statistics where project_id = $1', [id])).toEqual([]);
     expect(await shown(projectStatisticsSql(String(other.id)))).toMatchObject({ repository_size: 7 });
@@ -173,10 +179,10 @@ describe('measurements', () => {
     const group = async (path: string, over = {}) =>
       (
         await ada.client
-          .post('/groups')
-          .body({ name: path, path, ...over })
-          .json<{ id: number }>()
-      ).id;
+          .post('/api/v4/groups')
+          .send({ name: path, path, ...over })
+          .expect(201)
+      ).body.id;
     const root = await group('sums');
     const child = await group('sums-below', { parent_id: root });
     const [a, b, c] = [
@@ -219,50 +225,64 @@ describe('measurements', () => {
 });
 
 describe('open issues', () => {
-  it('are counted through opening, closing, reopening and deletion', async () => {
+  it('are as many as were counted, with confidential ones and without', async () => {
     const { id } = await make();
-    expect(await openIssues(id)).toBe(0);
-    const issues = [1, 2, 3, 4, 5].map((n) => issue(n, id));
-    for (const one of issues) await worker.publish(one.created);
+    expect(await openIssues(id)).toEqual({ all: 0, public: 0 });
+    await worker.publish(counted(id, 7, 5));
+    await worker.publish(issue(1, id).created);
     await worker.drained();
-    expect(await openIssues(id)).toBe(5);
-    for (const event of [issues[0]!.closed, issues[1]!.closed, issues[1]!.reopened, issues[2]!.closed])
-      await worker.publish(event);
-    await worker.drained();
-    expect(await openIssues(id)).toBe(3);
-    // One open, one closed, and one of a producer that did not tell the state yet.
-    for (const event of [issues[3]!.deletedOpen, issues[2]!.deletedClosed, issues[4]!.deletedOfOld])
-      await worker.publish(event);
-    await worker.drained();
-    expect(await openIssues(id)).toBe(1);
+    expect(await openIssues(id)).toEqual({ all: 7, public: 5 });
   });
 
-  it('are counted once, however often and in whatever order the events come', async () => {
+  it('are those of the newest count, however often and in whatever order the counts come', async () => {
     const { id } = await make();
-    const [first, second] = [issue(11, id), issue(12, id)];
-    const closing = await worker.publish(first.closed);
+    const counts = [
+      [4, 3, 2],
+      [6, 2, 3],
+      [5, 5, 1],
+    ] as const;
+    const again = await worker.publish(counted(id, 1, 1, MEASURED));
+    for (const [all, open, at] of counts) await worker.publish(counted(id, all, open, MEASURED + at));
     await worker.drained();
-    expect(await openIssues(id)).toBe(0);
-    const opening = await worker.publish(first.created);
-    await worker.publish(second.created);
-    await worker.publish(first.created, { id: opening });
-    await worker.publish(first.closed, { id: closing });
+    expect(await openIssues(id)).toEqual({ all: 6, public: 2 });
+    // And apart from each other: the same event once more, and one that was lost with its stream and sent again.
+    await worker.publish(counted(id, 1, 1, MEASURED), { id: again });
     await worker.drained();
-    expect(await openIssues(id)).toBe(1);
+    await worker.publish(counted(id, 5, 5, MEASURED + 1));
+    await worker.drained();
+    expect(await openIssues(id)).toEqual({ all: 6, public: 2 });
   });
 
-  it('of many at once are all counted', async () => {
+  it('take the place of what a former release summed up', async () => {
     const { id } = await make();
-    await Promise.all(Array.from({ length: 60 }, (_, n) => worker.publish(issue(100 + n, id).created)));
-    await Promise.all(Array.from({ length: 20 }, (_, n) => worker.publish(issue(100 + n, id).closed)));
+    await identity.db.query(`update project_statistics set open_issues_count = 9 where project_id = $1`, [id]);
+    expect(await openIssues(id)).toEqual({ all: 9, public: 0 });
+    await worker.publish(counted(id, 2, 1));
     await worker.drained();
-    expect(await openIssues(id)).toBe(40);
+    expect(await openIssues(id)).toEqual({ all: 2, public: 1 });
+  });
+
+  it('of many projects at once are all there', async () => {
+    const projects = await Promise.all(Array.from({ length: 12 }, () => make()));
+    await Promise.all(projects.map(({ id }, n) => worker.publish(counted(id, n + 2, n))));
+    await worker.drained();
+    for (const [n, { id }] of projects.entries()) expect(await openIssues(id)).toEqual({ all: n + 2, public: n });
+  });
+
+  it('stay while a project is marked for deletion and when it is restored', async () => {
+    const { id } = await make();
+    await worker.publish(counted(id, 7, 5));
+    await worker.drained();
+    await ada.client.delete(`/api/v4/projects/${id}`).expect(202);
+    expect(await openIssues(id)).toEqual({ all: 7, public: 5 });
+    await ada.client.post(`/api/v4/projects/${id}/restore`).expect(201);
+    expect(await openIssues(id)).toEqual({ all: 7, public: 5 });
   });
 });
 
 describe('the last activity', () => {
   const activityOf = async (id: number): Promise<string> =>
-    (await ada.client.get(`/projects/${id}`).json<{ last_activity_at: string }>()).last_activity_at;
+    (await ada.client.get(`/api/v4/projects/${id}`).expect(200)).body.last_activity_at;
   const at = (minutes: number) => new Date(MEASURED + minutes * minute);
   const note = (project: number | null): DomainEvent =>
     noteCreated.of({

@@ -1,8 +1,8 @@
-import { TokenUpkeepJob } from '../../src/housekeeping/token-upkeep.job';
-import { ExpiryNotices } from '../../src/token-notices/expiry-notices';
+import { TokenUpkeepJob } from '../../src/tokens/token-upkeep.job';
+import { ExpiryNotices } from '../../src/tokens/notices/expiry-notices';
 import { maker } from '../support/groups-and-projects';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 interface Token {
   readonly id: number;
@@ -16,11 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const give = (userId: number, over: object = {}, kind = 'personal_access') =>
-  identity.root
-    .post(`/users/${userId}/${kind}_tokens`)
-    .body({ name: 'x', scopes: ['api'], ...over })
-    .json<Token>();
+const give = async (userId: number, over: object = {}, kind = 'personal_access') =>
+  (
+    await identity.root
+      .post(`/api/v4/users/${userId}/${kind}_tokens`)
+      .send({ name: 'x', scopes: ['api'], ...over })
+      .expect(201)
+  ).body as Token;
 /** As if the token had been made so that it ends in so many days; the day turns at one o'clock. */
 const endsIn = (id: number, days: number) =>
   identity.db.query(
@@ -94,10 +96,10 @@ describe('notices of the end of a token', () => {
   it('are not given of revoked tokens, of impersonation tokens and to people who are blocked', async () => {
     const [ada, bob] = [await make.person(), await make.person()];
     const revoked = await give(ada.id);
-    await identity.root.delete(`/personal_access_tokens/${revoked.id}`);
+    await identity.root.delete(`/api/v4/personal_access_tokens/${revoked.id}`);
     const impersonation = await give(ada.id, {}, 'impersonation');
     const blocked = await give(bob.id);
-    await identity.root.post(`/users/${bob.id}/block`);
+    await identity.root.post(`/api/v4/users/${bob.id}/block`);
     for (const { id } of [revoked, impersonation, blocked]) await endsIn(id, 7);
     await tell();
     for (const { id } of [revoked, impersonation, blocked]) expect(await toldOf(id)).toEqual([]);
@@ -110,54 +112,61 @@ describe('who is told', () => {
     await tell();
     return (await toldOf(id)).flatMap((payload) => payload.recipient_ids);
   };
-  const bot = (by: Person, where: string, over: object = {}) =>
-    by.client
-      .post(`${where}/access_tokens`)
-      .body({ name: 'x', scopes: ['api'], ...over })
-      .json<Token>();
+  const bot = async (by: Person, where: string, over: object = {}) =>
+    (
+      await by.client
+        .post(`${where}/access_tokens`)
+        .send({ name: 'x', scopes: ['api'], ...over })
+        .expect(201)
+    ).body as Token;
 
   it('of a group token are its owners, or else those above; never bots', async () => {
     const [owner, second, maintainer] = [await make.person(), await make.person(), await make.person()];
     const group = await make.group(owner);
     const below = await make.group(owner, { parent_id: group.id });
-    await make.join(`/groups/${group.id}`, second, 50);
-    await make.join(`/groups/${group.id}`, maintainer, 40);
+    await make.join(`/api/v4/groups/${group.id}`, second, 50);
+    await make.join(`/api/v4/groups/${group.id}`, maintainer, 40);
     const [one, two] = [
-      await bot(owner, `/groups/${group.id}`, { access_level: 50 }),
-      await bot(owner, `/groups/${below.id}`),
+      await bot(owner, `/api/v4/groups/${group.id}`, { access_level: 50 }),
+      await bot(owner, `/api/v4/groups/${below.id}`),
     ];
     expect(await told(one.id)).toEqual([owner.id, second.id]);
     expect(await told(two.id)).toEqual([owner.id, second.id]);
     const third = await make.person();
-    await make.join(`/groups/${below.id}`, third, 50);
-    expect(await told((await bot(owner, `/groups/${below.id}`)).id)).toEqual([third.id]);
+    await make.join(`/api/v4/groups/${below.id}`, third, 50);
+    expect(await told((await bot(owner, `/api/v4/groups/${below.id}`)).id)).toEqual([third.id]);
   });
 
   it('of a project token are its maintainers and owners, or else those above', async () => {
     const [owner, maintainer, developer] = [await make.person(), await make.person(), await make.person()];
     const group = await make.group(owner);
     const project = await make.project(owner, { namespace_id: group.id });
-    expect(await told((await bot(owner, `/projects/${project.id}`)).id)).toEqual([owner.id]);
-    await make.join(`/projects/${project.id}`, maintainer, 40);
-    await make.join(`/projects/${project.id}`, developer, 30);
-    expect(await told((await bot(owner, `/projects/${project.id}`)).id)).toEqual([maintainer.id]);
+    expect(await told((await bot(owner, `/api/v4/projects/${project.id}`)).id)).toEqual([owner.id]);
+    await make.join(`/api/v4/projects/${project.id}`, maintainer, 40);
+    await make.join(`/api/v4/projects/${project.id}`, developer, 30);
+    expect(await told((await bot(owner, `/api/v4/projects/${project.id}`)).id)).toEqual([maintainer.id]);
     const own = await make.project(owner);
-    expect(await told((await bot(owner, `/projects/${own.id}`)).id)).toEqual([owner.id]);
+    expect(await told((await bot(owner, `/api/v4/projects/${own.id}`)).id)).toEqual([owner.id]);
   });
 
   it('of the token of a service account are the owners of its group', async () => {
     const owner = await make.person();
     const group = await make.group(owner);
-    const account = await owner.client.post(`/groups/${group.id}/service_accounts`).body({}).json<{ id: number }>();
+    const { body: account }: { body: { id: number } } = await owner.client
+      .post(`/api/v4/groups/${group.id}/service_accounts`)
+      .send({})
+      .expect(201);
     expect(await told((await give(account.id)).id)).toEqual([owner.id]);
   });
 
   it('of a rotation are the same', async () => {
     const [owner, maintainer] = [await make.person(), await make.person()];
     const project = await make.project(owner);
-    await make.join(`/projects/${project.id}`, maintainer, 40);
-    const old = await bot(owner, `/projects/${project.id}`);
-    const fresh = await owner.client.post(`/projects/${project.id}/access_tokens/${old.id}/rotate`).json<Token>();
+    await make.join(`/api/v4/projects/${project.id}`, maintainer, 40);
+    const old = await bot(owner, `/api/v4/projects/${project.id}`);
+    const { body: fresh }: { body: Token } = await owner.client
+      .post(`/api/v4/projects/${project.id}/access_tokens/${old.id}/rotate`)
+      .expect(200);
     const [row] = await identity.db.query<{ payload: { recipient_ids: number[] } }>(
       `select payload from outbox where subject = 'identity.access_token.rotated.v1' and aggregate_id = $1`,
       [fresh.id],

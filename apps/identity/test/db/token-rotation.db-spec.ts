@@ -1,8 +1,9 @@
 import { Refused } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
+import { untilBlocked } from '@rookery/testing';
 import { AccessTokensService } from '../../src/tokens/access-tokens.service';
-import { startIdentity } from '../support/identity-app';
-import type { IdentityApp, Person } from '../support/identity-app';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
 
 const ROUNDS = 40;
 const AT_ONCE = 50;
@@ -25,7 +26,7 @@ const working = async (familyId: number) =>
       familyId,
     ])
   ).map((row) => row.id);
-const rotate = (id: number) => tokens.rotate(id, undefined, ada.id);
+const rotate = (id: number) => tokens.rotate(id, undefined, { userId: ada.id, tokenId: null, impersonatorId: null });
 /** Keeps everybody else from the row until it is released. */
 async function holdRow(id: number): Promise<{ release: () => Promise<void> }> {
   let release = (): void => undefined;
@@ -45,18 +46,7 @@ async function holdRow(id: number): Promise<{ release: () => Promise<void> }> {
     },
   };
 }
-/** Until so many transactions wait for a lock. */
-async function waiting(count: number): Promise<void> {
-  const end = Date.now() + 5000;
-  for (;;) {
-    const [row] = await identity.db.query<{ count: number }>(
-      `select count(*)::int as count from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    if (row!.count >= count) return;
-    if (Date.now() > end) throw new Error(`${row!.count} of ${count} wait`);
-  }
-}
+const blocked = (count: number) => untilBlocked((sql) => identity.db.query(sql), count);
 const fulfilled = <T>(results: PromiseSettledResult<T>[]) => results.filter((one) => one.status === 'fulfilled');
 
 describe('rotations of one token at once', () => {
@@ -76,10 +66,10 @@ describe('rotations of one token at once', () => {
     const second = await rotate(first.id);
     const held = await holdRow(second.id);
     const renewal = rotate(second.id);
-    await waiting(1);
+    await blocked(1);
     // Reuse of the first ends the family while the second is being replaced: the successor must not survive it.
     const reuse = rotate(first.id);
-    await waiting(2);
+    await blocked(2);
     await held.release();
     await expect(renewal).resolves.toMatchObject({ revoked: false });
     await expect(reuse).rejects.toThrow('Token already revoked');

@@ -1,6 +1,6 @@
 import type { AccountMailQuestion, AccountMailsAnswer } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
-import type { IdentityApp } from './identity-app';
+import type { IdentityApp } from './app';
 import { internalCall } from './internal-calls';
 
 /** Asks as the mailer does. */
@@ -36,5 +36,5 @@ export async function newestLink(identity: IdentityApp, userId: number): Promise
     subject_id: newest.email_id,
   });
   const { pathname, search } = new URL(facts!.link!);
-  return `/${pathname}${search}`;
+  return `${pathname}${search}`;
 }

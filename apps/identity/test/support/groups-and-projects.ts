@@ -1,4 +1,4 @@
-import type { IdentityApp, Person } from './identity-app';
+import type { IdentityApp, Person } from './app';
 
 export interface MadeGroup {
   readonly id: number;
@@ -22,14 +22,14 @@ export function maker(identity: () => IdentityApp) {
     async group(by: Person, over: Readonly<Record<string, unknown>> = {}): Promise<MadeGroup> {
       const path = unique('g');
       const body = { name: path, path, ...over };
-      return by.client.post('/groups').body(body).json<MadeGroup>();
+      return (await by.client.post('/api/v4/groups').send(body).expect(201)).body as MadeGroup;
     },
     async project(by: Person, over: Readonly<Record<string, unknown>> = {}): Promise<MadeProject> {
       const body = { name: unique('p'), ...over };
-      return by.client.post('/projects').body(body).json<MadeProject>();
+      return (await by.client.post('/api/v4/projects').send(body).expect(201)).body as MadeProject;
     },
-    join: (where: `/${'groups' | 'projects'}/${number}`, person: Person, access_level: number) =>
-      identity().root.post(`${where}/members`).body({ user_id: person.id, access_level }).json(),
+    join: (where: `/api/v4/${'groups' | 'projects'}/${number}`, person: Person, access_level: number) =>
+      identity().root.post(`${where}/members`).send({ user_id: person.id, access_level }).expect(201),
   };
 }
 

@@ -1,24 +1,25 @@
 import { createHash } from 'node:crypto';
 import { INTERNAL_PATHS } from '@rookery/contracts';
-import type { ResolveSudoAnswer, ResolveTokenAnswer } from '@rookery/contracts';
+import type { ResolveSudoAnswer, ResolveTokenAnswer, ResolveTokenRequest } from '@rookery/contracts';
 import { TEST_INTERNAL_SECRET } from '@rookery/testing';
-import type { IdentityApp } from './identity-app';
+import type { IdentityApp } from './app';
 
 /** Asks as one of our own processes. Errors: a plain Error with status and body of a refusal. */
-export async function internalCall<T>({ app }: IdentityApp, path: string, body: unknown): Promise<T> {
-  const response = await fetch(`${app.baseUrl}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${TEST_INTERNAL_SECRET}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
-  return (await response.json()) as T;
+export async function internalCall<T>({ app }: IdentityApp, path: string, asked: object): Promise<T> {
+  const secret = `Bearer ${TEST_INTERNAL_SECRET}`;
+  const { status, text, body } = await app.bare().post(path).set('authorization', secret).send(asked);
+  if (status !== 200) throw new Error(`${status} ${text}`);
+  return body as T;
 }
 
-/** What the gateway learns of a token. */
-export function resolve(identity: IdentityApp, token: string | null): Promise<ResolveTokenAnswer> {
+/** What the gateway learns of a token. Shape: `more` is what it says besides. */
+export function resolve(
+  identity: IdentityApp,
+  token: string | null,
+  more: Partial<ResolveTokenRequest> = {},
+): Promise<ResolveTokenAnswer> {
   const digest = token === null ? null : createHash('sha256').update(token).digest('hex');
-  return internalCall(identity, INTERNAL_PATHS.resolveToken, { digest, ip: '127.0.0.1' });
+  return internalCall(identity, INTERNAL_PATHS.resolveToken, { digest, ip: '127.0.0.1', ...more });
 }
 
 /** What the gateway learns of somebody whom an administrator wants to act as. */

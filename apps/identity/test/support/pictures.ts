@@ -9,8 +9,3 @@ export const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw==
 export function pictureOf(size: number): Buffer {
   return Buffer.concat([PNG, Buffer.alloc(size - PNG.length)]);
 }
-
-/** As the part `avatar` of a multipart body. */
-export function asAvatar(bytes: Uint8Array = PNG, filename = 'avatar.png') {
-  return { avatar: { filename, bytes } };
-}

@@ -2,7 +2,7 @@ import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { Role } from '@rookery/kernel';
 import { anonymousViewer, aViewer } from '@rookery/testing';
 import type { Standing } from '@rookery/testing';
-import type { IdentityApp, Person } from './identity-app';
+import type { IdentityApp, Person } from './app';
 
 const people = new WeakMap<IdentityApp, Map<Standing, Promise<Person>>>();
 
@@ -20,7 +20,7 @@ function personFor(identity: IdentityApp, standing: Standing): Promise<Person> {
 export async function standpoint(
   identity: IdentityApp,
   standing: Standing,
-  where: `/${'groups' | 'projects'}/${number}`,
+  where: `/api/v4/${'groups' | 'projects'}/${number}`,
   path: string,
 ) {
   if (standing === 'anonymous') return { viewer: anonymousViewer(), path };
@@ -29,7 +29,7 @@ export async function standpoint(
   const isExternal = standing === 'external';
   if (standing !== 'outsider' && !isExternal) {
     const access_level = ACCESS_LEVELS[standing as Role];
-    await identity.root.post(`${where}/members`).body({ user_id: id, access_level }).json();
+    await identity.root.post(`${where}/members`).send({ user_id: id, access_level }).expect(201);
   }
   return { viewer: aViewer({ userId: id, username, isExternal }), path };
 }

@@ -1,3 +1,5 @@
+import { matchesWildcard } from '@rookery/kernel';
+
 /**
  * Patterns of package names: `*` stands for any run of characters, `/` and none at all included; everything else is
  * itself. Matching takes the whole name and ignores case. Source: reference packages-and-admin 5.
@@ -28,33 +30,7 @@ function isNpmPattern(pattern: string): boolean {
   return slash > 1 && NPM_SCOPE.test(pattern.slice(1, slash)) && NPM_NAME.test(pattern.slice(slash + 1));
 }
 
-/**
- * Does a pattern cover a name? Linear in both: it walks the name once and, at a mismatch, goes back to the last `*`
- * only, so that no pattern a user writes can cost more than pattern length times name length.
- */
+/** Does a pattern cover a name? */
 export function matchesPattern(pattern: string, name: string): boolean {
-  const wanted = pattern.toLowerCase();
-  const given = name.toLowerCase();
-  if (given === '') return false;
-  let at = 0;
-  let star = -1;
-  let resume = 0;
-  for (let index = 0; index < given.length;) {
-    if (wanted[at] === '*') {
-      star = at;
-      at += 1;
-      resume = index;
-    } else if (at < wanted.length && wanted[at] === given[index]) {
-      at += 1;
-      index += 1;
-    } else if (star >= 0) {
-      at = star + 1;
-      resume += 1;
-      index = resume;
-    } else {
-      return false;
-    }
-  }
-  while (wanted[at] === '*') at += 1;
-  return at === wanted.length;
+  return name !== '' && matchesWildcard(pattern.toLowerCase(), name.toLowerCase());
 }

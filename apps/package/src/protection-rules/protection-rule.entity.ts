@@ -1,5 +1,5 @@
-import { Unprocessable } from '@rookery/kernel';
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { nothingLeft, Unprocessable } from '@rookery/kernel';
+import { Check, Column, Entity, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import type { ProtectedPackageType } from './package-name-pattern';
 import { problemOfPattern } from './package-name-pattern';
 
@@ -18,32 +18,26 @@ export interface ProtectionRuleInput {
 
 /** Who may push or delete packages whose name matches. Source: requirements 3 §2 Package protection rule. */
 @Entity('protection_rules')
+@Check('ck_protection_rules_pattern', 'char_length(package_name_pattern) <= 255')
+@Check('ck_protection_rules_push', `minimum_access_level_for_push in ('maintainer', 'owner', 'admin')`)
+@Check('ck_protection_rules_delete', `minimum_access_level_for_delete in ('owner', 'admin')`)
+@Unique('uq_protection_rules_pattern', ['projectId', 'packageType', 'packageNamePattern'])
 export class ProtectionRule {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'BY DEFAULT' })
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_protection_rules',
+  })
   id: number;
-
-  @Column({ name: 'project_id', type: 'bigint' })
-  projectId: number;
-
-  @Column({ name: 'package_type', type: 'text' })
-  packageType: ProtectedPackageType;
-
-  @Column({ name: 'package_name_pattern', type: 'text' })
-  packageNamePattern: string;
-
+  @Column({ type: 'bigint' }) projectId: number;
+  @Column({ type: 'text' }) packageType: ProtectedPackageType;
+  @Column({ type: 'text' }) packageNamePattern: string;
   /** Null means that a developer may push. */
-  @Column({ name: 'minimum_access_level_for_push', type: 'text', nullable: true })
-  pushLevel: PushLevel | null;
-
+  @Column({ name: 'minimum_access_level_for_push', type: 'text', nullable: true }) pushLevel: PushLevel | null;
   /** Null means that a maintainer may delete. */
-  @Column({ name: 'minimum_access_level_for_delete', type: 'text', nullable: true })
-  deleteLevel: DeleteLevel | null;
-
-  @Column({ name: 'created_at', type: 'timestamptz' })
-  createdAt: Date;
-
-  @Column({ name: 'updated_at', type: 'timestamptz' })
-  updatedAt: Date;
+  @Column({ name: 'minimum_access_level_for_delete', type: 'text', nullable: true }) deleteLevel: DeleteLevel | null;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
   static write(projectId: number, input: ProtectionRuleInput, now: Date): ProtectionRule {
     const rule = new ProtectionRule();
@@ -57,10 +51,13 @@ export class ProtectionRule {
 
   /** Errors: Unprocessable when no level is left or the pattern cannot name such a package. */
   change(input: ProtectionRuleInput, now: Date): void {
-    this.packageNamePattern = input.package_name_pattern ?? this.packageNamePattern;
-    this.packageType = input.package_type ?? this.packageType;
-    if (input.minimum_access_level_for_push !== undefined) this.pushLevel = input.minimum_access_level_for_push;
-    if (input.minimum_access_level_for_delete !== undefined) this.deleteLevel = input.minimum_access_level_for_delete;
+    const { package_name_pattern, package_type, ...levels } = input;
+    const { minimum_access_level_for_push: push, minimum_access_level_for_delete: remove, ...rest } = levels;
+    nothingLeft(rest);
+    this.packageNamePattern = package_name_pattern ?? this.packageNamePattern;
+    this.packageType = package_type ?? this.packageType;
+    if (push !== undefined) this.pushLevel = push;
+    if (remove !== undefined) this.deleteLevel = remove;
     this.updatedAt = now;
     const problems = [
       problemOfPattern(this.packageType, this.packageNamePattern),

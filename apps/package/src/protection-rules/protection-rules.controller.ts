@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
-import { all, atLeast, created, Endpoint, none, one, project } from '@rookery/api-v4';
+import { all, atLeast, by, created, Endpoint, none, one, project } from '@rookery/api-v4';
 import type { EventDefinition } from '@rookery/contracts';
 import { protectionRuleCreated, protectionRuleDeleted, protectionRuleUpdated } from '@rookery/contracts';
 import type { Clock } from '@rookery/kernel';
@@ -12,7 +12,7 @@ import { packageSettings } from '../package.config';
 import type { ProtectionRuleInput } from './protection-rule.entity';
 import { ProtectionRule } from './protection-rule.entity';
 import { protectionRulePresenter } from './protection-rule.presenter';
-import { CreateProtectionRule, ProtectionRuleParams, UpdateProtectionRule } from './protection-rules.dto';
+import { CreateProtectionRule, OneProtectionRule, UpdateProtectionRule } from './protection-rules.dto';
 
 const SOURCE = 'requirements 3 §4 Package protection rules';
 
@@ -25,7 +25,7 @@ const announce =
       data: { rule_id: rule.id, project_id: rule.projectId, package_type: rule.packageType },
     });
 
-const protectionRules = collection(ProtectionRule, {
+export const protectionRules = collection(ProtectionRule, {
   within: 'projectId',
   order: { id: 'ASC' },
   created: announce(protectionRuleCreated),
@@ -56,7 +56,7 @@ export class ProtectionRulesController {
     answers: all(protectionRulePresenter),
   })
   list(call: Call<NoParams, ProjectScope>): Promise<readonly ProtectionRule[]> {
-    return this.rules.all({ within: call.within.id });
+    return this.rules.all({ within: call.within });
   }
 
   @Endpoint('POST', '/projects/:id/packages/protection/rules', {
@@ -70,7 +70,7 @@ export class ProtectionRulesController {
   })
   create(call: Call<CreateProtectionRule, ProjectScope>): Promise<ProtectionRule> {
     const rule = ProtectionRule.write(call.within.id, this.input(call.params), this.clock.now());
-    return this.rules.create(rule, { actorId: call.viewer.userId, within: call.within.id });
+    return this.rules.create(rule, by(call));
   }
 
   @Endpoint('PATCH', '/projects/:id/packages/protection/rules/:package_protection_rule_id', {
@@ -84,8 +84,7 @@ export class ProtectionRulesController {
   })
   update(call: Call<UpdateProtectionRule, ProjectScope>): Promise<ProtectionRule> {
     const change = (rule: ProtectionRule) => rule.change(this.input(call.params), this.clock.now());
-    const by = { actorId: call.viewer.userId, within: call.within.id };
-    return this.rules.change(call.params.package_protection_rule_id, change, by);
+    return this.rules.change(call.params.package_protection_rule_id, change, by(call));
   }
 
   @Endpoint('DELETE', '/projects/:id/packages/protection/rules/:package_protection_rule_id', {
@@ -93,13 +92,12 @@ export class ProtectionRulesController {
     source: SOURCE,
     within: project(),
     may: atLeast('maintainer'),
-    params: ProtectionRuleParams,
+    params: OneProtectionRule,
     answers: none(),
     fails: [404],
   })
-  async remove(call: Call<ProtectionRuleParams, ProjectScope>): Promise<void> {
-    const by = { actorId: call.viewer.userId, within: call.within.id };
-    await this.rules.remove(call.params.package_protection_rule_id, by);
+  async remove(call: Call<OneProtectionRule, ProjectScope>): Promise<void> {
+    await this.rules.remove(call.params.package_protection_rule_id, by(call));
   }
 
   /** While the instance has it switched off, the level for deletion is ignored: not stored, not changed. */

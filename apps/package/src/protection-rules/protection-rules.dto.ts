@@ -1,23 +1,27 @@
 import { AtLeastOneOf, Int, OneOf, Text } from '@rookery/api-v4';
+import type { NothingBut } from '@rookery/kernel';
 import type { ProtectedPackageType } from './package-name-pattern';
 import { PROTECTED_PACKAGE_TYPES } from './package-name-pattern';
-import type { DeleteLevel, PushLevel } from './protection-rule.entity';
+import type { DeleteLevel, ProtectionRuleInput, PushLevel } from './protection-rule.entity';
 import { DELETE_LEVELS, PUSH_LEVELS } from './protection-rule.entity';
 
 /** Source: requirements 3 §4 Package protection rules; reference packages-and-admin 5. */
 @AtLeastOneOf('minimum_access_level_for_push', 'minimum_access_level_for_delete')
-export class CreateProtectionRule {
+export class CreateProtectionRule implements NothingBut<ProtectionRuleInput, CreateProtectionRule> {
   @Text({ about: '`*` stands for any run of characters.' }) package_name_pattern: string;
   @OneOf(PROTECTED_PACKAGE_TYPES) package_type: ProtectedPackageType;
   @OneOf(PUSH_LEVELS, { optional: true, nullable: true }) minimum_access_level_for_push?: PushLevel | null;
   @OneOf(DELETE_LEVELS, { optional: true, nullable: true }) minimum_access_level_for_delete?: DeleteLevel | null;
 }
 
-export class ProtectionRuleParams {
+export class OneProtectionRule {
   @Int() package_protection_rule_id: number;
 }
 
-export class UpdateProtectionRule extends ProtectionRuleParams {
+export class UpdateProtectionRule
+  extends OneProtectionRule
+  implements NothingBut<ProtectionRuleInput, UpdateProtectionRule, keyof OneProtectionRule>
+{
   @Text({ optional: true }) package_name_pattern?: string;
   @OneOf(PROTECTED_PACKAGE_TYPES, { optional: true }) package_type?: ProtectedPackageType;
   @OneOf(PUSH_LEVELS, { optional: true, nullable: true }) minimum_access_level_for_push?: PushLevel | null;

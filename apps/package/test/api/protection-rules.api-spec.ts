@@ -1,54 +1,27 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { messagingSettings } from '@rookery/messaging';
-import { Database, databaseSettingsFor } from '@rookery/persistence';
-import type { SeededUser, TestApp, TestDatabase } from '@rookery/testing';
-import {
-  DirectorySeed,
-  foreignId,
-  parameterEncodings,
-  refusalOrder,
-  startTestApp,
-  testDatabase,
-  visibility,
-} from '@rookery/testing';
-import { migrations } from '../../src/database';
-import { packageSettings } from '../../src/package.config';
-import { PackageModule } from '../../src/package.module';
+import { foreignId, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
+import type { DirectorySeed, SeededService, SeededUser, TestApp } from '@rookery/testing';
+import { startPackage } from '../support/app';
 
-let database: TestDatabase;
+let service: SeededService;
 let seed: DirectorySeed;
 let app: TestApp;
 let maintainer: SeededUser;
 let project: DirectoryProject;
 
-const start = (env: Record<string, string> = {}) =>
-  startTestApp({
-    service: 'package',
-    module: PackageModule,
-    settings: [databaseSettingsFor('package'), messagingSettings, packageSettings],
-    databaseUrl: database.url,
-    env,
-  });
-
 beforeAll(async () => {
-  database = await testDatabase('package', migrations);
-  seed = await DirectorySeed.open(database.url);
+  service = await startPackage();
+  ({ seed, app } = service);
   maintainer = await seed.user();
   project = await seed.project({ visibility: 'private' });
   await seed.member(maintainer, project, 'maintainer');
-  app = await start();
 });
-
-afterAll(async () => {
-  await app.close();
-  await seed.close();
-  await database.drop();
-});
+afterAll(() => service.close());
 
 let counter = 0;
 const aPattern = () => `@acme/package-${(counter += 1)}*`;
-const rulesOf = (of: DirectoryProject) => `/projects/${of.id}/packages/protection/rules`;
+const rulesOf = (of: DirectoryProject) => `/api/v4/projects/${of.id}/packages/protection/rules`;
 const me = (): Viewer => seed.viewer(maintainer);
 
 interface Rule {
@@ -57,16 +30,17 @@ interface Rule {
 }
 
 async function aRule(params: Record<string, unknown> = {}, of = project): Promise<Rule> {
-  return app
+  const { body } = await app
     .as(me())
     .post(rulesOf(of))
-    .body({
+    .send({
       package_name_pattern: aPattern(),
       package_type: 'npm',
       minimum_access_level_for_push: 'maintainer',
       ...params,
     })
-    .json<Rule>();
+    .expect(201);
+  return body;
 }
 
 describe('POST …/packages/protection/rules', () => {
@@ -92,11 +66,11 @@ describe('POST …/packages/protection/rules', () => {
     const group = await seed.group({ path: 'acme' });
     const inGroup = await seed.project({ namespace_id: group.id, path: 'tools.js' });
     await seed.member(maintainer, group, 'owner');
-    const rule = await app
+    const { body: rule }: { body: Rule } = await app
       .as(me())
-      .post('/projects/Acme%2Ftools.js/packages/protection/rules')
-      .body({ package_name_pattern: 'x', package_type: 'generic', minimum_access_level_for_push: 'admin' })
-      .json<Rule>();
+      .post('/api/v4/projects/Acme%2Ftools.js/packages/protection/rules')
+      .send({ package_name_pattern: 'x', package_type: 'generic', minimum_access_level_for_push: 'admin' })
+      .expect(201);
     expect(rule).toMatchObject({ project_id: inGroup.id });
   });
 
@@ -148,22 +122,19 @@ describe('POST …/packages/protection/rules', () => {
     expect(answers.find(({ status }) => status === 422)?.body).toEqual({
       message: { error: ['Package name pattern has already been taken'] },
     });
-    expect(
-      (
-        await app
-          .as(me())
-          .post(rulesOf(project))
-          .send({ ...rule, package_type: 'maven' })
-      ).status,
-    ).toBe(201);
+    await app
+      .as(me())
+      .post(rulesOf(project))
+      .send({ ...rule, package_type: 'maven' })
+      .expect(201);
   });
 
   it('ends in 422 when only the switched-off delete level is sent', async () => {
-    const response = await app
+    await app
       .as(me())
       .post(rulesOf(project))
-      .send({ package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_delete: 'owner' });
-    expect(response.status).toBe(422);
+      .send({ package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_delete: 'owner' })
+      .expect(422);
   });
 
   parameterEncodings({
@@ -200,11 +171,11 @@ describe('POST …/packages/protection/rules', () => {
 describe('PATCH …/packages/protection/rules/:package_protection_rule_id', () => {
   it('changes what is sent', async () => {
     const rule = await aRule();
-    const changed = await app
+    const { body: changed }: { body: Rule } = await app
       .as(me())
       .patch(`${rulesOf(project)}/${rule.id}`)
-      .body({ minimum_access_level_for_push: 'admin' })
-      .json<Rule>();
+      .send({ minimum_access_level_for_push: 'admin' })
+      .expect(200);
     expect(changed).toEqual({ ...rule, minimum_access_level_for_push: 'admin' });
   });
 
@@ -215,28 +186,22 @@ describe('PATCH …/packages/protection/rules/:package_protection_rule_id', () =
         .as(me())
         .patch(`${rulesOf(project)}/${second.id}`)
         .send(params);
-    expect((await patch({ minimum_access_level_for_push: null })).status).toBe(422);
+    await patch({ minimum_access_level_for_push: null }).expect(422);
     expect((await patch({ package_name_pattern: first['package_name_pattern'] })).body).toEqual({
       message: { error: ['Package name pattern has already been taken'] },
     });
-    expect(await app.as(me()).get(rulesOf(project)).json()).toContainEqual(second);
+    expect((await app.as(me()).get(rulesOf(project)).expect(200)).body).toContainEqual(second);
   });
 });
 
 describe.each(['PATCH', 'DELETE'] as const)('%s …/packages/protection/rules/:package_protection_rule_id', (method) => {
   it('knows no other rule', async () => {
-    const response = await app
-      .as(me())
-      .request(method, `${rulesOf(project)}/999999`)
-      .send({});
+    const response = await requestOf(app.as(me()), method, `${rulesOf(project)}/999999`).send({});
     expect([response.status, response.body]).toEqual([404, { message: '404 Not found' }]);
   });
 
   it.each(['abc', '12345678901234567890'])('refuses the id %s', async (id) => {
-    const response = await app
-      .as(me())
-      .request(method, `${rulesOf(project)}/${id}`)
-      .send({});
+    const response = await requestOf(app.as(me()), method, `${rulesOf(project)}/${id}`).send({});
     expect([response.status, response.body]).toEqual([400, { error: 'package_protection_rule_id is invalid' }]);
   });
 });
@@ -255,16 +220,16 @@ describe('a rule of another project', () => {
       ];
     },
     untouched: async () =>
-      app.get(Database).query(`select count(*) from protection_rules where package_name_pattern = 'stolen'`),
+      service.database.query(`select count(*) from protection_rules where package_name_pattern = 'stolen'`),
   });
 });
 
 describe('DELETE …/packages/protection/rules/:package_protection_rule_id', () => {
   it('ends the protection once', async () => {
     const path = `${rulesOf(project)}/${(await aRule()).id}`;
-    const first = await app.as(me()).delete(path).send();
+    const first = await app.as(me()).delete(path);
     expect([first.status, first.text]).toEqual([204, '']);
-    expect((await app.as(me()).delete(path).send()).status).toBe(404);
+    await app.as(me()).delete(path).expect(404);
   });
 });
 
@@ -274,7 +239,7 @@ describe('GET …/packages/protection/rules', () => {
     await seed.member(maintainer, own, 'maintainer');
     const rules: Rule[] = [];
     for (let index = 0; index < 25; index += 1) rules.push(await aRule({}, own));
-    expect(await app.as(me()).get(rulesOf(own)).json()).toEqual(rules);
+    expect((await app.as(me()).get(rulesOf(own)).expect(200)).body).toEqual(rules);
   });
 
   visibility({
@@ -293,22 +258,22 @@ describe('GET …/packages/protection/rules', () => {
 
 describe('with the delete level switched on', () => {
   it('stores and shows it; switched off again, it keeps it and shows null', async () => {
-    const switchedOn = await start({ PACKAGES_PROTECTED_PACKAGES_DELETE: 'on' });
+    const switchedOn = await service.again({ PACKAGES_PROTECTED_PACKAGES_DELETE: 'on' });
     try {
-      const rule = await switchedOn
+      const { body: rule }: { body: Rule } = await switchedOn
         .as(me())
         .post(rulesOf(project))
-        .body({ package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_delete: 'owner' })
-        .json<Rule>();
+        .send({ package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_delete: 'owner' })
+        .expect(201);
       expect(rule).toMatchObject({ minimum_access_level_for_delete: 'owner', minimum_access_level_for_push: null });
       const path = `${rulesOf(project)}/${rule.id}`;
-      const hidden = await app
+      const { body: hidden }: { body: Rule } = await app
         .as(me())
         .patch(path)
-        .body({ minimum_access_level_for_delete: null, minimum_access_level_for_push: 'owner' })
-        .json<Rule>();
+        .send({ minimum_access_level_for_delete: null, minimum_access_level_for_push: 'owner' })
+        .expect(200);
       expect(hidden).toMatchObject({ minimum_access_level_for_delete: null, minimum_access_level_for_push: 'owner' });
-      const all = await switchedOn.as(me()).get(rulesOf(project)).json<Rule[]>();
+      const { body: all }: { body: Rule[] } = await switchedOn.as(me()).get(rulesOf(project)).expect(200);
       expect(all.find(({ id }) => id === rule.id)).toMatchObject({ minimum_access_level_for_delete: 'owner' });
     } finally {
       await switchedOn.close();

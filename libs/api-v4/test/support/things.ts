@@ -59,7 +59,7 @@ export interface Thing {
   readonly title: string;
   readonly open: boolean;
   readonly tags: readonly string[];
-  readonly attributes: Readonly<Record<string, string>>;
+  readonly attributes: Readonly<Record<string, string | null>>;
   readonly createdAt: Date;
 }
 
@@ -99,7 +99,7 @@ class CreateThing {
   @Text({ max: 200, blank: 'refused' }) title: string;
   @Flag({ default: true }) open: boolean;
   @ListOf('text', { default: [] }) tags: string[];
-  @Hash({ default: {} }) attributes: Record<string, string>;
+  @Hash({ default: {} }) attributes: Record<string, string | null>;
   @Int({ optional: true, nullable: true }) parent_id?: number | null;
 }
 class Picture {
@@ -244,6 +244,16 @@ export class OddsController {
   @Endpoint('GET', '//-/bytes', { about: 'Bytes.', source: 'a test', may: anyone(), answers: file('text/plain') })
   bytes(): { stream: Buffer; mediaType: string; filename: string } {
     return { stream: Buffer.from('héllo'), mediaType: 'text/plain', filename: 'ä.txt' };
+  }
+
+  @Endpoint('GET', '//-/charset', {
+    about: 'JSON.',
+    source: 'a test',
+    may: anyone(),
+    answers: file('application/json'),
+  })
+  charset(): { stream: Buffer; mediaType: string; filename: string } {
+    return { stream: Buffer.from('{}'), mediaType: 'application/json; charset=utf-8', filename: 'a.json' };
   }
 
   @Endpoint('GET', '//-/picture', {

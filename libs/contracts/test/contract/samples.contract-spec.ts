@@ -3,17 +3,27 @@ import { join } from 'node:path';
 import { EVENTS, problemsOf } from '../../src';
 
 const folder = join(__dirname, '../../samples');
-const samples = readdirSync(folder).map((file) => ({
-  file,
-  envelope: JSON.parse(readFileSync(join(folder, file), 'utf8')) as { subject: string; type: string; data: unknown },
-}));
+/** A file a noun holds an envelope for each of its events, under what happened. */
+const samples = readdirSync(folder).flatMap((file) => {
+  const envelopes = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Record<string, Envelope>;
+  return Object.entries(envelopes).map(([happened, envelope]) => ({
+    subject: `${file.replace(/\.json$/, '')}.${happened}`,
+    envelope,
+  }));
+});
+interface Envelope {
+  readonly subject: string;
+  readonly type: string;
+  readonly data: unknown;
+}
 
 describe('event samples', () => {
   it('exist for every event that is declared', () => {
-    expect(samples.map(({ file }) => file.replace(/\.json$/, '')).sort()).toEqual([...EVENTS.keys()].sort());
+    expect(samples.map(({ subject }) => subject).sort()).toEqual([...EVENTS.keys()].sort());
   });
 
-  it.each(samples)('$file is what its declaration says', ({ envelope }) => {
+  it.each(samples)('$subject is what its declaration says', ({ subject, envelope }) => {
+    expect(envelope.subject).toBe(subject);
     const definition = EVENTS.get(envelope.subject);
     expect(definition?.type).toBe(envelope.type);
     expect(problemsOf(definition!.schema, envelope.data)).toEqual([]);

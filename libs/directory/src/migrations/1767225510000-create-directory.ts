@@ -1,7 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { groupLevelSql, projectLevelSql } from '../level-sql';
 
-/** The service's read-only copy of identity's directory. Source: architecture 5; columns follow contracts' directory-log. */
+/**
+ * The service's read-only copy of identity's directory. Columns follow contracts' directory-log.
+ * Source: docs/architecture.md 4.
+ */
 export class CreateDirectory1767225510000 implements MigrationInterface {
   name = 'CreateDirectory1767225510000';
 

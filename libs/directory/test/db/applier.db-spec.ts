@@ -1,5 +1,6 @@
+import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { Copy, eventually, INTERNAL_SECRET } from '../copy';
+import { Copy, INTERNAL_SECRET } from '../copy';
 import { IdentityServer } from '../identity-server';
 import { group, membership, project, user, viewer } from '../states';
 
@@ -21,9 +22,7 @@ describe('the copy that follows identity', () => {
   });
 
   const reaches = (version: number): Promise<void> =>
-    eventually(
-      async () => (await copy.position()).version === version && (await copy.position()).epoch === identity.epoch,
-    );
+    until(async () => (await copy.position()).version === version && (await copy.position()).epoch === identity.epoch);
 
   it('loads the log, then applies each version as it comes', async () => {
     identity.commit(['user', user(1)], ['namespace', group(10)], ['project', project(100, 10)]);
@@ -59,7 +58,7 @@ describe('the copy that follows identity', () => {
     identity.compactedTo = 9;
     copy = await Copy.start(database.url, identity.url);
     const seen = new Set<number>();
-    await eventually(async () => {
+    await until(async () => {
       const { version } = await copy.position();
       seen.add(version);
       return version === 9;
@@ -107,7 +106,7 @@ describe('the copy that follows identity', () => {
     identity.commit(['user', user(2)]);
     identity.compactedTo = 1000;
     identity.wake();
-    await eventually(async () => (await copy.position()).epoch === '');
+    await until(async () => (await copy.position()).epoch === '');
     for (const epoch of ['first', 'second']) {
       await expect(copy.directory.project(100, viewer(1, 1, { epoch }))).rejects.toMatchObject({ code: 'unavailable' });
     }

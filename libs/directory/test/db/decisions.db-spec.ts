@@ -1,6 +1,7 @@
 import { Metrics } from '@rookery/platform';
+import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { Copy, eventually, INTERNAL_SECRET } from '../copy';
+import { Copy, INTERNAL_SECRET } from '../copy';
 import { IdentityServer } from '../identity-server';
 import { group, membership, project, user, viewer } from '../states';
 
@@ -15,7 +16,7 @@ describe('a decision that must have seen a version', () => {
     await identity.listen();
     identity.commit(['user', user(1)], ['namespace', group(10)], ['project', project(100, 10)]);
     copy = await Copy.start(database.url, identity.url);
-    await eventually(async () => (await copy.position()).version === 1);
+    await until(async () => (await copy.position()).version === 1);
   });
 
   afterEach(async () => {
@@ -112,7 +113,7 @@ describe('a decision that must have seen a version', () => {
 
   it('serves anonymous callers from a copy of up to a minute, then no more', async () => {
     identity.commit(['project', project(100, 10, { visibility: 'public' })]);
-    await eventually(async () => (await copy.position()).version === 2);
+    await until(async () => (await copy.position()).version === 2);
     identity.isAsleep = true;
     expect(await copy.directory.project(100, viewer(null, 1))).toMatchObject({ level: 0 });
     await copy.database.query(`update directory_state set refreshed_at = now() - interval '61 seconds'`);
@@ -122,7 +123,7 @@ describe('a decision that must have seen a version', () => {
 
   it('refuses people who were blocked or deleted after their token was checked', async () => {
     identity.commit(['project', project(100, 10, { visibility: 'public' })], ['user', user(1, { state: 'blocked' })]);
-    await eventually(async () => (await copy.position()).version === 2);
+    await until(async () => (await copy.position()).version === 2);
     await expect(copy.directory.project(100, viewer(1, 1))).rejects.toMatchObject({ code: 'forbidden' });
     await expect(copy.directory.fresh(viewer(1, 1))).rejects.toMatchObject({ code: 'forbidden' });
     await expect(copy.directory.group(10, viewer(77, 1))).rejects.toMatchObject({ code: 'unauthorized' });

@@ -1,4 +1,5 @@
 import type { RookeryError } from '@rookery/kernel';
+import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { Copy, INTERNAL_SECRET } from '../copy';
 import { IdentityServer } from '../identity-server';
@@ -80,13 +81,10 @@ describe(`random changes against a reference model, seed ${SEED}`, () => {
     for (let step = 0; step < 300; step++) identity.commit(...model.step());
     const version = identity.head;
     identity.wake();
-    const end = Date.now() + 10_000;
-    for (;;) {
+    await until(async () => {
       const position = await copy.position();
-      if (position.epoch === 'second' && position.version === version) break;
-      if (Date.now() > end) throw new Error('the copy did not follow');
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+      return position.epoch === 'second' && position.version === version;
+    });
     const people = [...model.users.keys()];
     for (const id of model.projects.keys()) {
       const expected = people.map((person) => [person, model.level(person, ['project', id])]);

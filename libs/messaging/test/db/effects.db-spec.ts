@@ -1,16 +1,16 @@
 import type { Type } from '@nestjs/common';
 import { Unavailable } from '@rookery/kernel';
+import { DeadLetters } from '@rookery/persistence';
 import { Metrics } from '@rookery/platform';
 import type { PrivateNats, TestDatabase } from '@rookery/testing';
-import { startNats } from '@rookery/testing';
+import { startNats, until } from '@rookery/testing';
 import { connect, headers } from 'nats';
 import type { NatsConnection } from 'nats';
 import { uuidv7 } from 'uuidv7';
-import { DeadLetters } from '../../src';
 import { envelopeText } from '../../src/envelope';
 import { republish } from '../../src/republish.command';
 import { CountNotesConsumer, GatherNotesConsumer, MarkNotesConsumer } from '../support/mark-notes.consumer';
-import { newDatabase, newProcess, note, range, until } from '../support/service';
+import { newDatabase, newProcess, note, range } from '../support/service';
 import type { TestProcess } from '../support/service';
 
 const SUBJECT = 'collaboration.note.deleted.v1';
@@ -47,6 +47,8 @@ describe('effects of events', () => {
         occurred_at: new Date(),
         actor_id: 7,
         traceparent: null,
+        directory_version: null,
+        directory_epoch: null,
         payload: JSON.stringify(event.data),
       },
       '/rookery/collaboration',

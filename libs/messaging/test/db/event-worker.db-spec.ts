@@ -3,14 +3,14 @@ import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Database, databaseSettingsFor, PersistenceModule, Work } from '@rookery/persistence';
+import { Database, databaseSettingsFor, deadLetterCommands, PersistenceModule, Work } from '@rookery/persistence';
 import { nestLogger, PlatformModule, platformSettings, readSettings, ShutdownOrder } from '@rookery/platform';
 import type { BootContext, Logger } from '@rookery/platform';
-import { startNats } from '@rookery/testing';
+import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, TestDatabase } from '@rookery/testing';
-import { deadLetterCommands, eventWorker, MessagingModule, messagingSettings, republishCommand } from '../../src';
+import { eventWorker, MessagingModule, messagingSettings, republishCommand } from '../../src';
 import { MarkNotesConsumer } from '../support/mark-notes.consumer';
-import { newDatabase, note, until } from '../support/service';
+import { newDatabase, note } from '../support/service';
 
 @Module({})
 class Root {}

@@ -1,12 +1,12 @@
 import type { PrivateNats, TestDatabase } from '@rookery/testing';
-import { startNats } from '@rookery/testing';
+import { startNats, until } from '@rookery/testing';
 import { connect } from 'nats';
 import type { NatsConnection } from 'nats';
 import { Metrics } from '@rookery/platform';
 import { OutboxReader } from '../../src/outbox-reader';
 import { Streams } from '../../src/streams';
 import { MarkNotesConsumer } from '../support/mark-notes.consumer';
-import { newDatabase, newProcess, note, range, until } from '../support/service';
+import { newDatabase, newProcess, note, range } from '../support/service';
 import type { TestProcess } from '../support/service';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };

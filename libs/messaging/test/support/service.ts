@@ -117,13 +117,4 @@ export function note(id: number): DomainEvent<PayloadOf<typeof noteDeleted>> {
   return noteDeleted.of({ aggregateId: id, actorId: 7, data });
 }
 
-/** Waits for a condition, 10 s at most. */
-export async function until(condition: () => Promise<boolean> | boolean, what = 'the condition', ms = 10_000) {
-  const end = Date.now() + ms;
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`${what} did not come about within ${ms} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 export const range = (count: number, first = 1): number[] => Array.from({ length: count }, (_, index) => first + index);

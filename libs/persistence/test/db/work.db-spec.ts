@@ -1,5 +1,6 @@
 import { broadcastMessageCreated, noteDeleted } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
+import { until } from '@rookery/testing';
 import { Client } from 'pg';
 import type { Pool } from 'pg';
 import { prepared } from '../../src';
@@ -208,7 +209,7 @@ describe('Work', () => {
     // A connection whose end has not been noticed yet may still be handed out.
     const works = () => service.work.run((tx) => tx.query<{ two: number }>('select 2 as two')).catch(() => null);
     let rows = await works();
-    for (let round = 0; rows === null && round < 20; round += 1) rows = await works();
+    await until(async () => (rows ??= await works()) !== null);
     expect(rows).toEqual([{ two: 2 }]);
   });
 

@@ -11,7 +11,7 @@ export const goodEnv = {
   MANAGEMENT_PORT: '0',
   SHUTDOWN_DELAY_MS: '0',
   ROOKERY_INTERNAL_SECRET: 's'.repeat(40),
-  ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+  ROOKERY_CONTEXT_KEYS: `k1/admin:${Buffer.alloc(32, 1).toString('base64')}`,
 };
 
 /** A child process that boots `tiny.process.ts`, with what it printed and how it ended. */
@@ -24,10 +24,14 @@ export class StartedProcess {
 
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = goodEnv) {
     const file = join(__dirname, 'tiny.process.ts');
-    this.child = spawn(process.execPath, ['-r', join(__dirname, 'typescript-hook.cjs'), file, ...args], {
-      env: { PATH: process.env['PATH'], ...env },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    });
+    this.child = spawn(
+      process.execPath,
+      ['-r', join(__dirname, '../../../../tools/jest/typescript-hook.cjs'), file, ...args],
+      {
+        env: { PATH: process.env['PATH'], ...env },
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      },
+    );
     this.child.stdout?.on('data', (data: Buffer) => (this.output += data.toString()));
     this.child.stderr?.on('data', (data: Buffer) => (this.errors += data.toString()));
     // The `close` event of a child does not come after `disconnect`.

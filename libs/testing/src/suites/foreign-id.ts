@@ -1,6 +1,7 @@
 import type { Viewer } from '@rookery/kernel';
+import { requestOf } from '../agent';
+import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
-import type { Method, Params } from '../client';
 
 export interface ForeignRequest {
   readonly method: Method;
@@ -11,7 +12,7 @@ export interface ForeignRequest {
 
 /**
  * A thing cannot be reached through a parent that is not its own, whatever the caller may do in both.
- * Shape: `untouched` reads the thing, to see that nothing changed it. Source: reliability-and-security 7.1 (API1).
+ * Shape: `untouched` reads the thing, to see that nothing changed it. Source: reference reliability 7.1 (API1).
  */
 export function foreignId(o: {
   readonly app: () => TestApp;
@@ -22,8 +23,7 @@ export function foreignId(o: {
   it('is not found through a foreign parent, and stays as it is', async () => {
     const before = await o.untouched?.();
     for (const { method, path, body } of await o.requests()) {
-      const request = o.app().as(o.viewer()).request(method, path);
-      const response = await (body === undefined ? request.send() : request.send(body));
+      const response = await requestOf(o.app().as(o.viewer()), method, path).send(body);
       expect({ method, path, status: response.status }).toEqual({ method, path, status: 404 });
     }
     expect(await o.untouched?.()).toEqual(before);

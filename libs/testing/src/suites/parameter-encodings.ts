@@ -1,16 +1,19 @@
 import type { Viewer } from '@rookery/kernel';
+import type { Test } from 'supertest';
+import { inBrackets, requestOf } from '../agent';
+import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
-import type { Method, Params, TestRequest } from '../client';
 
 /** The ways in which clients send the same parameters. */
-const ENCODINGS: Readonly<Record<string, (request: TestRequest, params: Params) => TestRequest>> = {
-  JSON: (request, params) => request.body(params),
-  'JSON of texts': (request, params) => request.body(asTexts(params)),
-  form: (request, params) => request.form(params),
-  multipart: (request, params) => request.multipart(params),
-  query: (request, params) => request.query(params),
-  'query with an empty JSON body': (request, params) => request.query(params).body({}),
-  'query with capitalised booleans': (request, params) => request.query(capitalised(params)),
+const ENCODINGS: Readonly<Record<string, (request: Test, params: Params) => Test>> = {
+  JSON: (request, params) => request.send(params),
+  'JSON of texts': (request, params) => request.send(asTexts(params)),
+  form: (request, params) => request.type('form').send(inBrackets(params)),
+  multipart: (request, params) =>
+    [...new URLSearchParams(inBrackets(params))].reduce((form, [name, value]) => form.field(name, value), request),
+  query: (request, params) => request.query(inBrackets(params)),
+  'query with an empty JSON body': (request, params) => request.query(inBrackets(params)).send({}),
+  'query with capitalised booleans': (request, params) => request.query(inBrackets(capitalised(params))),
 };
 
 /**
@@ -26,8 +29,7 @@ export function parameterEncodings(o: {
 }): void {
   it.each(Object.keys(ENCODINGS))('understands parameters as %s', async (encoding) => {
     const { viewer, method, path, params } = await o.to(encoding);
-    const request = ENCODINGS[encoding]!(o.app().as(viewer).request(method, path), params);
-    const response = await request.send();
+    const response = await ENCODINGS[encoding]!(requestOf(o.app().as(viewer), method, path), params);
     expect(response.status < 300 ? '' : `${response.status} ${response.text}`).toBe('');
     expect(o.seen(response.body as Record<string, unknown>)).toEqual(o.expected);
   });

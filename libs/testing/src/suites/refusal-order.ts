@@ -1,6 +1,8 @@
 import type { Viewer } from '@rookery/kernel';
+import type { Response } from 'supertest';
+import { inBrackets, requestOf } from '../agent';
+import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
-import type { Method, Params, TestResponse } from '../client';
 
 export interface RefusedEndpoint {
   readonly method: Method;
@@ -16,18 +18,20 @@ export interface RefusedEndpoint {
   readonly reader?: Viewer;
   /** May do it. */
   readonly allowed: Viewer;
+  /** Parameters are judged last, and what is wrong with them stands under `message` (`authorizeFirst`). */
+  readonly judgesParametersLast?: true;
 }
 
 /**
  * Refusals come in one order: token 401, scope 403, parameters 400, parent 404, permission 403; each earlier one is
  * told even when later ones hold too, so that nothing is learnt about what one may not see.
- * Source: decisions 1.
+ * Source: ADR 0003.
  */
 export function refusalOrder(app: () => TestApp, endpoint: () => RefusedEndpoint | Promise<RefusedEndpoint>): void {
-  const ask = async (who: (e: RefusedEndpoint) => Viewer, params: 'good' | 'bad'): Promise<TestResponse> => {
+  const ask = async (who: (e: RefusedEndpoint) => Viewer, params: 'good' | 'bad'): Promise<Response> => {
     const asked = await endpoint();
-    const request = app().as(who(asked)).request(asked.method, asked.path);
-    return asked.method === 'GET' ? request.query(asked[params]).send() : request.send(asked[params]);
+    const request = requestOf(app().as(who(asked)), asked.method, asked.path);
+    return asked.method === 'GET' ? request.query(inBrackets(asked[params])) : request.send(asked[params]);
   };
 
   describe('refusals', () => {
@@ -40,7 +44,15 @@ export function refusalOrder(app: () => TestApp, endpoint: () => RefusedEndpoint
       expect([response.status, (response.body as Params)['error']]).toEqual([403, 'insufficient_scope']);
     });
 
-    it('judge parameters before anything is looked up', async () => {
+    it('judge parameters before anything is looked up, unless the endpoint judges them last', async () => {
+      const asked = await endpoint();
+      if (asked.judgesParametersLast) {
+        expect((await ask((e) => e.outsider, 'bad')).status).toBe(404);
+        if (asked.reader !== undefined) expect((await ask((e) => e.reader!, 'bad')).status).toBe(403);
+        const last = await ask((e) => e.allowed, 'bad');
+        expect([last.status, typeof (last.body as Params)['message']]).toEqual([400, 'string']);
+        return;
+      }
       const response = await ask((e) => e.outsider, 'bad');
       expect([response.status, typeof (response.body as Params)['error']]).toEqual([400, 'string']);
     });

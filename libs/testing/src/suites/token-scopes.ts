@@ -2,30 +2,27 @@ import { registeredEndpoints, templatesOf } from '@rookery/api-v4';
 import type { EndpointRecord } from '@rookery/api-v4';
 import { scopesOpening, TOKEN_SCOPES } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
+import type { Response } from 'supertest';
+import { requestOf } from '../agent';
+import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
-import type { Method, Params, TestResponse } from '../client';
 
 /**
  * Every route of a service with every scope there is, against the table of scopes: whoever has none of those that open
  * the route is told so, with the scopes that would do; whoever has one is not. What the endpoint says otherwise is not
  * looked at, and the calls do not count as tests of the route.
  * Shape: `viewer` is an ordinary person without a token id; `params` passes the parameters of endpoints that judge them
- * first, by method and template. Source: reference identity-and-import 4.3, 4.4; ADR 0127.
+ * first, by method and template. Source: reference identity-and-import 4.3, 4.4.
  */
 export function tokenScopes(o: {
   readonly app: () => TestApp;
   readonly viewer: () => Viewer;
   readonly params?: Readonly<Record<string, Params>>;
 }): void {
-  const ask = (method: Method, template: string, scopes: readonly string[]): Promise<TestResponse> => {
-    const path = `//${template.slice(1).replace(/[:*][A-Za-z_]\w*/g, '1')}`;
-    const request = o
-      .app()
-      .as({ ...o.viewer(), tokenId: null, scopes })
-      .request(method, path)
-      .unseen();
-    const params = o.params?.[`${method} ${template}`];
-    return params === undefined ? request.send() : request.send(params);
+  const ask = (method: Method, template: string, scopes: readonly string[]): Promise<Response> => {
+    const agent = o.app().as({ ...o.viewer(), tokenId: null, scopes }, { unseen: true });
+    const path = template.replace(/[:*][A-Za-z_]\w*/g, '1');
+    return requestOf(agent, method, path).send(o.params?.[`${method} ${template}`]);
   };
 
   it.each(routesOf(registeredEndpoints()))('%s %s wants the scopes of the table', async (method, template) => {
@@ -50,9 +47,9 @@ function routesOf(endpoints: readonly EndpointRecord[]): [Method, string][] {
 }
 
 /** The body of a refusal for want of a scope; null for every other answer. */
-function refusalOf({ status, headers, body }: TestResponse): unknown {
+function refusalOf({ status, headers, body }: Response): unknown {
   if (status !== 403 || (body as Params | null)?.['error'] !== 'insufficient_scope') return null;
-  return { ...(body as Params), challenge: headers.get('www-authenticate') };
+  return { ...(body as Params), challenge: headers['www-authenticate'] ?? null };
 }
 
 function wantedOf(scope: string, opening: readonly string[] | null): unknown {

@@ -1,7 +1,8 @@
 import type { Role, Viewer, Visibility } from '@rookery/kernel';
 import { VISIBILITIES } from '@rookery/kernel';
+import { requestOf } from '../agent';
+import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
-import type { Method, Params } from '../client';
 
 /** How somebody stands to a project or group. */
 export type Standing = 'anonymous' | 'external' | 'outsider' | Role | 'admin';
@@ -31,20 +32,19 @@ export interface VisibilityTable {
   readonly from: (visibility: Visibility, standing: Standing) => Promise<Standpoint> | Standpoint;
   /** Status of somebody who sees the parent: 200 without. */
   readonly seen?: (standing: Standing, visibility: Visibility) => number;
-  /** Status of an anonymous caller wherever he asks, for endpoints that want a token. */
+  /** Status of an anonymous caller wherever they ask, for endpoints that want a token. */
   readonly anonymous?: 401;
 }
 
 /**
  * Every standing against every visibility: whoever may not know the parent is told 404, everybody else what `seen`
- * says. Source: reference identity-and-import 1.5, 12; reliability-and-security 7.1 (API1).
+ * says. Source: reference identity-and-import 1.5, 12; reference reliability 7.1 (API1).
  */
 export function visibility(table: VisibilityTable): void {
   describe.each(VISIBILITIES)('in a %s parent', (level) => {
-    it.each(STANDINGS)('tells %s only what he may know', async (standing) => {
+    it.each(STANDINGS)('tells %s only what they may know', async (standing) => {
       const { viewer, path, method = 'GET', body } = await table.from(level, standing);
-      const request = table.app().as(viewer).request(method, path);
-      const response = await (body === undefined ? request.send() : request.send(body));
+      const response = await requestOf(table.app().as(viewer), method, path).send(body);
       const wanted = expectation(table, level, standing);
       expect({ status: response.status, text: wanted === response.status ? '' : response.text }).toEqual({
         status: wanted,

@@ -1,0 +1,34 @@
+import { Controller } from '@nestjs/common';
+import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
+import { atLeast, Endpoint, one, project } from '@rookery/api-v4';
+import { featureFlagsClientPresenter } from './feature-flags-client.presenter';
+import { FeatureFlagsClientsService } from './feature-flags-clients.service';
+
+const SOURCE = 'reference packages-and-admin 9.3';
+
+@Controller()
+export class FeatureFlagsClientsController {
+  constructor(private readonly clients: FeatureFlagsClientsService) {}
+
+  @Endpoint('GET', '/projects/:id/feature_flags_client', {
+    about: 'The token by which clients ask for the feature flags of a project.',
+    source: SOURCE,
+    within: project(),
+    may: atLeast('maintainer'),
+    answers: one(featureFlagsClientPresenter),
+  })
+  show({ within }: Call<NoParams, ProjectScope>): Promise<{ readonly token: string }> {
+    return this.clients.show(within.id);
+  }
+
+  @Endpoint('POST', '/projects/:id/feature_flags_client/reset_token', {
+    about: 'Gives the project another token; the former one is refused.',
+    source: SOURCE,
+    within: project(),
+    may: atLeast('maintainer'),
+    answers: one(featureFlagsClientPresenter),
+  })
+  reset({ within }: Call<NoParams, ProjectScope>): Promise<{ readonly token: string }> {
+    return this.clients.reset(within.id);
+  }
+}

@@ -1,0 +1,11 @@
+import { Module } from '@nestjs/common';
+import { FeatureFlagsClientsController } from './feature-flags-clients.controller';
+import { FeatureFlagsClientsService } from './feature-flags-clients.service';
+
+/** Tokens by which applications ask for the feature flags of a project. */
+@Module({
+  controllers: [FeatureFlagsClientsController],
+  providers: [FeatureFlagsClientsService],
+  exports: [FeatureFlagsClientsService],
+})
+export class FeatureFlagsClientsModule {}

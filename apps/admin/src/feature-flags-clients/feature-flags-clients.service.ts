@@ -1,0 +1,72 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Unauthorized } from '@rookery/kernel';
+import { Database, prepared, Work } from '@rookery/persistence';
+import type { RowOf, Tx } from '@rookery/persistence';
+import type { FeatureFlagsClient } from './feature-flags-client.entity';
+import { newClientToken } from './feature-flags-client.entity';
+
+type ClientRow = RowOf<FeatureFlagsClient, 'token' | 'revision'>;
+
+const TOKEN = `insert into feature_flags_clients as c (project_id, token) values ($1, $2)
+  on conflict (project_id) do update set token = c.token returning token`;
+const RESET = `insert into feature_flags_clients (project_id, token) values ($1, $2)
+  on conflict (project_id) do update set token = excluded.token returning token`;
+const TOUCH = `insert into feature_flags_clients as c (project_id, token) values ($1, $2)
+  on conflict (project_id) do update set revision = c.revision + 1`;
+/** A project whose end has not had its effect yet is asked for by nobody. */
+const CLIENT = prepared(
+  'feature_flags_client',
+  `select c.token, c.revision from feature_flags_clients c
+   where c.project_id = $1 and exists (select 1 from directory_projects p where p.id = c.project_id)`,
+);
+
+/** Tokens by which clients ask for the feature flags of a project. Source: reference packages-and-admin 9.3. */
+@Injectable()
+export class FeatureFlagsClientsService {
+  constructor(
+    private readonly work: Work,
+    private readonly database: Database,
+  ) {}
+
+  /** The token of a project, which it has from the first time on that somebody wants to see it. */
+  show(projectId: number): Promise<{ readonly token: string }> {
+    return this.work.run((tx) => tokenOf(tx, TOKEN, projectId));
+  }
+
+  /** Whoever has the former token is refused from now on. */
+  reset(projectId: number): Promise<{ readonly token: string }> {
+    return this.work.run((tx) => tokenOf(tx, RESET, projectId));
+  }
+
+  /** The revision of a project's flags, for who has its token. Errors: Unauthorized. */
+  async revisionFor(projectId: number | undefined, token: string | undefined): Promise<number> {
+    if (projectId === undefined || token === undefined) throw new Unauthorized();
+    const [client] = await this.database.prepared<ClientRow>(CLIENT, [projectId]);
+    if (!client || !timingSafeEqual(digest(client.token), digest(token))) throw new Unauthorized();
+    return client.revision;
+  }
+}
+
+async function tokenOf(tx: Tx, sql: string, projectId: number): Promise<{ readonly token: string }> {
+  const [client] = await tx.query<{ token: string }>(sql, [projectId, newClientToken()]);
+  return client!;
+}
+
+/** Of equal length, whatever was sent. */
+function digest(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/**
+ * Says that flags or lists of a project change in this transaction: clients fetch them anew afterwards. To be called
+ * before anything else is locked, since it makes those who change the same project wait for each other.
+ */
+export async function touchFeatureFlags(tx: Tx, projectId: number): Promise<void> {
+  await tx.query(TOUCH, [projectId, newClientToken()]);
+}
+
+/** For projects that are gone. */
+export async function dropFeatureFlagsClients(tx: Tx, projectIds: readonly number[]): Promise<void> {
+  await tx.query('delete from feature_flags_clients where project_id = any($1::bigint[])', [projectIds]);
+}

@@ -1,0 +1,55 @@
+import { InvalidAsSaid, nothingLeft } from '@rookery/kernel';
+import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { areUserXids, USER_XIDS_RULE } from './user-xids';
+
+/** What is said of a list; what is left out keeps its value. */
+export interface UserListInput {
+  readonly name?: string;
+  readonly user_xids?: string;
+}
+
+/** Users of some application, by ids of theirs, for the strategies of feature flags. */
+@Entity('feature_flags_user_lists')
+@Check('ck_feature_flags_user_lists_name', 'char_length(name) <= 255')
+@Unique('uq_feature_flags_user_lists_iid', ['projectId', 'iid'])
+@Unique('uq_feature_flags_user_lists_name', ['projectId', 'name'])
+@Index('ix_feature_flags_user_lists_project_id', ['projectId', 'id'])
+export class UserList {
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_feature_flags_user_lists',
+  })
+  id: number;
+  @Column({ type: 'bigint' }) projectId: number;
+  /** Counts within the project. */
+  @Column({ type: 'bigint' }) iid: number;
+  @Column({ type: 'text' }) name: string;
+  /** Shape: `a,b,c`. */
+  @Column({ type: 'text' }) userXids: string;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
+
+  static write(input: Required<UserListInput>, now: Date): UserList {
+    const list = new UserList();
+    list.createdAt = now;
+    list.updatedAt = now;
+    list.change(input, now);
+    return list;
+  }
+
+  /** Errors: InvalidAsSaid. */
+  change(input: UserListInput, now: Date): void {
+    const { name = this.name, user_xids = this.userXids, ...rest } = input;
+    nothingLeft(rest);
+    if (name !== this.name || user_xids !== this.userXids) this.updatedAt = now;
+    this.name = name;
+    this.userXids = user_xids;
+    const problems = [
+      ...(name.trim() === '' ? ["Name can't be blank"] : []),
+      ...([...name].length > 255 ? ['Name is too long (maximum is 255 characters)'] : []),
+      ...(areUserXids(user_xids) ? [] : [`User xids user_xids ${USER_XIDS_RULE}`]),
+    ];
+    if (problems.length > 0) throw new InvalidAsSaid(problems);
+  }
+}

@@ -1,0 +1,25 @@
+import type { ProjectScope } from '@rookery/api-v4';
+import { instant, int, presenter, text } from '@rookery/api-v4';
+import type { UserList } from './user-list.entity';
+
+/** A list in its project, whose path its own begins with. */
+export interface ShownUserList {
+  readonly list: UserList;
+  readonly project: Pick<ProjectScope, 'fullPath'>;
+}
+
+const pathOf = ({ list, project }: ShownUserList): string =>
+  `/${project.fullPath}/-/feature_flags_user_lists/${list.iid}`;
+
+/** Source: requirements 3 §2 Feature flag user list; reference packages-and-admin 9.1. */
+export const userListPresenter = presenter<ShownUserList>('FeatureFlagUserList').fields({
+  id: [int, ({ list }) => list.id],
+  iid: [int, ({ list }) => list.iid],
+  project_id: [int, ({ list }) => list.projectId],
+  name: [text, ({ list }) => list.name],
+  user_xids: [text, ({ list }) => list.userXids, { about: 'Ids of users, with commas between them.' }],
+  created_at: [instant, ({ list }) => list.createdAt],
+  updated_at: [instant, ({ list }) => list.updatedAt],
+  path: [text, pathOf],
+  edit_path: [text, (shown) => `${pathOf(shown)}/edit`],
+});

@@ -1,0 +1,29 @@
+import { Text } from '@rookery/api-v4';
+import type { NothingBut } from '@rookery/kernel';
+import type { UserListInput } from './user-list.entity';
+import type { UserListFilters } from './user-lists.service';
+
+/** One library writes `user_x_ids`. Source: reference packages-and-admin 13. */
+const IDS = {
+  about: 'Ids of users, with commas between them; none when it is empty.',
+  alias: 'user_x_ids',
+} as const;
+
+export class ListUserLists implements NothingBut<UserListFilters, ListUserLists> {
+  @Text({ optional: true, about: 'Words that the name has, in any order, ignoring case.' }) search?: string;
+}
+
+/** Source: requirements 3 §4 Feature flag user lists; reference packages-and-admin 9.1. */
+export class CreateUserList implements NothingBut<UserListInput, CreateUserList> {
+  @Text() name: string;
+  @Text(IDS) user_xids: string;
+}
+
+export class OneUserList {
+  @Text({ in: 'path' }) iid: string;
+}
+
+export class UpdateUserList extends OneUserList implements NothingBut<UserListInput, UpdateUserList, 'iid'> {
+  @Text({ optional: true }) name?: string;
+  @Text({ ...IDS, optional: true }) user_xids?: string;
+}

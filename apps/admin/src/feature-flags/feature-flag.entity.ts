@@ -1,0 +1,67 @@
+import { InvalidAsSaid, nothingLeft } from '@rookery/kernel';
+import { Check, Column, Entity, PrimaryGeneratedColumn, Unique } from 'typeorm';
+
+/** What is said of a flag itself; what is left out keeps its value. */
+export interface FeatureFlagFields {
+  readonly name?: string;
+  readonly description?: string | null;
+  readonly active?: boolean;
+}
+
+/** Units: characters. */
+const LONGEST_NAME = 63;
+const LONGEST_DESCRIPTION = 255;
+const NAME = /^[a-z][a-z0-9_-]*$/;
+
+/** Something of an application that is switched on for some of its users. Source: reference packages-and-admin 9.2. */
+@Entity('feature_flags')
+@Check('ck_feature_flags_name', 'char_length(name) <= 63')
+@Unique('uq_feature_flags_name', ['projectId', 'name'])
+export class FeatureFlag {
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_feature_flags',
+  })
+  id: number;
+  @Column({ type: 'bigint' }) projectId: number;
+  @Column({ type: 'text' }) name: string;
+  @Column({ type: 'text', nullable: true }) description: string | null;
+  @Column({ type: 'boolean', default: true }) active: boolean;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
+
+  static write(input: FeatureFlagFields, now: Date): FeatureFlag {
+    const flag = new FeatureFlag();
+    flag.description = null;
+    flag.active = true;
+    flag.createdAt = now;
+    flag.change(input, now);
+    return flag;
+  }
+
+  /** Errors: InvalidAsSaid. */
+  change(input: FeatureFlagFields, now: Date): void {
+    const { name = this.name, description = this.description, active = this.active, ...rest } = input;
+    nothingLeft(rest);
+    this.name = name;
+    this.description = description;
+    this.active = active;
+    this.updatedAt = now;
+    const problems = this.problems();
+    if (problems.length > 0) throw new InvalidAsSaid(problems);
+  }
+
+  private problems(): string[] {
+    if (this.name.trim() === '') return ["Name can't be blank"];
+    return [
+      ...(this.name.length > LONGEST_NAME ? [`Name is too long (maximum is ${LONGEST_NAME} characters)`] : []),
+      ...(NAME.test(this.name)
+        ? []
+        : ["Name can contain only lowercase letters, digits, '_' and '-'. Must start with a letter"]),
+      ...([...(this.description ?? '')].length > LONGEST_DESCRIPTION
+        ? [`Description is too long (maximum is ${LONGEST_DESCRIPTION} characters)`]
+        : []),
+    ];
+  }
+}

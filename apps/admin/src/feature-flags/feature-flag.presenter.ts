@@ -1,0 +1,31 @@
+import { any, bool, instant, int, list, nullable, object, presenter, text } from '@rookery/api-v4';
+import type { ShownFlag } from './feature-flags.service';
+import type { StrategyRow } from './feature-flags.queries';
+
+const scope = object<{ id: number; environment_scope: string }>({ id: int, environment_scope: text });
+const userList = object<{ id: number; iid: number; name: string; user_xids: string }>({
+  id: int,
+  iid: int,
+  name: text,
+  user_xids: text,
+});
+
+const strategy = presenter<StrategyRow>('FeatureFlagStrategy').fields({
+  id: [int, (one) => one.id],
+  name: [text, (one) => one.name],
+  parameters: [any, (one) => one.parameters],
+  scopes: [list(scope), (one) => one.scopes],
+  user_list: [nullable(userList), (one) => one.user_list],
+});
+
+/** Source: reference packages-and-admin 9.2. */
+export const featureFlagPresenter = presenter<ShownFlag>('FeatureFlag').fields({
+  name: [text, ({ flag }) => flag.name],
+  description: [nullable(text), ({ flag }) => flag.description],
+  active: [bool, ({ flag }) => flag.active],
+  version: [text, () => 'new_version_flag'],
+  created_at: [instant, ({ flag }) => flag.createdAt],
+  updated_at: [instant, ({ flag }) => flag.updatedAt],
+  scopes: [list(any), () => [], { about: 'Empty: environments stand at the strategies.' }],
+  strategies: [list(strategy.asField()), ({ strategies }) => strategies],
+});

@@ -1,0 +1,82 @@
+import { Controller } from '@nestjs/common';
+import type { Call, ProjectScope } from '@rookery/api-v4';
+import { atLeast, created, Endpoint, one, page, project } from '@rookery/api-v4';
+import { Refused } from '@rookery/kernel';
+import type { Page, SignedInViewer } from '@rookery/kernel';
+import { featureFlagPresenter } from './feature-flag.presenter';
+import { CreateFeatureFlag, ListFeatureFlags, OneFeatureFlag, UpdateFeatureFlag } from './feature-flags.dto';
+import { FeatureFlagsService } from './feature-flags.service';
+import type { ShownFlag } from './feature-flags.service';
+
+const SHARED = {
+  source: 'reference packages-and-admin 9.2',
+  within: project(),
+  may: atLeast('developer'),
+} as const;
+const BASE = '/projects/:id/feature_flags';
+
+type Of<P> = Call<P, ProjectScope, SignedInViewer>;
+
+@Controller()
+export class FeatureFlagsController {
+  constructor(private readonly flags: FeatureFlagsService) {}
+
+  @Endpoint('GET', BASE, {
+    ...SHARED,
+    about: 'Feature flags of a project, by name.',
+    params: ListFeatureFlags,
+    answers: page(featureFlagPresenter),
+  })
+  list({ within, params, page }: Of<ListFeatureFlags>): Promise<Page<ShownFlag>> {
+    return this.flags.list(within.id, params, page);
+  }
+
+  @Endpoint('POST', BASE, {
+    ...SHARED,
+    about: 'Makes a feature flag.',
+    params: CreateFeatureFlag,
+    answers: created(featureFlagPresenter),
+    fails: [404],
+  })
+  create({ within, params: { version, ...input }, viewer }: Of<CreateFeatureFlag>): Promise<ShownFlag> {
+    if (version !== undefined && version !== 'new_version_flag') {
+      throw new Refused('Version is invalid', { verbatim: true });
+    }
+    return this.flags.create(within.id, input, viewer.userId);
+  }
+
+  @Endpoint('GET', `${BASE}/:feature_flag_name`, {
+    ...SHARED,
+    about: 'One feature flag.',
+    params: OneFeatureFlag,
+    answers: one(featureFlagPresenter),
+    fails: [404],
+  })
+  show({ within, params }: Of<OneFeatureFlag>): Promise<ShownFlag> {
+    return this.flags.show(within.id, params.feature_flag_name);
+  }
+
+  @Endpoint('PUT', `${BASE}/:feature_flag_name`, {
+    ...SHARED,
+    about:
+      'Changes what is sent of a feature flag; strategies and scopes with an id are changed or go, others are new.',
+    params: UpdateFeatureFlag,
+    answers: one(featureFlagPresenter),
+    fails: [404],
+  })
+  update({ within, params, viewer }: Of<UpdateFeatureFlag>): Promise<ShownFlag> {
+    const { feature_flag_name: name, ...input } = params;
+    return this.flags.update(within.id, name, input, viewer.userId);
+  }
+
+  @Endpoint('DELETE', `${BASE}/:feature_flag_name`, {
+    ...SHARED,
+    about: 'Removes a feature flag, and answers what it was.',
+    params: OneFeatureFlag,
+    answers: one(featureFlagPresenter),
+    fails: [404],
+  })
+  remove({ within, params, viewer }: Of<OneFeatureFlag>): Promise<ShownFlag> {
+    return this.flags.remove(within.id, params.feature_flag_name, viewer.userId);
+  }
+}

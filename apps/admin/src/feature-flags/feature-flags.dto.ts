@@ -1,0 +1,58 @@
+import { AnyValue, Flag, Int, ListOfHashes, OneOf, Text } from '@rookery/api-v4';
+import type { NothingBut } from '@rookery/kernel';
+import type { FeatureFlagFilters, FeatureFlagInput } from './feature-flags.service';
+import type { ScopeInput, StrategyInput } from './flag-strategies';
+
+const MOST = 100;
+const VERSION = 'Only `new_version_flag`.';
+
+export class ListFeatureFlags implements NothingBut<FeatureFlagFilters, ListFeatureFlags> {
+  @OneOf(['enabled', 'disabled'], { optional: true }) scope?: 'enabled' | 'disabled';
+}
+
+class NewScope implements NothingBut<ScopeInput, NewScope> {
+  @Text({ about: '`*` stands for any run of characters.' }) environment_scope: string;
+}
+class ChangedScope implements NothingBut<ScopeInput, ChangedScope> {
+  @Int({ optional: true, about: 'Of a scope that there is; a new one without.' }) id?: number;
+  @Text({ optional: true }) environment_scope?: string;
+  @Flag({ optional: true, about: 'It goes.' }) _destroy?: boolean;
+}
+
+class NewStrategy implements NothingBut<StrategyInput, NewStrategy> {
+  @Text() name: string;
+  @AnyValue({ optional: true, about: 'A hash, also as JSON text.' }) parameters?: unknown;
+  @Int({ optional: true, nullable: true }) user_list_id?: number | null;
+  @ListOfHashes(() => NewScope, { optional: true, max: MOST }) scopes?: readonly NewScope[];
+}
+class ChangedStrategy implements NothingBut<StrategyInput, ChangedStrategy> {
+  @Int({ optional: true, about: 'Of a strategy that there is; a new one without.' }) id?: number;
+  @Text({ optional: true }) name?: string;
+  @AnyValue({ optional: true, about: 'A hash, also as JSON text.' }) parameters?: unknown;
+  @Int({ optional: true, nullable: true }) user_list_id?: number | null;
+  @ListOfHashes(() => ChangedScope, { optional: true, max: MOST }) scopes?: readonly ChangedScope[];
+  @Flag({ optional: true, about: 'It goes.' }) _destroy?: boolean;
+}
+
+/** Source: reference packages-and-admin 9.2. */
+export class CreateFeatureFlag implements NothingBut<FeatureFlagInput, CreateFeatureFlag, 'version'> {
+  @Text() name: string;
+  @Text({ optional: true, about: VERSION }) version?: string;
+  @Text({ optional: true, nullable: true }) description?: string | null;
+  @Flag({ optional: true, about: 'Default: true.' }) active?: boolean;
+  @ListOfHashes(() => NewStrategy, { optional: true, max: MOST }) strategies?: readonly NewStrategy[];
+}
+
+export class OneFeatureFlag {
+  @Text({ in: 'path' }) feature_flag_name: string;
+}
+
+export class UpdateFeatureFlag
+  extends OneFeatureFlag
+  implements NothingBut<FeatureFlagInput, UpdateFeatureFlag, 'feature_flag_name'>
+{
+  @Text({ optional: true, about: 'The new name.' }) name?: string;
+  @Text({ optional: true, nullable: true }) description?: string | null;
+  @Flag({ optional: true }) active?: boolean;
+  @ListOfHashes(() => ChangedStrategy, { optional: true, max: MOST }) strategies?: readonly ChangedStrategy[];
+}

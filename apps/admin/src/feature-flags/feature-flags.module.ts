@@ -1,0 +1,25 @@
+import { Module } from '@nestjs/common';
+import { droppedWithProjects } from '@rookery/directory';
+import { dropFeatureFlagsClients } from '../feature-flags-clients/feature-flags-clients.service';
+import { FeatureFlagsClientsModule } from '../feature-flags-clients/feature-flags-clients.module';
+import { userLists } from '../feature-flags-user-lists/user-lists.service';
+import { FeatureFlagsController } from './feature-flags.controller';
+import { featureFlags, FeatureFlagsService } from './feature-flags.service';
+import { UnleashController } from './unleash/unleash.controller';
+
+/** Lists go after the strategies that have them. */
+export const flagsOfProjects: Parameters<typeof droppedWithProjects>[0] = {
+  async drop(tx, kind, projectIds) {
+    await featureFlags.drop(tx, kind, projectIds);
+    await userLists.drop(tx, kind, projectIds);
+    await dropFeatureFlagsClients(tx, projectIds);
+  },
+};
+
+/** Things of an application that are switched on for some of its users, project by project. */
+@Module({
+  imports: [FeatureFlagsClientsModule],
+  controllers: [FeatureFlagsController, UnleashController, droppedWithProjects(flagsOfProjects, 'drop-feature-flags')],
+  providers: [FeatureFlagsService],
+})
+export class FeatureFlagsModule {}

@@ -1,0 +1,127 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { featureFlagCreated, featureFlagDeleted, featureFlagUpdated } from '@rookery/contracts';
+import type { EventDefinition } from '@rookery/contracts';
+import { CLOCK, InvalidAsSaid } from '@rookery/kernel';
+import type { Clock, Page, PageRequest } from '@rookery/kernel';
+import type { AllFilters, By, Collection, Tx } from '@rookery/persistence';
+import { collection, Database, Work } from '@rookery/persistence';
+import { touchFeatureFlags } from '../feature-flags-clients/feature-flags-clients.service';
+import { checkXidsOf } from '../feature-flags-user-lists/user-lists.service';
+import { FeatureFlag } from './feature-flag.entity';
+import type { FeatureFlagFields } from './feature-flag.entity';
+import { strategiesOf } from './feature-flags.queries';
+import type { StrategyRow } from './feature-flags.queries';
+import { changeStrategies } from './flag-strategies';
+import type { StrategyInput } from './flag-strategies';
+
+export interface FeatureFlagFilters {
+  readonly scope?: 'enabled' | 'disabled';
+}
+export interface FeatureFlagInput extends FeatureFlagFields {
+  readonly strategies?: readonly StrategyInput[];
+}
+
+/** A flag with its strategies. */
+export interface ShownFlag {
+  readonly flag: FeatureFlag;
+  readonly strategies: readonly StrategyRow[];
+}
+
+const FILTERS: AllFilters<FeatureFlagFilters> = {
+  scope: (scope) => (scope === 'enabled' ? 'row.active' : 'not row.active'),
+};
+
+const announce =
+  (event: EventDefinition & Pick<typeof featureFlagCreated, 'of'>) => (flag: FeatureFlag, actorId: number | null) =>
+    event.of({ aggregateId: flag.id, actorId, data: { feature_flag_id: flag.id, project_id: flag.projectId } });
+
+export const featureFlags = collection<FeatureFlag, FeatureFlagFilters>(FeatureFlag, {
+  within: 'projectId',
+  order: { name: 'ASC' },
+  filters: FILTERS,
+  created: announce(featureFlagCreated),
+  changed: announce(featureFlagUpdated),
+  removed: announce(featureFlagDeleted),
+  taken: { uq_feature_flags_name: () => new InvalidAsSaid(['Name has already been taken']) },
+});
+
+const MOST_FLAGS = 200;
+
+/** Flags of a project with their strategies; clients hear of each change. Source: reference packages-and-admin 9.2. */
+@Injectable()
+export class FeatureFlagsService {
+  private readonly flags: Collection<FeatureFlag, FeatureFlagFilters>;
+
+  constructor(
+    work: Work,
+    private readonly database: Database,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.flags = featureFlags.on(work);
+  }
+
+  async list(projectId: number, filters: FeatureFlagFilters, page: PageRequest): Promise<Page<ShownFlag>> {
+    const found = await this.flags.list({ within: projectId, filters, page });
+    const strategies = await strategiesOf(
+      this.database,
+      found.rows.map((flag) => flag.id),
+    );
+    return { ...found, rows: found.rows.map((flag) => ({ flag, strategies: strategies.get(flag.id)! })) };
+  }
+
+  /** Errors: NotFound, as of all that take a name. */
+  async show(projectId: number, name: string): Promise<ShownFlag> {
+    return this.shown(await this.flags.find({ name }, projectId));
+  }
+
+  /** Errors: InvalidAsSaid, also for a taken name and past the 200th flag; NotFound for a list that is not the project's. */
+  async create(projectId: number, input: FeatureFlagInput, actorId: number): Promise<ShownFlag> {
+    const { strategies = [], ...fields } = input;
+    const made = FeatureFlag.write(fields, this.clock.now());
+    const flag = await this.flags.create(made, touching(projectId, actorId), async (row, tx) => {
+      await checkNumber(tx, projectId);
+      await changeStrategies(tx, row, strategies);
+      await checkXidsOf(tx, projectId);
+    });
+    return this.shown(flag);
+  }
+
+  /** Nothing sent is no change. Errors: as of `create`. */
+  async update(projectId: number, name: string, input: FeatureFlagInput, actorId: number): Promise<ShownFlag> {
+    const { strategies = [], ...fields } = input;
+    if (strategies.length === 0 && Object.values(fields).every((value) => value === undefined)) {
+      return this.show(projectId, name);
+    }
+    const change = async (flag: FeatureFlag, tx: Tx): Promise<void> => {
+      flag.change(fields, this.clock.now());
+      await changeStrategies(tx, flag, strategies);
+      await checkXidsOf(tx, projectId);
+    };
+    return this.shown(await this.flags.change({ name }, change, touching(projectId, actorId)));
+  }
+
+  /** What it was. */
+  async remove(projectId: number, name: string, actorId: number): Promise<ShownFlag> {
+    let strategies: readonly StrategyRow[] = [];
+    const flag = await this.flags.remove({ name }, touching(projectId, actorId), async (row, tx) => {
+      strategies = (await strategiesOf(tx, [row.id])).get(row.id)!;
+    });
+    return { flag, strategies };
+  }
+
+  private async shown(flag: FeatureFlag): Promise<ShownFlag> {
+    return { flag, strategies: (await strategiesOf(this.database, [flag.id])).get(flag.id)! };
+  }
+}
+
+function touching(projectId: number, actorId: number): By {
+  return { within: projectId, actorId, before: (tx) => touchFeatureFlags(tx, projectId) };
+}
+
+/** Two that make one at the same time wait for each other (`touchFeatureFlags`). */
+async function checkNumber(tx: Tx, projectId: number): Promise<void> {
+  const sql = 'select count(*)::int as count from feature_flags where project_id = $1';
+  const [row] = await tx.query<{ count: number }>(sql, [projectId]);
+  if (row!.count > MOST_FLAGS)
+    throw new InvalidAsSaid([`Maximum number of project feature flags (${MOST_FLAGS}) exceeded`]);
+}

@@ -1,0 +1,161 @@
+import { InvalidAsSaid, NotFound } from '@rookery/kernel';
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { FeatureFlagScope, FeatureFlagStrategy } from './feature-flag-strategy.entity';
+import { problemsOfNumbers, problemsOfScopes, problemsOfStrategy } from './strategy-rules';
+
+/** What is said of a scope: of one that there is, by its id, or of a new one. */
+export interface ScopeInput {
+  readonly id?: number;
+  readonly environment_scope?: string;
+  readonly _destroy?: boolean;
+}
+
+/** The same of a strategy. Shape: `parameters` may be JSON text, as forms have no other way to send them. */
+export interface StrategyInput {
+  readonly id?: number;
+  readonly name?: string;
+  readonly parameters?: unknown;
+  readonly user_list_id?: number | null;
+  readonly scopes?: readonly ScopeInput[];
+  readonly _destroy?: boolean;
+}
+
+interface Held {
+  readonly strategy: FeatureFlagStrategy;
+  scopes: FeatureFlagScope[];
+  /** False for parameters that are no hash. */
+  isReadable: boolean;
+}
+
+const LIST = prepared(
+  'feature_flag_strategies_list',
+  'select 1 from feature_flags_user_lists where id = $1 and project_id = $2 for key share',
+);
+
+/**
+ * Brings the strategies of a flag to what was sent: those with an id are changed or go, others are new.
+ * Errors: NotFound for an id that is not the flag's, or a list that is not the project's; InvalidAsSaid for the whole.
+ */
+export async function changeStrategies(
+  tx: Tx,
+  flag: { readonly id: number; readonly projectId: number },
+  inputs: readonly StrategyInput[],
+): Promise<void> {
+  const held = await heldBy(tx, flag.id);
+  const changed: Held[] = [];
+  const gone: number[] = [];
+  for (const input of inputs) {
+    const one = input.id === undefined ? begun(flag.id) : held.get(input.id);
+    if (!one) throw new NotFound();
+    if (input._destroy === true) {
+      if (input.id !== undefined) gone.push(input.id);
+      continue;
+    }
+    await change(tx, one, input, flag.projectId);
+    if (!changed.includes(one)) changed.push(one);
+  }
+  for (const id of gone) held.delete(id);
+  check([...new Set([...held.values(), ...changed])].filter(({ strategy }) => !gone.includes(strategy.id)));
+  if (gone.length > 0) await tx.manager.delete(FeatureFlagStrategy, gone);
+  await write(
+    tx,
+    changed.filter(({ strategy }) => !gone.includes(strategy.id)),
+  );
+}
+
+async function heldBy(tx: Tx, flagId: number): Promise<Map<number, Held>> {
+  const strategies = await tx.manager.find(FeatureFlagStrategy, {
+    where: { featureFlagId: flagId },
+    order: { id: 'ASC' },
+  });
+  const held = new Map(
+    strategies.map((strategy): [number, Held] => [strategy.id, { strategy, scopes: [], isReadable: true }]),
+  );
+  const scopes = await tx.manager
+    .createQueryBuilder(FeatureFlagScope, 'scope')
+    .where('scope.strategyId = any(:ids)', { ids: [...held.keys()] })
+    .orderBy('scope.id')
+    .getMany();
+  for (const scope of scopes) held.get(scope.strategyId)!.scopes.push(scope);
+  return held;
+}
+
+function begun(flagId: number): Held {
+  const strategy = new FeatureFlagStrategy();
+  Object.assign(strategy, { featureFlagId: flagId, name: '', parameters: {}, userListId: null });
+  return { strategy, scopes: [], isReadable: true };
+}
+
+async function change(tx: Tx, held: Held, input: StrategyInput, projectId: number): Promise<void> {
+  const { user_list_id: listId } = input;
+  if (typeof listId === 'number' && (await tx.prepared(LIST, [listId, projectId])).length === 0) {
+    throw new NotFound('Not Found', { verbatim: true });
+  }
+  const parameters = input.parameters === undefined ? undefined : hashOf(input.parameters);
+  if (parameters === null) held.isReadable = false;
+  held.strategy.change({
+    ...(input.name === undefined ? {} : { name: input.name }),
+    ...(parameters ? { parameters } : {}),
+    ...(listId === undefined ? {} : { userListId: listId }),
+  });
+  for (const scope of input.scopes ?? []) changeScope(held, scope);
+}
+
+function changeScope(held: Held, input: ScopeInput): void {
+  const known = input.id === undefined ? undefined : held.scopes.find((scope) => scope.id === input.id);
+  if (input.id !== undefined && !known) throw new NotFound();
+  if (input._destroy === true) {
+    held.scopes = held.scopes.filter((scope) => scope !== known);
+    return;
+  }
+  const scope = known ?? new FeatureFlagScope();
+  scope.environmentScope = input.environment_scope ?? scope.environmentScope ?? '';
+  if (!known) held.scopes.push(scope);
+}
+
+/** Null for what is no hash. */
+function hashOf(value: unknown): Record<string, unknown> | null {
+  if (typeof value === 'string') {
+    try {
+      return hashOf(JSON.parse(value) as unknown as object);
+    } catch {
+      return null;
+    }
+  }
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+}
+
+function check(strategies: readonly Held[]): void {
+  const problems = strategies.flatMap(({ strategy: { name, parameters, userListId }, scopes, isReadable }) => [
+    ...problemsOfStrategy({ name, parameters: isReadable ? parameters : null, hasList: userListId !== null }),
+    ...problemsOfScopes(scopes.map((scope) => scope.environmentScope)),
+  ]);
+  const mostScopes = Math.max(0, ...strategies.map(({ scopes }) => scopes.length));
+  const all = [...new Set([...problems, ...problemsOfNumbers(strategies.length, mostScopes)])];
+  if (all.length > 0) throw new InvalidAsSaid(all);
+}
+
+async function write(tx: Tx, changed: readonly Held[]): Promise<void> {
+  const { manager } = tx;
+  const made = changed.filter(({ strategy }) => strategy.id === undefined).map(({ strategy }) => strategy);
+  if (made.length > 0) await manager.insert(FeatureFlagStrategy, made as object[]);
+  const kept = changed.filter(({ strategy }) => !made.includes(strategy));
+  for (const { strategy, scopes } of kept) {
+    const { id, name, parameters, userListId } = strategy;
+    await manager.update(FeatureFlagStrategy, id, { name, parameters, userListId } as object);
+    const ids = scopes.flatMap((scope) => scope.id ?? []);
+    await tx.query('delete from feature_flag_scopes where strategy_id = $1 and id <> all($2::bigint[])', [id, ids]);
+  }
+  const scopes = changed.flatMap(({ strategy, scopes: own }) =>
+    own.map((scope) => Object.assign(scope, { strategyId: strategy.id })),
+  );
+  const madeScopes = scopes.filter((scope) => scope.id === undefined);
+  if (madeScopes.length > 0) await manager.insert(FeatureFlagScope, madeScopes);
+  await tx.query(
+    `update feature_flag_scopes c set environment_scope = sent.scope
+     from unnest($1::bigint[], $2::text[]) sent (id, scope)
+     where c.id = sent.id and c.environment_scope <> sent.scope`,
+    [scopes.map((scope) => scope.id), scopes.map((scope) => scope.environmentScope)],
+  );
+}

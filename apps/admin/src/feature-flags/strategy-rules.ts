@@ -1,0 +1,94 @@
+import { areUserXids, USER_XIDS_RULE } from '../feature-flags-user-lists/user-xids';
+
+/** Source: reference packages-and-admin 9.2. */
+export const STRATEGY_NAMES = [
+  'default',
+  'gitlabUserList',
+  'gradualRolloutUserId',
+  'flexibleRollout',
+  'userWithId',
+] as const;
+export type StrategyName = (typeof STRATEGY_NAMES)[number];
+
+/** The strategy whose users are those of a list. */
+export const USER_LIST_STRATEGY: StrategyName = 'gitlabUserList';
+
+type Rule = (value: unknown) => string | null;
+
+const groupId: Rule = (value) =>
+  typeof value === 'string' && /^[a-z]{1,32}$/.test(value) ? null : 'groupId parameter is invalid';
+const share =
+  (name: string): Rule =>
+  (value) =>
+    typeof value === 'string' && /^(?:\d|[1-9]\d|100)$/.test(value)
+      ? null
+      : `${name} must be a string between 0 and 100 inclusive`;
+const STICKINESS = ['default', 'userId', 'sessionId', 'random'];
+const stickiness: Rule = (value) =>
+  STICKINESS.includes(value as string) ? null : 'stickiness parameter must be default, userId, sessionId, or random';
+const userIds: Rule = (value) => (typeof value === 'string' && areUserXids(value) ? null : `userIds ${USER_XIDS_RULE}`);
+
+/** Parameters by strategy: these and no others. */
+const PARAMETERS: Readonly<Record<StrategyName, Readonly<Record<string, Rule>>>> = {
+  default: {},
+  gitlabUserList: {},
+  userWithId: { userIds },
+  gradualRolloutUserId: { groupId, percentage: share('percentage') },
+  flexibleRollout: { groupId, rollout: share('rollout'), stickiness },
+};
+
+export function isStrategyName(name: string): name is StrategyName {
+  return (STRATEGY_NAMES as readonly string[]).includes(name);
+}
+
+/** What is wrong with a strategy, in the words of the API. */
+export function problemsOfStrategy(strategy: {
+  readonly name: string;
+  readonly parameters: Readonly<Record<string, unknown>> | null;
+  readonly hasList: boolean;
+}): string[] {
+  const { name, parameters, hasList } = strategy;
+  if (!isStrategyName(name)) return ['strategy name is invalid'];
+  const needsList = name === USER_LIST_STRATEGY;
+  const listProblem = needsList === hasList ? [] : [`user list ${needsList ? "can't be blank" : 'must be blank'}`];
+  return [...problemsOfParameters(PARAMETERS[name], parameters), ...listProblem];
+}
+
+function problemsOfParameters(
+  rules: Readonly<Record<string, Rule>>,
+  parameters: Readonly<Record<string, unknown>> | null,
+): string[] {
+  const names = Object.keys(rules);
+  const given = Object.keys(parameters ?? {});
+  if (parameters === null || given.length !== names.length || given.some((name) => !Object.hasOwn(rules, name))) {
+    return ['parameters are invalid'];
+  }
+  return names.flatMap((name) => rules[name]!(parameters[name]) ?? []);
+}
+
+/** Units: characters. */
+const LONGEST_SCOPE = 255;
+const SCOPE = /^[\w/${}. *-]+$/;
+
+/** What is wrong with the environments that a strategy is for. */
+export function problemsOfScopes(scopes: readonly string[]): string[] {
+  return [
+    ...(scopes.every((scope) => SCOPE.test(scope))
+      ? []
+      : ["environment scope can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', '*' and spaces"]),
+    ...(scopes.every((scope) => scope.length <= LONGEST_SCOPE)
+      ? []
+      : [`environment scope is too long (maximum is ${LONGEST_SCOPE} characters)`]),
+    ...(new Set(scopes).size === scopes.length ? [] : ['environment scope has already been taken']),
+  ];
+}
+
+const MOST = 50;
+
+/** What a flag may not have more of: clients fetch all of it, again and again. */
+export function problemsOfNumbers(strategies: number, scopes: number): string[] {
+  return [
+    ...(strategies > MOST ? [`Maximum number of strategies (${MOST}) exceeded`] : []),
+    ...(scopes > MOST ? [`Maximum number of scopes (${MOST}) exceeded`] : []),
+  ];
+}

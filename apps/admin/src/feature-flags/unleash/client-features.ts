@@ -1,0 +1,43 @@
+import { matchesWildcard } from '@rookery/kernel';
+import type { ClientStrategyRow } from '../feature-flags.queries';
+import { USER_LIST_STRATEGY } from '../strategy-rules';
+
+interface ClientFeature {
+  readonly name: string;
+  readonly description?: string;
+  readonly enabled: boolean;
+  readonly strategies: { readonly name: string; readonly parameters: Readonly<Record<string, unknown>> }[];
+}
+
+/**
+ * What a client of one environment is told: flags that have a strategy for it, with these strategies. A flag without
+ * one is left out, since clients take a flag that is on and has no strategy for one that is on for everybody.
+ * Source: reference packages-and-admin 9.3.
+ */
+export function clientFeatures(rows: readonly ClientStrategyRow[], environment: string): readonly ClientFeature[] {
+  const features = new Map<string, ClientFeature>();
+  for (const row of rows) {
+    if (!row.scopes.some((scope) => matchesWildcard(scope, environment))) continue;
+    const { flag: name, description, active: enabled } = row;
+    const feature = features.get(name) ?? {
+      name,
+      ...(description === null ? {} : { description }),
+      enabled,
+      strategies: [],
+    };
+    feature.strategies.push(clientStrategy(row));
+    features.set(name, feature);
+  }
+  return [...features.values()];
+}
+
+/** Clients know no lists: to them these are users by id. */
+function clientStrategy({
+  name,
+  parameters,
+  user_xids: userIds,
+}: ClientStrategyRow): ClientFeature['strategies'][number] {
+  return name === USER_LIST_STRATEGY
+    ? { name: 'userWithId', parameters: { userIds: userIds ?? '' } }
+    : { name, parameters };
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { Controller } from '@nestjs/common';
+import type { Call, FileAnswer } from '@rookery/api-v4';
+import { anyone, empty, Endpoint, file } from '@rookery/api-v4';
+import { Database } from '@rookery/persistence';
+import { FeatureFlagsClientsService } from '../../feature-flags-clients/feature-flags-clients.service';
+import { strategiesForClients } from '../feature-flags.queries';
+import { clientFeatures } from './client-features';
+import { OneUnleashClient } from './unleash.dto';
+
+/** The token of the project is what counts; access tokens say nothing here. */
+const SHARED = {
+  source: 'reference packages-and-admin 9.3',
+  may: anyone(),
+  tokenScopes: 'any',
+  params: OneUnleashClient,
+  fails: [401],
+} as const;
+const BASE = '/feature_flags/unleash/:project_id';
+
+/** What clients of Unleash ask for, unmodified. */
+@Controller()
+export class UnleashController {
+  constructor(
+    private readonly clients: FeatureFlagsClientsService,
+    private readonly database: Database,
+  ) {}
+
+  @Endpoint('GET', BASE, { ...SHARED, about: 'Whether the token of an Unleash client is good.', answers: empty() })
+  async check({ params }: Call<OneUnleashClient>): Promise<void> {
+    await this.revisionFor(params);
+  }
+
+  @Endpoint('GET', `${BASE}/client/features`, {
+    ...SHARED,
+    about: 'The feature flags of a project for Unleash clients of one environment.',
+    aliases: [`${BASE}/features`],
+    answers: file('application/json'),
+    fails: [304, 401],
+  })
+  async features({ params, knownVersions }: Call<OneUnleashClient>): Promise<FileAnswer> {
+    const environment = params.app_name ?? '';
+    const revision = await this.revisionFor(params);
+    const version = `${revision}-${createHash('sha256').update(environment).digest('hex').slice(0, 16)}`;
+    const mediaType = 'application/json';
+    if (knownVersions.has(version)) return { stream: null, mediaType, version };
+    const rows = await strategiesForClients(this.database, Number(params.project_id));
+    const features = clientFeatures(rows, environment);
+    return { stream: Buffer.from(JSON.stringify({ version: 1, features })), mediaType, version };
+  }
+
+  @Endpoint('POST', `${BASE}/client/register`, {
+    ...SHARED,
+    about: 'An Unleash client tells that it has started; nothing of it is kept.',
+    answers: empty(),
+  })
+  async register({ params }: Call<OneUnleashClient>): Promise<void> {
+    await this.revisionFor(params);
+  }
+
+  @Endpoint('POST', `${BASE}/client/metrics`, {
+    ...SHARED,
+    about: 'An Unleash client tells what it has counted; nothing of it is kept.',
+    answers: empty(),
+  })
+  async metrics({ params }: Call<OneUnleashClient>): Promise<void> {
+    await this.revisionFor(params);
+  }
+
+  /** Errors: Unauthorized, for a path in place of an id too. */
+  private revisionFor({ project_id: id, instance_id: token }: OneUnleashClient): Promise<number> {
+    return this.clients.revisionFor(typeof id === 'number' ? id : undefined, token);
+  }
+}

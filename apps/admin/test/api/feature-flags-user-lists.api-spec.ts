@@ -1,0 +1,276 @@
+import { foreignId, paging, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
+import { FlagsOfAProject } from '../support/flags';
+
+let flags: FlagsOfAProject;
+beforeAll(async () => void (flags = await FlagsOfAProject.start()));
+afterAll(() => flags.service.close());
+
+interface List {
+  readonly id: number;
+  readonly iid: number;
+  readonly [name: string]: unknown;
+}
+
+let counter = 0;
+const aName = () => `list ${(counter += 1)}`;
+const aList = (params: object = {}, project = flags.project) =>
+  flags.post<List>('feature_flags_user_lists', { name: aName(), user_xids: 'a,b', ...params }, 201, project);
+const base = () => flags.path('feature_flags_user_lists');
+
+describe('POST …/feature_flags_user_lists', () => {
+  it('makes a list, numbered within its project', async () => {
+    const before = Date.now();
+    const list = await aList({ name: 'Testers', user_xids: 'user1,user2' });
+    const path = `/${flags.fullPath}/-/feature_flags_user_lists/${list.iid}`;
+    expect(list).toEqual({
+      id: expect.any(Number),
+      iid: 1,
+      project_id: flags.project.id,
+      name: 'Testers',
+      user_xids: 'user1,user2',
+      created_at: expect.any(String),
+      updated_at: list['created_at'],
+      path,
+      edit_path: `${path}/edit`,
+    });
+    expect(Math.abs(Date.parse(String(list['created_at'])) - before)).toBeLessThan(5000);
+    expect((await aList()).iid).toBe(2);
+    expect((await aList({}, await flags.anotherProject())).iid).toBe(1);
+  });
+
+  it('works by the encoded path of the project', async () => {
+    const path = encodeURIComponent(flags.fullPath.toUpperCase());
+    await flags.app
+      .as(await flags.member())
+      .post(`/api/v4/projects/${path}/feature_flags_user_lists`)
+      .send({ name: aName(), user_xids: '' })
+      .expect(201);
+  });
+
+  const xids = 'User xids user_xids must be a string of unique comma separated values each 256 characters or less';
+  it.each([
+    [{ name: undefined }, 'name is missing'],
+    [{ user_xids: undefined }, 'user_xids is missing'],
+    [{ name: null, user_xids: null }, 'name is missing, user_xids is missing'],
+    [{ name: '' }, ["Name can't be blank"]],
+    [{ name: ' ' }, ["Name can't be blank"]],
+    [{ name: 'x'.repeat(256) }, ['Name is too long (maximum is 255 characters)']],
+    [{ user_xids: 'a,,b' }, [xids]],
+    [{ user_xids: 'a, b' }, [xids]],
+    [{ user_xids: 'a,a' }, [xids]],
+    [{ name: '', user_xids: ' ' }, ["Name can't be blank", xids]],
+    [{ user_xids: ['a'] }, 'user_xids is invalid'],
+    [{ name: 'a\u0000' }, 'name is invalid'],
+  ])('refuses %j', async (params, message) => {
+    const response = await flags.app
+      .as(await flags.member())
+      .post(base())
+      .send({ name: aName(), user_xids: 'a', ...params });
+    expect([response.status, response.body]).toEqual([400, { message }]);
+  });
+
+  it('refuses a taken name, also when several come at once, and numbers without gaps', async () => {
+    const project = await flags.anotherProject();
+    const developer = await flags.member();
+    const send = () =>
+      flags.app
+        .as(developer)
+        .post(flags.path('feature_flags_user_lists', project))
+        .send({ name: 'one', user_xids: '' });
+    const answers = await Promise.all([send(), send(), send()]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
+    expect(answers.find(({ status }) => status === 400)?.body).toEqual({ message: ['Name has already been taken'] });
+    expect((await aList({}, project)).iid).toBe(2);
+  });
+
+  parameterEncodings({
+    app: () => flags.app,
+    to: async () => ({
+      viewer: await flags.member(),
+      method: 'POST',
+      path: base(),
+      params: { name: aName(), user_xids: 'a,b' },
+    }),
+    seen: (list) => list['user_xids'],
+    expected: 'a,b',
+  });
+
+  refusalOrder(
+    () => flags.app,
+    async () => ({
+      method: 'POST',
+      path: base(),
+      good: { name: aName(), user_xids: '' },
+      bad: { name: 'x' },
+      anonymous: flags.service.seed.anonymous(),
+      outsider: flags.service.seed.viewer(await flags.service.seed.user()),
+      reader: await flags.member('reporter'),
+      allowed: await flags.member(),
+      judgesParametersLast: true,
+    }),
+  );
+
+  it('announces each change together with its row', async () => {
+    const { id, iid } = await aList();
+    const developer = await flags.member();
+    await flags.app.as(developer).put(`${base()}/${iid}`).send({ user_xids: 'c' }).expect(200);
+    await flags.app.as(developer).put(`${base()}/${iid}`).send({ user_xids: 'c' }).expect(200);
+    await flags.app.as(developer).delete(`${base()}/${iid}`).expect(204);
+    const rows = await flags.service.database.query<{ type: string }>(
+      `select type from outbox where aggregate_id = $1 and aggregate_type = 'feature_flag_user_list' order by id`,
+      [id],
+    );
+    expect(rows.map((row) => row.type.split('.').at(-2))).toEqual(['created', 'updated', 'deleted']);
+  });
+});
+
+describe('PUT …/feature_flags_user_lists/:iid', () => {
+  it('changes what is sent', async () => {
+    const list = await aList();
+    const put = async (body: object) =>
+      (
+        await flags.app
+          .as(await flags.member())
+          .put(`${base()}/${list.iid}`)
+          .send(body)
+          .expect(200)
+      ).body as List;
+    const renamed = await put({ name: 'renamed' });
+    expect(renamed).toEqual({ ...list, name: 'renamed', updated_at: renamed['updated_at'] });
+    expect(await put({})).toEqual(renamed);
+    expect(await put({ user_xids: '' })).toMatchObject({ name: 'renamed', user_xids: '' });
+    expect(await put({ user_x_ids: 'c' })).toMatchObject({ user_xids: 'c' });
+  });
+
+  it('refuses what a new list is refused for', async () => {
+    const [first, second] = [await aList(), await aList()];
+    const put = async (body: object) =>
+      flags.app
+        .as(await flags.member())
+        .put(`${base()}/${second.iid}`)
+        .send(body);
+    expect([(await put({ name: first['name'] })).status, (await put({ name: first['name'] })).body]).toEqual([
+      400,
+      { message: ['Name has already been taken'] },
+    ]);
+    expect((await put({ name: '' })).body).toEqual({ message: ["Name can't be blank"] });
+    expect((await put({ user_xids: 'a,,b' })).status).toBe(400);
+  });
+});
+
+describe('DELETE …/feature_flags_user_lists/:iid', () => {
+  it('removes once', async () => {
+    const { iid } = await aList();
+    const developer = await flags.member();
+    const first = await flags.app.as(developer).delete(`${base()}/${iid}`);
+    expect([first.status, first.text]).toEqual([204, '']);
+    await flags.app.as(developer).delete(`${base()}/${iid}`).expect(404);
+  });
+
+  it('refuses while a strategy has the list', async () => {
+    const { id, iid } = await aList();
+    const strategies = [{ name: 'gitlabUserList', parameters: {}, user_list_id: id, scopes: [] }];
+    const flag = await flags.post('feature_flags', { name: `flag-of-${iid}`, strategies });
+    const developer = await flags.member();
+    const refused = await flags.app.as(developer).delete(`${base()}/${iid}`);
+    expect([refused.status, refused.body]).toEqual([409, { message: ['User list is associated with a strategy'] }]);
+    const strategy = (flag['strategies'] as { id: number }[])[0]!;
+    await flags.app
+      .as(developer)
+      .put(flags.path(`feature_flags/${String(flag['name'])}`))
+      .send({ strategies: [{ id: strategy.id, name: 'default', parameters: {} }] })
+      .expect(200);
+    await flags.app.as(developer).delete(`${base()}/${iid}`).expect(204);
+  });
+
+  it('a list goes or a strategy gets it, never both', async () => {
+    const developer = await flags.member();
+    for (let round = 0; round < 10; round += 1) {
+      const { id, iid } = await aList();
+      const strategies = [{ name: 'gitlabUserList', user_list_id: id }];
+      const [removed, made] = await Promise.all([
+        flags.app.as(developer).delete(`${base()}/${iid}`),
+        flags.app
+          .as(developer)
+          .post(flags.path('feature_flags'))
+          .send({ name: `round-${round}`, strategies }),
+      ]);
+      expect([
+        [204, 404],
+        [409, 201],
+      ]).toContainEqual([removed.status, made.status]);
+    }
+  });
+});
+
+describe.each(['GET', 'PUT', 'DELETE'] as const)('%s …/feature_flags_user_lists/:iid', (method) => {
+  it.each(['999999', '0', 'abc', '12345678901234567890'])('knows no list %s', async (iid) => {
+    const response = await requestOf(flags.app.as(await flags.member()), method, `${base()}/${iid}`);
+    expect([response.status, response.body]).toEqual([404, { message: '404 Not found' }]);
+  });
+
+  it('is for developers', async () => {
+    const { iid } = await aList();
+    const reporter = await flags.member('reporter');
+    const response = await requestOf(flags.app.as(reporter), method, `${base()}/${iid}`);
+    expect([response.status, response.body]).toEqual([403, { message: '403 Forbidden' }]);
+  });
+});
+
+describe('a list of another project', () => {
+  foreignId({
+    app: () => flags.app,
+    viewer: () => developer,
+    requests: async () => {
+      const other = await flags.anotherProject();
+      for (let index = 0; index < 40; index += 1) await aList({}, other);
+      const iid = 40;
+      return (['GET', 'PUT', 'DELETE'] as const).map((method) => ({ method, path: `${base()}/${iid}` }));
+    },
+  });
+  let developer: Awaited<ReturnType<FlagsOfAProject['member']>>;
+  beforeAll(async () => void (developer = await flags.member()));
+});
+
+describe('GET …/feature_flags_user_lists', () => {
+  const rows = 5;
+  let project: FlagsOfAProject['project'];
+  let developer: Awaited<ReturnType<FlagsOfAProject['member']>>;
+  const path = () => flags.path('feature_flags_user_lists', project);
+  const names = async (query: object) => {
+    const { body }: { body: List[] } = await flags.app.as(developer).get(path()).query(query).expect(200);
+    return body.map((list) => list['name']);
+  };
+
+  beforeAll(async () => {
+    project = await flags.anotherProject();
+    developer = await flags.member();
+    for (const name of ['test_list', 'Other', 'list of tests', '100%', 'tea']) await aList({ name }, project);
+  });
+
+  it('lists the oldest first', async () => {
+    expect(await names({})).toEqual(['test_list', 'Other', 'list of tests', '100%', 'tea']);
+  });
+
+  it.each([
+    ['TEST', ['test_list', 'list of tests']],
+    ['test list', ['test_list', 'list of tests']],
+    ['list  test', ['test_list', 'list of tests']],
+    ['e', ['test_list', 'Other', 'list of tests', 'tea']],
+    ['%', ['100%']],
+    ['test tea', []],
+    ['', ['test_list', 'Other', 'list of tests', '100%', 'tea']],
+    [' ', ['test_list', 'Other', 'list of tests', '100%', 'tea']],
+  ])('finds by %j', async (search, found) => {
+    expect(await names({ search })).toEqual(found);
+  });
+
+  paging(() => ({ app: flags.app, viewer: developer, path: path(), rows, refusesUnder: 'message' }));
+
+  visibility({
+    app: () => flags.app,
+    from: (level, standing) => flags.from(level, standing, 'feature_flags_user_lists'),
+    seen: (standing) => (['developer', 'maintainer', 'owner', 'admin'].includes(standing) ? 200 : 403),
+    anonymous: 401,
+  });
+});

@@ -1,0 +1,186 @@
+import { parameterEncodings, requestOf, visibility } from '@rookery/testing';
+import { FlagsOfAProject } from '../support/flags';
+
+let flags: FlagsOfAProject;
+let token: string;
+beforeAll(async () => {
+  flags = await FlagsOfAProject.start();
+  ({ token } = await client());
+});
+afterAll(() => flags.service.close());
+
+const client = async (project = flags.project): Promise<{ token: string }> =>
+  (
+    await flags.app
+      .as(await flags.member('maintainer'))
+      .get(flags.path('feature_flags_client', project))
+      .expect(200)
+  ).body;
+const unleash = (rest = '', id: number | string = flags.project.id) => `/api/v4/feature_flags/unleash/${id}${rest}`;
+const anonymous = () => flags.app.as(flags.service.seed.anonymous());
+const asClient = (environment = 'production') => ({ 'unleash-instanceid': token, 'unleash-appname': environment });
+const features = (environment?: string) =>
+  anonymous().get(unleash('/client/features')).set(asClient(environment)).expect(200);
+
+describe('GET …/feature_flags_client', () => {
+  it('shows one token, however often and at once it is asked for', async () => {
+    const { seed } = flags.service;
+    const project = await seed.project();
+    await seed.member({ id: (await flags.member('maintainer')).userId! }, project, 'maintainer');
+    const shown = await Promise.all([client(project), client(project), client(project)]);
+    expect(new Set(shown.map((one) => one.token)).size).toBe(1);
+    expect(shown[0]).toEqual({ token: expect.stringMatching(/^glffct-[\w-]{20}$/) });
+  });
+
+  visibility({
+    app: () => flags.app,
+    from: (level, standing) => flags.from(level, standing, 'feature_flags_client'),
+    seen: (standing) => (['maintainer', 'owner', 'admin'].includes(standing) ? 200 : 403),
+    anonymous: 401,
+  });
+});
+
+describe('POST …/feature_flags_client/reset_token', () => {
+  it('gives another token and refuses the former one', async () => {
+    const former = token;
+    const maintainer = await flags.member('maintainer');
+    const { body } = await flags.app.as(maintainer).post(flags.path('feature_flags_client/reset_token')).expect(200);
+    expect(body).toEqual({ token: expect.stringMatching(/^glffct-/) });
+    ({ token } = body as { token: string });
+    expect(token).not.toBe(former);
+    expect(await client()).toEqual({ token });
+    await anonymous().get(unleash()).set('unleash-instanceid', former).expect(401);
+    await anonymous().get(unleash()).set('unleash-instanceid', token).expect(200);
+  });
+
+  it('is for maintainers', async () => {
+    const path = flags.path('feature_flags_client/reset_token');
+    await flags.app
+      .as(await flags.member())
+      .post(path)
+      .expect(403);
+    await anonymous().post(path).expect(401);
+  });
+});
+
+describe.each([
+  ['GET', ''],
+  ['GET', '/features'],
+  ['GET', '/client/features'],
+  ['POST', '/client/register'],
+  ['POST', '/client/metrics'],
+] as const)('%s /feature_flags/unleash/:project_id%s', (method, rest) => {
+  const ask = () => requestOf(anonymous(), method, unleash(rest));
+
+  it('takes the token as a header or as a parameter', async () => {
+    const answers = [await ask().set(asClient()), await ask().query({ instance_id: token, app_name: 'production' })];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    if (!rest.endsWith('features')) expect(answers.map(({ text }) => text)).toEqual(['', '']);
+  });
+
+  it('refuses everything else', async () => {
+    const other = await flags.service.seed.project();
+    const refused = [
+      await ask(),
+      await ask().set('unleash-instanceid', ''),
+      await ask().set('unleash-instanceid', `${token}x`),
+      await ask().set('unleash-instanceid', 'x').query({ instance_id: token }),
+      await requestOf(anonymous(), method, unleash(rest, other.id)).set(asClient()),
+      await requestOf(anonymous(), method, unleash(rest, 999_999)).set(asClient()),
+      await requestOf(anonymous(), method, unleash(rest, encodeURIComponent(flags.fullPath))).set(asClient()),
+      await requestOf(flags.app.as(await flags.member('owner')), method, unleash(rest)),
+    ];
+    for (const { status, body } of refused) expect([status, body]).toEqual([401, { message: '401 Unauthorized' }]);
+  });
+
+  it('asks for no scope of an access token that comes along', async () => {
+    const reader = { ...(await flags.member()), scopes: ['read_registry'] };
+    await requestOf(flags.app.as(reader), method, unleash(rest)).set(asClient()).expect(200);
+  });
+});
+
+describe('what a client is told', () => {
+  let listIid: number;
+  beforeAll(async () => {
+    const list = await flags.post<{ id: number; iid: number }>('feature_flags_user_lists', {
+      name: 'testers',
+      user_xids: 'user1,user2',
+    });
+    listIid = list.iid;
+    await flags.post('feature_flags', {
+      name: 'for-testers',
+      description: 'Eggs',
+      strategies: [
+        { name: 'gitlabUserList', user_list_id: list.id, scopes: [{ environment_scope: 'production' }] },
+        { name: 'default', scopes: [{ environment_scope: 'review/*' }] },
+      ],
+    });
+    await flags.post('feature_flags', {
+      name: 'off',
+      active: false,
+      strategies: [{ name: 'userWithId', parameters: { userIds: 'a' }, scopes: [{ environment_scope: '*' }] }],
+    });
+    await flags.post('feature_flags', { name: 'nowhere', strategies: [{ name: 'default' }] });
+  });
+
+  const off = { name: 'off', enabled: false, strategies: [{ name: 'userWithId', parameters: { userIds: 'a' } }] };
+  const forTesters = (strategies: object[]) => ({
+    name: 'for-testers',
+    description: 'Eggs',
+    enabled: true,
+    strategies,
+  });
+
+  it.each([
+    ['production', [forTesters([{ name: 'userWithId', parameters: { userIds: 'user1,user2' } }]), off]],
+    ['review/eggs', [forTesters([{ name: 'default', parameters: {} }]), off]],
+    ['Production', [off]],
+    ['', [off]],
+  ])('in the environment %j', async (environment, expected) => {
+    const response = await features(environment);
+    expect(response.body).toEqual({ version: 1, features: expected });
+    expect(response.get('content-type')).toBe('application/json');
+    const alias = await anonymous().get(unleash('/features')).set(asClient(environment)).expect(200);
+    expect(alias.body).toEqual(response.body);
+  });
+
+  it('does not tell again what the client has, until a flag or a list changes', async () => {
+    const developer = await flags.member();
+    const changes: (() => Promise<unknown>)[] = [
+      async () => flags.app.as(developer).put(flags.path('feature_flags/off')).send({ active: true }).expect(200),
+      async () => {
+        const path = flags.path(`feature_flags_user_lists/${listIid}`);
+        await flags.app.as(developer).put(path).send({ user_xids: 'user3' }).expect(200);
+      },
+      async () => flags.app.as(developer).delete(flags.path('feature_flags/off')).expect(200),
+    ];
+    for (const change of changes) {
+      const known = (await features()).get('etag')!;
+      const again = () => anonymous().get(unleash('/client/features')).set(asClient()).set('if-none-match', known);
+      const same = await again();
+      expect([same.status, same.text]).toEqual([304, '']);
+      const elsewhere = await anonymous()
+        .get(unleash('/client/features'))
+        .set(asClient('staging'))
+        .set('if-none-match', known);
+      expect(elsewhere.status).toBe(200);
+      await change();
+      expect((await again()).status).toBe(200);
+    }
+    expect((await features()).body.features).toEqual([
+      forTesters([{ name: 'userWithId', parameters: { userIds: 'user3' } }]),
+    ]);
+  });
+
+  parameterEncodings({
+    app: () => flags.app,
+    to: () => ({
+      viewer: flags.service.seed.anonymous(),
+      method: 'POST',
+      path: unleash('/client/metrics'),
+      params: { instance_id: token, app_name: 'x', bucket: { toggles: { a: { yes: 1 } } } },
+    }),
+    seen: () => true,
+    expected: true,
+  });
+});

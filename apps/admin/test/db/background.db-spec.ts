@@ -1,0 +1,15 @@
+import { eventWorker, messagingSettings } from '@rookery/messaging';
+import { databaseSettingsFor } from '@rookery/persistence';
+import { background } from '@rookery/testing';
+import { migrations } from '../../src/database';
+import { AdminModule } from '../../src/admin.module';
+
+background({
+  service: 'admin',
+  module: AdminModule,
+  settings: [databaseSettingsFor('admin'), messagingSettings],
+  migrations,
+  worker: eventWorker,
+  everywhere: ['libs/directory/src/applier-loop.ts', 'libs/directory/src/identity-client.ts'],
+  inWorkers: ['libs/messaging/src/broker.ts'],
+});

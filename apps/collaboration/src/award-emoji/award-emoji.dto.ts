@@ -1,0 +1,21 @@
+import { Int, Text } from '@rookery/api-v4';
+
+export class OneAward {
+  @Int() award_id: number;
+}
+
+export class CreateAward {
+  @Text({ max: 255, about: 'Without colons.' }) name: string;
+}
+
+export class ListNoteAwards {
+  @Int() note_id: number;
+}
+
+export class OneNoteAward extends ListNoteAwards {
+  @Int() award_id: number;
+}
+
+export class CreateNoteAward extends ListNoteAwards {
+  @Text({ max: 255, about: 'Without colons.' }) name: string;
+}

@@ -1,0 +1,33 @@
+import { prepared } from '@rookery/persistence';
+import type { NoteableKind } from '../noteables/noteable-kinds';
+import { chunkOf, TRACES_CHUNK } from '../noteables/traces';
+import type { Traces } from '../noteables/traces';
+
+/** Emoji go with who gave them; things count anew. */
+export function awardTracesOf(kinds: readonly NoteableKind[]): Traces {
+  return { own: [...kinds.map(ofThings), ofNotes] };
+}
+
+const ofNotes = prepared(
+  'traces_drop_note_awards',
+  `delete from award_emoji where ${chunkOf('award_emoji', 'id', `user_id = $1::bigint and awardable_type = 'Note'`)}
+   returning 1`,
+);
+
+function ofThings({ table, type, writes }: NoteableKind) {
+  const votes = (name: string): string => `count(*) filter (where gone.name = '${name}')`;
+  return prepared(
+    `traces_drop_${table}_awards`,
+    `with gone as (
+       delete from award_emoji where id = any(array(select id from award_emoji
+         where user_id = $1::bigint and awardable_type = '${type}' limit ${TRACES_CHUNK} for no key update))
+       returning awardable_id, name
+     ), counted as (
+       ${writes.update} upvotes_count = i.upvotes_count - c.up, downvotes_count = i.downvotes_count - c.down
+       from (select gone.awardable_id, ${votes('thumbsup')} as up, ${votes('thumbsdown')} as down from gone
+         group by gone.awardable_id) c
+       where i.id = c.awardable_id and c.up + c.down > 0
+     )
+     select 1 from gone`,
+  );
+}

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import { projectIssuesCounted } from '@rookery/contracts';
+import { prepared } from '@rookery/persistence';
+import type { RowOf, Tx } from '@rookery/persistence';
+import type { IssueCount } from './issue-count.entity';
+
+/** Units: projects that one transaction counts for the first time. */
+const CHUNK = 100;
+
+/** Rows of projects that live; their removal waits, so that no row is made behind it. */
+const begin = prepared(
+  'issue_counts_begin',
+  `with live as (select id from directory_projects where id = any($1::bigint[]) order by id for key share)
+   insert into issue_counts (project_id) select id from live on conflict (project_id) do nothing`,
+);
+const lock = prepared(
+  'issue_counts_lock',
+  `select project_id from issue_counts where project_id = any($1::bigint[]) order by project_id for no key update`,
+);
+const lockUncounted = prepared(
+  'issue_counts_lock_uncounted',
+  `select project_id from issue_counts where counted_at is null order by project_id limit ${CHUNK}
+   for no key update skip locked`,
+);
+/** Later than what was told before, whatever the clock does. */
+const count = prepared(
+  'issue_counts_count',
+  `update issue_counts kept set open_count = found.open_count, open_public_count = found.open_public_count,
+     counted_at = greatest(clock_timestamp(), kept.counted_at + interval '1 millisecond')
+   from (select wanted.id, count(i.id)::integer as open_count,
+       (count(i.id) filter (where not i.confidential))::integer as open_public_count
+     from unnest($1::bigint[]) as wanted (id) left join issues i on i.project_id = wanted.id and i.state = 'opened'
+     group by wanted.id) found
+   where kept.project_id = found.id and (kept.counted_at is null
+     or (kept.open_count, kept.open_public_count) is distinct from (found.open_count, found.open_public_count))
+   returning kept.project_id, kept.open_count, kept.open_public_count, kept.counted_at`,
+);
+const drop = prepared('issue_counts_drop', `delete from issue_counts where project_id = any($1::bigint[])`);
+
+type Counted = RowOf<IssueCount, 'projectId' | 'openCount' | 'openPublicCount'> & { readonly counted_at: Date };
+
+/**
+ * Counts what is open in a project and tells it, whole: whoever shows the numbers needs no event but the newest.
+ * Source: reference identity-and-import 10.2; ADR 0110.
+ */
+@Injectable()
+export class IssueCountsService {
+  async recount(tx: Tx, projectIds: readonly number[]): Promise<void> {
+    const ids = [...new Set(projectIds)];
+    await tx.prepared(begin, [ids]);
+    await tx.prepared(lock, [ids]);
+    await this.count(tx, ids);
+  }
+
+  /** Counts some of the projects that nobody has counted yet. True when none is left. */
+  async countNew(tx: Tx): Promise<boolean> {
+    const rows = await tx.prepared<RowOf<IssueCount, 'projectId'>>(lockUncounted, []);
+    await this.count(
+      tx,
+      rows.map((row) => row.project_id),
+    );
+    return rows.length < CHUNK;
+  }
+
+  /** What was counted of projects that are gone. */
+  async drop(tx: Tx, projectIds: readonly number[]): Promise<void> {
+    await tx.prepared(drop, [projectIds]);
+  }
+
+  /** A statement of its own, after the rows were locked: it sees what those had written who held them before. */
+  private async count(tx: Tx, projectIds: readonly number[]): Promise<void> {
+    if (projectIds.length === 0) return;
+    for (const row of await tx.prepared<Counted>(count, [projectIds])) {
+      const data = {
+        project_id: row.project_id,
+        open_issues_count: row.open_count,
+        open_public_issues_count: row.open_public_count,
+        counted_at: row.counted_at.toISOString(),
+      };
+      tx.emit(projectIssuesCounted.of({ aggregateId: row.project_id, actorId: null, data }));
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import { awardEmojiController } from '../award-emoji/award-emoji.controller';
+import type { NoteableRoutes } from '../noteables/noteable-routes.dto';
+import { labelEvents } from '../labels/labelling/labels.shape';
+import { resourceEventsController } from '../noteables/resource-events.controller';
+import { discussionsController } from '../notes/discussions/discussions.controller';
+import { notesController } from '../notes/notes.controller';
+import { subscriptionsController } from '../subscriptions/subscriptions.controller';
+import { markingController } from '../todos/marking.controller';
+import { issueKind } from './issue.kind';
+
+/** Where issues are found, for all that stands below them. */
+const issues: NoteableRoutes = {
+  kind: issueKind,
+  path: 'projects/:id/issues/:issue_iid',
+  by: 'iid',
+  a: 'an issue',
+  promisedIn: 'requirements 1 §4 Issue notes',
+};
+
+export const IssueAwardEmojiController = awardEmojiController(issues, 'thing');
+export const IssueNoteAwardEmojiController = awardEmojiController(issues, 'note');
+export const IssueLabelEventsController = resourceEventsController(issues, labelEvents);
+export const IssueMarkingController = markingController(issues);
+export const IssueSubscriptionsController = subscriptionsController(issues);
+export const IssueNotesController = notesController(issues);
+export const IssueDiscussionsController = discussionsController(issues);

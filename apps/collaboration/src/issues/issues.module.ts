@@ -1,0 +1,41 @@
+import { Module } from '@nestjs/common';
+import { AwardEmojiModule } from '../award-emoji/award-emoji.module';
+import { NotesModule } from '../notes/notes.module';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module';
+import { TodosModule } from '../todos/todos.module';
+import { Assignees } from './assignees/assignees';
+import { UnassignmentConsumer } from './assignees/unassignment.consumer';
+import {
+  IssueAwardEmojiController,
+  IssueDiscussionsController,
+  IssueLabelEventsController,
+  IssueMarkingController,
+  IssueNoteAwardEmojiController,
+  IssueNotesController,
+  IssueSubscriptionsController,
+} from './issue-talk.controller';
+import { IssueCountsConsumer } from './counting/issue-counts.consumer';
+import { IssueCountsService } from './counting/issue-counts.service';
+import { UncountedIssuesJob } from './counting/uncounted-issues.job';
+import { IssuesController } from './issues.controller';
+import { IssuesQueries } from './issues.queries';
+import { IssuesService } from './issues.service';
+
+/** Units of work of a project, who works on them, how many are open, and the routes of their notes. */
+@Module({
+  imports: [AwardEmojiModule, NotesModule, SubscriptionsModule, TodosModule],
+  controllers: [
+    IssueCountsConsumer,
+    IssuesController,
+    IssueAwardEmojiController,
+    IssueNoteAwardEmojiController,
+    IssueLabelEventsController,
+    IssueNotesController,
+    IssueDiscussionsController,
+    IssueMarkingController,
+    IssueSubscriptionsController,
+    UnassignmentConsumer,
+  ],
+  providers: [Assignees, IssueCountsService, IssuesQueries, IssuesService, UncountedIssuesJob],
+})
+export class IssuesModule {}

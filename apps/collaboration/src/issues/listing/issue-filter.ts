@@ -1,0 +1,159 @@
+import { hasLabelSql, labelledSql } from '../../labels/labelling/label-filter';
+import type { LabelFilter, LabelReach } from '../../labels/labelling/label-filter';
+import { containing, filter, partOf } from '@rookery/persistence';
+import { emojiNamed } from '../../award-emoji/emoji-names';
+import type { Bind, Filters } from '@rookery/persistence';
+
+/** What a list of issues is narrowed by. Each part is optional; parts that are there must all hold. */
+export interface IssueFilter {
+  readonly state?: 'opened' | 'closed' | 'all' | undefined;
+  readonly scope?: 'created_by_me' | 'assigned_to_me' | 'all' | undefined;
+  readonly people?: PeopleFilter | undefined;
+  readonly iids?: readonly number[] | undefined;
+  readonly issueType?: string | undefined;
+  readonly confidential?: boolean | undefined;
+  readonly search?: string | undefined;
+  readonly searchIn?: readonly ('title' | 'description')[] | undefined;
+  readonly createdAfter?: Date | undefined;
+  readonly createdBefore?: Date | undefined;
+  readonly updatedAfter?: Date | undefined;
+  readonly updatedBefore?: Date | undefined;
+  readonly dueDate?: DueDate | undefined;
+  readonly labels?: LabelFilter | undefined;
+  /** An emoji that the caller gave, `None` or `Any`. */
+  readonly reaction?: string | undefined;
+  /** A filter asks for something that no issue has, for instance a weight. */
+  readonly asksForMissing?: boolean | undefined;
+  readonly not?: Exclusion | undefined;
+}
+
+/** What issues of a list are not: not one of these. */
+export interface Exclusion extends PeopleFilter {
+  readonly iids?: readonly number[] | undefined;
+  readonly labels?: LabelFilter | undefined;
+  readonly reaction?: string | undefined;
+}
+
+export interface PeopleFilter {
+  readonly authorId?: number | undefined;
+  readonly authorUsername?: string | undefined;
+  readonly assigneeId?: number | 'None' | 'Any' | undefined;
+  readonly assigneeUsernames?: readonly string[] | undefined;
+}
+
+export const DUE_DATES = [
+  '0',
+  'any',
+  'today',
+  'tomorrow',
+  'overdue',
+  'week',
+  'month',
+  'next_month_and_previous_two_weeks',
+] as const;
+export type DueDate = (typeof DUE_DATES)[number];
+
+const TODAY = `(now() at time zone 'UTC')::date`;
+
+/** Days are those of UTC; a week begins on Monday. Source: reference work-tracking 9.1. */
+const DUE: Readonly<Record<DueDate, string>> = {
+  '0': 'i.due_on is null',
+  any: 'i.due_on is not null',
+  today: `i.due_on = ${TODAY}`,
+  tomorrow: `i.due_on = ${TODAY} + 1`,
+  overdue: `i.due_on < ${TODAY}`,
+  week: `i.due_on between date_trunc('week', ${TODAY})::date and date_trunc('week', ${TODAY})::date + 6`,
+  month: `date_trunc('month', i.due_on) = date_trunc('month', ${TODAY})`,
+  next_month_and_previous_two_weeks: `i.due_on between ${TODAY} - 14
+    and (date_trunc('month', ${TODAY}) + interval '2 months' - interval '1 day')::date`,
+};
+
+/** What lists of issues `i` are narrowed by. Shape: `viewer` is the place of the caller's id. */
+export function issueFilters(viewer: string, reach: LabelReach): Filters<IssueFilter> {
+  return {
+    asksForMissing: filter.when('false'),
+    state: (state) => state !== 'all' && `i.state = '${state}'`,
+    scope: (scope) => {
+      if (scope === 'all') return false;
+      return scope === 'created_by_me' ? `i.author_id = ${viewer}` : assignedTo(viewer);
+    },
+    people: (people, bind) => peopleConditions(people, bind, 'all').join(' and '),
+    reaction: (name, bind) => reactionOf(viewer, name, bind),
+    iids: (iids, bind) => `i.iid = any(${bind(iids)}::bigint[])`,
+    issueType: filter.equals('i.issue_type'),
+    confidential: filter.whether('i.confidential'),
+    dueDate: (due) => DUE[due],
+    createdAfter: filter.compares('i.created_at', '>='),
+    createdBefore: filter.compares('i.created_at', '<='),
+    updatedAfter: filter.compares('i.updated_at', '>='),
+    updatedBefore: filter.compares('i.updated_at', '<='),
+    search: (text, bind, { searchIn = ['title', 'description'] }) => found(text, bind, searchIn),
+    labels: (labels, bind) => labelledSql(labels, reach, bind),
+    not: (not, bind) => excluded({ viewer, reach }, not, bind),
+  };
+}
+
+const MAX_WORDS = 20;
+
+/** Every word must occur in one of the fields, ignoring case. */
+function found(text: string, bind: Bind, fields: readonly string[]): string {
+  const words = text.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
+  const columns = fields.map((field) => `i.${field}`);
+  return words.map((word) => partOf(columns, bind(containing(word)))).join(' and ');
+}
+
+function excluded(
+  { viewer, reach }: { readonly viewer: string; readonly reach: LabelReach },
+  not: Exclusion,
+  bind: Bind,
+): string {
+  const labelled = not.labels === undefined ? [] : [hasLabelSql(not.labels, reach, bind)];
+  const conditions = [...peopleConditions(not, bind, 'any'), ...labelled].map(
+    (condition) => `(${condition}) is not true`,
+  );
+  if (not.iids) conditions.push(`i.iid <> all(${bind(not.iids)}::bigint[])`);
+  if (not.reaction) conditions.push(`not ${reactionOf(viewer, not.reaction, bind)}`);
+  return conditions.join(' and ');
+}
+
+/** What the caller gave to issues. Shape: `viewer` may be null, who gave nothing. */
+function reactionOf(viewer: string, name: string, bind: Bind): string {
+  const given = `select 1 from award_emoji w where w.user_id = ${viewer} and w.noteable_id = i.id
+    and w.noteable_type = 'Issue' and w.awardable_type = 'Issue'`;
+  if (/^any$/i.test(name)) return `exists (${given})`;
+  if (/^none$/i.test(name)) return `(not exists (${given}))`;
+  return `exists (${given} and w.name = ${bind(emojiNamed(name) ?? '')})`;
+}
+
+/** Shape: `held` says how many of the usernames have to be assigned. */
+function peopleConditions(people: PeopleFilter, bind: Bind, held: 'all' | 'any'): string[] {
+  const parts: string[] = [];
+  if (people.authorId !== undefined) parts.push(`i.author_id = ${bind(people.authorId)}::bigint`);
+  if (people.authorUsername !== undefined) parts.push(`i.author_id = ${userNamed(bind(people.authorUsername))}`);
+  if (people.assigneeId === 'None') parts.push(`not ${ASSIGNED}`);
+  else if (people.assigneeId === 'Any') parts.push(ASSIGNED);
+  else if (people.assigneeId !== undefined) parts.push(assignedTo(`${bind(people.assigneeId)}::bigint`));
+  const usernames = [...new Set((people.assigneeUsernames ?? []).map((username) => username.toLowerCase()))];
+  if (usernames.length === 1) parts.push(assignedTo(userNamed(bind(usernames[0]))));
+  if (usernames.length > 1) {
+    const needed = held === 'all' ? bind(usernames.length) : '1';
+    parts.push(`${assignedOf(bind(usernames))} >= ${needed}`);
+  }
+  return parts;
+}
+
+const ASSIGNED = 'exists (select 1 from issue_assignees s where s.issue_id = i.id)';
+
+function assignedTo(user: string): string {
+  return `exists (select 1 from issue_assignees s where s.issue_id = i.id and s.user_id = ${user})`;
+}
+
+/** How many of the named people are assigned; one expression, however many are named. Shape: usernames in lower case. */
+function assignedOf(usernames: string): string {
+  return `(select count(*) from issue_assignees s where s.issue_id = i.id and s.user_id = any(array(
+    select u.id from directory_users u where lower(u.username) = any(${usernames}::text[]))))`;
+}
+
+function userNamed(username: string): string {
+  return `(select u.id from directory_users u where lower(u.username) = lower(${username}) limit 1)`;
+}

@@ -1,0 +1,82 @@
+import { InvalidParameters } from '@rookery/kernel';
+import { labelFilterOf } from '../../labels/labelling/label-filter';
+import type { Exclusion, IssueFilter, PeopleFilter } from './issue-filter';
+import type { ListIssues } from '../issues.dto';
+
+/** How many names an exclusion takes, as many as other lists of parameters. */
+const MOST_LABELS = 1000;
+
+/**
+ * Reads the parameters of a list as a filter. Filters by what no issue has yet are answered truthfully: asking for it
+ * finds nothing, `None` finds all, excluding it excludes nothing. Source: reference work-tracking 9.1.
+ */
+export function filterOf(params: ListIssues): IssueFilter {
+  return {
+    state: params.state,
+    scope: params.scope.replaceAll('-', '_') as IssueFilter['scope'],
+    people: {
+      authorId: params.author_id,
+      authorUsername: params.author_username || undefined,
+      assigneeId: assigneeOf('assignee_id', params.assignee_id),
+      assigneeUsernames: params.assignee_username,
+    },
+    iids: params.iids,
+    issueType: params.issue_type,
+    confidential: params.confidential,
+    search: params.search,
+    searchIn: params.in,
+    createdAfter: params.created_after,
+    createdBefore: params.created_before,
+    updatedAfter: params.updated_after,
+    updatedBefore: params.updated_before,
+    dueDate: params.due_date,
+    labels: labelFilterOf(params.labels),
+    reaction: params.my_reaction_emoji || undefined,
+    asksForMissing: asksForMissing(params),
+    not: params.not && exclusionOf(params.not),
+  };
+}
+
+function asksForMissing(params: ListIssues): boolean {
+  const { milestone, milestone_id, epic_id, weight, iteration_id, iteration_title, health_status } = params;
+  return [milestone, milestone_id, epic_id, weight, iteration_id, iteration_title, health_status].some(
+    (value) => value !== undefined && value !== '' && !/^(none|0|no milestone)$/i.test(value),
+  );
+}
+
+function exclusionOf(not: Readonly<Record<string, unknown>>): Exclusion {
+  const authorUsername = textOf(not['author_username']);
+  const usernames = listOf(not['assignee_username']);
+  const iids = not['iids'];
+  return {
+    authorId: idOf('not[author_id]', textOf(not['author_id'])),
+    authorUsername,
+    assigneeId: assigneeOf('not[assignee_id]', textOf(not['assignee_id'])),
+    assigneeUsernames: usernames,
+    labels: labelFilterOf(listOf(not['labels']).slice(0, MOST_LABELS)),
+    reaction: textOf(not['my_reaction_emoji']) || undefined,
+    iids: iids === undefined ? undefined : listOf(iids).map((iid) => idOf('not[iids]', iid) ?? 0),
+  };
+}
+
+function assigneeOf(name: string, value: string | undefined): PeopleFilter['assigneeId'] {
+  if (value === undefined || value === '') return undefined;
+  if (/^(none|0)$/i.test(value)) return 'None';
+  return /^any$/i.test(value) ? 'Any' : idOf(name, value);
+}
+
+function idOf(name: string, value: string | undefined): number | undefined {
+  if (value === undefined || value === '') return undefined;
+  const id = /^\d+$/.test(value) ? Number(value) : NaN;
+  if (!Number.isSafeInteger(id)) throw new InvalidParameters([`${name} is invalid`]);
+  return id;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
+function listOf(value: unknown): string[] {
+  const items = Array.isArray(value) ? (value as unknown[]) : (textOf(value)?.split(',') ?? []);
+  return items.flatMap((item) => textOf(item)?.trim() ?? []).filter((item) => item !== '');
+}

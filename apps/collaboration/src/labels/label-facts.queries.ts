@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import { COUNT_LIMIT } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
+import { Database, prepared } from '@rookery/persistence';
+import { projectAccessSql } from '../noteables/access-sql';
+import { NoteableKinds, perKind, readableSql } from '../noteables/noteable-kinds';
+import type { Label } from './label.entity';
+import type { LabelSource } from './label.policy';
+
+/** How many things that the viewer may see have a label. */
+export interface LabelCounts {
+  readonly openedIssues: number;
+  readonly closedIssues: number;
+  readonly openedMergeRequests: number;
+}
+
+/** A label with what it is to the viewer and in the place that was asked. */
+export interface ShownLabel {
+  readonly label: Label;
+  readonly isSubscribed: boolean;
+  readonly priority: number | null;
+  /** Null unless they were asked for. */
+  readonly counts: LabelCounts | null;
+}
+
+/** $1 labels, $2 project or null, $3 viewer or null. */
+const facts = prepared(
+  'labels_facts',
+  `select wanted.id, p.priority, s.user_id is not null as subscribed from unnest($1::bigint[]) wanted (id)
+   left join label_priorities p on p.label_id = wanted.id and p.project_id = $2::bigint
+   left join label_subscriptions s on s.label_id = wanted.id and s.user_id = $3::bigint`,
+);
+
+const person = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4::boolean' };
+
+/**
+ * $1 labels, $2-$4 the viewer, $5 project or group. How many things of a kind in that place have each label, of those
+ * that the viewer reads. Stops past COUNT_LIMIT.
+ */
+const countedIn = (source: LabelSource['kind']) => {
+  const place = source === 'project' ? 'll.project_id = $5::bigint' : 'a.traversal_ids @> array[$5::bigint]';
+  return perKind((kind) =>
+    prepared(
+      `labels_counted_${kind.table}_in_${source}`,
+      `select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral (
+         select count(*) filter (where seen.state = 'opened')::integer as opened,
+           count(*) filter (where seen.state = 'closed')::integer as closed
+         from (select i.${kind.stateColumn} as state from label_links ll
+           join lateral ${projectAccessSql('ll.project_id', person)} a on true
+           join ${kind.table} i on i.id = ll.noteable_id
+           where ll.label_id = wanted.id and ll.noteable_type = '${kind.type}' and ${place}
+             and ${readableSql(kind, 'a', person.user)}
+           limit ${COUNT_LIMIT + 1}) seen) c`,
+    ),
+  );
+};
+const counted = { project: countedIn('project'), group: countedIn('group') };
+
+interface CountedRow {
+  readonly id: number;
+  readonly opened: number;
+  readonly closed: number;
+}
+
+/** What is shown of labels besides their rows: a statement for a page of them, and one a kind for their counts. */
+@Injectable()
+export class LabelFacts {
+  constructor(
+    private readonly database: Database,
+    private readonly kinds: NoteableKinds,
+  ) {}
+
+  async of(
+    viewer: Viewer,
+    source: LabelSource,
+    labels: readonly Label[],
+    { isCounted = false }: { readonly isCounted?: boolean } = {},
+  ): Promise<ShownLabel[]> {
+    if (labels.length === 0) return [];
+    const ids = labels.map((label) => label.id);
+    const projectId = source.kind === 'project' ? source.id : null;
+    const values = [ids, projectId, viewer.userId];
+    const rows = await this.database.prepared<FactsRow>(facts, values);
+    const known = new Map(rows.map((row) => [row.id, row]));
+    const counts = isCounted ? await this.counts(viewer, source, ids) : null;
+    return labels.map((label) => {
+      const { priority, subscribed } = known.get(label.id)!;
+      return { label, priority, isSubscribed: subscribed, counts: counts && counts(label.id) };
+    });
+  }
+
+  private async counts(
+    viewer: Viewer,
+    source: LabelSource,
+    ids: readonly number[],
+  ): Promise<(id: number) => LabelCounts> {
+    const values = [ids, viewer.userId, viewer.isAdmin, viewer.isExternal, source.id];
+    const ofKind = async (type: string): Promise<ReadonlyMap<number, CountedRow>> => {
+      const kind = this.kinds.able('labels').find((one) => one.type === type);
+      const rows = kind ? await this.database.prepared<CountedRow>(counted[source.kind](kind), values) : [];
+      return new Map(rows.map((row) => [row.id, row]));
+    };
+    const [issues, mergeRequests] = [await ofKind('Issue'), await ofKind('MergeRequest')];
+    return (id) => ({
+      openedIssues: issues.get(id)?.opened ?? 0,
+      closedIssues: issues.get(id)?.closed ?? 0,
+      openedMergeRequests: mergeRequests.get(id)?.opened ?? 0,
+    });
+  }
+}
+
+interface FactsRow {
+  readonly id: number;
+  readonly priority: number | null;
+  readonly subscribed: boolean;
+}

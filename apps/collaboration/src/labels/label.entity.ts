@@ -1,0 +1,125 @@
+import type { NoteableType } from '@rookery/contracts';
+import { Invalid, nothingLeft } from '@rookery/kernel';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { colourOf, DEFAULT_COLOUR, textColourOn } from './colours/colours';
+import { labelHtml } from './label-html';
+
+/** What may be said of a label; what is left out keeps its value. */
+export interface LabelInput {
+  readonly name?: string;
+  readonly color?: string;
+  readonly description?: string | null;
+  readonly archived?: boolean;
+}
+
+/** Units: characters. Source: reference work-tracking 9.4. */
+export const LONGEST_LABEL = 255;
+const LONGEST_DESCRIPTION = 524_288;
+
+/** A word for things of a project, or of a group and all that is below it. Source: reference work-tracking 9.4. */
+@Entity('labels')
+@Check('ck_labels_one', 'num_nonnulls(project_id, group_id) = 1')
+@Check('ck_labels_title', `char_length(title) between 1 and 255 and title not like '%,%'`)
+@Check('ck_labels_description', 'char_length(description) <= 524288')
+@Index('uq_labels_project_id_title', ['projectId', 'title'], { unique: true, where: 'project_id is not null' })
+@Index('uq_labels_group_id_title', ['groupId', 'title'], { unique: true, where: 'group_id is not null' })
+@Index('ix_labels_title', ['title'])
+export class Label {
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_labels',
+  })
+  id: number;
+  @Column({ type: 'bigint', nullable: true }) projectId: number | null;
+  @Column({ type: 'bigint', nullable: true }) groupId: number | null;
+  @Column({ type: 'text' }) title: string;
+  @Column({ type: 'text', nullable: true }) description: string | null;
+  @Column({ type: 'text' }) descriptionHtml: string;
+  @Column({ type: 'text' }) color: string;
+  @Column({ type: 'text' }) textColor: string;
+  @Column({ type: 'boolean', default: false }) archived: boolean;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
+
+  /** Errors: Invalid by field. */
+  static write(input: LabelInput & Required<Pick<LabelInput, 'name'>>, now: Date): Label {
+    const label = new Label();
+    Object.assign(label, { projectId: null, groupId: null, description: null, archived: false, createdAt: now });
+    label.change({ color: DEFAULT_COLOUR, ...input }, now);
+    return label;
+  }
+
+  /** Errors: Invalid by field. */
+  change(input: LabelInput, now: Date): void {
+    const { name = this.title, color = this.color, description = this.description, ...others } = input;
+    const { archived = this.archived, ...rest } = others;
+    nothingLeft(rest);
+    const title = name.trim();
+    const colour = colourOf(color);
+    const problems = {
+      title: titleProblems(title),
+      color: colour === null ? ['must be a valid color code'] : [],
+      description: isLonger(description ?? '', LONGEST_DESCRIPTION) ? [tooLong(LONGEST_DESCRIPTION)] : [],
+    };
+    const found = Object.entries(problems).filter(([, texts]) => texts.length > 0);
+    if (found.length > 0 || colour === null) throw new Invalid(Object.fromEntries(found));
+    const shown = { descriptionHtml: labelHtml(description), color: colour, textColor: textColourOn(colour) };
+    Object.assign(this, { title, description, archived, ...shown, updatedAt: now });
+  }
+}
+
+/** How much a label counts in a project; the lowest number counts most. */
+@Entity('label_priorities')
+@Check('ck_label_priorities_priority', 'priority >= 0')
+@Index('ix_label_priorities_label_id', ['labelId'])
+export class LabelPriority {
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_label_priorities' }) projectId: number;
+  @ForeignKey(() => Label, { name: 'fk_label_priorities_label_id', onDelete: 'CASCADE' })
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_label_priorities' })
+  labelId: number;
+  @Column({ type: 'integer' }) priority: number;
+}
+
+/** Somebody who is told when a thing gets the label. */
+@Entity('label_subscriptions')
+@Index('ix_label_subscriptions_user_id', ['userId'])
+export class LabelSubscription {
+  @ForeignKey(() => Label, { name: 'fk_label_subscriptions_label_id', onDelete: 'CASCADE' })
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_label_subscriptions' })
+  labelId: number;
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_label_subscriptions' }) userId: number;
+}
+
+/** A label on a thing of any kind. */
+@Entity('label_links')
+@Index('ix_label_links_label_id', ['labelId', 'noteableType', 'projectId', 'noteableId'])
+@Index('ix_label_links_project_id', ['projectId', 'labelId'])
+export class LabelLink {
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_label_links' }) noteableId: number;
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_label_links' }) noteableType: NoteableType;
+  @ForeignKey(() => Label, { name: 'fk_label_links_label_id', onDelete: 'CASCADE' })
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_label_links' })
+  labelId: number;
+  /** Of the thing; null for things of groups. */
+  @Column({ type: 'bigint', nullable: true }) projectId: number | null;
+}
+
+/** What is wrong with a name, in the words of the API. */
+export function titleProblems(title: string): string[] {
+  if (title === '') return ["can't be blank"];
+  return [
+    ...(isLonger(title, LONGEST_LABEL) ? [tooLong(LONGEST_LABEL)] : []),
+    // A comma divides the names of a list.
+    ...(title.includes(',') ? ['is invalid'] : []),
+  ];
+}
+
+function isLonger(text: string, max: number): boolean {
+  // Code units are at least as many as characters, so short texts need no count.
+  return text.length > max && [...text].length > max;
+}
+
+function tooLong(max: number): string {
+  return `is too long (maximum is ${max} characters)`;
+}

@@ -1,0 +1,17 @@
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+
+const subscribers = prepared(
+  'labels_subscribers',
+  'select label_id, user_id from label_subscriptions where label_id = any($1::bigint[]) order by user_id',
+);
+
+/** Who wants to hear of things that get one of these labels, each once. Shape: for each list of labels a list of people. */
+export async function labelSubscribers(tx: Tx, lists: readonly (readonly number[])[]): Promise<number[][]> {
+  const ids = [...new Set(lists.flat())];
+  if (ids.length === 0) return lists.map(() => []);
+  const rows = await tx.prepared<{ label_id: number; user_id: number }>(subscribers, [ids]);
+  return lists.map((labels) => [
+    ...new Set(rows.filter((row) => labels.includes(row.label_id)).map((row) => row.user_id)),
+  ]);
+}

@@ -1,0 +1,59 @@
+import { list, nested, text } from '@rookery/api-v4';
+import type { NoteableType } from '@rookery/contracts';
+import { json, jsonShape } from '../../noteables/json.shape';
+import type { SqlType } from '../../noteables/json.shape';
+import { resourceEventShape } from '../../noteables/resource-events.shape';
+import type { ResourceEventSql, ResourceEvents } from '../../noteables/resource-events.shape';
+
+const labelDetails = jsonShape<unknown>('LabelDetails').fields({
+  id: [json.int, () => 'l.id'],
+  name: [json.text, () => 'l.title'],
+  description: [json.textOrNull, () => 'l.description'],
+  description_html: [json.text, () => 'l.description_html'],
+  text_color: [json.token, () => 'l.text_color'],
+  color: [json.token, () => 'l.color'],
+});
+
+/** The labels of a row `i`. */
+export interface LabelsSql {
+  readonly type: NoteableType;
+  /** As objects instead of names. */
+  readonly withDetails: boolean;
+}
+
+/** The labels of a thing, by name. Source: reference work-tracking 9.1. */
+export const labelsOf: SqlType<LabelsSql> = {
+  type: {
+    schema: { type: 'array', items: { anyOf: [text.schema, nested(labelDetails.presenter).schema] } },
+    write: list(text).write,
+  },
+  pieces: ({ type, withDetails }) => {
+    const one = withDetails ? labelDetails.over({}).sql : 'to_json(l.title)::text';
+    return [
+      { constant: '[' },
+      {
+        sql: `coalesce((select string_agg(${one}, ',' order by l.title, l.id) from label_links ll
+          join labels l on l.id = ll.label_id where ll.noteable_id = i.id and ll.noteable_type = '${type}'), '')`,
+      },
+      { constant: ']' },
+    ];
+  },
+};
+
+const changedLabel = jsonShape<unknown>('ChangedLabel').fields({
+  id: [json.int, () => 'l.id'],
+  name: [json.text, () => 'l.title'],
+  color: [json.token, () => 'l.color'],
+  description: [json.textOrNull, () => 'l.description'],
+});
+
+/** Labels that things got and lost. Source: reference work-tracking 2.8. */
+export const labelEvents: ResourceEvents = {
+  noun: 'label',
+  table: 'resource_label_events',
+  joins: 'left join labels l on l.id = e.label_id',
+  shape: resourceEventShape.extend<ResourceEventSql>('ResourceLabelEvent').fields({
+    label: [json.objectWhen(changedLabel), () => ({ of: {}, when: 'l.id is not null' })],
+    action: [json.choice('add', 'remove'), () => 'e.action'],
+  }),
+};

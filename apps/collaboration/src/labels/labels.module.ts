@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { droppedWithGroups } from '@rookery/directory';
+import { LabelFacts } from './label-facts.queries';
+import { LabelPromotionService } from './label-promotion.service';
+import { LabelsConsumer } from './labels.consumer';
+import { GroupLabelsController, LabelPromotionController, ProjectLabelsController } from './labels.controller';
+import { labels, LabelsService } from './labels.service';
+
+/** Words for things of projects and groups, and which thing has which. */
+@Module({
+  controllers: [
+    GroupLabelsController,
+    LabelPromotionController,
+    LabelsConsumer,
+    ProjectLabelsController,
+    droppedWithGroups(labels, 'drop-labels'),
+  ],
+  providers: [LabelFacts, LabelPromotionService, LabelsService],
+})
+export class LabelsModule {}

@@ -1,0 +1,202 @@
+import { bool, choice, day, instant, int, list, nested, nullable, presenter, text } from '@rookery/api-v4';
+import type { FieldType, Presenter } from '@rookery/api-v4';
+import { instantSql } from '@rookery/persistence';
+
+/** A part of a JSON text: constant, or an SQL expression whose value is JSON text and never null. */
+type Piece = { readonly constant: string } | { readonly sql: string };
+
+/** The type of an output field: how it is documented and how PostgreSQL writes it. Shape: `S` is what its source gives. */
+export interface SqlType<S> {
+  readonly type: FieldType<never>;
+  readonly pieces: (source: S) => readonly Piece[];
+}
+
+/** Output name to type and source, as with `presenter()`; the order is the order of the output. */
+type SqlFields<A, V extends Record<string, unknown>> = {
+  readonly [K in keyof V]: readonly [SqlType<V[K]>, (args: A) => V[K]];
+};
+
+interface CompiledField<A> {
+  readonly name: string;
+  readonly type: FieldType<never>;
+  readonly pieces: (args: A) => readonly Piece[];
+  /** Boolean SQL: the key is left out where it does not hold. */
+  readonly when: ((args: A) => string) | undefined;
+}
+
+/** A shape over the rows of one statement. Shape: `sql` is a text expression. */
+export interface WrittenShape {
+  readonly pieces: readonly Piece[];
+  readonly sql: string;
+}
+
+/**
+ * A noun whose JSON PostgreSQL builds. Purpose: hot lists pass rows on as text (docs/performance.md 5.3); the fields
+ * are declared once and give both the SQL and the documented schema. Shape: `A` are the aliases and expressions that
+ * the sources are written with.
+ * Source: ADR 0073.
+ */
+export class JsonShape<in A> {
+  /** Only documents: the statements write. */
+  readonly presenter: Presenter<never>;
+
+  constructor(
+    name: string,
+    private readonly fields: readonly CompiledField<A>[],
+  ) {
+    const shown = fields.map(
+      ({ name: key, type, when }) => [key, [type, (row: never) => row, when ? NOT_ALWAYS : {}] as const] as const,
+    );
+    this.presenter = presenter<never>(name).fields<Record<string, never>>(Object.fromEntries(shown));
+  }
+
+  over(args: A): WrittenShape {
+    const pieces: Piece[] = [];
+    for (const field of this.fields.filter(({ when }) => !when)) {
+      const opening = pieces.length === 0 ? '{' : ',';
+      pieces.push({ constant: `${opening}${JSON.stringify(field.name)}:` }, ...field.pieces(args));
+    }
+    pieces.push(...this.sometimes(args), { constant: '}' });
+    return { pieces, sql: textSql(pieces) };
+  }
+
+  /** Keys that are not always there, one expression for all that have a condition in common. */
+  private sometimes(args: A): readonly Piece[] {
+    const conditions = new Map<string, Piece[]>();
+    for (const { name, when, pieces } of this.fields) {
+      if (!when) continue;
+      const key = { constant: `,${JSON.stringify(name)}:` };
+      conditions.set(when(args), [...(conditions.get(when(args)) ?? []), key, ...pieces(args)]);
+    }
+    return [...conditions].map(([condition, pieces]) => ({
+      sql: `case when ${condition} then ${textSql(pieces)} end`,
+    }));
+  }
+
+  /** A longer shape of the same noun: all fields of this one, then more. */
+  extend<B extends A>(name: string): JsonShapeBuilder<B> {
+    return new JsonShapeBuilder<B>(name, this.fields);
+  }
+}
+
+export class JsonShapeBuilder<A> {
+  constructor(
+    private readonly name: string,
+    private readonly base: readonly CompiledField<A>[] = [],
+  ) {}
+
+  /** Shape: `when` leaves out all of these keys, behind all others; boolean SQL that is the same for the whole row. */
+  fields<V extends Record<string, unknown>>(fields: SqlFields<A, V>, when?: (args: A) => string): JsonShape<A> {
+    const own = (Object.keys(fields) as (keyof V & string)[]).map((name) => {
+      const [{ type, pieces }, source] = fields[name];
+      return { name, type, pieces: (args: A) => pieces(source(args)), when };
+    });
+    return new JsonShape<A>(this.name, [...this.base, ...own]);
+  }
+}
+
+/** Begins a shape: `jsonShape<NoteSql>('Note').fields({ id: [json.int, () => 'n.id'], … })`. */
+export function jsonShape<A>(name: string): JsonShapeBuilder<A> {
+  return new JsonShapeBuilder<A>(name);
+}
+
+const NOT_ALWAYS = { when: () => false };
+
+/** One `format()` call for the whole object: a third cheaper than joining with `||`, and half of json_build_object. */
+function textSql(pieces: readonly Piece[]): string {
+  const template = pieces.map((piece) => ('sql' in piece ? '%s' : piece.constant.replaceAll('%', '%%'))).join('');
+  const values = pieces.flatMap((piece) => ('sql' in piece ? [piece.sql] : []));
+  return `format(${[literalSql(template), ...values].join(', ')})`;
+}
+
+/** Shape: trusted text as an SQL literal, quotes doubled. */
+export function literalSql(value: string): string {
+  // The E form would treat backslashes as escapes; standard_conforming_strings is on everywhere.
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+const orNull = (sql: string): Piece => ({ sql: `coalesce(${sql}, 'null')` });
+const quoted = (...pieces: readonly Piece[]): readonly Piece[] => [{ constant: '"' }, ...pieces, { constant: '"' }];
+
+/** A shape in the place of a field, found by a subquery. Shape: `from` begins after `select <shape>`. */
+export interface Found<A> {
+  readonly of: A;
+  readonly from: string;
+}
+
+/** Sources are SQL expressions of trusted text. Types without `OrNull` must never get null. */
+export const json = {
+  int: { type: int, pieces: (sql: string) => [{ sql }] },
+  intOrNull: { type: nullable(int), pieces: (sql: string) => [orNull(`(${sql})::text`)] },
+  bool: { type: bool, pieces: (sql: string) => [{ sql: `case when ${sql} then 'true' else 'false' end` }] },
+  boolOrNull: {
+    type: nullable(bool),
+    pieces: (sql: string) => [{ sql: `case when ${sql} then 'true' when not ${sql} then 'false' else 'null' end` }],
+  },
+  text: { type: text, pieces: (sql: string) => [{ sql: `to_json(${sql})` }] },
+  textOrNull: { type: nullable(text), pieces: (sql: string) => [orNull(`to_json(${sql})::text`)] },
+  /** A text of characters that JSON never escapes, such as a username or a path; half the cost of `text`. */
+  token: { type: text, pieces: (sql: string) => quoted({ sql }) },
+  tokenOrNull: {
+    type: nullable(text),
+    pieces: (sql: string) => [orNull(`'"' || (${sql}) || '"'`)],
+  },
+  /** A token behind a plain text, for instance a base address. */
+  prefixed: {
+    type: text,
+    pieces: ({ prefix, sql }: { readonly prefix: string; readonly sql: string }) => [
+      { constant: JSON.stringify(prefix).slice(0, -1) },
+      { sql },
+      { constant: '"' },
+    ],
+  },
+  instant: { type: instant, pieces: (sql: string) => quoted({ sql: instantSql(sql) }) },
+  instantOrNull: { type: nullable(instant), pieces: (sql: string) => [orNull(`'"' || ${instantSql(sql)} || '"'`)] },
+  dayOrNull: { type: nullable(day), pieces: (sql: string) => [orNull(`'"' || to_char(${sql}, 'YYYY-MM-DD') || '"'`)] },
+  /** One of a few tokens. Shape: an expression, or the one that it always is. */
+  choice: <const C extends string>(...values: readonly C[]): SqlType<string | { readonly is: C }> => ({
+    type: choice(...values),
+    pieces: (source) => quoted(typeof source === 'string' ? { sql: source } : { constant: source.is }),
+  }),
+  /** The same value for every row. */
+  constant: <V>(type: FieldType<V>): SqlType<V> => ({
+    type,
+    pieces: (value) => [{ constant: JSON.stringify(value) }],
+  }),
+  /** JSON text that the statement has already. */
+  written: (type: FieldType<never>): SqlType<string> => ({ type, pieces: (sql) => [{ sql }] }),
+  /** Another shape in place. */
+  object: <A>(shape: JsonShape<A>): SqlType<A> => ({
+    type: nested(shape.presenter),
+    pieces: (args) => shape.over(args).pieces,
+  }),
+  /** Another shape in place, or null. Shape: `when` is a boolean expression. */
+  objectWhen: <A>(shape: JsonShape<A>): SqlType<{ readonly of: A; readonly when: string }> => ({
+    type: nullable(nested(shape.presenter)),
+    pieces: ({ of, when }) => [{ sql: `case when ${when} then ${shape.over(of).sql} else 'null' end` }],
+  }),
+  /** One object that a subquery finds, or null. */
+  found: <A>(shape: JsonShape<A>): SqlType<Found<A>> => ({
+    type: nullable(nested(shape.presenter)),
+    pieces: ({ of, from }) => [orNull(`(select ${shape.over(of).sql} ${from})`)],
+  }),
+  /** A list that a subquery finds. */
+  list: <A>(shape: JsonShape<A>): SqlType<Found<A> & { readonly order: string }> => ({
+    type: list(nested(shape.presenter)),
+    pieces: ({ of, from, order }) => [
+      { constant: '[' },
+      { sql: `coalesce((select string_agg(${shape.over(of).sql}, ',' order by ${order}) ${from}), '')` },
+      { constant: ']' },
+    ],
+  }),
+} as const;
+
+/** All rows of a FROM clause as one JSON array text. */
+export function arraySql({ sql }: Pick<WrittenShape, 'sql'>, from: string, order: string): string {
+  return `(select '[' || coalesce(string_agg(${sql}, ',' order by ${order}), '') || ']' ${from})`;
+}
+
+/** JSON that a statement wrote, in the place of a field of `presenter()`. */
+export function writtenJson(shape: { readonly presenter: Presenter<never> }): FieldType<string> {
+  return { schema: nested(shape.presenter).schema, write: String };
+}

@@ -1,0 +1,22 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import { NoteableKinds, noteables } from './noteable-kinds';
+import type { NoteableKind } from './noteable-kinds';
+import { ResourceEventsQueries } from './resource-events.queries';
+
+/** Things that can be talked about: their kinds, who may read them, and what an effect is about. */
+@Module({})
+export class NoteablesModule {
+  static forRoot(kinds: readonly NoteableKind[]): DynamicModule {
+    const families = (Object.keys(noteables) as (keyof typeof noteables)[]).map((verb) => ({
+      provide: noteables[verb].token,
+      useValue: kinds.flatMap(({ events }) => events[verb] ?? []),
+    }));
+    return {
+      module: NoteablesModule,
+      global: true,
+      providers: [{ provide: NoteableKinds, useValue: new NoteableKinds(kinds) }, ResourceEventsQueries, ...families],
+      exports: [NoteableKinds, ResourceEventsQueries, ...families.map(({ provide }) => provide)],
+    };
+  }
+}

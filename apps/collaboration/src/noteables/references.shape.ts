@@ -1,0 +1,28 @@
+import { json, jsonShape } from './json.shape';
+
+/** How things of a kind are named: in paths, on their pages and in texts. */
+export interface ShownAs {
+  /** Column that paths and people name a thing by. */
+  readonly shownId: 'id' | 'iid';
+  /** Between the full path of the project and the shown id: `/-/issues/`. */
+  readonly webPath: string;
+  /** Before the shown id in a reference: `#`. */
+  readonly sigil: string;
+}
+
+/** The path of a thing's page: `group/project/-/issues/7`. Shape: a text expression over the row `i`. */
+export function webPathSql({ webPath, shownId }: ShownAs, fullPath: string): string {
+  return `${fullPath} || '${webPath}' || i.${shownId}`;
+}
+
+/** The number in its scope of the row `i`, null for kinds that have none. */
+export function iidSql({ shownId }: Pick<ShownAs, 'shownId'>): string {
+  return shownId === 'iid' ? 'i.iid' : 'null::bigint';
+}
+
+/** A reference in its three lengths, over the row `i`. Source: reference work-tracking 0.15, 9.1. */
+export const referencesShape = jsonShape<{ readonly as: ShownAs; readonly fullPath: string }>('References').fields({
+  short: [json.prefixed, ({ as }) => ({ prefix: as.sigil, sql: `i.${as.shownId}` })],
+  relative: [json.prefixed, ({ as }) => ({ prefix: as.sigil, sql: `i.${as.shownId}` })],
+  full: [json.token, ({ as, fullPath }) => `${fullPath} || '${as.sigil}' || i.${as.shownId}`],
+});

@@ -1,0 +1,92 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
+import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import type { Statement } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { arraySql } from './json.shape';
+import { parentSql } from './noteable-kinds';
+import type { NoteableKind } from './noteable-kinds';
+import { readerOfNamed } from './reader';
+import type { NamedNoteable } from './reader';
+import type { ResourceEvents } from './resource-events.shape';
+
+// The first values of every statement: the parent, what the path names, and who reads.
+const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
+
+/** Reading what things went through: one statement a request. Source: reference work-tracking 2.8. */
+@Injectable()
+export class ResourceEventsQueries {
+  private readonly kept = new KeptStatements();
+
+  constructor(
+    private readonly database: Database,
+    @Inject(platformSettings.token) private readonly platform: SettingsOf<typeof platformSettings>,
+  ) {}
+
+  /** Oldest first. Errors: NotFound of the thing. */
+  async page(viewer: Viewer, on: NamedNoteable, events: ResourceEvents, page: PageRequest): Promise<JsonPage> {
+    const statement = this.pageStatement(on, events, page, readerValues(viewer, on));
+    const [row] = await this.database.run<JsonPageRow>(statement);
+    if (!row) throw new NotFound(on.kind.resource);
+    return jsonPageOf(page, row);
+  }
+
+  /** Shape: one JSON object. Errors: NotFound of the thing, or of the change. */
+  async one(viewer: Viewer, on: NamedNoteable, { table, joins, shape }: ResourceEvents, id: number): Promise<string> {
+    const { kind, by } = on;
+    const values = [...readerValues(viewer, on), id];
+    const statement = this.kept.statement(`${kind.table}_by_${by}_${table}_one`, values, () => ({
+      text: `select case when e.id is not null then ${shape.over(this.sqlOf(kind)).sql} end as json
+        from ${kind.table} i
+        left join ${table} e on e.id = $6::bigint and ${ofThing(kind)}
+        left join directory_users u on u.id = e.user_id ${joins}
+        where ${visible(on)}`,
+      values,
+    }));
+    const [row] = await this.database.run<{ json: string | null }>(statement);
+    if (!row) throw new NotFound(kind.resource);
+    if (row.json === null) throw new NotFound();
+    return row.json;
+  }
+
+  pageStatement(
+    on: Pick<NamedNoteable, 'kind' | 'by'>,
+    { table, joins, shape }: ResourceEvents,
+    page: PageRequest,
+    values: readonly unknown[],
+  ): Statement {
+    const { kind, by } = on;
+    const name = isUsualPage(page) ? `${kind.table}_by_${by}_${table}_${page.perPage}` : null;
+    return this.kept.statement(name, values, () => {
+      const joined = `left join directory_users u on u.id = e.user_id ${joins}`;
+      const list = new ListQuery<never>({ name: table, from: `${table} e`, carries: 'e.*', joins: joined, values });
+      const written = shape.over(this.sqlOf(kind));
+      return list
+        .where(ofThing(kind))
+        .orderBy([['e.created_at', 'asc']])
+        .json(page, {
+          rows: (from, order) => arraySql(written, from, order),
+          from: `from ${kind.table} i where ${visible(on)}`,
+        });
+    });
+  }
+
+  private sqlOf({ type }: NoteableKind) {
+    return { externalUrl: this.platform.externalUrl, type };
+  }
+}
+
+function ofThing({ type }: NoteableKind): string {
+  return `e.noteable_id = i.id and e.noteable_type = '${type}'`;
+}
+
+function visible({ kind, by }: Pick<NamedNoteable, 'kind' | 'by'>): string {
+  return `${parentSql(kind)} = $1::bigint and i.${by} = $2::bigint and ${kind.visibleSql(READER)}`;
+}
+
+function readerValues(viewer: Viewer, on: NamedNoteable): unknown[] {
+  const { viewerId, isMember, readsConfidential } = readerOfNamed(viewer, on);
+  return [on.parent.id, on.named, viewerId, isMember, readsConfidential];
+}

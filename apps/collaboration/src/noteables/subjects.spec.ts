@@ -1,0 +1,10 @@
+import { causedAt } from './subjects';
+
+const event = { time: '2026-11-21T10:00:00.000Z' };
+
+test.each([
+  ['2026-11-21T09:59:59.900Z', '2026-11-21T09:59:59.900Z'],
+  ['2026-11-21T10:00:00.100Z', '2026-11-21T10:00:00.100Z'],
+  ['2020-01-01T00:00:00.000Z', event.time],
+  ['2099-01-01T00:00:00.000Z', event.time],
+])('a cause dated %s happened %s', (stated, at) => expect(causedAt(event, stated)).toBe(at));

@@ -1,0 +1,56 @@
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { perKind } from './noteable-kinds';
+import type { NoteableKind } from './noteable-kinds';
+
+/** A thing that is talked about with its texts, as they are now. */
+export interface NoteableSubject {
+  readonly id: number;
+  readonly project_id: number;
+  readonly author_id: number;
+  readonly text: string;
+}
+
+const things = perKind((kind) =>
+  prepared(
+    `${kind.table}_subjects`,
+    `select i.id, i.project_id, i.author_id, i.title || E'\\n\\n' || coalesce(i.description, '') as text
+     from ${kind.table} i where i.id = any($1::bigint[]) order by i.id for key share`,
+  ),
+);
+
+/**
+ * What effects are about, things of one kind by id, read when they happen: events carry no texts (docs/architecture.md
+ * 3). What is gone meanwhile is missing. The locks hold a deletion back until the effect is committed, so that the
+ * deletion's own effect finds what to drop.
+ */
+export async function subjectsOf(
+  tx: Tx,
+  kind: NoteableKind,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, NoteableSubject>> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx.prepared<NoteableSubject>(things(kind), [[...new Set(ids)]]);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Units: milliseconds. Clocks of processes and database never differ as much. */
+const MISDATED_MS = 3_600_000;
+
+/**
+ * When the cause of an effect happened, by the clock of the database where it says so: what follows from several
+ * events is compared with the times of rows. A thing dated by hand has its effects now: neither in the past, nor in a
+ * future that would hold them at the top of every list.
+ * Shape: both ISO 8601; `stated` is the time that the event's payload carries.
+ */
+export function causedAt(event: { readonly time: string }, stated: string): string {
+  return Math.abs(Date.parse(event.time) - Date.parse(stated)) > MISDATED_MS ? event.time : stated;
+}
+
+/** Who did it: the actor, or the author where a process acted. */
+export function actorOf(event: {
+  readonly actorId: number | null;
+  readonly data: { readonly author_id: number };
+}): number {
+  return event.actorId ?? event.data.author_id;
+}

@@ -1,0 +1,65 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { JsonPage, PageRequest, Viewer } from '@rookery/kernel';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
+import { Database } from '@rookery/persistence';
+import type { Reads } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { perNaming } from '../../noteables/reader';
+import type { NamedNoteable } from '../../noteables/reader';
+import { readerValues } from '../notes.queries';
+import { DiscussionStatements } from './discussions.statements';
+
+/** Reading discussions; `key` is the note that one began with. One statement a request. Source: reference work-tracking 3.1. */
+@Injectable()
+export class DiscussionsQueries {
+  readonly statementsOf: (on: Pick<NamedNoteable, 'kind' | 'by'>) => DiscussionStatements;
+
+  constructor(
+    private readonly database: Database,
+    @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
+  ) {
+    this.statementsOf = perNaming((kind, by) => new DiscussionStatements(kind, externalUrl, by));
+  }
+
+  async page(viewer: Viewer, on: NamedNoteable, page: PageRequest): Promise<JsonPage> {
+    const statement = this.statementsOf(on).page(page, readerValues(viewer, on));
+    const [row] = await this.database.run<{ counted: number; json: string }>(statement);
+    if (!row) throw new NotFound(on.kind.resource);
+    return jsonPageOf(page, { ...row, has_more: null });
+  }
+
+  /** Shape: one JSON object. Errors: NotFound. */
+  one(viewer: Viewer, on: NamedNoteable, key: number, reads: Reads = this.database): Promise<string> {
+    return this.found(reads, viewer, on, { of: 'one', key, resource: 'Discussion' });
+  }
+
+  /** Shape: a JSON array. Errors: NotFound. */
+  notes(viewer: Viewer, on: NamedNoteable, key: number): Promise<string> {
+    return this.found(this.database, viewer, on, { of: 'notes', key, resource: 'Notes' });
+  }
+
+  /** Shape: one JSON object. Errors: NotFound. */
+  async note(viewer: Viewer, on: NamedNoteable, key: number, noteId: number): Promise<string> {
+    const statement = this.statementsOf(on).of('note', [...readerValues(viewer, on), key, noteId]);
+    const [row] = await this.database.run<{ head: number | null; json: string | null }>(statement);
+    if (!row) throw new NotFound(on.kind.resource);
+    if (row.head === null) throw new NotFound('Discussion');
+    if (row.json === null) throw new NotFound();
+    return row.json;
+  }
+
+  private async found(
+    reads: Reads,
+    viewer: Viewer,
+    on: NamedNoteable,
+    { of, key, resource }: { readonly of: 'one' | 'notes'; readonly key: number; readonly resource: string },
+  ): Promise<string> {
+    const [row] = await reads.run<{ json: string | null }>(
+      this.statementsOf(on).of(of, [...readerValues(viewer, on), key]),
+    );
+    if (!row) throw new NotFound(on.kind.resource);
+    if (row.json === null) throw new NotFound(resource);
+    return row.json;
+  }
+}

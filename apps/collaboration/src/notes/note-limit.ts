@@ -1,0 +1,50 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { SignedInViewer } from '@rookery/kernel';
+import { TooManyRequests } from '@rookery/kernel';
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { notesSettings } from './notes.config';
+import type { NotesSettings } from './notes.config';
+
+/**
+ * Counts one more in the window of a minute that began with the first note. No row comes back once it is full.
+ * Shape: `user` and `most` are SQL parameters.
+ */
+export const countedSql = (user: string, most: string): string =>
+  `insert into note_creations as c (user_id, window_started_at, notes_count) values (${user}::bigint, now(), 1)
+      on conflict (user_id) do update set
+        notes_count = case when c.window_started_at > now() - interval '1 minute' then c.notes_count + 1 else 1 end,
+        window_started_at =
+          case when c.window_started_at > now() - interval '1 minute' then c.window_started_at else now() end
+      where c.window_started_at <= now() - interval '1 minute' or c.notes_count < ${most}::integer
+      returning 1`;
+
+const count = prepared('note_limit_count', countedSql('$1', '$2'));
+const wait = prepared(
+  'note_limit_wait',
+  `select ceil(extract(epoch from window_started_at + interval '1 minute' - now()))::integer as seconds
+   from note_creations where user_id = $1::bigint`,
+);
+
+/**
+ * How often in a minute somebody may write what reaches others: notes, whatever they are written by, and texts that name
+ * people, each of which may raise hundreds of to-dos and e-mails. Source: reference work-tracking 2.5, 2.7.
+ */
+@Injectable()
+export class NoteLimit {
+  constructor(@Inject(notesSettings.token) private readonly settings: NotesSettings) {}
+
+  holdsFor(viewer: SignedInViewer): boolean {
+    const { rateLimits, createsPerMinute, unlimitedUsernames } = this.settings;
+    return rateLimits && createsPerMinute > 0 && !unlimitedUsernames.includes(viewer.username);
+  }
+
+  /** For what is no note of its own: the system notes of one change, or a text that names people. Errors: TooManyRequests. */
+  async count(tx: Tx, viewer: SignedInViewer): Promise<void> {
+    if (!this.holdsFor(viewer)) return;
+    const counted = await tx.prepared(count, [viewer.userId, this.settings.createsPerMinute]);
+    if (counted.length > 0) return;
+    const [left] = await tx.prepared<{ seconds: number }>(wait, [viewer.userId]);
+    throw new TooManyRequests(Math.max(1, left?.seconds ?? 1));
+  }
+}

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { prepared } from '@rookery/persistence';
+import type { Prepared, RowOf, Tx } from '@rookery/persistence';
+import { NoteableKinds, subjectSql } from '../noteables/noteable-kinds';
+import type { Note } from './note.entity';
+
+/** A note and what it stands on, as they are now. */
+export interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'noteableType' | 'createdAt' | 'threadId'> {
+  readonly note_id: number;
+  readonly project_id: number;
+  readonly noteable_id: number;
+}
+
+/** The notes that effects are about, read when they happen, as with things. */
+@Injectable()
+export class NoteSubjects {
+  private readonly statement: Prepared;
+
+  constructor(kinds: NoteableKinds) {
+    const on = { type: 'n.noteable_type', id: 'n.noteable_id' };
+    this.statement = prepared(
+      'notes_subjects',
+      `select n.id as note_id, n.body, n.author_id, i.project_id, n.noteable_type, i.id as noteable_id, n.created_at, n.thread_id
+       from notes n join lateral ${subjectSql(kinds.all, on, () => 'i.id, i.project_id')} i on true
+       where n.id = any($1::bigint[]) and not n.system
+       order by n.id for key share of n`,
+    );
+  }
+
+  /** By id, whatever they stand on. */
+  async of(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, NoteSubject>> {
+    if (ids.length === 0) return new Map();
+    const rows = await tx.prepared<NoteSubject>(this.statement, [[...new Set(ids)]]);
+    return new Map(rows.map((row) => [row.note_id, row]));
+  }
+}

@@ -1,0 +1,99 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { AccountMailFacts } from '@rookery/contracts';
+import { IdentityClient } from '@rookery/directory';
+import { Database, prepared, Work } from '@rookery/persistence';
+import type { RowOf } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { mailIdentityOf, messageIdFor } from '../mailer/mail-identity';
+import type { MailIdentity } from '../mailer/mail-identity';
+import { again } from '../mailer/mail-source';
+import type { DueMail, MailOutcome, MailSource } from '../mailer/mail-source';
+import { MailTable } from '../mailer/mail-table';
+import { mailerSettings } from '../mailer/mailer.config';
+import type { MailerSettings } from '../mailer/mailer.config';
+import type { AccountMail } from './account-mail.entity';
+import { composeAccountMail } from './compose-account-mail';
+
+type AccountMailJob = { readonly event_id: AccountMail['sourceEventId'] } & RowOf<
+  AccountMail,
+  'id' | 'recipientId' | 'template' | 'subjectId' | 'attempts' | 'createdAt'
+>;
+
+const table = new MailTable('account_mails', 'update account_mails m set');
+
+/** $1 ids. */
+const load = prepared(
+  'account_mails_load',
+  `select id, source_event_id as event_id, recipient_id, template, subject_id, attempts, created_at
+   from account_mails where id = any($1::bigint[]) order by id`,
+);
+
+/**
+ * The queue of e-mails about accounts, shared by all processes. Address, link and texts are identity's, which is asked
+ * when they are sent: no address and no secret waits here. Source: reference work-tracking 8.6; ADR 0082.
+ */
+@Injectable()
+export class AccountMailQueue implements MailSource {
+  private readonly sender: MailIdentity;
+
+  constructor(
+    private readonly work: Work,
+    private readonly database: Database,
+    private readonly identity: IdentityClient,
+    @Inject(mailerSettings.token) private readonly settings: MailerSettings,
+    @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
+  ) {
+    this.sender = mailIdentityOf(settings, platform);
+  }
+
+  /** Errors: Unavailable while identity is away; what was taken is tried again then. */
+  async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
+    const { count, jobs } = await this.work.run(async (tx) => {
+      const claimed = await table.claim(tx, this.settings);
+      if (claimed.length === 0) return { count: 0, jobs: [] };
+      const allowed = await table.allowed(tx, claimed, this.settings);
+      return { count: claimed.length, jobs: await tx.prepared<AccountMailJob>(load, [allowed]) };
+    });
+    if (jobs.length === 0) return { count, mails: [] };
+    const facts = await this.ask(jobs);
+    const gone = jobs.filter((_, index) => !facts[index]);
+    await table.drop(
+      this.database,
+      gone.map((job) => job.id),
+    );
+    return { count, mails: jobs.flatMap((job, index) => (facts[index] ? [this.mailOf(job, facts[index])] : [])) };
+  }
+
+  settle(outcomes: readonly MailOutcome[]): Promise<void> {
+    return table.settle(this.database, outcomes);
+  }
+
+  /** Outside of any transaction: nobody waits for a lock while identity thinks. */
+  private async ask(jobs: readonly AccountMailJob[]): Promise<readonly (AccountMailFacts | null)[]> {
+    try {
+      return (await this.identity.accountMails(jobs.map(questionOf))).mails;
+    } catch (error) {
+      await this.settle(jobs.map((job) => again(job, 'not tried: identity is away', true, this.settings)));
+      throw error;
+    }
+  }
+
+  private mailOf(job: AccountMailJob, facts: AccountMailFacts): DueMail {
+    const { id, attempts, created_at, template } = job;
+    const messageId = messageIdFor(job, this.sender);
+    const today = new Date().toISOString().slice(0, 10);
+    const compose = () => composeAccountMail(template, { ...facts, today }, messageId, this.sender);
+    const isStillDue = async (): Promise<boolean> => {
+      const [now] = (await this.identity.accountMails([questionOf(job)])).mails;
+      const isElsewhere = now && (now.address !== facts.address || now.link !== facts.link);
+      if (isElsewhere) throw new Error('its recipient has another address or link now');
+      return Boolean(now);
+    };
+    return { id, attempts, created_at, address: facts.address, messageId, compose, isStillDue };
+  }
+}
+
+function questionOf({ template, recipient_id, subject_id }: AccountMailJob) {
+  return { template, recipient_id, subject_id };
+}

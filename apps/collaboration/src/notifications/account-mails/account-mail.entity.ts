@@ -1,0 +1,29 @@
+import type { AccountMailTemplate } from '@rookery/contracts';
+import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
+import type { MailState } from '../mailer/mail-source';
+
+/** An e-mail about somebody's account: ids only, its texts are asked of identity. Source: ADR 0082. */
+@Entity('account_mails')
+@Check('ck_account_mails_state', `state in ('queued', 'sent', 'failed', 'dropped')`)
+@Index('uq_account_mails_source_event_id', ['sourceEventId', 'recipientId', 'template'], { unique: true })
+@Index('ix_account_mails_queued', ['nextAttemptAt', 'id'], { where: `state = 'queued'` })
+@Index('ix_account_mails_recipient_id', ['recipientId'])
+export class AccountMail {
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'ALWAYS',
+    primaryKeyConstraintName: 'pk_account_mails',
+  })
+  id: number;
+  @Column({ type: 'uuid' }) sourceEventId: string;
+  @Column({ type: 'bigint' }) recipientId: number;
+  @Column({ type: 'text' }) template: AccountMailTemplate;
+  @Column({ type: 'bigint' }) subjectId: number;
+  @Column({ type: 'text', default: 'queued' }) state: MailState;
+  @Column({ type: 'integer', default: 0 }) attempts: number;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) nextAttemptAt: Date;
+  @Column({ type: 'text', nullable: true }) smtpReply: string | null;
+  @Column({ type: 'text', nullable: true }) messageId: string | null;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) sentAt: Date | null;
+}

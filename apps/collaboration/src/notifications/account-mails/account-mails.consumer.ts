@@ -1,0 +1,47 @@
+import { Controller } from '@nestjs/common';
+import { accessTokenExpiryApproached, accessTokenRotated, emailConfirmationRequested } from '@rookery/contracts';
+import type { AccountMailTemplate } from '@rookery/contracts';
+import { Consume } from '@rookery/messaging';
+import type { Delivered, EffectBatch } from '@rookery/messaging';
+import { QueueAccountMails } from './queue-account-mails';
+import type { AccountNotice } from './queue-account-mails';
+
+/**
+ * What happens to addresses and tokens becomes e-mails.
+ * Source: reference identity-and-import 4.5, 5; reference work-tracking 8.6.
+ */
+@Controller()
+export class AccountMailsConsumer {
+  constructor(private readonly mails: QueueAccountMails) {}
+
+  @Consume(emailConfirmationRequested, { effect: 'queue-account-mails' })
+  confirmationRequested({ tx, events }: EffectBatch<typeof emailConfirmationRequested>): Promise<void> {
+    const notices = events.map(({ id: eventId, data }): AccountNotice => {
+      return { eventId, template: 'email_confirmation', recipientId: data.user_id, subjectId: data.email_id };
+    });
+    return this.mails.queue(tx, notices);
+  }
+
+  @Consume(accessTokenExpiryApproached, { effect: 'queue-account-mails' })
+  expiryApproached({ tx, events }: EffectBatch<typeof accessTokenExpiryApproached>): Promise<void> {
+    return this.mails.queue(
+      tx,
+      events.flatMap((event) => noticesOf(event, 'token_expires')),
+    );
+  }
+
+  @Consume(accessTokenRotated, { effect: 'queue-account-mails' })
+  rotated({ tx, events }: EffectBatch<typeof accessTokenRotated>): Promise<void> {
+    return this.mails.queue(
+      tx,
+      events.flatMap((event) => noticesOf(event, 'token_rotated')),
+    );
+  }
+}
+
+function noticesOf(
+  { id: eventId, data }: Delivered<typeof accessTokenExpiryApproached | typeof accessTokenRotated>,
+  template: AccountMailTemplate,
+): AccountNotice[] {
+  return data.recipient_ids.map((recipientId) => ({ eventId, template, recipientId, subjectId: data.token_id }));
+}

@@ -1,0 +1,82 @@
+import type { AccountMailFacts, AccountMailTemplate } from '@rookery/contracts';
+import { escapeHtml } from '@rookery/kernel';
+import type { SendMailOptions } from 'nodemailer';
+import { hostOf } from '../mailer/mail-identity';
+import type { MailIdentity } from '../mailer/mail-identity';
+import { oneLine } from '../mailer/mail-text';
+
+/** What is said, a paragraph an item. */
+interface Letter {
+  readonly subject: string;
+  readonly paragraphs: readonly string[];
+}
+type Facts = AccountMailFacts & { readonly today: string };
+
+const LETTERS: Readonly<Record<AccountMailTemplate, (facts: Facts, host: string) => Letter>> = {
+  // The reader may never have heard of us, so nothing of it was written by whoever named their address.
+  email_confirmation: ({ link }, host) => ({
+    subject: 'Confirm your e-mail address',
+    paragraphs: [
+      `Somebody gave this address for an account at ${host}. To confirm that it is yours, open this link within three days:`,
+      link ?? '',
+      'If you know nothing of it, you need not do anything: the address will not be used.',
+    ],
+  }),
+  token_expires: (facts) => ({
+    subject: `An access token ${whenItEnds(facts)}`,
+    paragraphs: [
+      `The access token ${tokenNamed(facts)} ${whenItEnds(facts)} (${facts.token?.expires_on ?? ''}). Programs that use it are refused from then on.`,
+      'Rotate it, or make a new one, if it is still needed.',
+    ],
+  }),
+  token_rotated: (facts) => ({
+    subject: 'An access token was rotated',
+    paragraphs: [
+      `The access token ${tokenNamed(facts)} was replaced by a new one${facts.token?.expires_on ? `, which ends on ${facts.token.expires_on}` : ''}. The former one does not work any more.`,
+      'If that was not meant to happen, revoke the new one.',
+    ],
+  }),
+};
+
+/**
+ * An e-mail about somebody's account as it goes to the mail server. Shape: `today` is a day (UTC).
+ * Source: reference identity-and-import 4.5, 5; reference reliability 2.7; reference work-tracking 8.6.
+ */
+export function composeAccountMail(
+  template: AccountMailTemplate,
+  facts: Facts,
+  messageId: string,
+  identity: MailIdentity,
+): SendMailOptions {
+  const { subject, paragraphs } = LETTERS[template](facts, hostOf(identity));
+  return {
+    from: { name: '', address: identity.from },
+    to: { name: '', address: facts.address },
+    replyTo: { name: '', address: identity.replyTo },
+    envelope: { from: identity.from, to: [facts.address] },
+    subject: [subject, oneLine(identity.subjectSuffix)].filter((part) => part !== '').join(' | '),
+    text: `${paragraphs.join('\n\n')}\n`,
+    html: paragraphs.map((paragraph) => `<p>${htmlOf(paragraph, facts.link)}</p>`).join(''),
+    messageId,
+    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+function htmlOf(paragraph: string, link: string | null): string {
+  const text = escapeHtml(paragraph);
+  return paragraph === link ? `<a href="${text}">${text}</a>` : text;
+}
+
+function tokenNamed({ token }: Facts): string {
+  const of = token?.of ? ` of the ${token.of.kind} ${oneLine(token.of.path, 255)}` : '';
+  return `"${oneLine(token?.name ?? '', 255)}"${of}`;
+}
+
+/** Told when it is sent, which may be days after it was queued. */
+function whenItEnds({ token, today }: Facts): string {
+  const days = Math.round((Date.parse(token?.expires_on ?? today) - Date.parse(today)) / 86_400_000);
+  if (days <= 0) return 'has expired';
+  return days === 1 ? 'expires tomorrow' : `expires in ${days} days`;
+}

@@ -1,0 +1,43 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { AccountMailTemplate } from '@rookery/contracts';
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { Mailer } from '../mailer/mailer';
+import { mailerSettings } from '../mailer/mailer.config';
+import type { MailerSettings } from '../mailer/mailer.config';
+
+/** Somebody to be told something. */
+export interface AccountNotice {
+  readonly eventId: string;
+  readonly template: AccountMailTemplate;
+  readonly recipientId: number;
+  readonly subjectId: number;
+}
+
+const queue = prepared(
+  'account_mails_queue',
+  `insert into account_mails (source_event_id, recipient_id, template, subject_id)
+   select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[])
+   on conflict do nothing returning 1`,
+);
+
+/** Writes the queue; an event that comes again queues nothing again. Source: reference work-tracking 8.6; ADR 0082. */
+@Injectable()
+export class QueueAccountMails {
+  constructor(
+    private readonly mailer: Mailer,
+    @Inject(mailerSettings.token) private readonly settings: MailerSettings,
+  ) {}
+
+  /** Wakes the mailer of this process once the rows are committed. */
+  async queue(tx: Tx, notices: readonly AccountNotice[]): Promise<void> {
+    if (notices.length === 0 || !this.settings.isEnabled) return;
+    const queued = await tx.prepared(queue, [
+      notices.map((one) => one.eventId),
+      notices.map((one) => one.recipientId),
+      notices.map((one) => one.template),
+      notices.map((one) => one.subjectId),
+    ]);
+    if (queued.length > 0) tx.afterCommit(() => this.mailer.nudge());
+  }
+}

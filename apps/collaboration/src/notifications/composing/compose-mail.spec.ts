@@ -1,0 +1,136 @@
+import { createTransport } from 'nodemailer';
+import { htmlOf, isAddress, manyLines, oneLine, TEXT_LIMIT } from '../mailer/mail-text';
+import { bodyOf, composeMail } from './compose-mail';
+import type { MailJob } from './compose-mail';
+
+const kind = {
+  type: 'Issue',
+  noun: 'issue',
+  word: 'issue',
+  shownId: 'iid',
+  webPath: '/-/issues/',
+  sigil: '#',
+} as const;
+const job: MailJob = {
+  kind,
+  id: 1,
+  event_id: '0197a000-0000-7000-8000-000000000001',
+  recipient_id: 2,
+  template: 'note_created',
+  reason: 'mentioned',
+  attempts: 1,
+  created_at: new Date(0),
+  address: 'ann@mail.example',
+  actor_name: 'Bob',
+  actor_username: 'bob',
+  project_id: 3,
+  project_name: 'Project',
+  project_path: 'group/project',
+  noteable_id: 4,
+  shown_id: 5,
+  title: 'Title',
+  description: 'Description',
+  state: 'opened',
+  confidential: false,
+  note_id: 6,
+  note_body: 'Body',
+  added: [],
+  removed: [],
+  labels: [],
+};
+const identity = {
+  externalUrl: 'https://rookery.example',
+  from: 'rookery@rookery.example',
+  replyTo: 'noreply@rookery.example',
+  headerPrefix: 'X-Platform',
+  subjectSuffix: '',
+  secret: 's',
+};
+const transport = createTransport({ streamTransport: true, buffer: true });
+async function headersOf(one: MailJob): Promise<string[]> {
+  const { message } = await transport.sendMail(composeMail(one, bodyOf(one), identity));
+  const head = (message as unknown as Buffer).toString().split('\r\n\r\n')[0]!;
+  const unfolded = head.replace(/\r?\n[ \t]+/g, ' ');
+  return unfolded.split(/\r|\n/).map((line) => line.slice(0, line.indexOf(':')).toLowerCase());
+}
+
+/** What people might write into names, titles, paths and texts to be read as something else. */
+const CORPUS = [
+  'a\r\nBcc: v@evil.example',
+  'a\nBcc: v@evil.example\n\nbody',
+  'a\rBcc: v@evil.example',
+  'a\0b',
+  'a\u2028Bcc: v@evil.example\u2029',
+  'a\u0085Bcc: v@evil.example',
+  '"a" <v@evil.example>, v@evil.example;',
+  'group: v@evil.example;',
+  '=?utf-8?Q?a=0D=0ABcc:_v@evil.example?=',
+  '\u202ea\ufeff\u200f',
+  '\ud800 lone',
+  'x'.repeat(300_000),
+];
+
+test.each(CORPUS.map((text) => [JSON.stringify(text).slice(0, 40), text]))('%s adds no header', async (_, text) => {
+  const usual = await headersOf(job);
+  for (const field of ['actor_name', 'actor_username', 'project_name', 'project_path', 'title', 'note_body'] as const) {
+    expect([field, await headersOf({ ...job, [field]: text })]).toEqual([field, usual]);
+  }
+});
+
+test.each([
+  ['ann@mail.example', true],
+  ['änn@mail.example', true],
+  ['a+b@mail.example', true],
+  ['a@b.example, v@evil.example', false],
+  ['a@b.example\r\nBcc: v@evil.example', false],
+  ['<a@b.example>', false],
+  ['"a b"@b.example', false],
+  ['a@b@c.example', false],
+  ['@b.example', false],
+  ['a@', false],
+  ['a\0@b.example', false],
+  [`${'a'.repeat(300)}@b.example`, false],
+])('%j is an address: %s', (text, expected) => expect(isAddress(text)).toBe(expected));
+
+test('a line has no control characters, a text keeps its lines', () => {
+  expect(oneLine(' a\r\n\tb\u0000 ')).toBe('a b');
+  expect(manyLines('a\r\nb\rc\u2028d\0')).toBe('a\nb\nc\nd');
+  expect(oneLine('\ud800')).toBe('');
+});
+
+test('HTML of a text is inert', () => {
+  const html = htmlOf('<script>x</script> [a](javascript:x) ![b](http://x/y.png) <img src=x onerror=y>');
+  expect(html).not.toMatch(/<script|<img|href="javascript/i);
+});
+
+/** Reference reliability 7.3 row 30: adversarial texts of a megabyte under 200 ms. */
+test.each([
+  '[',
+  '![',
+  '*a ',
+  '_a*',
+  '`',
+  '> ',
+  '- ',
+  '<',
+  '&',
+  '[a](',
+  '**',
+  '~~a',
+  '\\',
+  '[a]: <',
+  '|',
+  '"',
+  "'",
+  '[[]',
+  '<a href=',
+  '\t- ',
+])('rendering a megabyte of %j takes no time to speak of', (piece) => {
+  const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
+  const started = process.cpuUsage();
+  bodyOf({ ...job, note_body: text });
+  const { user } = process.cpuUsage(started);
+  if (process.env['TEST_FIGURES']) console.log(piece, user / 1000);
+  expect(user / 1000).toBeLessThan(400);
+  expect(bodyOf({ ...job, note_body: text }).text.length).toBeLessThan(TEXT_LIMIT + 1000);
+});

@@ -1,0 +1,49 @@
+import type { SendMailOptions } from 'nodemailer';
+import type { MailerSettings } from './mailer.config';
+
+/** An e-mail that may be sent now. */
+export interface DueMail {
+  readonly id: number;
+  readonly attempts: number;
+  readonly created_at: Date;
+  readonly address: string;
+  /** Stable, so that a copy sent twice is known as one. Shape: with angle brackets. */
+  readonly messageId: string;
+  readonly compose: () => SendMailOptions;
+  /**
+   * Asked right before it leaves: since it was taken, much may have changed. Errors: when it cannot be decided now.
+   */
+  readonly isStillDue: () => Promise<boolean>;
+}
+
+/** What became of an e-mail so far. */
+export type MailState = 'queued' | 'sent' | 'failed' | 'dropped';
+
+/** What became of one. Shape: `delayMs` only where it is tried again. */
+export interface MailOutcome {
+  readonly id: number;
+  readonly state: MailState;
+  readonly reply: string | null;
+  readonly messageId: string | null;
+  readonly delayMs: number;
+}
+
+/** A queue that the mailer empties. */
+export interface MailSource {
+  /** Shape: how many were taken from the queue, and those that may be sent. Errors: when nothing can be decided now. */
+  take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }>;
+  settle(outcomes: readonly MailOutcome[]): Promise<void>;
+}
+export const MAIL_SOURCES: unique symbol = Symbol('MailSources');
+
+/** Tried again at once when nothing was wrong with it, else later and later, until it is given up. Source: ADR 0082. */
+export function again(
+  mail: Pick<DueMail, 'id' | 'attempts' | 'created_at'>,
+  reply: string | null,
+  isFailure: boolean,
+  { giveUpMs, retryFirstMs, retryMostMs }: MailerSettings,
+): MailOutcome {
+  const isOver = isFailure && Date.now() - mail.created_at.getTime() >= giveUpMs;
+  const delayMs = isFailure ? Math.min(retryMostMs, retryFirstMs * 2 ** Math.min(mail.attempts - 1, 30)) : 0;
+  return { id: mail.id, state: isOver ? 'failed' : 'queued', reply, messageId: null, delayMs };
+}

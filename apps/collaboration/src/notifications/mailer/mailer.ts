@@ -1,0 +1,162 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { LOGGER, Metrics } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
+import { again, MAIL_SOURCES } from './mail-source';
+import type { DueMail, MailOutcome, MailSource } from './mail-source';
+import { isAddress } from './mail-text';
+import { mailerSettings } from './mailer.config';
+import type { MailerSettings } from './mailer.config';
+import { OutcomeWriter } from './outcome-writer';
+import { SmtpClient } from './smtp-client';
+import type { SmtpAnswer } from './smtp-client';
+
+/**
+ * Sends what the queues hold, in the worker role, a batch of each in turn. Woken by the commit that queued something,
+ * else it looks now and then. Any number of processes may run one: a queue gives each e-mail to one of them.
+ * Shape: at most `connections` at a time; outcomes are written soon and together.
+ * Source: reference reliability 2.7; docs/performance.md 2; ADR 0082.
+ */
+@Injectable()
+export class Mailer {
+  private readonly sent;
+  private readonly delay;
+  private client: SmtpClient | null = null;
+  private running: Promise<void> | null = null;
+  private isStopping = false;
+  private isNudged = false;
+  private wake: (() => void) | null = null;
+
+  constructor(
+    @Inject(MAIL_SOURCES) private readonly sources: readonly MailSource[],
+    @Inject(mailerSettings.token) private readonly settings: MailerSettings,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(Metrics) metrics: Metrics,
+  ) {
+    this.sent = metrics.counter('rookery_mails_total', 'E-mails by what became of a try.', ['outcome']);
+    this.delay = metrics.histogram('rookery_mail_delay_seconds', 'From the queue to the mail server.');
+  }
+
+  start(): void {
+    if (!this.settings.isEnabled) return;
+    this.client = new SmtpClient(this.settings);
+    this.running ??= this.run(this.client);
+  }
+
+  /** There is something new in a queue. */
+  nudge(): void {
+    this.isNudged = true;
+    this.wake?.();
+  }
+
+  /** What is being sent is finished; what the server stalls is left to its lease. Units: milliseconds. */
+  async stop(graceMs: number): Promise<void> {
+    this.isStopping = true;
+    this.wake?.();
+    const end = setTimeout(() => this.client?.close(true), graceMs);
+    await this.running;
+    clearTimeout(end);
+    this.client?.close(false);
+  }
+
+  private async run(client: SmtpClient): Promise<void> {
+    while (!this.isStopping) {
+      let hasMore = false;
+      // Less than a batch was all there was; looking again would be a transaction a queue for each e-mail that comes alone.
+      for (const source of this.sources) {
+        if ((await this.sendFrom(source, client)) >= this.settings.batchCount) hasMore = true;
+      }
+      if (!hasMore) await this.sleep();
+    }
+  }
+
+  /** Answers how many the queue gave; 0 also when it cannot give any now, which holds up no other queue. */
+  private async sendFrom(source: MailSource, client: SmtpClient): Promise<number> {
+    if (this.isStopping) return 0;
+    try {
+      const { count, mails } = await source.take();
+      await this.send(client, source, mails);
+      return count;
+    } catch (error) {
+      this.logger.warn({ err: error }, 'e-mails wait');
+      return 0;
+    }
+  }
+
+  private async send(client: SmtpClient, source: MailSource, mails: readonly DueMail[]): Promise<void> {
+    const until = Date.now() + this.settings.leaseMs / 2;
+    const outcomes = new OutcomeWriter(source, this.logger, () => this.isStopping);
+    const waiting = [...mails];
+    let isAway = false;
+    const worker = async (): Promise<void> => {
+      for (let mail = waiting.shift(); mail; mail = waiting.shift()) {
+        // Not begun: it may be taken again at once, or after the usual delay when nobody answers.
+        if (this.isStopping || isAway || Date.now() > until) {
+          const why = isAway ? 'not tried: the mail server is away' : null;
+          outcomes.record(again(mail, why, isAway, this.settings));
+          continue;
+        }
+        const held = await this.heldBack(mail);
+        if (held) {
+          outcomes.record(held);
+          continue;
+        }
+        const answer = await this.attempt(client, mail);
+        if (answer.outcome === 'away') isAway = true;
+        outcomes.record(this.outcomeOf(mail, answer));
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(this.settings.connections, mails.length) }, worker));
+    await outcomes.end();
+  }
+
+  /**
+   * Judged again when a connection is free for it, since it may have waited long behind others; null when it may leave.
+   * Source: reference work-tracking 8.5; ADR 0171.
+   */
+  private async heldBack(mail: DueMail): Promise<MailOutcome | null> {
+    try {
+      if (await mail.isStillDue()) return null;
+    } catch (error) {
+      this.logger.warn({ err: error, mailId: mail.id }, 'an e-mail waits: whether it is still due cannot be decided');
+      return again(mail, null, false, this.settings);
+    }
+    this.sent.inc({ outcome: 'dropped' });
+    return { id: mail.id, state: 'dropped', reply: null, messageId: null, delayMs: 0 };
+  }
+
+  /** An e-mail that cannot be made is nobody else's trouble. */
+  private async attempt(client: SmtpClient, mail: DueMail): Promise<SmtpAnswer> {
+    if (!isAddress(mail.address)) return { outcome: 'refused', reply: 'not an address' };
+    try {
+      return await client.send(mail.compose());
+    } catch (error) {
+      return { outcome: 'refused', reply: `not made: ${String(error)}` };
+    }
+  }
+
+  private outcomeOf(mail: DueMail, { outcome, reply }: SmtpAnswer): MailOutcome {
+    this.sent.inc({ outcome });
+    const { id, messageId } = mail;
+    if (outcome === 'accepted') {
+      this.delay.observe((Date.now() - mail.created_at.getTime()) / 1000);
+      return { id, state: 'sent', reply, messageId, delayMs: 0 };
+    }
+    this.logger.warn({ mailId: id, attempts: mail.attempts, outcome, reply }, 'an e-mail was not taken');
+    if (outcome === 'refused') return { id, state: 'failed', reply, messageId, delayMs: 0 };
+    return again(mail, reply, true, this.settings);
+  }
+
+  private async sleep(): Promise<void> {
+    if (!this.isNudged && !this.isStopping) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, this.settings.pollMs);
+        this.wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.wake = null;
+    this.isNudged = false;
+  }
+}

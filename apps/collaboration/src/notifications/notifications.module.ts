@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import { MentionsModule } from '../mentions/mentions.module';
+import { NotesModule } from '../notes/notes.module';
+import { AccountMailQueue } from './account-mails/account-mail-queue';
+import { AccountMailsConsumer } from './account-mails/account-mails.consumer';
+import { QueueAccountMails } from './account-mails/queue-account-mails';
+import { InvolvedPeople } from './involved-people';
+import { MailQueue } from './mail-queue';
+import { MAIL_SOURCES } from './mailer/mail-source';
+import type { MailSource } from './mailer/mail-source';
+import { Mailer } from './mailer/mailer';
+import { NotificationsConsumer } from './notifications.consumer';
+import { OldMailsJob } from './old-mails.job';
+import { Participants } from './participants';
+import { QueueMails } from './queue-mails';
+
+/** E-mails: who is told what of things and of their account, and the queues that the mailer empties. */
+@Module({
+  imports: [MentionsModule, NotesModule],
+  controllers: [AccountMailsConsumer, NotificationsConsumer],
+  providers: [
+    AccountMailQueue,
+    InvolvedPeople,
+    MailQueue,
+    { provide: MAIL_SOURCES, inject: [MailQueue, AccountMailQueue], useFactory: (...sources: MailSource[]) => sources },
+    Mailer,
+    OldMailsJob,
+    Participants,
+    QueueAccountMails,
+    QueueMails,
+  ],
+  exports: [Mailer],
+})
+export class NotificationsModule {}

@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import type { GoneNoteable } from '@rookery/contracts';
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { NoteableKinds, perKind } from '../noteables/noteable-kinds';
+import type { NoteableKind } from '../noteables/noteable-kinds';
+import { iidSql } from '../noteables/references.shape';
+import { removeNotesBelow, removeNotesBy, removeNotesOf } from '../notes/note-removal';
+
+/** Units: rows. */
+const THINGS = 500;
+
+/** Nobody adds a note to what is locked here; those that came since go too. */
+const authored = perKind(({ table }) =>
+  prepared(`departures_${table}`, `select id from ${table} where author_id = $1::bigint limit ${THINGS} for update`),
+);
+const remove = perKind((kind) =>
+  prepared(
+    `departures_remove_${kind.table}`,
+    `${kind.writes.remove} where i.id = any($1::bigint[])
+     returning i.id, ${iidSql(kind)} as iid, i.project_id${kind.stateColumn ? `, i.${kind.stateColumn} as state` : ''}`,
+  ),
+);
+
+/** Things and notes that go with their author; what pointed at them follows by their events. Source: ADR 0136. */
+@Injectable()
+export class DropWritings {
+  constructor(private readonly kinds: NoteableKinds) {}
+
+  /** Does the next part. True when nothing was left. */
+  async next(tx: Tx, authorId: number): Promise<boolean> {
+    for (const kind of this.kinds.all) {
+      if (!(await removeNotesBelow(tx, kind, authorId)) || !(await this.dropThings(tx, kind, authorId))) return false;
+    }
+    return removeNotesBy(tx, this.kinds, authorId);
+  }
+
+  private async dropThings(tx: Tx, kind: NoteableKind, authorId: number): Promise<boolean> {
+    const ids = (await tx.prepared<{ id: number }>(authored(kind), [authorId])).map((row) => row.id);
+    if (ids.length === 0) return true;
+    await removeNotesOf(tx, kind, ids);
+    for (const gone of await tx.prepared<GoneNoteable>(remove(kind), [ids])) {
+      tx.emit(kind.events.deletedOf(gone, null));
+    }
+    return ids.length < THINGS;
+  }
+}

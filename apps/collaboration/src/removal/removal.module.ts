@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { DepartureSteps } from './departure-steps';
+import { Departures } from './departures';
+import { DeparturesConsumer } from './departures.consumer';
+import { DeparturesJob } from './departures.job';
+import { DropWritings } from './drop-writings';
+import { ProjectDeletionConsumer } from './project-deletion.consumer';
+
+/** What goes with a person and with a project. */
+@Module({
+  controllers: [DeparturesConsumer, ProjectDeletionConsumer],
+  providers: [DepartureSteps, Departures, DeparturesJob, DropWritings],
+})
+export class RemovalModule {}

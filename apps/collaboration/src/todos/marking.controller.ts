@@ -1,0 +1,32 @@
+import { Controller } from '@nestjs/common';
+import { created, Endpoint, JsonText, signedIn } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { below, OneThing, stamped } from '../noteables/noteable-routes.dto';
+import type { BelowCall, NoteableRoutes } from '../noteables/noteable-routes.dto';
+import { MarkingService } from './marking.service';
+import { todoDetailShape } from './todo.shape';
+
+/** Putting a thing of a kind on one's own list. */
+export function markingController(routes: NoteableRoutes) {
+  const thing = below(routes);
+
+  @Controller()
+  class MarkingController {
+    constructor(readonly marking: MarkingService) {}
+
+    @Endpoint('POST', `/${routes.path}/todo`, {
+      within: thing.within,
+      ...thing.aliases('todo'),
+      about: `Puts ${routes.a} on the caller's list of to-dos.`,
+      source: 'reference work-tracking 6.1, 6.3',
+      may: signedIn(),
+      params: thing.params(OneThing),
+      answers: created(todoDetailShape.presenter),
+      fails: [304],
+    })
+    async create(call: BelowCall<OneThing, SignedInViewer>): Promise<JsonText> {
+      return new JsonText(await this.marking.mark(call.viewer, thing.of(call)));
+    }
+  }
+  return stamped(`${routes.kind.type}MarkingController`, MarkingController);
+}

@@ -1,0 +1,36 @@
+import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
+import type { TodoAction, TodoState, TodoTargetType } from './todo-actions';
+
+/** Something that waits for a person, or did. Source: requirements 1 §2 To-do item; ADR 0080. */
+@Entity('todos')
+@Check('ck_todos_state', `state in ('pending', 'done')`)
+@Index('uq_todos_source_event_id', ['sourceEventId', 'userId', 'action'], { unique: true })
+@Index('uq_todos_named', { synchronize: false })
+@Index('uq_todos_pending', ['userId', 'targetType', 'targetId', 'action'], {
+  unique: true,
+  where: `state = 'pending' and action not in ('mentioned', 'directly_addressed', 'member_access_requested')`,
+})
+@Index('ix_todos_user_id_pending', { synchronize: false })
+@Index('ix_todos_user_id_done', { synchronize: false })
+@Index('ix_todos_target', ['projectId', 'targetId', 'targetType', 'userId'])
+@Index('ix_todos_author_id', ['authorId'])
+export class Todo {
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'ALWAYS',
+    primaryKeyConstraintName: 'pk_todos',
+  })
+  id: number;
+  @Column({ type: 'bigint' }) userId: number;
+  @Column({ type: 'bigint' }) authorId: number;
+  @Column({ type: 'text' }) action: TodoAction;
+  @Column({ type: 'bigint', nullable: true }) projectId: number | null;
+  @Column({ type: 'text' }) targetType: TodoTargetType;
+  @Column({ type: 'bigint' }) targetId: number;
+  /** The note that raised it; null where the target itself did. */
+  @Column({ type: 'bigint', nullable: true }) noteId: number | null;
+  @Column({ type: 'uuid' }) sourceEventId: string;
+  @Column({ type: 'text', default: 'pending' }) state: TodoState;
+  @Column({ type: 'timestamptz', precision: 3 }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3 }) updatedAt: Date;
+}

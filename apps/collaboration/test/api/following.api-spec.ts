@@ -1,0 +1,297 @@
+import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
+import { paging, startNats, until, visibility } from '@rookery/testing';
+import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
+import { castOf, startCollaboration } from '../support/app';
+import type { Cast } from '../support/app';
+import { issueActions } from '../support/issue-actions';
+import { startMailServer } from '../support/mail-server';
+import type { MailServer } from '../support/mail-server';
+import { startWorker } from '../support/worker';
+import type { Worker } from '../support/worker';
+
+let service: SeededService;
+let nats: PrivateNats;
+let smtp: MailServer;
+let worker: Worker;
+let group: DirectoryNamespace;
+let project: DirectoryProject;
+let cast: Cast;
+let issue: { id: number; iid: number };
+
+beforeAll(async () => {
+  service = await startCollaboration();
+  nats = await startNats();
+  smtp = await startMailServer();
+  worker = await startWorker({ databaseUrl: service.databaseUrl, nats, env: { SMTP_URL: smtp.url } });
+  group = await service.seed.group();
+  project = await service.seed.project({ namespace_id: group.id });
+  cast = await castOf(service.seed, project);
+}, 60_000);
+afterAll(async () => {
+  await worker.stop();
+  await smtp.stop();
+  await nats.drop();
+  await service.close();
+});
+beforeEach(async () => void (issue = await anIssue()));
+
+const { by, anIssue, comment } = issueActions(() => ({ service, project, cast }));
+const as = (name: keyof Cast) => by(cast[name]);
+const anonymous = () => service.app.as(service.seed.anonymous());
+const at = (tail = ''): string => `/api/v4/projects/${project.id}/issues/${issue.iid}${tail}`;
+const follow = (name: keyof Cast) => as(name).post(at('/subscribe'));
+const leave = (name: keyof Cast) => as(name).post(at('/unsubscribe'));
+const follows = async (name: keyof Cast): Promise<boolean> =>
+  ((await as(name).get(at()).expect(200)).body as { subscribed: boolean }).subscribed;
+const refused = async (request: PromiseLike<{ status: number; body: unknown; text?: string }>): Promise<unknown[]> => {
+  const { status, body } = await request;
+  return [status, body];
+};
+const told = async (): Promise<string[]> => {
+  await worker.drained();
+  await until(async () => {
+    const rows = await service.database.query(`select 1 from mails where state = 'queued' limit 1`);
+    return rows.length === 0;
+  }, 'an empty queue');
+  return smtp.recipients();
+};
+const forget = async (): Promise<void> => {
+  await told();
+  smtp.mails.length = 0;
+};
+const names = (...people: SeededUser[]): string[] => people.map((one) => one.username).sort();
+
+describe('following', () => {
+  test('and leaving answer the issue, and nothing when it is so already', async () => {
+    expect(await follows('guest')).toBe(false);
+    const followed = await follow('guest').send({}).expect(201);
+    expect(followed.body).toEqual({ ...(await as('guest').get(at())).body, subscribed: true });
+    const again = await follow('guest').expect(304);
+    expect(again.text).toBe('');
+    expect(await follows('guest')).toBe(true);
+    expect((await leave('guest').expect(201)).body).toMatchObject({ id: issue.id, subscribed: false });
+    await leave('guest').expect(304);
+  });
+
+  test('counts more than taking part does', async () => {
+    await follow('owner').expect(304);
+    await leave('owner').expect(201);
+    await comment(issue, 'Still here');
+    expect(await follows('owner')).toBe(false);
+    await follow('owner').expect(201);
+    expect(await follows('owner')).toBe(true);
+  });
+
+  test('is one wish, however often it comes at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => follow('guest')));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(19).fill(304)]);
+  });
+
+  test('decides who gets e-mail', async () => {
+    issue = await anIssue({ assignee_ids: [cast.developer.id], description: `@${cast.planner.username}` });
+    await forget();
+    await follow('guest').expect(201);
+    for (const name of ['developer', 'planner', 'owner'] as const) await leave(name).expect(201);
+    await comment(issue, 'To whom it may concern', cast.reporter);
+    expect(await told()).toEqual(names(cast.guest));
+    expect(smtp.mails[0]!.parsed.headers.get('x-platform-notificationreason')).toBe('subscribed');
+    await forget();
+    await comment(issue, `@${cast.developer.username}: you all the same`, cast.reporter);
+    expect(await told()).toEqual(names(cast.developer, cast.guest));
+    await forget();
+    await as('reporter').put(at()).send({ state_event: 'close' }).expect(200);
+    expect(await told()).toEqual(names(cast.guest));
+  });
+
+  test('brings e-mail whatever the level, but none of what may not be read', async () => {
+    await service.database.query(
+      `insert into notification_settings (user_id, source_type, level) values ($1, 'global', 'disabled')`,
+      [cast.guest.id],
+    );
+    await forget();
+    await follow('guest').expect(201);
+    await comment(issue, 'internal', cast.reporter, { internal: true });
+    expect(await told()).toEqual(names(cast.owner));
+    await forget();
+    await comment(issue, 'public', cast.reporter);
+    expect(await told()).toEqual(names(cast.guest, cast.owner));
+    await forget();
+    await as('owner').put(at()).send({ confidential: true }).expect(200);
+    await comment(issue, 'secret', cast.reporter);
+    expect(await told()).toEqual(names(cast.owner));
+    await service.database.query(`delete from notification_settings where user_id = $1`, [cast.guest.id]);
+  });
+
+  test('goes with the issue', async () => {
+    await follow('guest').expect(201);
+    await as('owner').delete(at()).expect(204);
+    await worker.drained();
+    expect(await service.database.query('select 1 from subscriptions where noteable_id = $1', [issue.id])).toEqual([]);
+  });
+});
+
+describe('taking part', () => {
+  const people = async (name: keyof Cast | 'anonymous' = 'anonymous'): Promise<string[]> => {
+    await worker.drained();
+    const client = name === 'anonymous' ? anonymous() : as(name);
+    const { body } = await client.get(at('/participants')).expect(200);
+    return (body as { username: string }[]).map((one) => one.username).sort();
+  };
+
+  test('do who opened it, who work on it, who write, and who are named', async () => {
+    expect((await anonymous().get(at('/participants'))).body).toEqual([
+      expect.objectContaining({ id: cast.owner.id, username: cast.owner.username, web_url: expect.any(String) }),
+    ]);
+    issue = await anIssue({ assignee_ids: [cast.developer.id], description: `@${cast.planner.username}` });
+    await comment(issue, `@${cast.stranger.username}`, cast.guest);
+    expect(await people()).toEqual(names(cast.owner, cast.developer, cast.planner, cast.guest, cast.stranger));
+  });
+
+  test('the caller is seen at once', async () => {
+    await comment(issue, 'Me too', cast.guest);
+    const { body } = await as('guest').get(at('/participants')).expect(200);
+    expect((body as { id: number }[]).map((one) => one.id)).toContain(cast.guest.id);
+  });
+
+  test('by internal notes alone is seen by their readers only, and not counted for others', async () => {
+    await comment(issue, `@${cast.developer.username}`, cast.reporter, { internal: true });
+    for (const name of ['anonymous', 'stranger', 'guest', 'planner'] as const) {
+      expect([name, await people(name)]).toEqual([name, names(cast.owner)]);
+      const client = name === 'anonymous' ? anonymous() : as(name);
+      expect((await client.get(at('/participants'))).get('x-total')).toBe('1');
+    }
+    for (const name of ['reporter', 'developer', 'owner', 'admin'] as const) {
+      expect([name, await people(name)]).toEqual([name, names(cast.owner, cast.reporter, cast.developer)]);
+    }
+    await comment(issue, 'Now for all', cast.reporter);
+    expect(await people('guest')).toEqual(names(cast.owner, cast.reporter));
+  });
+
+  test('ends for others to see where access does', async () => {
+    const hidden = await service.seed.project({ namespace_id: group.id, visibility: 'private' });
+    const person = await service.seed.user();
+    const membership = await service.seed.member(person, hidden, 'guest');
+    await service.seed.member(cast.owner, hidden, 'owner');
+    const issues = `/api/v4/projects/${hidden.id}/issues`;
+    const { body: made } = await by(cast.owner).post(issues).send({ title: 'x' }).expect(201);
+    const path = `${issues}/${made.iid}`;
+    await by(person).post(`${path}/notes`).send({ body: 'x' }).expect(201);
+    await worker.drained();
+    expect((await by(cast.owner).get(`${path}/participants`)).body).toHaveLength(2);
+    await service.seed.remove('memberships', membership.id);
+    expect((await by(cast.owner).get(`${path}/participants`)).body).toHaveLength(1);
+  });
+
+  describe('is a list with pages', () => {
+    let path: string;
+    beforeAll(async () => {
+      issue = await anIssue({
+        assignee_ids: [cast.guest, cast.planner, cast.reporter, cast.developer, cast.maintainer].map((one) => one.id),
+      });
+      path = at('/participants');
+    });
+    paging(() => ({ app: service.app, viewer: service.seed.anonymous(), path, rows: 6 }));
+  });
+
+  visibility({
+    app: () => service.app,
+    from: async (level, standing) => {
+      const there = await service.seed.project({ visibility: level });
+      const path = `/api/v4/projects/${there.id}/issues`;
+      const { body } = await as('admin').post(path).send({ title: 'x' }).expect(201);
+      const viewer = async () => {
+        if (standing === 'anonymous') return service.seed.anonymous();
+        const user = await service.seed.user({ admin: standing === 'admin', external: standing === 'external' });
+        if (!['admin', 'external', 'outsider'].includes(standing)) {
+          await service.seed.member(user, there, standing as never);
+        }
+        return service.seed.viewer(user);
+      };
+      return { viewer: await viewer(), path: `${path}/${(body as { iid: number }).iid}/participants` };
+    },
+  });
+});
+
+describe('putting it on the list', () => {
+  const mark = (name: keyof Cast) => as(name).post(at('/todo'));
+
+  test('answers the item, and nothing while something waits there', async () => {
+    const { body } = await mark('guest').send({}).expect(201);
+    expect(body).toMatchObject({
+      action_name: 'marked',
+      target_type: 'Issue',
+      target: { id: issue.id, subscribed: false },
+      author: { id: cast.guest.id },
+      project: { id: project.id },
+      body: 'An issue',
+      state: 'pending',
+    });
+    expect((await as('guest').get('/api/v4/todos').query({ action: 'marked' })).body).toEqual([
+      expect.objectContaining({ id: body.id }),
+    ]);
+    expect((await mark('guest').expect(304)).text).toBe('');
+    await as('guest').post(`/api/v4/todos/${body.id}/mark_as_done`).expect(201);
+    await mark('guest').expect(201);
+    await as('guest').post('/api/v4/todos/mark_as_done').expect(204);
+  });
+
+  test('is refused while a mention waits', async () => {
+    await comment(issue, `@${cast.planner.username}`);
+    await worker.drained();
+    await mark('planner').expect(304);
+    await as('planner').post('/api/v4/todos/mark_as_done').expect(204);
+    await mark('planner').expect(201);
+  });
+
+  test('makes one item, however often it is asked at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => mark('stranger')));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(19).fill(304)]);
+  });
+
+  test('is settled by a comment', async () => {
+    await mark('reporter').expect(201);
+    await comment(issue, 'Done', cast.reporter);
+    await worker.drained();
+    expect((await as('reporter').get('/api/v4/todos').query({ action: 'marked' })).body).toEqual([]);
+  });
+});
+
+describe('refusals', () => {
+  const CALLS = ['/subscribe', '/unsubscribe', '/todo'];
+
+  test('anonymous callers are asked for a token', async () => {
+    for (const call of CALLS) {
+      expect(await refused(anonymous().post(at(call)))).toEqual([401, { message: '401 Unauthorized' }]);
+    }
+  });
+
+  test('what is not there and what is confidential is not found', async () => {
+    issue = await anIssue({ confidential: true });
+    const notFound = [404, { message: '404 Issue Not Found' }];
+    for (const name of ['stranger', 'guest'] as const) {
+      for (const call of CALLS) expect(await refused(as(name).post(at(call)))).toEqual(notFound);
+      expect(await refused(as(name).get(at('/participants')))).toEqual(notFound);
+    }
+    for (const name of ['planner', 'developer'] as const) {
+      await as(name).post(at('/todo')).expect(201);
+      await as(name).post(at('/subscribe')).expect(201);
+      await as(name).get(at('/participants')).expect(200);
+    }
+    issue = { id: 0, iid: 999_999 };
+    for (const call of CALLS) expect(await refused(as('owner').post(at(call)))).toEqual(notFound);
+    expect(await refused(as('owner').get(at('/participants')))).toEqual(notFound);
+    for (const iid of ['abc', '99999999999999999999', '%00']) {
+      const odd = await as('owner').post(`/api/v4/projects/${project.id}/issues/${iid}/subscribe`);
+      expect([400, 404]).toContain(odd.status);
+    }
+  });
+
+  test('a project that hides its issues hides these calls', async () => {
+    const there = await service.seed.project({ visibility: 'private' });
+    for (const call of CALLS) {
+      const path = `/api/v4/projects/${there.id}/issues/1${call}`;
+      expect(await refused(as('stranger').post(path))).toEqual([404, { message: '404 Project Not Found' }]);
+      expect(await refused(as('admin').post(path))).toEqual([404, { message: '404 Issue Not Found' }]);
+    }
+  });
+});

@@ -1,0 +1,23 @@
+import { jobSettings } from '@rookery/jobs';
+import { messagingSettings } from '@rookery/messaging';
+import { databaseSettingsFor } from '@rookery/persistence';
+import { background } from '@rookery/testing';
+import { collaborationSettings } from '../../src/collaboration.config';
+import { CollaborationModule } from '../../src/collaboration.module';
+import { collaborationWorker } from '../../src/collaboration.worker';
+import { migrations } from '../../src/database';
+
+background({
+  service: 'collaboration',
+  module: CollaborationModule,
+  settings: [databaseSettingsFor('collaboration'), messagingSettings, jobSettings, ...collaborationSettings],
+  migrations,
+  worker: collaborationWorker,
+  everywhere: ['libs/directory/src/applier-loop.ts', 'libs/directory/src/identity-client.ts'],
+  inWorkers: [
+    'graphile-worker',
+    'libs/jobs/src/job-watch.ts',
+    'apps/collaboration/src/notifications/mailer/mailer.ts',
+    'libs/messaging/src/broker.ts',
+  ],
+});

@@ -1,0 +1,77 @@
+import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
+import { userDeleted } from '@rookery/contracts';
+import { startNats, until } from '@rookery/testing';
+import { publish } from '../support/published';
+import { startCollaboration } from '../support/app';
+import { startMailServer } from '../support/mail-server';
+import type { MailServer } from '../support/mail-server';
+import { startWorker } from '../support/worker';
+import type { Worker } from '../support/worker';
+
+let service: SeededService;
+let nats: PrivateNats;
+let smtp: MailServer;
+let worker: Worker | undefined;
+beforeAll(async () => {
+  service = await startCollaboration();
+  nats = await startNats();
+  smtp = await startMailServer();
+});
+afterAll(async () => {
+  await worker?.stop();
+  await smtp.stop();
+  await nats.drop();
+  await service.close();
+});
+
+const idsIn = async (table: string, column: string): Promise<number[]> =>
+  (await service.database.query<{ id: number }>(`select ${column} as id from ${table} order by 1`)).map(
+    (row) => row.id,
+  );
+const told = async () => ({ todos: await idsIn('todos', 'user_id'), mails: await idsIn('mails', 'recipient_id') });
+
+test('nobody is told of anything by a copy that is older than its cause', async () => {
+  const [owner, removed, stays] = [await service.seed.user(), await service.seed.user(), await service.seed.user()];
+  const project = await service.seed.project({ visibility: 'private' });
+  for (const one of [owner, removed, stays]) await service.seed.member(one, project, 'developer');
+  const by = (user: SeededUser) => service.app.as(service.seed.viewer(user));
+  const { iid } = (await by(owner).post(`/api/v4/projects/${project.id}/issues`).send({ title: 'x' }).expect(201))
+    .body as { iid: number };
+  await by(owner)
+    .post(`/api/v4/projects/${project.id}/issues/${iid}/notes`)
+    .send({ body: `@${removed.username} @${stays.username}` })
+    .expect(201);
+  // The copy of the worker has not seen the last version, in which somebody was removed, although the request had.
+  await service.database.query('update directory_state set version = version - 1');
+
+  worker = await startWorker({
+    databaseUrl: service.databaseUrl,
+    nats,
+    env: { SMTP_URL: smtp.url, MAILER_POLL_MS: '20' },
+  });
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(await told()).toEqual({ todos: [], mails: [] });
+
+  await service.database.query('delete from directory_memberships where user_id = $1', [removed.id]);
+  await service.database.query('update directory_state set version = version + 1');
+  await worker.drained();
+  expect(await told()).toEqual({ todos: [stays.id], mails: [stays.id] });
+  // Waiting is nobody's failure.
+  expect(await idsIn('dead_letters', 'id')).toEqual([]);
+});
+
+test('who says that a living person is gone is not believed, and an operator hears of it', async () => {
+  const [person] = await service.database.query<{ id: number }>('select author_id as id from issues limit 1');
+  const data = { user_id: person!.id, ghost_user_id: null, hard_delete: true };
+  await publish(nats, userDeleted.of({ aggregateId: person!.id, actorId: null, data }));
+  const letters = () =>
+    service.database.query<{ effect: string; error: string }>(
+      `select effect, error from dead_letters where state = 'open'`,
+    );
+  await until(async () => (await letters()).length > 0, 'a dead letter');
+  expect(await letters()).toMatchObject([
+    { effect: 'hand-over', error: expect.stringContaining(`refused: user ${person!.id} is not gone`) },
+  ]);
+  expect(await idsIn('user_departures', 'user_id')).toEqual([]);
+  expect(await idsIn('issues', 'author_id')).toEqual([person!.id]);
+});

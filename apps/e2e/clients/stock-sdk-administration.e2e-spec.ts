@@ -1,0 +1,49 @@
+import { Gitlab } from '@gitbeaker/rest';
+import { estate, mark } from '../support/estate';
+
+/**
+ * Feature flags and lists of users by the calls of an API client that people already use, unmodified.
+ * Source: reference packages-and-admin 9.
+ */
+const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
+let serial = 0;
+async function aProject() {
+  const path = `admin${++serial}-${mark}`;
+  const group = await root.Groups.create(path, path);
+  return root.Projects.create({ name: 'eggs', namespaceId: group.id });
+}
+
+describe('feature flags', () => {
+  it('are made, changed, listed and removed, with their lists of users', async () => {
+    const { id } = await aProject();
+    const made = await root.FeatureFlagUserLists.create(id, 'Testers', 'wren,robin');
+    expect(made).toMatchObject({ iid: 1, project_id: id, user_xids: 'wren,robin' });
+    expect(await root.FeatureFlagUserLists.edit(id, made.iid, { userXIds: 'magpie' })).toMatchObject({
+      name: 'Testers',
+      user_xids: 'magpie',
+    });
+    expect((await root.FeatureFlagUserLists.all(id, { search: 'test' })).map(({ iid }) => iid)).toEqual([1]);
+    expect(await root.FeatureFlagUserLists.show(id, made.iid)).toMatchObject({ user_xids: 'magpie' });
+
+    const flag = await root.FeatureFlags.create(id, 'blue_eggs', 'new_version_flag', {
+      description: 'They are blue.',
+      strategies: [
+        { name: 'gitlabUserList', parameters: {}, userListId: made.id, scopes: [{ environmentScope: '*' }] },
+      ],
+    } as never);
+    expect(flag).toMatchObject({ active: true, version: 'new_version_flag' });
+    expect(flag.strategies).toMatchObject([{ scopes: [{ environment_scope: '*' }], user_list: { iid: 1 } }]);
+    await expect(root.FeatureFlagUserLists.remove(id, made.iid)).rejects.toThrow();
+    const edited = await root.FeatureFlags.edit(id, 'blue_eggs', {
+      active: false,
+      strategies: [{ id: flag.strategies![0]!.id!, name: 'default', parameters: {} }],
+    } as never);
+    expect(edited).toMatchObject({ active: false, strategies: [{ name: 'default', user_list: null }] });
+    expect((await root.FeatureFlags.all(id, { scope: 'disabled' })).map(({ name }) => name)).toEqual(['blue_eggs']);
+    expect(await root.FeatureFlags.show(id, 'blue_eggs')).toMatchObject({ description: 'They are blue.' });
+    await root.FeatureFlags.remove(id, 'blue_eggs');
+    expect(await root.FeatureFlags.all(id)).toEqual([]);
+    await root.FeatureFlagUserLists.remove(id, made.iid);
+    expect(await root.FeatureFlagUserLists.all(id)).toEqual([]);
+  });
+});

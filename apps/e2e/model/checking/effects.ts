@@ -1,0 +1,40 @@
+import { addressOf } from '../changing/people-changes';
+import type { Effect } from '../playing/effects-watch';
+import type { Call, World } from '../playing/world';
+import { LEVELS } from '../playing/notes';
+import type { Decision } from './checker';
+
+/**
+ * How old what an e-mail is judged by may be when it leaves: the copy 5 s, and the process that sends it may have been
+ * stopped for half as long after it looked. Units: ms. Source: ADR 0171.
+ */
+const MAIL_AGE_MS = 10_000;
+
+/**
+ * What people were told, as decisions: whoever hears of a note could read it at some moment from when it was written
+ * until they were told. Shape: the call is the one that wrote it; people whom the model does not know are left out.
+ */
+export function effectDecisions(
+  world: World,
+  effects: readonly Effect[],
+): { readonly call: Call; readonly decision: Decision }[] {
+  const byAddress = new Map(world.people.map((person) => [addressOf(person.name), person]));
+  return effects.flatMap(({ kind, word, to, at }) => {
+    const note = world.notes.get(word);
+    const person = typeof to === 'number' ? world.person(to) : byAddress.get(to);
+    if (!note || !person) return [];
+    const { call, project, internal } = note;
+    const source = { kind: 'project', id: project } as const;
+    const needs = internal ? LEVELS.internal : 0;
+    const decision: Decision = {
+      start: kind === 'e-mail' ? Math.max(call.start, at - MAIL_AGE_MS) : call.start,
+      end: at,
+      gateway: call.plan.gateway.name,
+      question: { service: 'collaboration', source, needs, writes: false, effect: kind },
+      asker: { history: person.history, token: null },
+      forest: world.forest,
+      observed: 'allow',
+    };
+    return [{ call, decision }];
+  });
+}

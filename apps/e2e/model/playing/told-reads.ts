@@ -1,0 +1,61 @@
+import type { Question } from '../rules/reference-model';
+import type { Caller } from './caller';
+import { LEVELS } from './notes';
+import type { SeededRandom } from './seeded-random';
+import type { Asker, Gateway, World } from './world';
+import { ROOT_USER } from './world';
+
+/** A to-do or an entry of a feed, as far as the model looks at it. */
+interface Told {
+  readonly project_id?: number;
+  readonly project?: { readonly id: number };
+  readonly body?: string;
+  readonly note?: { readonly body: string };
+}
+/** A list, and what each of its rows takes. */
+interface List {
+  readonly path: string;
+  readonly effect: NonNullable<Question['effect']>;
+  readonly needs: number;
+}
+
+/** Of all projects that somebody reaches. Shape: the second has those in which they hold something. */
+const LISTS: readonly (readonly [number, List])[] = [
+  [40, { path: '/todos', effect: 'to-do', needs: 0 }],
+  [30, { path: '/events?scope=all', effect: 'feed entry', needs: 10 }],
+  [30, { path: `/users/${ROOT_USER}/events`, effect: 'feed entry', needs: 0 }],
+];
+const ANYWHERE: Question = { service: 'collaboration', source: null, needs: 0, writes: false };
+
+/** Lists of what people were told: each row must be theirs to see by now. */
+export class ToldReads {
+  constructor(
+    private readonly world: World,
+    private readonly caller: Caller,
+  ) {}
+
+  /** Shape: `asker` signed in. */
+  any(random: SeededRandom, gateway: Gateway, asker: Exclude<Asker, 'anonymous'>): Promise<void> {
+    return this.read(gateway, asker, ANYWHERE, random.weighted(LISTS));
+  }
+
+  ofProject(gateway: Gateway, asker: Asker, project: number): Promise<void> {
+    const question: Question = { ...ANYWHERE, source: { kind: 'project', id: project } };
+    return this.read(gateway, asker, question, { path: `/projects/${project}/events`, effect: 'feed entry', needs: 0 });
+  }
+
+  /** One answer with a decision about each row, but of projects that the model does not know. */
+  private async read(gateway: Gateway, asker: Asker, question: Question, { path, effect, needs }: List): Promise<void> {
+    const paged = `${path}${path.includes('?') ? '&' : '?'}per_page=50`;
+    const call = await this.caller.ask({ asker, gateway, method: 'GET', path: paged, question });
+    if (call.status !== 200) return;
+    for (const row of call.body as readonly Told[]) {
+      const id = row.project?.id ?? row.project_id;
+      if (id === undefined || !this.world.projects.has(id)) continue;
+      const word = (row.note?.body ?? row.body)?.split(' ')[0] ?? '';
+      const least = this.world.notes.get(word)?.internal ? LEVELS.internal : 0;
+      const source = { kind: 'project', id } as const;
+      this.caller.note(call, 'allow', { ...question, effect, source, needs: Math.max(needs, least) });
+    }
+  }
+}

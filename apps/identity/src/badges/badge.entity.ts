@@ -1,0 +1,68 @@
+import { Invalid, nothingLeft, problemsByField } from '@rookery/kernel';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
+import { problemsOfUrl } from './badge-url';
+
+/** What may be said of a badge; what is left out keeps its value. */
+export interface BadgeInput {
+  readonly name?: string | null;
+  readonly link_url?: string;
+  readonly image_url?: string;
+}
+
+/** Units: characters. Source: reference identity-and-import 8. */
+const LONGEST_NAME = 255;
+
+/** A linked picture of a project or a group. Source: requirements 2 §2 Badge. */
+@Entity('badges')
+@Check('ck_badges_one', 'num_nonnulls(project_id, namespace_id) = 1')
+@Index('ix_badges_namespace_id', ['namespaceId', 'createdAt', 'id'], { where: 'namespace_id is not null' })
+@Index('ix_badges_project_id', ['projectId', 'createdAt', 'id'], { where: 'project_id is not null' })
+export class Badge {
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'BY DEFAULT',
+    primaryKeyConstraintName: 'pk_badges',
+  })
+  id: number;
+  @ForeignKey('projects', { name: 'fk_badges_project_id', onDelete: 'CASCADE' })
+  @Column({ type: 'bigint', nullable: true })
+  projectId: number | null;
+  @ForeignKey('namespaces', { name: 'fk_badges_namespace_id', onDelete: 'CASCADE' })
+  @Column({ type: 'bigint', nullable: true })
+  namespaceId: number | null;
+  @Column({ type: 'text', nullable: true }) name: string | null;
+  @Column({ type: 'text' }) linkUrl: string;
+  @Column({ type: 'text' }) imageUrl: string;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
+
+  get kind(): 'project' | 'group' {
+    return this.projectId === null ? 'group' : 'project';
+  }
+
+  /** Errors: Invalid by field. */
+  static write(input: BadgeInput & Required<Pick<BadgeInput, 'link_url' | 'image_url'>>, now: Date): Badge {
+    const badge = new Badge();
+    badge.projectId = null;
+    badge.namespaceId = null;
+    badge.name = null;
+    badge.createdAt = now;
+    badge.change(input, now);
+    return badge;
+  }
+
+  /** Errors: Invalid by field. */
+  change({ name = this.name, link_url, image_url, ...rest }: BadgeInput, now: Date): void {
+    nothingLeft(rest);
+    const problems = problemsByField({
+      link_url: link_url === undefined ? [] : problemsOfUrl(link_url),
+      image_url: image_url === undefined ? [] : problemsOfUrl(image_url),
+      name: (name?.length ?? 0) > LONGEST_NAME ? [`is too long (maximum is ${LONGEST_NAME} characters)`] : [],
+    });
+    if (Object.keys(problems).length > 0) throw new Invalid(problems);
+    this.name = name;
+    this.linkUrl = link_url ?? this.linkUrl;
+    this.imageUrl = image_url ?? this.imageUrl;
+    this.updatedAt = now;
+  }
+}

@@ -1,0 +1,38 @@
+import { Module } from '@nestjs/common';
+import { SCOPE_RESOLVER, WRITE_HEADERS } from '@rookery/api-v4';
+import type { WriteHeaders } from '@rookery/api-v4';
+import { DIRECTORY_VERSION_HEADER } from '@rookery/contracts';
+import { ChangeFeed } from './change-feed';
+import { ChangeLog } from './change-log';
+import { CompactionJob } from './compaction.job';
+import { DirectoryController } from './directory.controller';
+import { HeadWatch } from './head-watch';
+import { NewEpoch } from './new-epoch.command';
+import { IdentityScopeResolver } from './scope/identity-scope-resolver';
+import { NamedNamespaces } from './scope/named-namespaces';
+
+/**
+ * Tells the gateway, on the answer to each write, which version of the directory it must see from now on: the newest
+ * that this process has committed. That is never less than what the write itself made, because a commit is noted
+ * before its use case returns; so no transaction has to be followed to its answer. Source: ADR 0042.
+ */
+export function versionHeaders(watch: HeadWatch): WriteHeaders {
+  return () => (watch.latest === null ? [] : [DIRECTORY_VERSION_HEADER, String(watch.latest)]);
+}
+
+/** What services learn from: the change log of people, places and memberships, who reaches what, and the scopes of paths. */
+@Module({
+  controllers: [DirectoryController],
+  providers: [
+    HeadWatch,
+    ChangeLog,
+    ChangeFeed,
+    CompactionJob,
+    NewEpoch,
+    NamedNamespaces,
+    { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver },
+    { provide: WRITE_HEADERS, inject: [HeadWatch], useFactory: versionHeaders },
+  ],
+  exports: [ChangeLog, CompactionJob, NamedNamespaces, SCOPE_RESOLVER],
+})
+export class DirectoryModule {}

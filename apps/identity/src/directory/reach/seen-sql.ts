@@ -1,0 +1,32 @@
+import { groupLevelSql, projectLevelSql } from '@rookery/directory';
+import type { Viewer } from '@rookery/kernel';
+import { OWN_TABLES } from './reach-sql';
+
+/**
+ * Boolean SQL: may the viewer know of this group? The same rule as kernel's `maySee`, for groups that a statement joins.
+ * Shape: `namespace` is the alias of a row of `namespaces`; `user` an SQL expression of the viewer's id, which the
+ * text holds only for people who are not administrators.
+ */
+export function seenGroupSql(viewer: Viewer, { namespace, user }: { namespace: string; user: string }): string {
+  if (viewer.isAdmin) return 'true';
+  if (viewer.userId === null) return `${namespace}.visibility = 'public'`;
+  const open = viewer.isExternal ? `${namespace}.visibility = 'public'` : `${namespace}.visibility <> 'private'`;
+  return `(${open} or ${groupLevelSql({ user, namespace, tables: OWN_TABLES })} >= 10)`;
+}
+
+/**
+ * Boolean SQL: may the viewer know of this project? The same rule as kernel's `maySee`, for single projects that a
+ * statement joins; lists are cut by what the viewer reaches instead.
+ * Shape: `project` and `namespace` are aliases of rows; `user` an SQL expression of the viewer's id, which the text
+ * holds only for people who are not administrators.
+ */
+export function seenProjectSql(
+  viewer: Viewer,
+  { project, namespace, user }: { project: string; namespace: string; user: string },
+): string {
+  if (viewer.isAdmin) return 'true';
+  if (viewer.userId === null) return `${project}.visibility = 'public'`;
+  const open = viewer.isExternal ? `${project}.visibility = 'public'` : `${project}.visibility <> 'private'`;
+  const level = projectLevelSql({ user, project: `${project}.id`, namespace, tables: OWN_TABLES });
+  return `(${open} or ${level} >= 10)`;
+}

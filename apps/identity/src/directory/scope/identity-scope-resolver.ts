@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import type { GroupScope, NamespaceFacts, ProjectScope, ScopeResolver } from '@rookery/api-v4';
+import { groupLevelSql, projectLevelSql } from '@rookery/directory';
+import type { Viewer } from '@rookery/kernel';
+import { maySee } from '@rookery/kernel';
+import { Database, instantSql, prepared } from '@rookery/persistence';
+import { OWN_TABLES } from '../reach/reach-sql';
+
+interface Row {
+  readonly project: Omit<ProjectScope, 'kind' | 'namespace' | 'level' | 'fullPath' | 'nameWithNamespace'>;
+  readonly namespace: NamespaceFacts;
+  readonly level: number;
+}
+
+const NAMESPACE = `json_build_object('id', n.id, 'kind', n.kind, 'ownerId', n.owner_id, 'parentId', n.parent_id,
+  'traversalIds', n.traversal_ids, 'name', n.name, 'path', n.path, 'fullName', n.full_name, 'fullPath', n.full_path,
+  'visibility', n.visibility, 'avatarUrl', n.avatar_url, 'emailsEnabled', n.emails_enabled, 'plan', n.plan)`;
+const PROJECT = `json_build_object('id', p.id, 'name', p.name, 'path', p.path, 'description', p.description,
+  'visibility', p.visibility, 'archived', p.archived, 'issuesAccessLevel', p.issues_access_level,
+  'snippetsAccessLevel', p.snippets_access_level, 'mergeRequestsAccessLevel', p.merge_requests_access_level,
+  'packagesEnabled', p.packages_enabled, 'emailsEnabled', p.emails_enabled, 'creatorId', p.creator_id,
+  'createdAt', ${instantSql('p.created_at')}, 'defaultBranch', p.default_branch, 'avatarUrl', p.avatar_url)`;
+
+const USER = '$1::bigint';
+const inProject = projectLevelSql({ user: USER, project: 'p.id', namespace: 'n', tables: OWN_TABLES });
+const inGroup = groupLevelSql({ user: USER, namespace: 'n', tables: OWN_TABLES });
+const fromProjects = `select ${PROJECT} as project, ${NAMESPACE} as namespace, ${inProject} as level
+  from projects p join namespaces n on n.id = p.namespace_id`;
+const fromGroups = `select ${NAMESPACE} as namespace, ${inGroup} as level from namespaces n where n.kind = 'group'`;
+
+const PROJECT_BY_ID = prepared('scope-project-by-id', `${fromProjects} where p.id = $2`);
+const PROJECT_BY_PATH = prepared(
+  'scope-project-by-path',
+  `${fromProjects} where lower(n.full_path) = lower($2) and lower(p.path) = lower($3)`,
+);
+const GROUP_BY_ID = prepared('scope-group-by-id', `${fromGroups} and n.id = $2`);
+const GROUP_BY_PATH = prepared('scope-group-by-path', `${fromGroups} and lower(n.full_path) = lower($2)`);
+
+/** The other implementation of the port: identity asks its own tables, which are never behind. */
+@Injectable()
+export class IdentityScopeResolver implements ScopeResolver {
+  constructor(private readonly db: Database) {}
+
+  async project(ref: number | string, viewer: Viewer): Promise<ProjectScope | null> {
+    const [row] = await this.projectRows(ref, viewer.userId);
+    if (!row || !maySee(viewer, row.project.visibility, row.level)) return null;
+    const { project, namespace, level } = row;
+    return {
+      kind: 'project',
+      ...project,
+      fullPath: `${namespace.fullPath}/${project.path}`,
+      nameWithNamespace: `${namespace.fullName} / ${project.name}`,
+      namespace,
+      level,
+    };
+  }
+
+  async group(ref: number | string, viewer: Viewer): Promise<GroupScope | null> {
+    const statement = typeof ref === 'number' ? GROUP_BY_ID : GROUP_BY_PATH;
+    const [row] = await this.db.prepared<Row>(statement, [viewer.userId, ref]);
+    if (!row || !maySee(viewer, row.namespace.visibility, row.level)) return null;
+    return { ...row.namespace, kind: 'group', level: row.level };
+  }
+
+  /** Always. */
+  fresh(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  private projectRows(ref: number | string, userId: number | null): Promise<Row[]> {
+    if (typeof ref === 'number') return this.db.prepared<Row>(PROJECT_BY_ID, [userId, ref]);
+    const slash = ref.lastIndexOf('/');
+    if (slash <= 0) return Promise.resolve([]);
+    return this.db.prepared<Row>(PROJECT_BY_PATH, [userId, ref.slice(0, slash), ref.slice(slash + 1)]);
+  }
+}

@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+import type { Viewer } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
+import { Database } from '@rookery/persistence';
+import { seenGroupSql } from '../reach/seen-sql';
+
+/** Finds the namespace that a parameter names, as far as the viewer may know of it. */
+@Injectable()
+export class NamedNamespaces {
+  constructor(private readonly db: Database) {}
+
+  /**
+   * Shape: a number is an id, a text is a full path; a personal namespace is known to its person and administrators.
+   * Errors: NotFound for the namespace.
+   */
+  async id(viewer: Viewer, ref: number | string): Promise<number> {
+    const named = typeof ref === 'number' ? 'n.id = $1' : 'lower(n.full_path) = lower($1)';
+    const group = seenGroupSql(viewer, { namespace: 'n', user: '$2::bigint' });
+    const known = viewer.isAdmin ? 'true' : `case n.kind when 'user' then n.owner_id = $2::bigint else ${group} end`;
+    const [row] = await this.db.query<{ id: number }>(
+      `select n.id from namespaces n where ${named} and ${known}`,
+      viewer.isAdmin ? [ref] : [ref, viewer.userId],
+    );
+    if (!row) throw new NotFound('Namespace');
+    return row.id;
+  }
+}

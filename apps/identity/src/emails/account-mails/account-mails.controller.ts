@@ -1,0 +1,33 @@
+import { Controller } from '@nestjs/common';
+import type { InternalRequest } from '@rookery/api-v4';
+import { Internal } from '@rookery/api-v4';
+import type { AccountMailQuestion, AccountMailsAnswer, AccountMailTemplate } from '@rookery/contracts';
+import { ACCOUNT_MAIL_TEMPLATES, ACCOUNT_MAILS_MOST, INTERNAL_PATHS } from '@rookery/contracts';
+import { InvalidParameters } from '@rookery/kernel';
+import { AccountMailsService } from './account-mails.service';
+
+/** Asked by the mailer; guarded by the internal secret, unknown outside. */
+@Controller()
+export class AccountMailsController {
+  constructor(private readonly mails: AccountMailsService) {}
+
+  @Internal('POST', INTERNAL_PATHS.accountMails)
+  async facts({ body }: InternalRequest): Promise<AccountMailsAnswer> {
+    return { mails: await this.mails.answer(questionsIn(body['mails'])) };
+  }
+}
+
+function questionsIn(sent: unknown): AccountMailQuestion[] {
+  if (!Array.isArray(sent) || sent.length > ACCOUNT_MAILS_MOST) throw new InvalidParameters(['mails is invalid']);
+  return sent.map((one: Partial<AccountMailQuestion> | null) => {
+    const { template, recipient_id, subject_id } = one ?? {};
+    if (!ACCOUNT_MAIL_TEMPLATES.includes(template as AccountMailTemplate) || !isId(recipient_id) || !isId(subject_id)) {
+      throw new InvalidParameters(['mails is invalid']);
+    }
+    return { template: template!, recipient_id: recipient_id!, subject_id: subject_id! };
+  });
+}
+
+function isId(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}

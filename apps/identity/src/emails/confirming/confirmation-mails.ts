@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import type { AccountMailQuestion } from '@rookery/contracts';
+import type { RowOf, Tx } from '@rookery/persistence';
+import { Links } from '@rookery/platform';
+import type { Email } from '../../users/addresses/email.entity';
+import type { User } from '../../users/user.entity';
+import type { AccountMailAnswers } from '../account-mails/account-mails.service';
+import { AccountMailsService, answersTo } from '../account-mails/account-mails.service';
+import { EmailConfirmationsService } from './email-confirmations.service';
+
+type WaitingRow = RowOf<Email, 'id' | 'userId' | 'email' | 'confirmedAt' | 'confirmationRequestedAt'> &
+  RowOf<User, 'name'>;
+
+/**
+ * What the e-mail says that asks somebody to confirm an address.
+ * Source: reference identity-and-import 10.5; reference work-tracking 8.6.
+ */
+@Injectable()
+export class ConfirmationMails {
+  constructor(
+    mails: AccountMailsService,
+    private readonly confirmations: EmailConfirmationsService,
+    private readonly links: Links,
+  ) {
+    mails.answerFor(['email_confirmation'], (tx, questions) => this.answers(tx, questions));
+  }
+
+  private async answers(tx: Tx, questions: readonly AccountMailQuestion[]): Promise<AccountMailAnswers> {
+    const rows = await tx.query<WaitingRow>(
+      `select e.id, e.user_id, e.email, e.confirmed_at, e.confirmation_requested_at, u.name
+       from emails e join users u on u.id = e.user_id and u.state = 'active' where e.id = any($1)`,
+      [questions.map((one) => one.subject_id)],
+    );
+    const waiting = new Map(rows.map((row) => [row.id, row]));
+    return answersTo(questions, ({ subject_id, recipient_id }) => {
+      const row = waiting.get(subject_id);
+      const path = row?.user_id === recipient_id ? this.confirmations.pathFor(row) : null;
+      return row && path ? { address: row.email, name: row.name, link: this.links.web(path), token: null } : null;
+    });
+  }
+}

@@ -1,0 +1,46 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+/** Units: days that a link works. Source: reference identity-and-import 10.5. */
+export const CONFIRMATION_DAYS = 3;
+
+/** What a link is bound to: this row, this address, this asking for it. */
+export interface Confirmable {
+  readonly id: number;
+  readonly email: string;
+  readonly confirmation_requested_at: Date;
+}
+
+/** A key of its own, so that nothing else that the secret opens can be made from a link. */
+export function confirmationKey(internalSecret: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', internalSecret, '', 'rookery e-mail confirmation', 32));
+}
+
+/**
+ * The secret of a link. Nothing of it is kept: it can be made again, as often as the e-mail is sent again.
+ * Shape: `<email id>.<43 URL-safe characters>`. Source: reference identity-and-import 10.5.
+ */
+export function confirmationToken(of: Confirmable, key: Buffer): string {
+  return `${of.id}.${macOf(of, key).toString('base64url')}`;
+}
+
+/** Whose token it says to be, unproven; null when it has not the shape of one. */
+export function emailIdOf(token: string): number | null {
+  const match = /^([1-9]\d{0,14})\.[A-Za-z0-9_-]{43}$/.exec(token);
+  return match ? Number(match[1]) : null;
+}
+
+export function isConfirmationToken(token: string, of: Confirmable, key: Buffer): boolean {
+  const presented = Buffer.from(token.slice(token.indexOf('.') + 1), 'base64url');
+  const expected = macOf(of, key);
+  return presented.length === expected.length && timingSafeEqual(presented, expected);
+}
+
+export function isExpired(of: Confirmable, now: Date): boolean {
+  return now.getTime() - of.confirmation_requested_at.getTime() >= CONFIRMATION_DAYS * 86_400_000;
+}
+
+function macOf({ id, email, confirmation_requested_at: at }: Confirmable, key: Buffer): Buffer {
+  return createHmac('sha256', key)
+    .update(JSON.stringify([id, email.toLowerCase(), at.toISOString()]))
+    .digest();
+}

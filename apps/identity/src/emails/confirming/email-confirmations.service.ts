@@ -1,0 +1,118 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { emailConfirmationRequested } from '@rookery/contracts';
+import type { Clock } from '@rookery/kernel';
+import { CLOCK, Refused, TooManyRequests } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { Database, Work } from '@rookery/persistence';
+import type { SettingsOf } from '@rookery/platform';
+import { platformSettings } from '@rookery/platform';
+import { identitySettings } from '../../identity.config';
+import { AddressesService } from '../../users/addresses/addresses.service';
+import type { EmailRecord } from '../../users/addresses/email.entity';
+import { BOTS } from '../../users/bot-limits';
+import { confirmationKey, confirmationToken, emailIdOf, isConfirmationToken, isExpired } from './confirmation-token';
+
+const INVALID = 'Confirmation token is invalid';
+/** The maker of the bot $1, or of the bot that made it, and so on; $1 itself when it is none. */
+const PERSON_BEHIND = `(with recursive behind as (
+    select id, kind, created_by_id, 0 as step from users where id = $1
+    union all select m.id, m.kind, m.created_by_id, b.step + 1
+      from behind b join users m on m.id = b.created_by_id where b.kind in ${BOTS}
+  ) select id from behind order by step desc limit 1)`;
+
+/** Proving that an address belongs to the person who named it. Source: reference identity-and-import 10.5. */
+@Injectable()
+export class EmailConfirmationsService {
+  private readonly key: Buffer;
+
+  constructor(
+    private readonly work: Work,
+    private readonly db: Database,
+    private readonly addresses: AddressesService,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+    @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
+  ) {
+    this.key = confirmationKey(platform.internalSecret);
+  }
+
+  /**
+   * Has a link sent to the address; links sent before end. Errors: TooManyRequests when somebody has too many sent:
+   * they go to people who may never have heard of us.
+   */
+  async request(
+    tx: Tx,
+    email: { readonly id: number; readonly userId: number },
+    actorId: number | null,
+  ): Promise<void> {
+    if (actorId !== null) await this.count(tx, actorId);
+    const now = this.clock.now();
+    await this.addresses.markConfirmationRequested(tx, email.id, now);
+    tx.emit(
+      emailConfirmationRequested.of({
+        aggregateId: email.id,
+        actorId,
+        data: { email_id: email.id, user_id: email.userId, requested_at: now.toISOString() },
+      }),
+    );
+  }
+
+  /**
+   * An address was refused since somebody has it. That tells that they are here, so it is told no oftener than links are
+   * sent. Errors: TooManyRequests.
+   */
+  countRefusal(actorId: number): Promise<void> {
+    return this.work.run((tx) => this.count(tx, actorId));
+  }
+
+  /** Where an address is confirmed, from the root on; null when nobody waits for that. */
+  pathFor(email: Pick<EmailRecord, 'id' | 'email' | 'confirmed_at' | 'confirmation_requested_at'>): string | null {
+    const { id, confirmed_at, confirmation_requested_at: at } = email;
+    if (confirmed_at !== null || at === null) return null;
+    const asked = { id, email: email.email, confirmation_requested_at: at };
+    if (isExpired(asked, this.clock.now())) return null;
+    return `users/confirmation?confirmation_token=${confirmationToken(asked, this.key)}`;
+  }
+
+  /** Works once. Errors: Refused for a token that is forged, used up, replaced by a newer one or too old. */
+  async confirm(token: string): Promise<void> {
+    await this.work.run(async (tx) => {
+      // The person first, as wherever their addresses change.
+      await tx.query(`select id from users where id = (select user_id from emails where id = $1) for update`, [
+        emailIdOf(token),
+      ]);
+      await this.addresses.markConfirmed(tx, await this.awaited(tx, token, 'for update'));
+    });
+  }
+
+  /** The address that a link stands for; nothing comes of asking. Errors: as `confirm`. */
+  async addressOf(token: string): Promise<string> {
+    return (await this.awaited(this.db, token)).email;
+  }
+
+  private async awaited(runner: Pick<Tx, 'query'>, token: string, lock = ''): Promise<EmailRecord> {
+    const id = emailIdOf(token);
+    const [email] =
+      id === null ? [] : await runner.query<EmailRecord>(`select * from emails where id = $1 ${lock}`, [id]);
+    if (!email || email.confirmed_at !== null || email.confirmation_requested_at === null) throw new Refused(INVALID);
+    const asked = { ...email, confirmation_requested_at: email.confirmation_requested_at };
+    if (!isConfirmationToken(token, asked, this.key)) throw new Refused(INVALID);
+    if (isExpired(asked, this.clock.now())) throw new Refused('Confirmation token has expired');
+    return email;
+  }
+
+  /** What bots do counts for whoever made them: they are made without a limit. */
+  private async count(tx: Tx, actorId: number): Promise<void> {
+    const most = this.settings.confirmationsPerHour;
+    if (most === 0) return;
+    const [row] = await tx.query<{ count: number; left: number }>(
+      `insert into email_confirmations as c (actor_id, since, count) values (coalesce(${PERSON_BEHIND}, $1), now(), 1)
+       on conflict (actor_id) do update set
+         count = case when c.since > now() - interval '1 hour' then c.count + 1 else 1 end,
+         since = case when c.since > now() - interval '1 hour' then c.since else now() end
+       returning count, ceil(extract(epoch from since + interval '1 hour' - now()))::integer as left`,
+      [actorId],
+    );
+    if (row!.count > most) throw new TooManyRequests(Math.max(1, row!.left));
+  }
+}

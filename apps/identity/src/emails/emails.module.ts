@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import { DirectoryModule } from '../directory/directory.module';
+import { UsersModule } from '../users/users.module';
+import { AccountMailsController } from './account-mails/account-mails.controller';
+import { AccountMailsService } from './account-mails/account-mails.service';
+import { ConfirmationMails } from './confirming/confirmation-mails';
+import { EmailConfirmationController } from './confirming/email-confirmation.controller';
+import { EmailConfirmationsService } from './confirming/email-confirmations.service';
+import { EmailsController } from './emails.controller';
+import { EmailsQueries } from './emails.queries';
+import { EmailsService } from './emails.service';
+import { PrimaryEmails } from './primary-emails';
+import { UserEmailsController } from './user-emails.controller';
+
+/** E-mail addresses of people: adding and confirming them, and what e-mails about accounts say. */
+@Module({
+  imports: [DirectoryModule, UsersModule],
+  controllers: [EmailsController, UserEmailsController, EmailConfirmationController, AccountMailsController],
+  providers: [
+    EmailsQueries,
+    EmailsService,
+    EmailConfirmationsService,
+    PrimaryEmails,
+    AccountMailsService,
+    ConfirmationMails,
+  ],
+  exports: [PrimaryEmails, AccountMailsService, EmailConfirmationsService],
+})
+export class EmailsModule {}

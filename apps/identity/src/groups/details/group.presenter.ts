@@ -1,0 +1,87 @@
+import type { PresentContext } from '@rookery/api-v4';
+import {
+  day,
+  instant,
+  int,
+  list,
+  nested,
+  nullable,
+  object,
+  picked,
+  presenter,
+  shownPlainFields,
+  text,
+} from '@rookery/api-v4';
+import { absoluteUrl } from '@rookery/directory';
+import { sharedWithGroups } from '../../members/sharing/share.presenter';
+import { project } from '../../projects/project.presenter';
+import { GROUP_FIELDS } from '../../namespaces/settings/group-settings';
+import type { GroupDetailRow, GroupRow } from './groups.queries';
+
+const isAdministrator = (_: GroupRow, __: undefined, { viewer }: PresentContext): boolean => viewer.isAdmin;
+
+const plain = shownPlainFields<GroupRow>()(GROUP_FIELDS, 'list', {});
+
+/** A list item. Source: reference identity-and-import 2.3. */
+export const group = presenter<GroupRow>('Group').fields({
+  id: [int, (one) => one.id],
+  web_url: [text, (one, _, { links }) => links.web(`groups/${one.full_path}`)],
+  name: [text, (one) => one.name],
+  path: [text, (one) => one.path],
+  description: [text, (one) => one.description],
+  visibility: [text, (one) => one.visibility],
+  ...picked(plain, 'share_with_group_lock', 'require_two_factor_authentication', 'two_factor_grace_period'),
+  ...picked(plain, 'project_creation_level', 'auto_devops_enabled', 'subgroup_creation_level', 'emails_disabled'),
+  ...picked(plain, 'emails_enabled', 'mentions_disabled', 'lfs_enabled', 'math_rendering_limits_enabled'),
+  ...picked(plain, 'lock_math_rendering_limits_enabled', 'default_branch', 'default_branch_protection'),
+  ...picked(plain, 'default_branch_protection_defaults'),
+  avatar_url: [nullable(text), (one, _, { links }) => absoluteUrl(one.avatar_url, links)],
+  ...picked(plain, 'request_access_enabled'),
+  full_name: [text, (one) => one.full_name],
+  full_path: [text, (one) => one.full_path],
+  created_at: [instant, (one) => one.created_at],
+  parent_id: [nullable(int), (one) => one.parent_id],
+  organization_id: [int, () => 1],
+  ...picked(plain, 'shared_runners_setting', 'max_artifacts_size'),
+  custom_attributes: [
+    list(object({ key: text, value: text })),
+    (one) => one.custom_attributes ?? [],
+    { when: (one) => one.custom_attributes !== undefined },
+  ],
+  ldap_cn: [nullable(text), () => null],
+  ldap_access: [nullable(int), () => null],
+  ...picked(plain, 'file_template_project_id'),
+  marked_for_deletion_on: [nullable(day), (one) => one.marked_for_deletion_on],
+  repository_storage: [text, () => 'default', { when: isAdministrator }],
+  ...picked(plain, 'wiki_access_level', 'assistant_features_enabled', 'lock_assistant_features_enabled'),
+  ...picked(plain, 'assistant_availability', 'experiment_features_enabled', 'membership_lock'),
+  // Plain fields without a place of their own stand here.
+  ...plain,
+});
+
+const administering = (one: GroupDetailRow): boolean => one.shows_secrets;
+/** Who is let in is nobody else's business. Source: reference identity-and-import 2.3. */
+const owners = (one: GroupDetailRow): boolean => one.is_administered;
+const plainDetail = shownPlainFields<GroupDetailRow>()(GROUP_FIELDS, 'detail', {
+  administering,
+  owners,
+  atTheTop: (one) => one.parent_id === null,
+  administeringAtTheTop: (one) => one.shows_secrets && one.parent_id === null,
+});
+
+/** One group. */
+export const groupDetail = group.extend<GroupDetailRow>('GroupDetail').fields({
+  shared_with_groups: [sharedWithGroups, (one) => one.shared_with_groups],
+  runners_token: [nullable(text), (one) => one.runners_token, { when: administering }],
+  ...picked(plainDetail, 'enabled_git_access_protocol', 'prevent_sharing_groups_outside_hierarchy'),
+  ...picked(plainDetail, 'resource_access_token_creation_allowed', 'prevent_forking_outside_group'),
+  ...picked(plainDetail, 'allowed_email_domains_list'),
+  ip_restriction_ranges: [nullable(text), () => null, { when: owners }],
+  ...plainDetail,
+  projects: [list(nested(project)), (one) => one.projects ?? [], { when: (one) => one.projects !== undefined }],
+  shared_projects: [
+    list(nested(project)),
+    (one) => one.shared_projects ?? [],
+    { when: (one) => one.shared_projects !== undefined },
+  ],
+});

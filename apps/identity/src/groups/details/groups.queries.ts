@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import type { Viewer } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
+import { Database } from '@rookery/persistence';
+import { customAttributesSql } from '../../custom-attributes/custom-attributes-sql';
+import { mayAdministerGroup } from '../../namespaces/group.policy';
+import type { NamespaceRecord } from '../../namespaces/namespace.entity';
+import type { ProjectRow } from '../../projects/project-row';
+import { ProjectsQueries } from '../../projects/projects.queries';
+import type { SharedWithGroup } from '../../members/sharing/shared-with-groups-sql';
+import { sharedWithGroupsSql } from '../../members/sharing/shared-with-groups-sql';
+
+/** Columns of a group `n` as its row has them. */
+export const GROUP_COLUMNS = `n.id, n.kind, n.owner_id, n.parent_id, n.traversal_ids, n.name, n.path, n.full_name, n.full_path, n.description,
+  n.visibility, n.avatar_url, n.emails_enabled, n.plan, n.project_creation_level, n.subgroup_creation_level,
+  n.request_access_enabled, n.settings, n.runners_token, n.marked_for_deletion_on, n.created_at, n.updated_at`;
+
+/** A group as the statements of this room read it. */
+export interface GroupRow extends Omit<NamespaceRecord, 'marked_for_deletion_at'> {
+  /** Read on demand, for administrators. */
+  readonly custom_attributes?: readonly CustomAttribute[];
+}
+type CustomAttribute = { readonly key: string; readonly value: string };
+
+/** A single group with the groups invited to it. */
+export interface SharedGroupRow extends GroupRow {
+  readonly shared_with_groups: readonly SharedWithGroup[];
+}
+
+/** A single group as it is answered. `projects` are there when they were asked for. */
+export interface GroupDetailRow extends SharedGroupRow {
+  /** May the caller administer it? */
+  readonly is_administered: boolean;
+  /** May they, and is this an answer that shows secrets? */
+  readonly shows_secrets: boolean;
+  readonly projects?: readonly ProjectRow[];
+  readonly shared_projects?: readonly ProjectRow[];
+}
+
+/** Reads of single groups. Source: reference identity-and-import 2.3. */
+@Injectable()
+export class GroupsQueries {
+  constructor(
+    private readonly db: Database,
+    private readonly projects: ProjectsQueries,
+  ) {}
+
+  /** What a single group shows to this caller in this kind of answer. Errors: NotFound. */
+  async details(
+    group: { readonly id: number; readonly level: number },
+    viewer: Viewer,
+    shows: { readonly secrets: boolean; readonly projects: boolean; readonly attributes?: boolean },
+  ): Promise<GroupDetailRow> {
+    const [row, own, invited] = await Promise.all([
+      this.one(viewer, group.id, { attributes: viewer.isAdmin && shows.attributes === true }),
+      shows.projects ? this.projects.ofGroup(viewer, group.id) : undefined,
+      shows.projects ? this.projects.sharedInto(viewer, group.id) : undefined,
+    ]);
+    if (!row) throw new NotFound('Group');
+    const isAdministered = mayAdministerGroup(viewer, group);
+    return {
+      ...row,
+      is_administered: isAdministered,
+      shows_secrets: shows.secrets && isAdministered,
+      ...(own && invited ? { projects: own, shared_projects: invited } : {}),
+    };
+  }
+
+  /** One group, with the groups invited to it as far as the viewer may know of them; attributes on demand. */
+  private async one(
+    viewer: Viewer,
+    id: number,
+    shows: { readonly attributes: boolean },
+  ): Promise<SharedGroupRow | null> {
+    const shared = sharedWithGroupsSql(viewer, { source: 'namespace', id: 'n.id', user: '$2::bigint' });
+    const attributes = shows.attributes ? `, ${customAttributesSql('group', 'n.id')} as custom_attributes` : '';
+    const rows = await this.db.query<SharedGroupRow>(
+      `select ${GROUP_COLUMNS}, ${shared} as shared_with_groups${attributes} from namespaces n, (select $2::bigint) viewer
+       where n.id = $1 and n.kind = 'group'`,
+      [id, viewer.userId],
+    );
+    return rows[0] ?? null;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Viewer } from '@rookery/kernel';
+import { customAttributesSql } from '../../custom-attributes/custom-attributes-sql';
+import { GROUP_COLUMNS } from '../details/groups.queries';
+import { groupStatisticsSql, rootStorageStatisticsSql } from '../../statistics/statistics-sql';
+import type { ShownBesides } from './group-filters';
+
+/** What is shown of groups `n`; statistics and attributes only to administrators. */
+export function listedColumns(viewer: Viewer, params: ShownBesides): string {
+  const columns = [GROUP_COLUMNS];
+  if (viewer.isAdmin && params.statistics) {
+    columns.push(`${groupStatisticsSql('n.id')} as statistics`);
+    columns.push(
+      `case when n.parent_id is null then ${rootStorageStatisticsSql('n.id')} end as root_storage_statistics`,
+    );
+  }
+  if (viewer.isAdmin && params.with_custom_attributes) {
+    columns.push(`${customAttributesSql('group', 'n.id')} as custom_attributes`);
+  }
+  return columns.join(', ');
+}

@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import type { Page, PageRequest, Viewer } from '@rookery/kernel';
+import { Database, ListQuery } from '@rookery/persistence';
+import { firstReachedGroupsSql, reachedGroupsSql } from '../../directory/reach/reached-groups-sql';
+import type { GroupAbove, GroupFilters } from './group-filters';
+import { narrow, narrowByState } from './group-narrowing';
+import { groupOrder } from './group-order';
+import { listedColumns } from './group-columns';
+import { reachOf, seeAll, seeBelow, wantedLevel } from './group-visibility';
+import type { ListedGroupRow } from './listed-group-row';
+
+/** A cursor of the list: the last row that was shown. */
+export type GroupCursor = Readonly<Record<string, unknown>>;
+
+/** Lists of groups, with visibility inside the statements. Source: reference identity-and-import 2.2; ADR 0063. */
+@Injectable()
+export class GroupListsQueries {
+  constructor(private readonly db: Database) {}
+
+  page(viewer: Viewer, params: GroupFilters, request: PageRequest): Promise<Page<ListedGroupRow>> {
+    return allGroups(viewer, params).page(this.db, request);
+  }
+
+  /** For anonymous callers: by name, then id, from the place after the cursor on; one row more than asked for. */
+  after(viewer: Viewer, params: GroupFilters, perPage: number, cursor: GroupCursor | null): Promise<ListedGroupRow[]> {
+    const list = allGroups(viewer, params).orderBy([['n.name', 'asc']]);
+    if (cursor !== null) list.after([cursor['name'], cursor['id']]);
+    return list.rows(this.db, perPage);
+  }
+
+  /** Groups directly below. */
+  children(
+    viewer: Viewer,
+    above: GroupAbove,
+    params: GroupFilters,
+    request: PageRequest,
+  ): Promise<Page<ListedGroupRow>> {
+    const list = groupsOf(viewer, params)
+      .where(`n.kind = 'group'`)
+      .where((bind) => `n.parent_id = ${bind(above.id)}`);
+    narrowBelow(list, viewer, above, params);
+    return list.orderBy(groupOrder(list.bind, params)).page(this.db, request);
+  }
+
+  /** Groups on all levels below. */
+  descendants(
+    viewer: Viewer,
+    above: GroupAbove,
+    params: GroupFilters,
+    request: PageRequest,
+  ): Promise<Page<ListedGroupRow>> {
+    const list = groupsOf(viewer, params).among({
+      from: 'namespace_ancestors tree join namespaces n on n.id = tree.namespace_id',
+    });
+    const id = list.bind(above.id);
+    list.where(`tree.ancestor_id = ${id} and tree.namespace_id <> ${id}`);
+    narrowBelow(list, viewer, above, params);
+    // The name beside the ancestor is the one that its index is ordered by.
+    return list.orderBy(groupOrder(list.bind, params, 'tree.name')).page(this.db, request);
+  }
+}
+
+function groupsOf(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupRow> {
+  return new ListQuery<ListedGroupRow>({
+    name: 'groups',
+    from: 'namespaces n',
+    columns: listedColumns(viewer, params),
+  });
+}
+
+/** The list over everything: driven by what the caller reaches, or by the index of names. */
+function allGroups(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupRow> {
+  const list = groupsOf(viewer, params);
+  const level = wantedLevel(viewer, params);
+  if (level === 'all') {
+    seeAll(list.where(`n.kind = 'group'`), viewer);
+    narrowAll(list, viewer, params);
+    return list.orderBy(groupOrder(list.bind, params));
+  }
+  const reach = reachOf(list, viewer, level);
+  narrowAll(list, viewer, params);
+  list.orderBy(groupOrder(list.bind, params));
+  const reached = `(${reachedGroupsSql(reach)})`;
+  if (list.isWhole && (params.order_by === 'name' || params.order_by === 'similarity')) {
+    const first = (count: number): string => `(${firstReachedGroupsSql(reach, { count, sort: params.sort })}) n`;
+    return list.among({ from: `${reached} n`, first });
+  }
+  // `offset 0`: all of them, then sorted. For the sake of the first rows the planner would go through every group there is.
+  return list.among({ from: `(select n.* from ${reached} reached join namespaces n on n.id = reached.id offset 0) n` });
+}
+
+function narrowAll(list: ListQuery<unknown>, viewer: Viewer, params: GroupFilters): void {
+  narrow(list, viewer, params, 'full path');
+  narrowByState(list, viewer, params);
+}
+
+function narrowBelow(list: ListQuery<unknown>, viewer: Viewer, above: GroupAbove, params: GroupFilters): void {
+  seeBelow(list, viewer, params, above);
+  narrow(list, viewer, params, 'own path');
+  narrowByState(list, viewer, params);
+}

@@ -1,0 +1,47 @@
+import type { Viewer } from '@rookery/kernel';
+import { filter } from '@rookery/persistence';
+import type { Filters, ListQuery } from '@rookery/persistence';
+import { customAttributesFilter } from '../../custom-attributes/custom-attributes-sql';
+import { searchedNamespaces } from '../../namespaces/namespace-search';
+import type { GroupFilters, LinkedGroupFilters } from './group-filters';
+
+/** Marked for deletion itself, or by a group above. */
+const GOING = `exists (select 1 from namespaces up where up.id = any(n.traversal_ids) and up.marked_for_deletion_on is not null)`;
+
+const FILTERS: Filters<LinkedGroupFilters> = {
+  skip_groups: filter.noneOf('n.id'),
+  visibility: filter.equals('n.visibility'),
+};
+const FILTERS_OF_ADMINISTRATORS: Filters<LinkedGroupFilters> = {
+  custom_attributes: customAttributesFilter('group', 'n.id'),
+};
+
+/** Source: reference identity-and-import 2.2. */
+const STATES: Filters<GroupFilters> = {
+  top_level_only: filter.when('n.parent_id is null'),
+  marked_for_deletion_on: filter.equals('n.marked_for_deletion_on'),
+  active: (isActive) => (isActive ? `not ${GOING}` : GOING),
+  // No group is ever archived, and there is one repository storage.
+  archived: filter.when('false'),
+};
+const STATES_FOR_ADMINISTRATORS: Filters<GroupFilters> = {
+  repository_storage: (storage) => storage !== '' && storage !== 'default' && 'false',
+};
+
+/** Filters that every list of groups has. Shape: groups are `n`; `searched` says whether the path above counts. */
+export function narrow(
+  list: ListQuery<unknown>,
+  viewer: Viewer,
+  params: LinkedGroupFilters,
+  searched: 'own path' | 'full path',
+): void {
+  list.narrow(FILTERS, params);
+  list.narrow({ search: (text, bind) => searchedNamespaces(text, bind, searched === 'full path') }, params);
+  if (viewer.isAdmin) list.narrow(FILTERS_OF_ADMINISTRATORS, params);
+}
+
+/** Filters by the state of a group. */
+export function narrowByState(list: ListQuery<unknown>, viewer: Viewer, params: GroupFilters): void {
+  list.narrow(STATES, params);
+  if (viewer.isAdmin) list.narrow(STATES_FOR_ADMINISTRATORS, params);
+}

@@ -1,0 +1,47 @@
+import type { Place } from '../../namespaces/paths/namespace-trees.service';
+import { MAX_NESTING, subgroupPathProblems, TOO_DEEP, topLevelPathProblems } from '../../namespaces/paths/path-rules';
+
+export const OCCUPIED = 'The parent group already has a subgroup or a project with the same path.';
+
+/** A move as it is asked for, with what is known of both ends. */
+export interface AskedMove {
+  readonly group: Place & { readonly id: number };
+  /** Null = to the top level. */
+  readonly parent: (Place & { readonly id: number }) | null;
+  /** May the caller make a group there? */
+  readonly mayCreateThere: boolean;
+  /** Does something of that path lie there already? */
+  readonly isTaken: boolean;
+  /** Levels of the tree that moves. */
+  readonly height: number;
+}
+
+/** Why a group cannot be moved there; null when it can. Source: reference identity-and-import 2.6. */
+export function refusalOfMove({ group, parent, mayCreateThere, isTaken, height }: AskedMove): string | null {
+  if (parent === null && group.parent_id === null) return 'Group is already a root group.';
+  if (parent !== null && parent.id === group.parent_id) return 'Group is already associated to the parent group.';
+  if (!mayCreateThere) return "You don't have enough permissions.";
+  if (isTaken) return OCCUPIED;
+  if (parent?.traversal_ids.includes(group.id)) return 'Cannot transfer group to one of its subgroup.';
+  const path = parent ? subgroupPathProblems(group.path, parent.full_path) : topLevelPathProblems(group.path);
+  if (path.length > 0) return invalid(`Path ${path[0]!}`);
+  const isTooDeep = (parent?.traversal_ids.length ?? 0) + height > MAX_NESTING;
+  return isTooDeep ? invalid(`Parent ${TOO_DEEP}`) : null;
+}
+
+/** The rules of groups in general, as a move tells them. */
+export function invalid(problem: string): string {
+  return `Validation failed: ${problem}`;
+}
+
+/** Where the group will lie. */
+export function placeBelow(group: Place & { readonly id: number }, parent: Place | null): Place {
+  return {
+    parent_id: parent?.traversal_ids.at(-1) ?? null,
+    name: group.name,
+    path: group.path,
+    full_name: parent ? `${parent.full_name} / ${group.name}` : group.name,
+    full_path: parent ? `${parent.full_path}/${group.path}` : group.path,
+    traversal_ids: [...(parent?.traversal_ids ?? []), group.id],
+  };
+}

@@ -1,0 +1,103 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { groupMoved } from '@rookery/contracts';
+import type { SignedInViewer, Visibility } from '@rookery/kernel';
+import { NotFound, Refused } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
+import type { SettingsOf } from '@rookery/platform';
+import { ChangeLog } from '../../directory/change-log';
+import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../../namespaces/group.policy';
+import type { KnownGroup } from '../group-input';
+import { takenFields } from '../groups.service';
+import type { NamespaceRecord } from '../../namespaces/namespace.entity';
+import { identitySettings } from '../../identity.config';
+import { NamespaceTreesService } from '../../namespaces/paths/namespace-trees.service';
+import { invalid, OCCUPIED, placeBelow, refusalOfMove } from './group-move-rules';
+import { MovedTreesService } from './moved-trees.service';
+
+/** Any number that only this room uses: groups move one after another, so two cannot move below each other. */
+const ONE_MOVE = 7_316_420_105;
+
+/** Moving groups with all that lies in them. Source: reference identity-and-import 2.6. */
+@Injectable()
+export class GroupMovesService {
+  constructor(
+    private readonly work: Work,
+    private readonly log: ChangeLog,
+    private readonly trees: NamespaceTreesService,
+    private readonly moved: MovedTreesService,
+    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+  ) {}
+
+  /**
+   * Shape: `target` is the scope of the new parent, null for the top level; the viewer owns the group.
+   * Errors: Refused with the whole text of the API; NotFound when an end is gone.
+   */
+  async move(viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
+    try {
+      await this.work.run((tx) => this.moveIn(tx, viewer, groupId, target));
+    } catch (error) {
+      const taken = takenFields(error);
+      throw taken
+        ? failed(invalid(taken['name'] ? 'Name has already been taken' : 'Path has already been taken'))
+        : error;
+    }
+  }
+
+  private async moveIn(tx: Tx, viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
+    await tx.query(`select pg_advisory_xact_lock($1)`, [ONE_MOVE]);
+    const { group, parent } = await this.bothEnds(tx, groupId, target);
+    const tree = await this.trees.lock(tx, groupId);
+    const mayCreateThere = parent
+      ? mayCreateSubgroup(viewer, target!.level, parent.subgroup_creation_level)
+      : await this.mayCreateRoot(tx, viewer);
+    const isTaken = await this.moved.isTaken(tx, parent?.id ?? null, group);
+    const height = await this.trees.height(tx, groupId);
+    const refusal = refusalOfMove({ group, parent, mayCreateThere, isTaken, height });
+    if (refusal !== null) throw failed(refusal);
+
+    if (!(await this.trees.move(tx, group, placeBelow(group, parent)))) throw failed(OCCUPIED);
+    await this.trees.setPlan(tx, groupId, parent?.plan ?? this.settings.defaultPlan);
+    if (parent) {
+      await this.moved.lower(tx, tree, parent.visibility);
+      await this.trees.dropRootSettings(tx, groupId);
+    } else await this.moved.keepOwned(tx, groupId, viewer.userId);
+    await this.log.recordSubtree(tx, groupId);
+    this.log.emit(tx, groupMoved.of({ aggregateId: groupId, actorId: viewer.userId, data: { group_id: groupId } }));
+  }
+
+  private async mayCreateRoot(tx: Tx, viewer: SignedInViewer): Promise<boolean> {
+    const [user] = await tx.query<{ can_create_group: boolean }>(`select can_create_group from users where id = $1`, [
+      viewer.userId,
+    ]);
+    return user !== undefined && mayCreateTopLevelGroup(viewer, user);
+  }
+
+  private async bothEnds(
+    tx: Tx,
+    groupId: number,
+    target: KnownGroup | null,
+  ): Promise<{ group: NamespaceRecord; parent: NamespaceRecord | null }> {
+    const ends = new Map<number, NamespaceRecord>();
+    for (const id of await this.trees.inLockOrder(tx, [groupId, ...(target ? [target.id] : [])])) {
+      ends.set(id, await this.locked(tx, id, id === groupId ? 'no key update' : 'share'));
+    }
+    const group = ends.get(groupId);
+    const parent = target === null ? null : ends.get(target.id);
+    if (!group || parent === undefined) throw new NotFound('Group');
+    return { group, parent };
+  }
+
+  private async locked(tx: Tx, id: number, how: 'share' | 'no key update'): Promise<NamespaceRecord> {
+    const rows = await tx.query<NamespaceRecord & { visibility: Visibility }>(
+      `select * from namespaces where id = $1 and kind = 'group' for ${how}`,
+      [id],
+    );
+    if (!rows[0]) throw new NotFound('Group');
+    return rows[0];
+  }
+}
+
+function failed(reason: string): Refused {
+  return new Refused(`Transfer failed: ${reason}`, { verbatim: true });
+}

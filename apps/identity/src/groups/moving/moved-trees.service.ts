@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import type { Visibility } from '@rookery/kernel';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { MembershipsService } from '../../members/memberships.service';
+import { NamespaceTreesService } from '../../namespaces/paths/namespace-trees.service';
+import { ProjectsService } from '../../projects/projects.service';
+
+/** What a move changes in a tree of groups, and for whom. Source: reference identity-and-import 2.6. */
+@Injectable()
+export class MovedTreesService {
+  constructor(
+    private readonly trees: NamespaceTreesService,
+    private readonly projects: ProjectsService,
+    private readonly memberships: MembershipsService,
+  ) {}
+
+  /** Does somebody else sit at the group's path below that parent? */
+  async isTaken(
+    tx: Tx,
+    parentId: number | null,
+    group: { readonly id: number; readonly path: string },
+  ): Promise<boolean> {
+    const rows = await tx.query(
+      `select 1 from sibling_paths where parent_id = $1 and path = lower($2) and namespace_id is distinct from $3`,
+      [parentId ?? 0, group.path, group.id],
+    );
+    return rows.length > 0;
+  }
+
+  /** Nothing in the tree is seen by more people than its new parent. The caller records the groups. */
+  async lower(tx: Tx, tree: readonly number[], visibility: Visibility): Promise<void> {
+    await this.trees.lower(tx, tree, visibility);
+    await this.projects.lower(tx, tree, visibility);
+  }
+
+  /** Somebody owns the group who is no bot: bots go with their tokens, so they do not keep a group. */
+  async keepOwned(tx: Tx, id: number, userId: number): Promise<void> {
+    const owners = await tx.query(
+      `select 1 from members m join users u on u.id = m.user_id and u.state = 'active' and u.kind <> 'project_bot'
+       where m.source_type = 'namespace' and m.source_id = $1 and m.access_level = $2
+         and (m.expires_on is null or m.expires_on > (statement_timestamp() at time zone 'UTC')::date) limit 1`,
+      [id, ACCESS_LEVELS.owner],
+    );
+    if (owners.length > 0) return;
+    const owner = { userId, source: { kind: 'group', id }, level: ACCESS_LEVELS.owner, actorId: userId } as const;
+    await this.memberships.admit(tx, owner, { isAnnounced: true });
+  }
+}

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import type { Page, PageRequest, Viewer } from '@rookery/kernel';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import { Database, filter, ListQuery } from '@rookery/persistence';
+import { reachedGroupsSql } from '../../directory/reach/reached-groups-sql';
+
+export interface TransferLocation {
+  readonly id: number;
+  readonly name: string;
+  readonly avatar_url: string | null;
+  readonly full_name: string;
+  readonly full_path: string;
+}
+
+/** Groups below which another may be moved. Source: reference identity-and-import 2.6. */
+@Injectable()
+export class TransferLocationsQueries {
+  constructor(private readonly db: Database) {}
+
+  /** By name: where the viewer may make subgroups, without the group itself, what lies below it, and where it is. */
+  page(
+    viewer: Viewer,
+    group: { readonly id: number; readonly parentId: number | null },
+    search: string | undefined,
+    request: PageRequest,
+  ): Promise<Page<TransferLocation>> {
+    const list = new ListQuery<TransferLocation>({
+      name: 'transfer-locations',
+      from: 'namespaces n',
+      columns: 'n.id, n.name, n.avatar_url, n.full_name, n.full_path',
+    })
+      .where(`n.kind = 'group'`)
+      .where(
+        (bind) => `not exists (select 1 from namespace_ancestors a
+          where a.ancestor_id = ${bind(group.id)}::bigint and a.namespace_id = n.id)`,
+      )
+      .where((bind) => `n.id is distinct from ${bind(group.parentId)}::bigint`)
+      .narrow({ search: filter.contains('n.name', 'n.path') }, { search })
+      .orderBy([['n.name', 'asc']]);
+    if (!viewer.isAdmin) amongThoseWithSubgroups(list, viewer);
+    return list.page(this.db, request);
+  }
+}
+
+/** Only groups below which the viewer may make others, found by what they reach. */
+function amongThoseWithSubgroups(list: ListQuery<TransferLocation>, viewer: Viewer): void {
+  const user = `${list.bind(viewer.userId)}::bigint`;
+  const reached = (level: number) => reachedGroupsSql({ user, level: String(level) });
+  list.where(`(n.subgroup_creation_level = 'maintainer' or n.id in (${reached(ACCESS_LEVELS.owner)}))`);
+  // `offset 0`: all of them, then sorted, as in lists of groups.
+  const groups = `select n.* from (${reached(ACCESS_LEVELS.maintainer)}) reached join namespaces n on n.id = reached.id`;
+  list.among({ from: `(${groups} offset 0) n` });
+}

@@ -1,0 +1,54 @@
+import type { Bind } from '@rookery/persistence';
+import type { ProjectSet } from '../../projects/listing/project-lists.queries';
+import { live } from '../../directory/reach/reach-sql';
+
+/** How far beyond a group's own projects a list reaches. */
+export interface GroupProjectsRange {
+  readonly with_shared: boolean;
+  readonly include_subgroups: boolean;
+  readonly include_ancestor_groups: boolean;
+}
+
+interface Group {
+  readonly id: number;
+  readonly traversalIds: readonly number[];
+}
+
+/**
+ * A group's projects. What lies at or below the group is known to whoever belongs to the group (`isInside`), so that the
+ * rule of visibility is asked of the rest only.
+ * Source: reference identity-and-import 2.7.
+ */
+export function projectsOfGroup(group: Group, isInside: boolean, range: GroupProjectsRange): ProjectSet {
+  return {
+    parts: (bind) => parts(bind, group, isInside, range),
+    seen: (general) => (general === 'true' ? general : `(p.is_known or ${general})`),
+  };
+}
+
+function parts(bind: Bind, group: Group, isInside: boolean, range: GroupProjectsRange): string[] {
+  const id = `${bind(group.id)}::bigint`;
+  const ancestors = group.traversalIds.filter((ancestor) => ancestor !== group.id);
+  const tree = `in (select below.namespace_id from namespace_ancestors below where below.ancestor_id = ${id})`;
+  const own = range.include_subgroups ? tree : `= ${id}`;
+  const above = range.include_ancestor_groups && ancestors.length > 0 ? `= any(${bind(ancestors)}::bigint[])` : null;
+  const listed = [part(isInside, `q.namespace_id ${own}`), ...(above ? [part(false, `q.namespace_id ${above}`)] : [])];
+  if (!range.with_shared) return listed;
+  // What lies there anyway is not listed twice.
+  const elsewhere = [own, above].flatMap((home) => (home ? [`not q.namespace_id ${home}`] : [])).join(' and ');
+  return [...listed, part(false, `q.id = ${sharedWith(id)} and ${elsewhere}`)];
+}
+
+const part = (isKnown: boolean, condition: string): string =>
+  `select q.*, ${isKnown} as is_known from projects q where ${condition}`;
+
+/** Projects that were shared with the group itself, and still are. */
+export function projectsSharedWith(groupId: number): ProjectSet {
+  return { where: (bind) => `p.id = ${sharedWith(`${bind(groupId)}::bigint`)}` };
+}
+
+/** An array, since the few projects of a group are looked up one by one, never looked for among all. */
+function sharedWith(groupId: string): string {
+  return `any(array(select given.source_id from shares given where given.source_type = 'project' and given.group_id = ${groupId}
+    and ${live('given')}))`;
+}

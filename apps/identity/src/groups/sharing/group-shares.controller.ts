@@ -1,0 +1,72 @@
+import { Controller, Inject } from '@nestjs/common';
+import type { Call, GroupScope, ScopeResolver } from '@rookery/api-v4';
+import {
+  ability,
+  checkUnmodifiedSince,
+  created,
+  Endpoint,
+  group as inGroup,
+  none,
+  SCOPE_RESOLVER,
+  signedIn,
+} from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
+import { mayAdministerGroup } from '../../namespaces/group.policy';
+import { groupDetail } from '../details/group.presenter';
+import { GroupsQueries } from '../details/groups.queries';
+import type { GroupDetailRow } from '../details/groups.queries';
+import type { ShareSource } from '../../members/sharing/share.policy';
+import { CreateShare, RemoveShare } from '../../members/members.dto';
+import { SharesService } from '../../members/sharing/shares.service';
+
+const SOURCE = 'reference identity-and-import 2.6';
+
+/** Groups invited to a group. Refusals of whoever does not own it are the confirmed odd ones. Source: ADR 0003. */
+@Controller()
+export class GroupSharesController {
+  constructor(
+    private readonly shares: SharesService,
+    private readonly queries: GroupsQueries,
+    @Inject(SCOPE_RESOLVER) private readonly scopes: ScopeResolver,
+  ) {}
+
+  @Endpoint('POST', '/groups/:id/share', {
+    about: 'Invites a group to a group; not being an owner is told as 404.',
+    source: SOURCE,
+    within: inGroup('id'),
+    may: ability<CreateShare, GroupScope>('group.share', (call) => mayAdministerGroup(call.viewer, call.within), {
+      signedIn: true,
+    }),
+    refusals: { forbiddenAs: () => new NotFound('Not Found', { verbatim: true }) },
+    params: CreateShare,
+    fails: [400, 403, 404, 409],
+    answers: created(groupDetail),
+  })
+  async share({ viewer, within, params }: Call<CreateShare, GroupScope, SignedInViewer>): Promise<GroupDetailRow> {
+    const invited = await this.scopes.group(params.group_id, viewer);
+    if (!invited) throw new NotFound('Group');
+    await this.shares.share(viewer, sourceOf(within), invited.id, params);
+    return this.queries.details(within, viewer, { secrets: false, projects: false });
+  }
+
+  @Endpoint('DELETE', '/groups/:id/share/:group_id', {
+    about: 'Ends the invitation of a group; 204 without effect for whoever does not own the group.',
+    source: SOURCE,
+    within: inGroup('id'),
+    may: signedIn(),
+    params: RemoveShare,
+    fails: [404, 412],
+    answers: none(),
+  })
+  async unshare(call: Call<RemoveShare, GroupScope, SignedInViewer>): Promise<void> {
+    const { viewer, within, params } = call;
+    const isAllowed = mayAdministerGroup(viewer, within);
+    const unchanged = (at: Date): void => checkUnmodifiedSince(call, at);
+    await this.shares.unshare(viewer, sourceOf(within), params.group_id, { isAllowed, unchanged });
+  }
+}
+
+function sourceOf({ id, level }: GroupScope): ShareSource {
+  return { type: 'namespace', id, namespaceId: id, level };
+}

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import type { Page, PageRequest, Viewer } from '@rookery/kernel';
+import { Database, ListQuery } from '@rookery/persistence';
+import { live } from '../../directory/reach/reach-sql';
+import { seenGroupSql } from '../../directory/reach/seen-sql';
+import { listedColumns } from '../listing/group-columns';
+import type { GroupAbove, LinkedGroupFilters } from '../listing/group-filters';
+import { narrow } from '../listing/group-narrowing';
+import { groupOrder } from '../listing/group-order';
+import { levelSql } from '../listing/group-visibility';
+import type { ListedGroupRow } from '../listing/listed-group-row';
+
+/** How a group came to be invited: to the group itself, or to one above it. */
+export type Relation = 'direct' | 'inherited';
+
+/**
+ * Groups on the other side of invitations that count today, as far as the caller may know of them.
+ * Source: reference identity-and-import 2.1, 2.2.
+ */
+@Injectable()
+export class LinkedGroupsQueries {
+  constructor(private readonly db: Database) {}
+
+  /** Groups that invited this one. */
+  inviting(
+    viewer: Viewer,
+    group: GroupAbove,
+    params: LinkedGroupFilters,
+    request: PageRequest,
+  ): Promise<Page<ListedGroupRow>> {
+    const list = groupsOf(viewer, params).where(
+      (bind) => `n.id in (select s.source_id from shares s
+        where s.group_id = ${bind(group.id)} and s.source_type = 'namespace' and ${live('s')})`,
+    );
+    return this.page(list, viewer, params, request);
+  }
+
+  /** Groups that were invited into this one. */
+  invited(
+    viewer: Viewer,
+    group: GroupAbove,
+    params: LinkedGroupFilters & { readonly relation?: readonly Relation[] },
+    request: PageRequest,
+  ): Promise<Page<ListedGroupRow>> {
+    const sources = sourcesOf(group, params.relation);
+    const list = groupsOf(viewer, params).where(
+      (bind) => `n.id in (select s.group_id from shares s
+        where s.source_type = 'namespace' and s.source_id = any(${bind(sources)}::bigint[]) and ${live('s')})`,
+    );
+    return this.page(list, viewer, params, request);
+  }
+
+  private page(
+    list: ListQuery<ListedGroupRow>,
+    viewer: Viewer,
+    params: LinkedGroupFilters,
+    request: PageRequest,
+  ): Promise<Page<ListedGroupRow>> {
+    if (!viewer.isAdmin) {
+      const user = viewer.userId === null ? 'null' : `${list.bind(viewer.userId)}::bigint`;
+      list.where(seenGroupSql(viewer, { namespace: 'n', user }));
+    }
+    if (viewer.userId !== null && params.min_access_level !== undefined) {
+      list.filter(levelSql(list, viewer, params.min_access_level));
+    }
+    narrow(list, viewer, params, 'own path');
+    return list.orderBy(groupOrder(list.bind, params)).page(this.db, request);
+  }
+}
+
+function groupsOf(viewer: Viewer, params: LinkedGroupFilters): ListQuery<ListedGroupRow> {
+  return new ListQuery<ListedGroupRow>({
+    name: 'linked-groups',
+    from: 'namespaces n',
+    columns: listedColumns(viewer, params),
+  });
+}
+
+function sourcesOf({ id, traversalIds }: GroupAbove, relation: readonly Relation[] = []): readonly number[] {
+  if (relation.length === 0) return traversalIds;
+  const above = traversalIds.filter((one) => one !== id);
+  return [...(relation.includes('direct') ? [id] : []), ...(relation.includes('inherited') ? above : [])];
+}

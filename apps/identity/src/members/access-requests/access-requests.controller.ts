@@ -1,0 +1,92 @@
+import { Controller } from '@nestjs/common';
+import type { Call, GroupScope, ProjectScope } from '@rookery/api-v4';
+import { ability, created, Endpoint, none, page, signedIn, source } from '@rookery/api-v4';
+import type { Page, SignedInViewer } from '@rookery/kernel';
+import type { MemberRow } from '../listing/members.queries';
+import { memberSource } from '../listing/member-source';
+import { mayManageMembers } from '../member.policy';
+import { member, accessRequest } from '../member.presenter';
+import type { AccessRequestRow } from './access-requests.service';
+import { OneAccessRequest, OneSource, ApproveAccessRequest } from '../members.dto';
+import { AccessRequestsService } from './access-requests.service';
+
+const SOURCE = 'reference identity-and-import 2.8';
+type Scope = ProjectScope | GroupScope;
+type RequestCall<P> = Call<P, Scope, SignedInViewer>;
+
+const manages = <P extends object>() =>
+  ability<P, Scope>('member.manage', (call) => mayManageMembers(call.viewer, memberSource(call.within)), {
+    signedIn: true,
+  });
+const managesOrAsked = ability<OneAccessRequest, Scope>(
+  'access_request.drop',
+  (call) => call.viewer.userId === call.params.user_id || mayManageMembers(call.viewer, memberSource(call.within)),
+  { signedIn: true },
+);
+
+/** The same routes below groups and below projects. */
+function accessRequestsBelow(kind: 'group' | 'project') {
+  const base = `/${kind}s/:id/access_requests`;
+  const within = source(kind);
+  const lockable = kind === 'project' ? [405] : [];
+
+  @Controller()
+  class AccessRequestsController {
+    constructor(readonly requests: AccessRequestsService) {}
+
+    @Endpoint('GET', base, {
+      about: `Who asks to be let into a ${kind}.`,
+      source: SOURCE,
+      within,
+      may: manages<OneSource>(),
+      params: OneSource,
+      answers: page(accessRequest),
+    })
+    list({ within, page }: RequestCall<OneSource>): Promise<Page<AccessRequestRow>> {
+      return this.requests.list(memberSource(within), page);
+    }
+
+    @Endpoint('POST', base, {
+      about: `Asks to be let into a ${kind}.`,
+      source: SOURCE,
+      within,
+      may: signedIn(),
+      params: OneSource,
+      fails: [400, 403],
+      answers: created(accessRequest),
+    })
+    create({ viewer, within }: RequestCall<OneSource>): Promise<AccessRequestRow> {
+      return this.requests.create(viewer, memberSource(within));
+    }
+
+    @Endpoint('PUT', `${base}/:user_id/approve`, {
+      about: `Lets somebody who asked into a ${kind}.`,
+      source: SOURCE,
+      within,
+      may: manages<ApproveAccessRequest>(),
+      params: ApproveAccessRequest,
+      fails: [400, 403, 404, ...lockable, 409],
+      answers: created(member),
+    })
+    approve({ viewer, within, params }: RequestCall<ApproveAccessRequest>): Promise<MemberRow> {
+      return this.requests.approve(viewer, memberSource(within), params.user_id, params.access_level);
+    }
+
+    @Endpoint('DELETE', `${base}/:user_id`, {
+      about: `Denies a request to be let into a ${kind}; who asked may withdraw.`,
+      source: SOURCE,
+      within,
+      may: managesOrAsked,
+      params: OneAccessRequest,
+      fails: [403, 404],
+      answers: none(),
+    })
+    remove({ within, params }: RequestCall<OneAccessRequest>): Promise<void> {
+      return this.requests.remove(memberSource(within), params.user_id);
+    }
+  }
+  return AccessRequestsController;
+}
+
+export const GroupAccessRequestsController = accessRequestsBelow('group');
+export const ProjectAccessRequestsController = accessRequestsBelow('project');

@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import type { Page, PageRequest, SignedInViewer } from '@rookery/kernel';
+import { Forbidden, Invalid, NotFound } from '@rookery/kernel';
+import type { RowOf, Tx } from '@rookery/persistence';
+import { Database, ListQuery, Work } from '@rookery/persistence';
+import type { MemberRow } from '../listing/members.queries';
+import type { MemberSource } from '../listing/member-source';
+import type { AccessRequest } from '../member.entity';
+import { MemberRules } from '../member-rules';
+import { NewMembersService } from '../new-members.service';
+import type { UserFace } from '../../users/user.entity';
+
+/** Somebody who asks to be let in, as statements read them. */
+export interface AccessRequestRow extends UserFace, RowOf<AccessRequest, 'requestedAt'> {
+  readonly request_id: number;
+}
+
+const SHOWN = `u.id, u.username, u.name, u.state, u.avatar_url, u.public_email, r.id as request_id, r.requested_at`;
+const IS_OPEN = {
+  namespace: `select request_access_enabled as is_open from namespaces where id = $1 for share`,
+  // People may ask unless the project says otherwise; an archived one lets nobody in who is not there.
+  // Source: reference identity-and-import 10.2.
+  project: `select not archived and (settings->>'request_access_enabled') is distinct from 'false' as is_open
+    from projects where id = $1 for share`,
+} as const;
+
+const columnOf = (source: MemberSource): string => (source.type === 'project' ? 'project_id' : 'namespace_id');
+
+/** Asking to be let into a group or project, and the answers. Source: reference identity-and-import 2.8. */
+@Injectable()
+export class AccessRequestsService {
+  constructor(
+    private readonly work: Work,
+    private readonly db: Database,
+    private readonly members: NewMembersService,
+    private readonly rules: MemberRules,
+  ) {}
+
+  /** Those who ask, in the order in which they did. */
+  list(source: MemberSource, request: PageRequest): Promise<Page<AccessRequestRow>> {
+    return requestsOf(source).page(this.db, request);
+  }
+
+  /** Errors: Invalid for somebody who has a level here or asked already; Forbidden where nobody may ask. */
+  create(viewer: SignedInViewer, source: MemberSource): Promise<AccessRequestRow> {
+    return this.work.run(async (tx) => {
+      if (source.level > 0) throw alreadyThere();
+      const [row] = await tx.query<{ is_open: boolean }>(IS_OPEN[source.type], [source.id]);
+      if (!row) throw new NotFound(source.kind === 'group' ? 'Group' : 'Project');
+      if (!row.is_open || viewer.isBot || (await this.rules.isLocked(tx, source))) throw new Forbidden();
+      const made = await tx.query(
+        `insert into access_requests (user_id, ${columnOf(source)}) values ($1, $2) on conflict do nothing returning id`,
+        [viewer.userId, source.id],
+      );
+      if (made.length === 0) throw alreadyThere();
+      return this.one(tx, source, viewer.userId);
+    });
+  }
+
+  /** Makes the one who asked a member. Errors: NotFound; those of adding a member. */
+  approve(viewer: SignedInViewer, source: MemberSource, userId: number, level: number): Promise<MemberRow> {
+    return this.work.run(async (tx) => {
+      await this.one(tx, source, userId);
+      return this.members.addIn(tx, viewer, source, { id: userId }, { access_level: level });
+    });
+  }
+
+  /** Denied, or withdrawn by who asked. Errors: NotFound. */
+  remove(source: MemberSource, userId: number): Promise<void> {
+    return this.work.run(async (tx) => {
+      const gone = await tx.query(
+        `delete from access_requests where ${columnOf(source)} = $1 and user_id = $2 returning id`,
+        [source.id, userId],
+      );
+      if (gone.length === 0) throw new NotFound();
+    });
+  }
+
+  private async one(tx: Tx, source: MemberSource, userId: number): Promise<AccessRequestRow> {
+    const row = await requestsOf(source)
+      .where((bind) => `r.user_id = ${bind(userId)}`)
+      .one(tx, 'for update of r');
+    if (!row) throw new NotFound();
+    return row;
+  }
+}
+
+function requestsOf(source: MemberSource): ListQuery<AccessRequestRow> {
+  return new ListQuery<AccessRequestRow>({
+    name: 'access-requests',
+    from: 'access_requests r',
+    columns: SHOWN,
+    joins: 'join users u on u.id = r.user_id',
+  }).where((bind) => `r.${columnOf(source)} = ${bind(source.id)}`);
+}
+
+const alreadyThere = (): Invalid => new Invalid({ user_id: ['already exists in source'] });

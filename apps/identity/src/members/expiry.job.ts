@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { Job } from '@rookery/jobs';
+import type { Ending } from '@rookery/jobs';
+import { Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { housekeepingCron } from '../identity.config';
+import { MembershipsService } from './memberships.service';
+import { SharesService } from './sharing/shares.service';
+
+/** Rows in one transaction. */
+const BATCH = 500;
+
+/**
+ * Clears away memberships and shares that ran out; they count no more since that day anyway.
+ * Source: reference identity-and-import 2.6, 2.8.
+ */
+@Injectable()
+export class ExpiryJob {
+  constructor(
+    private readonly work: Work,
+    private readonly memberships: MembershipsService,
+    private readonly shares: SharesService,
+  ) {}
+
+  @Job('expire-memberships', { cron: housekeepingCron })
+  async run(run?: Ending): Promise<void> {
+    const rounds = [(tx: Tx) => this.endMemberships(tx), (tx: Tx) => this.shares.endExpired(tx, BATCH)];
+    for (const round of rounds) {
+      while ((await this.work.run(round)) === BATCH) run?.signal.throwIfAborted();
+    }
+  }
+
+  private async endMemberships(tx: Tx): Promise<number> {
+    const rows = await tx.query<{ id: number }>(
+      `select id from members where expires_on <= (now() at time zone 'UTC')::date order by expires_on limit ${BATCH}
+       for update skip locked`,
+    );
+    const ids = rows.map((row) => row.id);
+    await this.memberships.end(tx, ids, 'expired', null);
+    return ids.length;
+  }
+}

@@ -1,0 +1,93 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Clock, SignedInViewer } from '@rookery/kernel';
+import { CLOCK, Forbidden, Invalid, MethodNotAllowed } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import type { GroupSettings } from '../namespaces/settings/group-settings';
+import { keepBotAtHome } from '../users/bot-home';
+import type { MemberSource } from './listing/member-source';
+import { belowInherited, mayDealWithLevel } from './member.policy';
+
+/** What a membership gives, and until when. */
+export interface Grant {
+  readonly access_level: number;
+  readonly expires_at?: string | null;
+}
+
+/** What must hold before somebody becomes a member, or gets another level. Source: reference identity-and-import 2.6, 2.8. */
+@Injectable()
+export class MemberRules {
+  constructor(@Inject(CLOCK) private readonly clock: Clock) {}
+
+  /** Errors: Forbidden above the own level; Invalid for an end that is past. */
+  refuseGrant(viewer: SignedInViewer, source: MemberSource, grant: Grant): void {
+    if (!mayDealWithLevel(viewer, source, grant.access_level)) throw new Forbidden();
+    const isPast =
+      typeof grant.expires_at === 'string' && grant.expires_at < this.clock.now().toISOString().slice(0, 10);
+    if (isPast) throw new Invalid({ expires_at: ['cannot be a date in the past'] });
+  }
+
+  /** A direct level may not lie below the inherited one. Errors: Invalid. */
+  async refuseBelowInherited(tx: Tx, source: MemberSource, userId: number, level: number): Promise<void> {
+    const [highest] = await tx.query<{ access_level: number; name: string }>(
+      `select m.access_level, n.name from members m join namespaces n on n.id = m.source_id
+       where m.user_id = $1 and m.source_type = 'namespace' and m.source_id = any($2)
+         and (m.expires_on is null or m.expires_on > (statement_timestamp() at time zone 'UTC')::date)
+       order by m.access_level desc, cardinality(n.traversal_ids) desc limit 1`,
+      [userId, source.ancestorIds],
+    );
+    const problem = highest ? belowInherited(level, highest) : null;
+    if (problem) throw new Invalid({ access_level: [problem] });
+  }
+
+  /**
+   * A group with `membership_lock`, and every group below it, lets nobody add members to its projects, administrators
+   * neither. Errors: MethodNotAllowed.
+   */
+  async refuseLocked(tx: Tx, source: MemberSource): Promise<void> {
+    if (await this.isLocked(tx, source)) throw new MethodNotAllowed();
+  }
+
+  async isLocked(tx: Tx, source: MemberSource): Promise<boolean> {
+    if (source.kind === 'group') return false;
+    const groups = await settingsOf(tx, source.traversalIds);
+    return groups.some((settings) => settings.membership_lock === true);
+  }
+
+  /** Errors: Invalid for the bot of a token elsewhere, and for an address that the top-level group does not let in. */
+  async refuseStranger(tx: Tx, source: MemberSource, userId: number): Promise<void> {
+    await keepBotAtHome(tx, userId, source);
+    const [root] = await settingsOf(tx, source.traversalIds.slice(0, 1));
+    const domains = domainsIn(root?.allowed_email_domains_list ?? null);
+    if (domains.length === 0) return;
+    const [person] = await tx.query<{ email: string; is_confirmed: boolean }>(
+      `select u.email, u.confirmed_at is not null as is_confirmed from users u
+       where u.id = $1 and u.kind <> 'project_bot'
+         and not exists (select 1 from service_accounts s where s.user_id = u.id and s.group_id = any($2))`,
+      [userId, source.traversalIds],
+    );
+    if (!person) return;
+    if (!domains.some((domain) => person.email.toLowerCase().endsWith(`@${domain}`))) {
+      throw new Invalid({ user: [`email does not match the allowed ${oneOrMore(domains)}`] });
+    }
+    if (!person.is_confirmed) throw new Invalid({ user: ['email is not a verified email'] });
+  }
+}
+
+/** Shape: in no order; personal spaces have none. */
+async function settingsOf(tx: Tx, namespaceIds: readonly number[]): Promise<Partial<GroupSettings>[]> {
+  const rows = await tx.query<{ settings: Partial<GroupSettings> }>(
+    `select settings from namespaces where id = any($1)`,
+    [namespaceIds],
+  );
+  return rows.map((row) => row.settings);
+}
+
+/** Shape: lower case, without the `@` that some write in front. */
+function domainsIn(list: string | null): string[] {
+  const items = (list ?? '').split(',').map((item) => item.trim().replace(/^@/, '').toLowerCase());
+  return items.filter((item) => item !== '');
+}
+
+function oneOrMore(domains: readonly string[]): string {
+  return domains.length === 1 ? `domain of ${domains[0]}` : `domains: ${domains.join(', ')}`;
+}

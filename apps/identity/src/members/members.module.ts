@@ -1,0 +1,39 @@
+import { Module } from '@nestjs/common';
+import { DirectoryModule } from '../directory/directory.module';
+import { UsersModule } from '../users/users.module';
+import {
+  GroupAccessRequestsController,
+  ProjectAccessRequestsController,
+} from './access-requests/access-requests.controller';
+import { AccessRequestsService } from './access-requests/access-requests.service';
+import { ExpiryJob } from './expiry.job';
+import { MembersQueries } from './listing/members.queries';
+import { GroupMembersController, ProjectMembersController } from './members.controller';
+import { MembersService } from './members.service';
+import { MemberRules } from './member-rules';
+import { NewMembersService } from './new-members.service';
+import { MembershipsService } from './memberships.service';
+import { SharesService } from './sharing/shares.service';
+
+/** Who belongs to a group or project and with what level: members, access requests, invited groups. */
+@Module({
+  imports: [DirectoryModule, UsersModule],
+  controllers: [
+    GroupMembersController,
+    ProjectMembersController,
+    GroupAccessRequestsController,
+    ProjectAccessRequestsController,
+  ],
+  providers: [
+    MembersQueries,
+    MembersService,
+    NewMembersService,
+    MembershipsService,
+    MemberRules,
+    AccessRequestsService,
+    SharesService,
+    ExpiryJob,
+  ],
+  exports: [MembersQueries, MembershipsService, SharesService],
+})
+export class MembersModule {}

@@ -1,0 +1,121 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { memberAdded, memberRemoved } from '@rookery/contracts';
+import type { Clock } from '@rookery/kernel';
+import { CLOCK } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { ChangeLog } from '../directory/change-log';
+
+/** Who becomes a member of what. */
+export interface NewMembership {
+  readonly userId: number;
+  readonly source: { readonly kind: 'group' | 'project'; readonly id: number };
+  readonly level: number;
+  readonly actorId: number;
+  readonly expiresOn?: string | null;
+}
+/** Groups and projects that go, with those who belong to them. */
+export interface GoneSources {
+  readonly namespaceIds: readonly number[];
+  readonly projectIds: readonly number[];
+}
+
+const VALUES = `(user_id, source_type, source_id, access_level, expires_on, created_by_id) values ($1, $2, $3, $4, $5, $6)`;
+const typeOf = (kind: 'group' | 'project') => (kind === 'project' ? 'project' : 'namespace');
+
+/**
+ * The rows of members, with what the directory and other services learn of them. Other wings use it for memberships that
+ * come and go with a thing of theirs: nobody is asked for permission here. Source: reference identity-and-import 2.8.
+ */
+@Injectable()
+export class MembershipsService {
+  constructor(
+    private readonly log: ChangeLog,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** Null, and nothing changed, for somebody who is a member already. */
+  async add(tx: Tx, member: NewMembership): Promise<number | null> {
+    const [made] = await tx.query<{ id: number; created_at: Date }>(
+      `insert into members ${VALUES} on conflict do nothing returning id, created_at`,
+      valuesOf(member),
+    );
+    if (!made) return null;
+    this.log.record(tx, 'membership', made.id);
+    this.announce(tx, made.id, member, made.created_at);
+    return made.id;
+  }
+
+  /**
+   * Makes somebody a member with exactly this level and end, whatever they were before. Shape: without `isAnnounced` no
+   * event tells of a new membership.
+   */
+  async admit(tx: Tx, member: NewMembership, how: { readonly isAnnounced: boolean }): Promise<void> {
+    const [row] = (await tx.query(
+      `insert into members ${VALUES}
+       on conflict (source_type, source_id, user_id)
+         do update set access_level = excluded.access_level, expires_on = excluded.expires_on, updated_at = now()
+       returning id, created_at, xmax = 0 as is_new`,
+      valuesOf(member),
+    )) as [{ id: number; created_at: Date; is_new: boolean }];
+    this.log.record(tx, 'membership', row.id);
+    if (row.is_new && how.isAnnounced) this.announce(tx, row.id, member, row.created_at);
+  }
+
+  /** Shape: an end that is left out stays. */
+  async change(tx: Tx, id: number, level: number, expiresOn: string | null | undefined): Promise<void> {
+    await tx.query(
+      `update members set access_level = $2, expires_on = case when $3 then $4::date else expires_on end, updated_at = now()
+       where id = $1`,
+      [id, level, expiresOn !== undefined, expiresOn ?? null],
+    );
+    this.log.record(tx, 'membership', id);
+  }
+
+  /** Ends single memberships, and tells of each. */
+  async end(
+    tx: Tx,
+    ids: readonly number[],
+    reason: 'left' | 'removed' | 'expired',
+    actorId: number | null,
+  ): Promise<void> {
+    const rows = await tx.query<{ id: number; user_id: number; source_type: string; source_id: number }>(
+      `delete from members where id = any($1) returning id, user_id, source_type, source_id`,
+      [ids],
+    );
+    const removed_at = this.clock.now().toISOString();
+    for (const { id, user_id, source_type, source_id } of rows) {
+      this.log.record(tx, 'membership', id);
+      const source = { source_type: source_type === 'project' ? ('project' as const) : ('group' as const), source_id };
+      tx.emit(memberRemoved.of({ aggregateId: id, actorId, data: { user_id, ...source, reason, removed_at } }));
+    }
+  }
+
+  /** Ends memberships of a person who goes; the event of the person tells of it. Shape: how many of at most `limit`. */
+  async endOfUser(tx: Tx, userId: number, limit: number): Promise<number> {
+    const rows = await tx.query<{ id: number }>(
+      `delete from members where id in (
+         select id from members where user_id = $1 order by id limit $2 for update) returning id`,
+      [userId, limit],
+    );
+    this.log.record(tx, 'membership', ...rows.map((row) => row.id));
+    return rows.length;
+  }
+
+  /** Ends the memberships of groups and projects that go; the caller has recorded and announced it. */
+  async endWith(tx: Tx, gone: GoneSources): Promise<void> {
+    await tx.query(
+      `delete from members where (source_type = 'namespace' and source_id = any($1))
+         or (source_type = 'project' and source_id = any($2))`,
+      [gone.namespaceIds, gone.projectIds],
+    );
+  }
+
+  private announce(tx: Tx, id: number, { userId, source, level, actorId }: NewMembership, at: Date): void {
+    const of = { user_id: userId, source_type: source.kind, source_id: source.id, access_level: level };
+    tx.emit(memberAdded.of({ aggregateId: id, actorId, data: { ...of, added_at: at.toISOString() } }));
+  }
+}
+
+function valuesOf({ userId, source, level, expiresOn, actorId }: NewMembership): unknown[] {
+  return [userId, typeOf(source.kind), source.id, level, expiresOn ?? null, actorId];
+}

@@ -1,0 +1,170 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Clock, SignedInViewer } from '@rookery/kernel';
+import { CLOCK, Conflict, Forbidden, NotFound, Refused } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
+import { ChangeLog } from '../../directory/change-log';
+import type { GroupSettings } from '../../namespaces/settings/group-settings';
+import { seenGroupSql } from '../../directory/reach/seen-sql';
+import { isAtOrAbove, isOutside, mayShareAt } from './share.policy';
+import type { InvitedGroup, ShareHome, ShareGrant, ShareRow, ShareSource } from './share.policy';
+import type { GoneSources } from '../memberships.service';
+import { live } from '../../directory/reach/reach-sql';
+import { TOP_DOWN } from '../../namespaces/paths/namespace-trees.service';
+
+const SHOWN = 's.id, s.source_type, s.source_id, s.group_id, s.access_level, s.expires_on, s.updated_at';
+const NOUNS = { namespace: 'group', project: 'project' } as const;
+const TAKEN = {
+  namespace: 'The group has already been shared with this group',
+  project: 'Group already shared with this group',
+} as const;
+const IDLE = {
+  namespace: 'Group cannot be shared with itself or one of its ancestors.',
+  project: 'Project cannot be shared with the group it is in or one of its ancestors.',
+} as const;
+
+/** Inviting groups to groups and projects. Source: reference identity-and-import 2.6, 10.2. */
+@Injectable()
+export class SharesService {
+  constructor(
+    private readonly work: Work,
+    private readonly log: ChangeLog,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Shape: the viewer sees the invited group and administers the source.
+   * Errors: Forbidden above the own level; Refused while locked; NotFound outside a closed hierarchy; Conflict for what cannot be saved.
+   */
+  async share(viewer: SignedInViewer, source: ShareSource, groupId: number, grant: ShareGrant): Promise<ShareRow> {
+    if (!mayShareAt(viewer, source, grant.group_access)) throw new Forbidden();
+    return this.work.run(async (tx) => {
+      const { home, invited } = await this.locked(tx, source, groupId);
+      if (home.isLocked)
+        throw new Refused(`The ${NOUNS[source.type]} sharing with group is disabled`, { verbatim: true });
+      if (isOutside(home, invited)) throw new NotFound('Not Found', { verbatim: true });
+      if (isAtOrAbove(home, invited)) throw new Conflict(IDLE[source.type]);
+      const today = this.clock.now().toISOString().slice(0, 10);
+      if (typeof grant.expires_at === 'string' && grant.expires_at < today) {
+        throw new Conflict('Expires at cannot be a date in the past');
+      }
+      return this.insert(tx, source, groupId, grant);
+    });
+  }
+
+  /**
+   * Ends a share. Shape: callers who may not administer the source change nothing, without a word, but learn only of
+   * groups that they see; `unchanged` is asked with the time of the last change before anything happens.
+   * Errors: NotFound for the link; Forbidden for a level above the own one.
+   */
+  async unshare(
+    viewer: SignedInViewer,
+    source: ShareSource,
+    groupId: number,
+    how: { readonly isAllowed: boolean; readonly unchanged: (at: Date) => void },
+  ): Promise<void> {
+    await this.work.run(async (tx) => {
+      const seen = how.isAllowed ? 'true' : seenGroupSql(viewer, { namespace: 'n', user: '$4::bigint' });
+      const [share] = await tx.query<ShareRow>(
+        `select ${SHOWN} from shares s join namespaces n on n.id = s.group_id
+         where s.source_type = $1 and s.source_id = $2 and s.group_id = $3 and ${live('s')}
+           and ($4::bigint is not null and ${seen}) for update of s`,
+        [source.type, source.id, groupId, viewer.userId],
+      );
+      if (!share) throw new NotFound('Group Link');
+      if (!how.isAllowed) return;
+      how.unchanged(share.updated_at);
+      if (!mayShareAt(viewer, source, share.access_level)) throw new Forbidden();
+      await this.end(tx, [share.id]);
+    });
+  }
+
+  /** Clears away what ran out; it counts no more since that day anyway. Answers how many. */
+  async endExpired(tx: Tx, atMost: number): Promise<number> {
+    const rows = await tx.query<{ id: number }>(
+      `select id from shares where expires_on <= (statement_timestamp() at time zone 'UTC')::date order by expires_on, id
+       limit $1 for update skip locked`,
+      [atMost],
+    );
+    await this.end(
+      tx,
+      rows.map((row) => row.id),
+    );
+    return rows.length;
+  }
+
+  /** Ends the shares of groups and projects that go; the caller has recorded it. */
+  async endWith(tx: Tx, gone: GoneSources): Promise<void> {
+    await tx.query(
+      `delete from shares where (source_type = 'namespace' and source_id = any($1))
+         or (source_type = 'project' and source_id = any($2))`,
+      [gone.namespaceIds, gone.projectIds],
+    );
+  }
+
+  private async end(tx: Tx, ids: readonly number[]): Promise<void> {
+    if (ids.length === 0) return;
+    await tx.query(`delete from shares where id = any($1)`, [ids]);
+    this.log.record(tx, 'share', ...ids);
+  }
+
+  private async insert(tx: Tx, source: ShareSource, groupId: number, grant: ShareGrant): Promise<ShareRow> {
+    const place = [source.type, source.id, groupId];
+    // What ran out and was not cleared away yet is no share.
+    const over = await tx.query<{ id: number }>(
+      `select id from shares s where source_type = $1 and source_id = $2 and group_id = $3 and not ${live('s')} for update`,
+      place,
+    );
+    await this.end(
+      tx,
+      over.map((row) => row.id),
+    );
+    const [made] = await tx.query<ShareRow>(
+      `insert into shares as s (source_type, source_id, group_id, access_level, expires_on) values ($1, $2, $3, $4, $5)
+       on conflict do nothing returning ${SHOWN}`,
+      [...place, grant.group_access, grant.expires_at ?? null],
+    );
+    if (!made) throw new Conflict(TAKEN[source.type]);
+    this.log.record(tx, 'share', made.id);
+    return made;
+  }
+
+  /** Both groups, and the project, stay where they are until the share is written. */
+  private async locked(
+    tx: Tx,
+    source: ShareSource,
+    groupId: number,
+  ): Promise<{ home: ShareHome; invited: InvitedGroup }> {
+    const rows = await tx.query<{ id: number; traversal_ids: number[] }>(
+      `select id, traversal_ids from namespaces where id = any($1) order by ${TOP_DOWN} for share`,
+      [[source.namespaceId, groupId]],
+    );
+    const at = new Map(rows.map((row) => [row.id, row.traversal_ids]));
+    const [traversalIds, invited] = [at.get(source.namespaceId), at.get(groupId)];
+    if (!invited) throw new NotFound('Group');
+    const isThere = source.type === 'namespace' || (await this.projectIsThere(tx, source));
+    if (!traversalIds || !isThere) throw new NotFound(source.type === 'project' ? 'Project' : 'Group');
+    return { home: await this.home(tx, traversalIds), invited: { id: groupId, traversalIds: invited } };
+  }
+
+  private async projectIsThere(tx: Tx, source: ShareSource): Promise<boolean> {
+    const rows = await tx.query(`select id from projects where id = $1 and namespace_id = $2 for share`, [
+      source.id,
+      source.namespaceId,
+    ]);
+    return rows.length === 1;
+  }
+
+  private async home(tx: Tx, traversalIds: readonly number[]): Promise<ShareHome> {
+    const chain = await tx.query<{ id: number; settings: Partial<GroupSettings> }>(
+      `select id, settings from namespaces where id = any($1)`,
+      [traversalIds],
+    );
+    const root = chain.find((row) => row.id === traversalIds[0]);
+    return {
+      traversalIds,
+      isLocked: chain.some(({ settings }) => settings.share_with_group_lock === true),
+      isClosed: root?.settings.prevent_sharing_groups_outside_hierarchy === true,
+    };
+  }
+}

@@ -1,0 +1,16 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Ranges of addresses were kept and never enforced, and are refused now (reference identity-and-import 2.6): nobody shall
+ * read that a group is closed which is open.
+ */
+export class DropIpRestrictionRanges1767225600041 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      update namespaces set settings = settings - 'ip_restriction_ranges' where settings ? 'ip_restriction_ranges'`);
+  }
+
+  async down(): Promise<void> {
+    // What was dropped had no effect.
+  }
+}

@@ -1,0 +1,15 @@
+import { containing, partOf } from '@rookery/persistence';
+import type { Bind } from '@rookery/persistence';
+
+/** Units: characters. Source: reference identity-and-import 2.2. */
+const SHORTEST_PART = 3;
+const COLUMNS = ['n.name', 'n.path'];
+
+/** Part of the name or path of a namespace `n`, or of its full path; a shorter text is the whole name or path. */
+export function searchedNamespaces(text: string, bind: Bind, inFullPath: boolean): string | false {
+  if (text === '') return false;
+  const isWhole = [...text].length < SHORTEST_PART;
+  const place = bind(isWhole ? text : containing(text));
+  if (isWhole) return `(${COLUMNS.map((column) => `lower(${column}) = lower(${place})`).join(' or ')})`;
+  return partOf([...COLUMNS, ...(inFullPath ? ['n.full_path'] : [])], place);
+}

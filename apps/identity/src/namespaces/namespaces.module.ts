@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import { DirectoryModule } from '../directory/directory.module';
+import { NamespacesController } from './namespaces.controller';
+import { NamespacesQueries } from './namespaces.queries';
+import { NamespacesService } from './namespaces.service';
+import { NamespaceTreesService } from './paths/namespace-trees.service';
+import { PersonalNamespacesService } from './personal-namespaces.service';
+import { PathChecksService } from './paths/path-checks.service';
+import { SiblingPathsService } from './paths/sibling-paths.service';
+import { NamespacePlansService } from './plans/namespace-plans.service';
+import { SeatCountsJob } from './plans/seat-counts.job';
+
+/** Places that hold projects: groups and the personal spaces of users, with their paths, plans and seats. */
+@Module({
+  imports: [DirectoryModule],
+  controllers: [NamespacesController],
+  providers: [
+    PersonalNamespacesService,
+    NamespacesQueries,
+    NamespacesService,
+    NamespacePlansService,
+    NamespaceTreesService,
+    PathChecksService,
+    SeatCountsJob,
+    SiblingPathsService,
+  ],
+  exports: [NamespacesService, NamespaceTreesService, PersonalNamespacesService, SiblingPathsService],
+})
+export class NamespacesModule {}

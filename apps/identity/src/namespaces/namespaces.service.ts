@@ -1,0 +1,83 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Visibility } from '@rookery/kernel';
+import type { RowOf, Tx } from '@rookery/persistence';
+import type { SettingsOf } from '@rookery/platform';
+import { ChangeLog } from '../directory/change-log';
+import { identitySettings } from '../identity.config';
+import { Namespace } from './namespace.entity';
+import { SiblingPathsService } from './paths/sibling-paths.service';
+
+/** A group or personal space as it is made; where it lies follows from its parent. */
+export interface NewNamespace extends Partial<Namespace> {
+  readonly id: number;
+  readonly kind: Namespace['kind'];
+  readonly name: string;
+  readonly path: string;
+  readonly visibility: Visibility;
+}
+export type ParentNamespace = RowOf<Namespace, 'id' | 'traversalIds' | 'fullPath' | 'fullName' | 'plan'>;
+
+/** The rows of namespaces, with the paths and the entries of the change log that belong to them. Nobody is asked for permission here. */
+@Injectable()
+export class NamespacesService {
+  constructor(
+    private readonly log: ChangeLog,
+    private readonly paths: SiblingPathsService,
+    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+  ) {}
+
+  /** An id for what is about to be made. */
+  async nextId(tx: Tx): Promise<number> {
+    const [row] = (await tx.query(`select nextval(pg_get_serial_sequence('namespaces', 'id')) as id`)) as [
+      { id: number },
+    ];
+    return row.id;
+  }
+
+  /** False when somebody else sits at the path: then the transaction must not be committed. */
+  async insert(tx: Tx, draft: NewNamespace, parent: ParentNamespace | null): Promise<boolean> {
+    const { id, name, path } = draft;
+    const fullPath = parent ? `${parent.full_path}/${path}` : path;
+    await tx.manager.insert(Namespace, {
+      ...draft,
+      parentId: parent?.id ?? null,
+      traversalIds: [...(parent?.traversal_ids ?? []), id],
+      fullName: parent ? `${parent.full_name} / ${name}` : name,
+      fullPath,
+      plan: parent?.plan ?? this.settings.defaultPlan,
+    });
+    if (!(await this.paths.take(tx, parent?.id ?? null, path, { namespaceId: id }))) return false;
+    await this.paths.endRedirect(tx, fullPath);
+    this.log.record(tx, 'namespace', id);
+    return true;
+  }
+
+  /** Writes columns that nothing below depends on. The caller records it. */
+  async change(tx: Tx, id: number, columns: Partial<Namespace>): Promise<void> {
+    await tx.manager.update(Namespace, id, { ...columns, updatedAt: new Date() });
+  }
+
+  /** Marks a group for deletion. Source: reference identity-and-import 2.6. */
+  async mark(tx: Tx, id: number): Promise<void> {
+    await tx.query(
+      `update namespaces set marked_for_deletion_on = (now() at time zone 'UTC')::date, marked_for_deletion_at = now(),
+         updated_at = now() where id = $1`,
+      [id],
+    );
+    this.log.record(tx, 'namespace', id);
+  }
+
+  async unmark(tx: Tx, id: number): Promise<void> {
+    await tx.query(
+      `update namespaces set marked_for_deletion_on = null, marked_for_deletion_at = null, updated_at = now()
+       where id = $1`,
+      [id],
+    );
+    this.log.record(tx, 'namespace', id);
+  }
+
+  /** Deletes the rows alone; the caller has recorded them, and has removed what lies in them. */
+  async remove(tx: Tx, ids: readonly number[]): Promise<void> {
+    await tx.query(`delete from namespaces where id = any($1)`, [ids]);
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * What names and paths may look like. Each function lists what is wrong, in the words of the API; an empty list
+ * means that the value fits. Source: reference identity-and-import 2.10.
+ */
+const NAMESPACE_PATH = /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/;
+const NAMESPACE_PATH_END = /(\.|\.git|\.atom)$/i;
+const PROJECT_PATH_END = /(\.git|\.atom)$/i;
+const EMOJI = '\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\p{Regional_Indicator}\\u200d\\ufe0f';
+const PROJECT_NAME = new RegExp(`^[\\p{L}\\p{N}${EMOJI}_][\\p{L}\\p{N}\\p{M}\\p{Pd}${EMOJI}_. +]*$`, 'u');
+const GROUP_NAME = new RegExp(`^[\\p{L}\\p{N}${EMOJI}_][\\p{L}\\p{N}\\p{M}\\p{Pd}${EMOJI}_. ()]*$`, 'u');
+
+const MAX_LENGTH = 255;
+export const MAX_NESTING = 20;
+
+const RESERVED_TOP_LEVEL = new Set(
+  (
+    '- .well-known 404.html 422.html 500.html 502.html 503.html admin api apple-touch-icon.png assets dashboard ' +
+    'deploy.html explore favicon.ico favicon.png files groups health_check help import jwt login oauth profile ' +
+    'projects public robots.txt s search sitemap sitemap.xml sitemap.xml.gz slash-command-logo.png snippets ' +
+    'unsubscribes uploads users v2'
+  ).split(' '),
+);
+/** Words that mean something below a project's path. Those with a slash can only arise from nesting. */
+const RESERVED_BELOW = new Set(
+  '- badges blame blob builds commits create create_dir edit files find_file new preview raw refs tree update wikis'.split(
+    ' ',
+  ),
+);
+const RESERVED_PAIRS = new Set(['environments/folders', 'gitlab-lfs/objects', 'info/lfs/objects']);
+
+const NAMESPACE_PATH_MESSAGE =
+  "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'.";
+const PROJECT_PATH_MESSAGE =
+  "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'";
+const PROJECT_NAME_MESSAGE =
+  "can contain only letters, digits, emoji, '_', '.', '+', dashes, or spaces. It must start with a letter, digit, emoji, or '_'.";
+const GROUP_NAME_MESSAGE =
+  "can contain only letters, digits, emoji, '_', '.', dash, space, parenthesis. It must start with letter, digit, emoji or '_'.";
+
+export const TAKEN = 'has already been taken';
+export const TOO_DEEP = 'has too deep level of nesting';
+
+function lengthProblems(text: string, min: number, max = MAX_LENGTH): string[] {
+  if (text === '') return ["can't be blank"];
+  if (text.length < min) return [`is too short (minimum is ${min} characters)`];
+  return text.length > max ? [`is too long (maximum is ${max} characters)`] : [];
+}
+
+/** Path of a top-level group, or a username: both live in one space. */
+export function topLevelPathProblems(path: string): string[] {
+  return [
+    ...groupPathShape(path),
+    ...(RESERVED_TOP_LEVEL.has(path.toLowerCase()) ? [`${path} is a reserved name`] : []),
+  ];
+}
+
+/** Path of a subgroup below the group of that full path. */
+export function subgroupPathProblems(path: string, parentFullPath: string): string[] {
+  return [...groupPathShape(path), ...reservedBelow(path, parentFullPath)];
+}
+
+function groupPathShape(path: string): string[] {
+  const length = lengthProblems(path, 2);
+  if (path === '') return length;
+  return NAMESPACE_PATH.test(path) && !NAMESPACE_PATH_END.test(path) ? length : [...length, NAMESPACE_PATH_MESSAGE];
+}
+
+export function projectPathProblems(path: string, namespaceFullPath: string): string[] {
+  const length = lengthProblems(path, 1);
+  if (path === '') return length;
+  const shape = isProjectPath(path) ? [] : [PROJECT_PATH_MESSAGE];
+  return [...length, ...shape, ...reservedBelow(path, namespaceFullPath)];
+}
+
+export function isProjectPath(path: string): boolean {
+  return NAMESPACE_PATH.test(path) && !PROJECT_PATH_END.test(path) && path !== '.' && path !== '..';
+}
+
+function reservedBelow(path: string, parentFullPath: string): string[] {
+  const key = path.toLowerCase();
+  const tail = `${parentFullPath.toLowerCase()}/${key}`.split('/');
+  const pairs = [tail.slice(-2).join('/'), tail.slice(-3).join('/')];
+  return RESERVED_BELOW.has(key) || pairs.some((pair) => RESERVED_PAIRS.has(pair))
+    ? [`${path} is a reserved name`]
+    : [];
+}
+
+export function projectNameProblems(name: string): string[] {
+  const length = lengthProblems(name, 1);
+  return name === '' || PROJECT_NAME.test(name) ? length : [...length, PROJECT_NAME_MESSAGE];
+}
+
+export function groupNameProblems(name: string): string[] {
+  const length = lengthProblems(name, 1);
+  return name === '' || GROUP_NAME.test(name) ? length : [...length, GROUP_NAME_MESSAGE];
+}
+
+/** The path that a project gets when only its name is given: the name itself if it can be one, else a slug of it. */
+export function projectPathFrom(name: string): string {
+  if (isProjectPath(name)) return name;
+  return name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, '-')
+    .replace(/-{2,}/g, '-')
+    .replace(/^-|-$/g, '');
+}
+
+/** Field problems in the notation that clients of group creation know: `{:path=>["has already been taken"]}`. */
+export function inspected(problems: Readonly<Record<string, readonly string[]>>): string {
+  const entries = Object.entries(problems).map(
+    ([field, texts]) => `:${field}=>[${texts.map((text) => JSON.stringify(text)).join(', ')}]`,
+  );
+  return `{${entries.join(', ')}}`;
+}
+
+/**
+ * What is left of a text as the beginning of a path: what stands before `@`, without an ending that paths may not
+ * have, and without what they may not hold. Source: reference identity-and-import 3.
+ */
+export function cleanPath(text: string): string {
+  const cleaned = text
+    .replace(/@.*$/s, '')
+    .replace(/(\.git|\.atom)$/i, '')
+    .replace(/^-+/, '')
+    .replace(/\.+$/, '')
+    .replace(/[^A-Za-z0-9_.-]/g, '');
+  return cleaned === '' ? 'blank' : cleaned;
+}

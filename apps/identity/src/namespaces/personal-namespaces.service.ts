@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import type { Tx } from '@rookery/persistence';
+import { ChangeLog } from '../directory/change-log';
+import type { NamespaceRecord } from './namespace.entity';
+import { NamespacesService } from './namespaces.service';
+import { NamespaceTreesService } from './paths/namespace-trees.service';
+
+/** How a person, and so their namespace, is called. */
+export interface PersonalName {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** The namespace of a person: called as they are, shown with their picture, gone with them. Source: reference identity-and-import 2.10, 10.1. */
+@Injectable()
+export class PersonalNamespacesService {
+  constructor(
+    private readonly log: ChangeLog,
+    private readonly trees: NamespaceTreesService,
+    private readonly namespaces: NamespacesService,
+  ) {}
+
+  /** False when the path is taken: the transaction must not be committed then. */
+  async create(tx: Tx, ownerId: number, { name, path }: PersonalName): Promise<boolean> {
+    const id = await this.namespaces.nextId(tx);
+    return this.namespaces.insert(tx, { id, kind: 'user', ownerId, name, path, visibility: 'public' }, null);
+  }
+
+  /** Projects move with it and are still found by their former paths. False as for `create`. */
+  async rename(tx: Tx, ownerId: number, to: PersonalName): Promise<boolean> {
+    const [old] = await tx.query<NamespaceRecord>(`select * from namespaces where owner_id = $1 for no key update`, [
+      ownerId,
+    ]);
+    if (!old) return true;
+    const { id, parent_id, traversal_ids } = old;
+    const place = { ...to, parent_id, traversal_ids, full_name: to.name, full_path: to.path };
+    if (!(await this.trees.move(tx, old, place))) return false;
+    this.log.record(tx, 'namespace', id);
+    return true;
+  }
+
+  async setAvatarUrl(tx: Tx, ownerId: number, url: string | null): Promise<void> {
+    const rows = await tx.query<{ id: number }>(
+      `update namespaces set avatar_url = $2, updated_at = now() where owner_id = $1 returning id`,
+      [ownerId, url],
+    );
+    this.log.record(tx, 'namespace', ...rows.map((row) => row.id));
+  }
+
+  /** The caller has recorded it. */
+  async remove(tx: Tx, ownerId: number): Promise<void> {
+    await tx.query(`delete from namespaces where owner_id = $1`, [ownerId]);
+  }
+}

@@ -1,0 +1,90 @@
+import { Controller } from '@nestjs/common';
+import {
+  collaborationStorageMeasured,
+  issueClosed,
+  issueCreated,
+  issueDeleted,
+  issueReopened,
+  issueUpdated,
+  noteCreated,
+  packageStorageMeasured,
+  projectIssuesCounted,
+} from '@rookery/contracts';
+import { Consume } from '@rookery/messaging';
+import type { EffectBatch } from '@rookery/messaging';
+import type { Tx } from '@rookery/persistence';
+import { ProjectStatistics } from '../../statistics/project-statistics';
+import { ProjectsService } from '../projects.service';
+
+interface InProject {
+  readonly time: string;
+  readonly data: { readonly project_id: number };
+}
+
+/** Nobody waits for figures, so those of a quarter of a second share a transaction: notes come one by one. */
+const KEEPING = { effect: 'keep-statistics', gatherMs: 250 };
+
+/** Facts of other services about projects, kept for lists and single projects. Source: ADR 0110. */
+@Controller()
+export class ProjectFactsConsumer {
+  constructor(
+    private readonly statistics: ProjectStatistics,
+    private readonly projects: ProjectsService,
+  ) {}
+
+  @Consume(collaborationStorageMeasured, KEEPING)
+  storageMeasured({ tx, events }: EffectBatch<typeof collaborationStorageMeasured>): Promise<void> {
+    const facts = events.map((event) => event.data);
+    return this.statistics.measure(tx, 'storage', facts);
+  }
+
+  @Consume(packageStorageMeasured, KEEPING)
+  packagesMeasured({ tx, events }: EffectBatch<typeof packageStorageMeasured>): Promise<void> {
+    const facts = events.map((event) => event.data);
+    return this.statistics.measure(tx, 'packages', facts);
+  }
+
+  @Consume(projectIssuesCounted, KEEPING)
+  issuesCounted({ tx, events }: EffectBatch<typeof projectIssuesCounted>): Promise<void> {
+    const facts = events.map(({ data }) => ({ ...data, measured_at: data.counted_at }));
+    return this.statistics.measure(tx, 'issues', facts);
+  }
+
+  @Consume(issueCreated, KEEPING)
+  issueCreated({ tx, events }: EffectBatch<typeof issueCreated>): Promise<void> {
+    return this.touch(tx, events);
+  }
+
+  @Consume(issueReopened, KEEPING)
+  issueReopened({ tx, events }: EffectBatch<typeof issueReopened>): Promise<void> {
+    return this.touch(tx, events);
+  }
+
+  @Consume(issueClosed, KEEPING)
+  issueClosed({ tx, events }: EffectBatch<typeof issueClosed>): Promise<void> {
+    return this.touch(tx, events);
+  }
+
+  @Consume(issueDeleted, KEEPING)
+  issueDeleted({ tx, events }: EffectBatch<typeof issueDeleted>): Promise<void> {
+    return this.touch(tx, events);
+  }
+
+  @Consume(issueUpdated, KEEPING)
+  issueUpdated({ tx, events }: EffectBatch<typeof issueUpdated>): Promise<void> {
+    return this.touch(tx, events);
+  }
+
+  @Consume(noteCreated, KEEPING)
+  noteCreated({ tx, events }: EffectBatch<typeof noteCreated>): Promise<void> {
+    const seen = events.flatMap(({ time, data: { project_id } }) =>
+      project_id === null ? [] : [{ time, data: { project_id } }],
+    );
+    return this.touch(tx, seen);
+  }
+
+  private touch(tx: Tx, events: readonly InProject[]): Promise<void> {
+    const seen = events.map((event) => ({ projectId: event.data.project_id, at: event.time }));
+    return this.projects.touch(tx, seen);
+  }
+}

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import type { SignedInViewer } from '@rookery/kernel';
+import { ACCESS_LEVELS, Forbidden, Invalid } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
+import { ChangeLog } from '../../directory/change-log';
+import { Project } from '../project.entity';
+import type { KnownProject, ProjectChange } from './project-input';
+import { ProjectPlacesService } from './project-places.service';
+import type { Placed } from './project-places.service';
+import { namingTaken, ProjectsService } from '../projects.service';
+import { partsOf, problemsOfProject } from './project-rules';
+import type { ProjectParts } from './project-rules';
+
+type Shape = Pick<Project, 'name' | 'path' | 'visibility'>;
+
+/** Changing projects. Source: reference identity-and-import 10.2. */
+@Injectable()
+export class ProjectChangesService {
+  constructor(
+    private readonly work: Work,
+    private readonly log: ChangeLog,
+    private readonly places: ProjectPlacesService,
+    private readonly projects: ProjectsService,
+  ) {}
+
+  /** Errors: Invalid by field; Forbidden for a change of visibility by less than an owner. */
+  update(viewer: SignedInViewer, scope: KnownProject, params: ProjectChange): Promise<void> {
+    return namingTaken(() => this.work.run((tx) => this.change(tx, viewer, scope, params)));
+  }
+
+  private async change(tx: Tx, viewer: SignedInViewer, scope: KnownProject, params: ProjectChange): Promise<void> {
+    const placed = await this.places.project(tx, viewer, scope.id);
+    const old = placed.project;
+    const parts = partsOf(viewer, params);
+    const { name = old.name, path = old.path, visibility = old.visibility } = parts.shape;
+    if (visibility !== old.visibility && !viewer.isAdmin && scope.level < ACCESS_LEVELS.owner) throw new Forbidden();
+    await this.judge(tx, placed, { name, path, visibility }, parts);
+
+    const { settings, ...columns } = parts.stored;
+    const changes = { ...columns, name, path, visibility, settings: { ...old.settings, ...settings } };
+    await tx.manager.update(Project, scope.id, { ...changes, updatedAt: new Date() });
+    if (path !== old.path) await this.projects.resettle(tx, placed, placed.home, path);
+    await this.projects.setPictureAndTopics(tx, scope.id, parts.beside);
+    this.log.record(tx, 'project', scope.id);
+  }
+
+  /** What was fine when it was made stays, also where rules became stricter since. Errors: Invalid by field. */
+  private async judge(tx: Tx, { project: old, home }: Placed, wanted: Shape, parts: ProjectParts): Promise<void> {
+    const problems = {
+      ...problemsOfProject(wanted, home),
+      ...parts.problems,
+      ...this.projects.problemsOfPicture(parts.beside),
+    };
+    if (wanted.name === old.name) delete problems['name'];
+    if (wanted.path === old.path) delete problems['path'];
+    if (wanted.visibility === old.visibility) delete problems['visibility_level'];
+    if (Object.keys(problems).length > 0) throw new Invalid(problems);
+    const isOther = (field: 'name' | 'path'): boolean => wanted[field].toLowerCase() !== old[field].toLowerCase();
+    const taken = await this.projects.taken(tx, old.namespace_id, {
+      ...(isOther('name') ? { name: wanted.name } : {}),
+      ...(isOther('path') ? { path: wanted.path } : {}),
+    });
+    if (Object.keys(taken).length > 0) throw new Invalid(taken);
+  }
+}

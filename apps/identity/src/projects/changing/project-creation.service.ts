@@ -1,0 +1,88 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { SignedInViewer, Visibility } from '@rookery/kernel';
+import { Invalid, NotFound, VISIBILITY_LEVELS } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
+import type { SettingsOf } from '@rookery/platform';
+import { identitySettings } from '../../identity.config';
+import { projectPathFrom } from '../../namespaces/paths/path-rules';
+import type { NewProject } from './project-input';
+import { mayPutProjectsIn, ProjectPlacesService } from './project-places.service';
+import type { Home } from './project-places.service';
+import { namingTaken, ProjectsService } from '../projects.service';
+import { partsOf, problemsOfProject } from './project-rules';
+
+const NOT_VALID = { namespace: ['is not valid'] };
+/** The one organization of an instance. */
+const ORGANIZATION = 1;
+
+/** Making projects. Source: reference identity-and-import 10.2. */
+@Injectable()
+export class ProjectCreationService {
+  constructor(
+    private readonly work: Work,
+    private readonly places: ProjectPlacesService,
+    private readonly projects: ProjectsService,
+    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+  ) {}
+
+  /** Errors: Invalid by field; NotFound for another organization. */
+  create(viewer: SignedInViewer, params: NewProject): Promise<number> {
+    return namingTaken(() => this.work.run((tx) => this.insert(tx, viewer, viewer.userId, params)));
+  }
+
+  /** Makes a project as if that person had made it, with their rights and limits. Errors: as above; NotFound for the user. */
+  createFor(viewer: SignedInViewer, userId: number, params: NewProject): Promise<number> {
+    const make = async (tx: Tx): Promise<number> => {
+      const [user] = await tx.query<{ username: string; admin: boolean; external: boolean }>(
+        `select username, admin, external from users where id = $1`,
+        [userId],
+      );
+      if (!user) throw new NotFound('User');
+      const { username, admin: isAdmin, external: isExternal } = user;
+      return this.insert(tx, { ...viewer, userId, username, isAdmin, isExternal }, viewer.userId, params);
+    };
+    return namingTaken(() => this.work.run(make));
+  }
+
+  private async insert(tx: Tx, maker: SignedInViewer, actorId: number, params: NewProject): Promise<number> {
+    const { namespace_id, organization_id, initialize_with_readme, ...sent } = params;
+    if ((organization_id ?? ORGANIZATION) !== ORGANIZATION) throw new NotFound('Organization');
+    const { shape, beside, stored, problems: refused } = partsOf(maker, sent);
+    const home = await this.home(tx, maker, namespace_id ?? null);
+    const path = shape.path || projectPathFrom(shape.name ?? '');
+    const name = shape.name || path;
+    const visibility = shape.visibility ?? this.defaultVisibility(home);
+    const problems = {
+      ...problemsOfProject({ name, path, visibility }, home),
+      ...refused,
+      ...this.projects.problemsOfPicture(beside),
+      ...(await this.projects.crowding(tx, home)),
+    };
+    if (Object.keys(problems).length > 0) throw new Invalid(problems);
+    const taken = await this.projects.taken(tx, home.id, { name, path });
+    if (Object.keys(taken).length > 0) throw new Invalid(taken);
+
+    const draft = { ...stored, name, path, visibility };
+    const making = { creatorId: maker.userId, actorId, initialize_with_readme };
+    const id = await this.projects.insert(tx, home, draft, making);
+    await this.projects.setPictureAndTopics(tx, id, beside);
+    return id;
+  }
+
+  /**
+   * Errors: Invalid when there is no such namespace, or the maker may not create there.
+   * Source: reference identity-and-import 10.2.
+   */
+  private async home(tx: Tx, maker: SignedInViewer, namespaceId: number | null): Promise<Home> {
+    const id = namespaceId ?? (await this.places.ownNamespace(tx, maker.userId));
+    const home = id === null ? null : await this.places.home(tx, maker, id);
+    if (!home || !mayPutProjectsIn(maker, home)) throw new Invalid(NOT_VALID);
+    return home;
+  }
+
+  private defaultVisibility(home: Home): Visibility {
+    const wanted = this.settings.projectVisibility;
+    return VISIBILITY_LEVELS[wanted] > VISIBILITY_LEVELS[home.visibility] ? home.visibility : wanted;
+  }
+}

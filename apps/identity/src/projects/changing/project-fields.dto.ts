@@ -1,0 +1,37 @@
+import type { UploadedFile } from '@rookery/api-v4';
+import { AtLeastOneOf, Flag, IdOrPath, Int, ListOf, OneOf, Text, withPlainFields } from '@rookery/api-v4';
+import type { NothingBut, Visibility } from '@rookery/kernel';
+import { VISIBILITIES } from '@rookery/kernel';
+import { AvatarUpload } from '../../avatars/avatars.dto';
+import { PROJECT_FIELDS } from '../project-settings';
+import type { NewProject, ProjectChange } from './project-input';
+
+class ProjectBasics {
+  @Text({ optional: true }) name?: string;
+  @Text({ optional: true }) path?: string;
+  @Text({ optional: true, nullable: true }) description?: string | null;
+  @OneOf(VISIBILITIES, { optional: true }) visibility?: Visibility;
+  @Text({ optional: true }) default_branch?: string;
+  @ListOf('text', { optional: true, alias: 'tag_list', about: 'Names; missing topics are made.' }) topics?: string[];
+  @AvatarUpload() avatar?: UploadedFile | null;
+  @Text({ optional: true, nullable: true, about: 'Refused: nothing is imported by URL.' }) import_url?: string | null;
+  @Text({ optional: true, nullable: true, about: 'Refused: there are no templates.' }) template_name?: string | null;
+}
+
+/** What create and update have in common. */
+class ProjectFields extends withPlainFields(ProjectBasics, PROJECT_FIELDS, { when: 'always' }) {}
+
+@AtLeastOneOf('name', 'path')
+export class CreateProject extends ProjectFields implements NothingBut<NewProject, CreateProject> {
+  @Int({ optional: true, nullable: true }) namespace_id?: number | null;
+  @Int({ optional: true, nullable: true }) organization_id?: number | null;
+  @Flag({ optional: true, about: 'Told to the service of repositories.' }) initialize_with_readme?: boolean;
+}
+
+export class CreateUserProject extends CreateProject implements NothingBut<NewProject, CreateUserProject, 'user_id'> {
+  @Int({ in: 'path' }) user_id: number;
+}
+
+export class UpdateProject extends ProjectFields implements NothingBut<ProjectChange, UpdateProject, 'id'> {
+  @IdOrPath({ in: 'path' }) id: number | string;
+}

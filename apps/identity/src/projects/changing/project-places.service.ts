@@ -1,0 +1,113 @@
+import { Injectable } from '@nestjs/common';
+import { groupLevelSql } from '@rookery/directory';
+import type { Viewer, Visibility } from '@rookery/kernel';
+import { Conflict, NotFound } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { mayCreateProjectIn } from '../../namespaces/group.policy';
+import { NamespaceTreesService } from '../../namespaces/paths/namespace-trees.service';
+import type { ProjectRecord } from '../project.entity';
+import { OWN_TABLES } from '../../directory/reach/reach-sql';
+
+/** A namespace in which a project lies, or shall lie, with the caller's level there. */
+export interface Home {
+  readonly id: number;
+  readonly kind: 'group' | 'user';
+  /** The person of a user namespace. */
+  readonly owner_id: number | null;
+  readonly root_id: number;
+  readonly full_path: string;
+  readonly visibility: Visibility;
+  readonly project_creation_level: string;
+  readonly level: number;
+}
+export interface Placed {
+  readonly project: ProjectRecord;
+  readonly home: Home;
+  readonly fullPath: string;
+}
+
+const LEVEL = groupLevelSql({ user: '$2::bigint', namespace: 'n', tables: OWN_TABLES });
+/** How often a project may move away under a change before the change gives up. */
+const MAX_TRIES = 5;
+
+/** Where projects lie, held still while something is made or changed there. Locks namespaces, those above first, then the project. */
+@Injectable()
+export class ProjectPlacesService {
+  constructor(private readonly trees: NamespaceTreesService) {}
+
+  /** Null when there is no such namespace. A personal one is for one maker at a time, since its projects are counted. */
+  async home(tx: Tx, viewer: Pick<Viewer, 'userId'>, namespaceId: number): Promise<Home | null> {
+    const [found] = await tx.query<{ kind: string }>(`select kind from namespaces where id = $1`, [namespaceId]);
+    if (!found) return null;
+    const [home] = await tx.query<Home>(
+      `select n.id, n.kind, n.owner_id, n.traversal_ids[1] as root_id, n.full_path, n.visibility,
+         n.project_creation_level, ${LEVEL} as level
+       from namespaces n where n.id = $1 for ${found.kind === 'user' ? 'no key update' : 'share'} of n`,
+      [namespaceId, viewer.userId],
+    );
+    return home ?? null;
+  }
+
+  /** Bots have none. */
+  async ownNamespace(tx: Tx, userId: number): Promise<number | null> {
+    const [own] = await tx.query<{ id: number }>(`select id from namespaces where owner_id = $1`, [userId]);
+    return own?.id ?? null;
+  }
+
+  /** Errors: NotFound for the project. */
+  async project(tx: Tx, viewer: Pick<Viewer, 'userId'>, projectId: number): Promise<Placed> {
+    const { placed } = await this.together(tx, viewer, projectId, null);
+    return placed;
+  }
+
+  /** A project, and the namespace it may go to. Errors: NotFound for either; Conflict when it is moved again and again. */
+  async withTarget(
+    tx: Tx,
+    viewer: Pick<Viewer, 'userId'>,
+    projectId: number,
+    targetId: number,
+  ): Promise<{ placed: Placed; target: Home }> {
+    const { placed, target } = await this.together(tx, viewer, projectId, targetId);
+    if (!target) throw new NotFound('Namespace');
+    return { placed, target };
+  }
+
+  private async together(
+    tx: Tx,
+    viewer: Pick<Viewer, 'userId'>,
+    projectId: number,
+    targetId: number | null,
+  ): Promise<{ placed: Placed; target: Home | null }> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const [at] = await tx.query<{ namespace_id: number }>(`select namespace_id from projects where id = $1`, [
+        projectId,
+      ]);
+      if (!at) throw new NotFound('Project');
+      const homes = new Map<number, Home | null>();
+      const ids = new Set([at.namespace_id, ...(targetId === null ? [] : [targetId])]);
+      for (const id of await this.trees.inLockOrder(tx, [...ids])) homes.set(id, await this.home(tx, viewer, id));
+      const project = await this.locked(tx, projectId);
+      const home = homes.get(project.namespace_id);
+      // It may have moved between the look and the lock.
+      if (!home || project.namespace_id !== at.namespace_id) continue;
+      const placed = { project, home, fullPath: `${home.full_path}/${project.path}` };
+      return { placed, target: targetId === null ? null : (homes.get(targetId) ?? null) };
+    }
+    throw new Conflict('409 Conflict: Resource lock');
+  }
+
+  /** The project alone, where its place does not matter. Errors: NotFound. */
+  async locked(tx: Tx, projectId: number): Promise<ProjectRecord> {
+    const [project] = await tx.query<ProjectRecord>(`select * from projects where id = $1 for no key update`, [
+      projectId,
+    ]);
+    if (!project) throw new NotFound('Project');
+    return project;
+  }
+}
+
+/** Whether projects may be made in, or moved to, this namespace. Source: reference identity-and-import 10.2, 12. */
+export function mayPutProjectsIn(viewer: Viewer, home: Home): boolean {
+  if (home.kind === 'user') return viewer.isAdmin || home.owner_id === viewer.userId;
+  return mayCreateProjectIn(viewer, home.level, home.project_creation_level);
+}

@@ -1,0 +1,91 @@
+import type { NothingBut, Visibility } from '@rookery/kernel';
+import { plainChange, plainProblems, problemsByField, VISIBILITY_LEVELS } from '@rookery/kernel';
+import { asProperties } from '@rookery/persistence';
+import { projectNameProblems, projectPathProblems, TAKEN } from '../../namespaces/paths/path-rules';
+import { PROJECT_FIELDS } from '../project-settings';
+import type { Project } from '../project.entity';
+import type { ProjectChange, ProjectSources, SentColumns, SentBeside, SentShape } from './project-input';
+
+/** Units: characters. */
+const MAX_LENGTHS = { description: 2000, default_branch: 255 } as const;
+
+interface ProjectShape {
+  readonly name: string;
+  readonly path: string;
+  readonly visibility: Visibility;
+}
+interface HomeShape {
+  readonly kind: 'group' | 'user';
+  readonly full_path: string;
+  readonly visibility: Visibility;
+}
+
+/** What is wrong with a project as it would be, by field. Source: reference identity-and-import 2.10, 10.2. */
+export function problemsOfProject(project: ProjectShape, home: HomeShape): Record<string, string[]> {
+  const isAbove = home.kind === 'group' && VISIBILITY_LEVELS[project.visibility] > VISIBILITY_LEVELS[home.visibility];
+  return problemsByField({
+    name: projectNameProblems(project.name),
+    path: projectPathProblems(project.path, home.full_path),
+    visibility_level: isAbove ? [`${project.visibility} is not allowed in a ${home.visibility} group.`] : [],
+  });
+}
+
+/** Texts that are longer than they may be, by field. */
+export function problemsOfTexts(sent: SentColumns): Record<string, string[]> {
+  const tooLong = (field: keyof typeof MAX_LENGTHS): string[] =>
+    [...(sent[field] ?? '')].length > MAX_LENGTHS[field]
+      ? [`is too long (maximum is ${MAX_LENGTHS[field]} characters)`]
+      : [];
+  return problemsByField({ description: tooLong('description'), default_branch: tooLong('default_branch') });
+}
+
+/** What cannot be had here. Source: reference identity-and-import 10.2. */
+function problemsOfSources({ import_url, template_name }: ProjectSources): Record<string, string[]> {
+  return problemsByField({
+    import_url: import_url ? ['git import source is disabled'] : [],
+    template_name: template_name ? [`'${template_name}' is unknown or invalid`] : [],
+  });
+}
+
+export function takenProblems(name: boolean, path: boolean): Record<string, string[]> {
+  return {
+    ...(name ? { 'project_namespace.name': [TAKEN], name: [TAKEN] } : {}),
+    ...(path ? { path: [TAKEN] } : {}),
+  };
+}
+
+/** What was sent, by what takes it up. */
+export interface ProjectParts {
+  readonly shape: SentShape;
+  readonly beside: SentBeside;
+  /** Columns and settings as they are stored. */
+  readonly stored: Partial<Project>;
+  /** What is wrong with texts and sources, by field. */
+  readonly problems: Record<string, string[]>;
+}
+
+/** Takes a change apart. What no part takes up is left for the plain fields; where they do not have it, it does not compile. */
+export function partsOf<Sent extends ProjectChange>(
+  viewer: { readonly isAdmin: boolean },
+  sent: Sent & NothingBut<ProjectChange, Sent>,
+): ProjectParts {
+  const change: ProjectChange = sent;
+  const { name, path, visibility, description, default_branch, topics, avatar, ...others } = change;
+  const { import_url, template_name, ...plain } = others;
+  const { columns, settings } = plainChange(PROJECT_FIELDS, plain, viewer);
+  return {
+    shape: { name, path, visibility },
+    beside: { topics, avatar },
+    stored: {
+      ...(description === undefined ? {} : { description }),
+      ...(default_branch === undefined ? {} : { defaultBranch: default_branch }),
+      ...asProperties(columns),
+      settings,
+    },
+    problems: {
+      ...problemsOfTexts({ description, default_branch }),
+      ...plainProblems(PROJECT_FIELDS, plain),
+      ...problemsOfSources({ import_url, template_name }),
+    },
+  };
+}

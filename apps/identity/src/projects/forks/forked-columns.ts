@@ -1,0 +1,26 @@
+import { plainDefaults } from '@rookery/kernel';
+import { FEATURE_FIELDS, PROJECT_FIELDS } from '../project-settings';
+import type { ProjectSettings } from '../project-settings';
+import type { Project, ProjectRecord } from '../project.entity';
+
+const DEFAULTS = plainDefaults(PROJECT_FIELDS);
+
+/** A setting as it holds, stored or not. */
+export function settingOf<K extends keyof ProjectSettings>(project: ProjectRecord, name: K): ProjectSettings[K] {
+  return project.settings[name] ?? DEFAULTS[name];
+}
+
+const SETTINGS = [...FEATURE_FIELDS, 'shared_runners_enabled', 'lfs_enabled', 'ci_config_path'] as const;
+
+/** What a fork has in common with its source from the beginning: who may use which feature, and how it is built. */
+export function forkedColumns(source: ProjectRecord): Partial<Project> {
+  const stored = Object.entries(source.settings).filter(([name]) => SETTINGS.some((setting) => setting === name));
+  return {
+    issuesAccessLevel: source.issues_access_level,
+    snippetsAccessLevel: source.snippets_access_level,
+    mergeRequestsAccessLevel: source.merge_requests_access_level,
+    packagesEnabled: source.packages_enabled,
+    defaultBranch: source.default_branch,
+    settings: Object.fromEntries(stored),
+  };
+}

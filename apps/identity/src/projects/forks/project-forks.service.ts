@@ -1,0 +1,132 @@
+import { Injectable } from '@nestjs/common';
+import { projectForked } from '@rookery/contracts';
+import type { SignedInViewer, Visibility } from '@rookery/kernel';
+import { Conflict, Invalid, NotFound, VISIBILITY_LEVELS } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
+import type { Picture } from '../../avatars/picture';
+import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
+import type { Home, Placed } from '../changing/project-places.service';
+import { namingTaken, ProjectsService } from '../projects.service';
+import type { ProjectDraft } from '../projects.service';
+import { problemsOfTexts, problemsOfProject } from '../changing/project-rules';
+import type { ProjectRecord } from '../project.entity';
+import { forkedColumns, settingOf } from './forked-columns';
+import { mayFork } from './fork.policy';
+
+const TARGET = 'Target Namespace';
+
+/** How a fork shall be called and seen. Source: reference identity-and-import 10.2. */
+export interface NewFork {
+  readonly name?: string;
+  readonly path?: string;
+  readonly description?: string | null;
+  readonly visibility?: Visibility;
+}
+
+/** Forking projects. Source: reference identity-and-import 10.2. */
+@Injectable()
+export class ProjectForksService {
+  constructor(
+    private readonly work: Work,
+    private readonly places: ProjectPlacesService,
+    private readonly projects: ProjectsService,
+  ) {}
+
+  /**
+   * Shape: `targetId` null is the caller's own namespace. Errors: NotFound for what may not be forked, and for a
+   * namespace that nothing may be put in; Conflict with the problems by field.
+   */
+  async fork(
+    viewer: SignedInViewer,
+    source: { readonly id: number; readonly level: number },
+    targetId: number | null,
+    wish: NewFork,
+  ): Promise<number> {
+    try {
+      return await namingTaken(() => this.work.run((tx) => this.insert(tx, viewer, source, targetId, wish)));
+    } catch (error) {
+      throw error instanceof Invalid ? new Conflict(error.fields) : error;
+    }
+  }
+
+  private async insert(
+    tx: Tx,
+    viewer: SignedInViewer,
+    source: { readonly id: number; readonly level: number },
+    targetId: number | null,
+    wish: NewFork,
+  ): Promise<number> {
+    const namespaceId = targetId ?? (await this.places.ownNamespace(tx, viewer.userId));
+    if (namespaceId === null) throw new NotFound(TARGET);
+    const { placed, target } = await this.places.withTarget(tx, viewer, source.id, namespaceId);
+    await this.mayGo(tx, viewer, { placed, level: source.level }, target);
+    const draft = this.draftOf(placed.project, target, wish);
+    await this.judge(tx, target, draft);
+
+    const making = { creatorId: viewer.userId, actorId: viewer.userId, initialize_with_readme: undefined };
+    const id = await this.projects.insert(tx, target, draft, making);
+    const picture = await this.pictureOf(tx, source.id);
+    if (picture) await this.projects.setPictureAndTopics(tx, id, { avatar: picture });
+    const facts = { project_id: id, source_project_id: source.id, namespace_id: target.id, creator_id: viewer.userId };
+    const data = { ...facts, forked_at: new Date().toISOString() };
+    tx.emit(projectForked.of({ aggregateId: id, actorId: viewer.userId, data }));
+    return id;
+  }
+
+  private async mayGo(
+    tx: Tx,
+    viewer: SignedInViewer,
+    { placed: { project, home }, level }: { readonly placed: Placed; readonly level: number },
+    target: Home,
+  ): Promise<void> {
+    const { visibility } = project;
+    const features = {
+      forking: settingOf(project, 'forking_access_level'),
+      repository: settingOf(project, 'repository_access_level'),
+    };
+    if (!mayFork(viewer, { visibility, level, ...features })) throw new NotFound('');
+    if (!mayPutProjectsIn(viewer, target)) throw new NotFound(TARGET);
+    if (viewer.isAdmin || target.root_id === home.root_id) return;
+    const [root] = await tx.query<{ keeps: boolean | null }>(
+      `select (settings ->> 'prevent_forking_outside_group')::boolean as keeps from namespaces where id = $1`,
+      [home.root_id],
+    );
+    if (root?.keeps) throw new NotFound(TARGET);
+  }
+
+  private draftOf(source: ProjectRecord, target: Home, wish: NewFork): ProjectDraft {
+    return {
+      ...forkedColumns(source),
+      forkedFromProjectId: source.id,
+      name: wish.name || source.name,
+      path: wish.path || source.path,
+      description: wish.description === undefined ? source.description : wish.description,
+      visibility: lowest(source.visibility, target.kind === 'group' ? target.visibility : 'public', wish.visibility),
+    };
+  }
+
+  private async judge(tx: Tx, target: Home, draft: ProjectDraft): Promise<void> {
+    const { description = null } = draft;
+    const problems = {
+      ...problemsOfProject(draft, target),
+      ...problemsOfTexts({ description }),
+      ...(await this.projects.crowding(tx, target)),
+    };
+    if (Object.keys(problems).length > 0) throw new Invalid(problems);
+    const taken = await this.projects.taken(tx, target.id, draft);
+    if (Object.keys(taken).length > 0) throw new Invalid(taken);
+  }
+
+  private async pictureOf(tx: Tx, projectId: number): Promise<Picture | null> {
+    const [picture] = await tx.query<Picture>(`select filename, bytes from avatars where project_id = $1`, [projectId]);
+    return picture ?? null;
+  }
+}
+
+function lowest(first: Visibility, ...others: readonly (Visibility | undefined)[]): Visibility {
+  return others.reduce<Visibility>(
+    (least, other) => (other !== undefined && VISIBILITY_LEVELS[other] < VISIBILITY_LEVELS[least] ? other : least),
+    first,
+  );
+}

@@ -1,0 +1,15 @@
+import type { KeysetOption, KeysetPage, KeysetRequest } from '@rookery/api-v4';
+import { keysetPage } from '@rookery/api-v4';
+import type { ProjectRow } from '../project-row';
+
+/** Lists of projects go on by id alone. Source: reference identity-and-import 1.3. */
+export const KEYSET: KeysetOption = { orderBy: ['id'], offsetCapFor: 'Project' };
+
+/** Shape: `rows` were read with one more than a page holds. */
+export function projectKeyset(
+  { perPage }: KeysetRequest,
+  sort: 'asc' | 'desc',
+  rows: readonly ProjectRow[],
+): KeysetPage<ProjectRow> {
+  return keysetPage(perPage, rows, ({ id }) => (sort === 'asc' ? { id_after: id } : { id_before: id }));
+}

@@ -1,0 +1,42 @@
+import { Controller } from '@nestjs/common';
+import type { Call, KeysetPage, ProjectScope } from '@rookery/api-v4';
+import { anyone, Endpoint, page, project as inProject } from '@rookery/api-v4';
+import type { Page } from '@rookery/kernel';
+import { project } from '../project.presenter';
+import type { ProjectRow } from '../project-row';
+import { KEYSET, projectKeyset } from './project-keyset.dto';
+import { ListForks, ListProjects } from './project-filters.dto';
+import { ProjectListsQueries } from './project-lists.queries';
+
+const SOURCE = 'reference identity-and-import 10.2';
+
+@Controller()
+export class ProjectListsController {
+  constructor(private readonly lists: ProjectListsQueries) {}
+
+  @Endpoint('GET', '/projects', {
+    about: 'Projects that the caller may see, newest first.',
+    source: SOURCE,
+    may: anyone(),
+    params: ListProjects,
+    answers: page(project, { keyset: KEYSET }),
+  })
+  async list({ viewer, params, page, keyset }: Call<ListProjects>): Promise<Page<ProjectRow> | KeysetPage<ProjectRow>> {
+    if (!keyset) return this.lists.page(viewer, params, page);
+    return projectKeyset(keyset, params.sort, await this.lists.after(viewer, params, keyset));
+  }
+
+  @Endpoint('GET', '/projects/:id/forks', {
+    about: 'What was forked from a project, as far as the caller may see it.',
+    source: SOURCE,
+    within: inProject('id'),
+    may: anyone(),
+    params: ListForks,
+    answers: page(project),
+  })
+  forks({ viewer, params, page, within }: Call<ListForks, ProjectScope>): Promise<Page<ProjectRow>> {
+    return this.lists.page(viewer, params, page, {
+      where: (bind) => `p.forked_from_project_id = ${bind(within.id)}`,
+    });
+  }
+}

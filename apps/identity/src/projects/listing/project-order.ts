@@ -1,0 +1,33 @@
+import type { Viewer } from '@rookery/kernel';
+import { nearness } from '@rookery/persistence';
+import type { Bind, OrderTerm } from '@rookery/persistence';
+import { isSizeOrder } from './project-filters';
+import type { ProjectFilters } from './project-filters';
+
+/** What rows `p` are sorted by, and what has to be joined for it. */
+export interface ProjectSorting {
+  readonly order: readonly OrderTerm[];
+  /** What tells equal rows apart. */
+  readonly unique: string;
+  readonly join: string;
+}
+
+/**
+ * The chosen column, then id in the same direction; created_at is the order of ids. Sizes are the administrators'.
+ * Source: reference identity-and-import 1.3, 2.7, 10.2.
+ */
+export function sortingOf(bind: Bind, viewer: Viewer, params: ProjectFilters): ProjectSorting {
+  const { order_by, sort, search } = params;
+  if (isSizeOrder(order_by) && viewer.isAdmin) {
+    const join = ' join project_statistics measured on measured.project_id = p.id';
+    return { order: [[`measured.${order_by}`, sort]], unique: 'measured.project_id', join };
+  }
+  if (order_by === 'similarity') {
+    const near: readonly OrderTerm[] = search ? [[nearness(bind(search), ['p.path', 'p.name']), 'asc']] : [];
+    return plain([...near, ['p.name', 'asc']]);
+  }
+  if (order_by === 'id' || order_by === 'created_at' || isSizeOrder(order_by)) return plain([['p.id', sort]]);
+  return plain([[`p.${order_by}`, sort]]);
+}
+
+const plain = (order: readonly OrderTerm[]): ProjectSorting => ({ order, unique: 'p.id', join: '' });

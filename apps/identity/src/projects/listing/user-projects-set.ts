@@ -1,0 +1,19 @@
+import type { Viewer } from '@rookery/kernel';
+import type { ProjectSet } from './project-lists.queries';
+
+/** What lies in the person's own namespace; the bots of groups and projects have none. */
+export function projectsOfUser(user: { readonly namespace_id: number | null }): ProjectSet {
+  return { where: (bind) => `p.namespace_id = ${bind(user.namespace_id)}::bigint` };
+}
+
+/** A private profile keeps stars to its person and to administrators. Source: reference identity-and-import 10.2. */
+export function projectsStarredBy(
+  user: { readonly id: number; readonly private_profile: boolean },
+  viewer: Viewer,
+): ProjectSet {
+  if (user.private_profile && !viewer.isAdmin && viewer.userId !== user.id) return { where: () => 'false' };
+  return {
+    where: (bind) => `p.id in (select starred.project_id from project_stars starred
+      where starred.user_id = ${bind(user.id)}::bigint)`,
+  };
+}

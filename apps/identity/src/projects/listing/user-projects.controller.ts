@@ -1,0 +1,65 @@
+import { ListProjects } from './project-filters.dto';
+import { Controller } from '@nestjs/common';
+import type { Call, KeysetPage } from '@rookery/api-v4';
+import { anyone, Endpoint, page, Text } from '@rookery/api-v4';
+import type { Page } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
+import { KEYSET, projectKeyset } from './project-keyset.dto';
+import { ProjectListsQueries } from './project-lists.queries';
+import type { ProjectSet } from './project-lists.queries';
+import { project } from '../project.presenter';
+import type { ProjectRow } from '../project-row';
+import type { UserRow } from '../../users/user.entity';
+import { UsersQueries } from '../../users/users.queries';
+import { projectsOfUser, projectsStarredBy } from './user-projects-set';
+
+type Projects = Promise<Page<ProjectRow> | KeysetPage<ProjectRow>>;
+
+export class ListUserProjects extends ListProjects {
+  @Text({ in: 'path', about: 'Id or username.' }) user_id: string;
+}
+
+@Controller()
+export class UserProjectsController {
+  constructor(
+    private readonly lists: ProjectListsQueries,
+    private readonly users: UsersQueries,
+  ) {}
+
+  @Endpoint('GET', '/users/:user_id/projects', {
+    about: "Projects in a person's own namespace, as far as the caller may see them.",
+    source: 'reference identity-and-import 10.1, 10.2',
+    may: anyone(),
+    tokenScopes: ['read_user'],
+    params: ListUserProjects,
+    fails: [404],
+    answers: page(project, { keyset: KEYSET }),
+  })
+  async list(call: Call<ListUserProjects>): Projects {
+    return this.listed(call, projectsOfUser(await this.user(call.params.user_id)));
+  }
+
+  @Endpoint('GET', '/users/:user_id/starred_projects', {
+    about: 'Projects that a person gave a star; those of a private profile for nobody else.',
+    source: 'requirements 2 §4 Topics; reference identity-and-import 10.2',
+    may: anyone(),
+    tokenScopes: ['read_user'],
+    params: ListUserProjects,
+    fails: [404],
+    answers: page(project, { keyset: KEYSET }),
+  })
+  async starred(call: Call<ListUserProjects>): Projects {
+    return this.listed(call, projectsStarredBy(await this.user(call.params.user_id), call.viewer));
+  }
+
+  private async listed({ viewer, params, page, keyset }: Call<ListUserProjects>, among: ProjectSet): Projects {
+    if (!keyset) return this.lists.page(viewer, params, page, among);
+    return projectKeyset(keyset, params.sort, await this.lists.after(viewer, params, keyset, among));
+  }
+
+  private async user(ref: string): Promise<UserRow> {
+    const user = await this.users.byIdOrUsername(ref);
+    if (!user) throw new NotFound('User');
+    return user;
+  }
+}

@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { projectMoved } from '@rookery/contracts';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Invalid, Refused, VISIBILITY_LEVELS } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { violates, Work } from '@rookery/persistence';
+import { ChangeLog } from '../../directory/change-log';
+import { inspected, projectPathProblems } from '../../namespaces/paths/path-rules';
+import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
+import type { Home, Placed } from '../changing/project-places.service';
+import { ProjectsService } from '../projects.service';
+
+const SAME = 'Project is already in this namespace.';
+const NO_RIGHT = "You don't have permission to transfer projects into that namespace.";
+const TAKEN = 'Project with same name or path in target namespace already exists';
+const FAILED = 'Failed to transfer project';
+const VERBATIM = { verbatim: true };
+
+const refusal = (...texts: readonly string[]): Invalid => new Invalid({ new_namespace: texts });
+
+/** Moving projects into other namespaces. Source: reference identity-and-import 2.1, 10.2. */
+@Injectable()
+export class ProjectMovesService {
+  constructor(
+    private readonly work: Work,
+    private readonly log: ChangeLog,
+    private readonly places: ProjectPlacesService,
+    private readonly projects: ProjectsService,
+  ) {}
+
+  /** Errors: Refused with the whole text of the API; NotFound for project or namespace. */
+  async transfer(viewer: SignedInViewer, projectId: number, namespaceId: number): Promise<void> {
+    const texts = await this.tried(viewer, projectId, namespaceId);
+    if (texts) throw new Refused(`${FAILED} [${texts.map((text) => JSON.stringify(text)).join(', ')}]`, VERBATIM);
+  }
+
+  /** The same in the notation that the groups' route has. Errors: as above. */
+  async intoGroup(viewer: SignedInViewer, projectId: number, groupId: number): Promise<void> {
+    const texts = await this.tried(viewer, projectId, groupId);
+    if (texts) throw new Refused(`${FAILED} ${inspected({ new_namespace: texts })}`, VERBATIM);
+  }
+
+  /**
+   * Moves a project with all that hangs on its place: path and redirect, visibility, the person's membership, the log.
+   * Errors: Invalid for `new_namespace`; NotFound for project or namespace.
+   */
+  async move(tx: Tx, viewer: SignedInViewer, projectId: number, targetId: number): Promise<void> {
+    const { placed, target } = await this.places.withTarget(tx, viewer, projectId, targetId);
+    await this.judge(tx, viewer, placed, target);
+    const { project } = placed;
+    const isLowered = VISIBILITY_LEVELS[project.visibility] > VISIBILITY_LEVELS[target.visibility];
+    await tx.query(`update projects set namespace_id = $2, visibility = $3, updated_at = now() where id = $1`, [
+      projectId,
+      target.id,
+      target.kind === 'group' && isLowered ? target.visibility : project.visibility,
+    ]);
+    await this.projects.resettle(tx, placed, target, project.path);
+    const data = { project_id: projectId, namespace_id: target.id };
+    this.log.emit(tx, projectMoved.of({ aggregateId: projectId, actorId: viewer.userId, data }));
+    if (target.owner_id !== null) await this.projects.addPerson(tx, target.owner_id, viewer.userId, projectId);
+  }
+
+  private async judge(tx: Tx, viewer: SignedInViewer, { project }: Placed, target: Home): Promise<void> {
+    if (target.id === project.namespace_id) throw refusal(SAME);
+    if (!mayPutProjectsIn(viewer, target)) throw refusal(NO_RIGHT);
+    const { name, path } = project;
+    if (Object.keys(await this.projects.taken(tx, target.id, { name, path })).length > 0) throw refusal(TAKEN);
+    const problems = [
+      ...projectPathProblems(path, target.full_path).map((text) => `Path ${text}`),
+      ...Object.values(await this.projects.crowding(tx, target)).flat(),
+    ];
+    if (problems.length > 0) throw refusal(...problems);
+  }
+
+  /** Shape: why it was refused; null when it was moved. */
+  private async tried(viewer: SignedInViewer, projectId: number, targetId: number): Promise<readonly string[] | null> {
+    try {
+      await this.work.run((tx) => this.move(tx, viewer, projectId, targetId));
+      return null;
+    } catch (error) {
+      if (error instanceof Invalid && error.fields['new_namespace']) return error.fields['new_namespace'];
+      // Two at once: the index or the place refuses the later one.
+      if (error instanceof Invalid && error.fields['path']) return [TAKEN];
+      if (violates(error, 'uq_projects_namespace_id_name') || violates(error, 'uq_projects_namespace_id_path'))
+        return [TAKEN];
+      throw error;
+    }
+  }
+}

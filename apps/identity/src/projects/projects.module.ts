@@ -1,0 +1,71 @@
+import { Module } from '@nestjs/common';
+import { AvatarsModule } from '../avatars/avatars.module';
+import { DirectoryModule } from '../directory/directory.module';
+import { MembersModule } from '../members/members.module';
+import { NamespacesModule } from '../namespaces/namespaces.module';
+import { StatisticsModule } from '../statistics/statistics.module';
+import { TopicsModule } from '../topics/topics.module';
+import { UsersModule } from '../users/users.module';
+import { ProjectFactsConsumer } from './activity/project-facts.consumer';
+import { ProjectChangesController } from './changing/project-changes.controller';
+import { ProjectChangesService } from './changing/project-changes.service';
+import { ProjectCreationService } from './changing/project-creation.service';
+import { ProjectPlacesService } from './changing/project-places.service';
+import { ProjectsService } from './projects.service';
+import { ProjectForksController } from './forks/project-forks.controller';
+import { ProjectForksService } from './forks/project-forks.service';
+import { ProjectListsController } from './listing/project-lists.controller';
+import { ProjectListsQueries } from './listing/project-lists.queries';
+import { ProjectUsersController } from './listing/project-users.controller';
+import { UserProjectsController } from './listing/user-projects.controller';
+import { ProjectMovesController } from './moving/project-moves.controller';
+import { ProjectMovesService } from './moving/project-moves.service';
+import { ProjectsController } from './projects.controller';
+import { ProjectsQueries } from './projects.queries';
+import { ProjectGroupsController } from './sharing/project-groups.controller';
+import { ProjectGroupsQueries } from './sharing/project-groups.queries';
+import { ProjectSharesController } from './sharing/project-shares.controller';
+import { ProjectStarsController } from './stars/project-stars.controller';
+import { ProjectStarsService } from './stars/project-stars.service';
+import { StarrersQueries } from './stars/starrers.queries';
+
+/** Where people work on one thing: making, changing, listing, moving, forking, sharing and starring projects. */
+@Module({
+  imports: [
+    AvatarsModule,
+    DirectoryModule,
+    MembersModule,
+    NamespacesModule,
+    StatisticsModule,
+    TopicsModule,
+    UsersModule,
+  ],
+  controllers: [
+    ProjectsController,
+    ProjectListsController,
+    ProjectUsersController,
+    UserProjectsController,
+    ProjectChangesController,
+    ProjectForksController,
+    ProjectMovesController,
+    ProjectSharesController,
+    ProjectGroupsController,
+    ProjectStarsController,
+    ProjectFactsConsumer,
+  ],
+  providers: [
+    ProjectChangesService,
+    ProjectCreationService,
+    ProjectForksService,
+    ProjectGroupsQueries,
+    ProjectListsQueries,
+    ProjectMovesService,
+    ProjectPlacesService,
+    ProjectsService,
+    ProjectsQueries,
+    ProjectStarsService,
+    StarrersQueries,
+  ],
+  exports: [ProjectListsQueries, ProjectMovesService, ProjectPlacesService, ProjectsQueries, ProjectsService],
+})
+export class ProjectsModule {}

@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { projectCreated } from '@rookery/contracts';
+import type { Visibility } from '@rookery/kernel';
+import { ACCESS_LEVELS, Invalid, problemsByField } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { prepared, violates } from '@rookery/persistence';
+import { AvatarsService } from '../avatars/avatars.service';
+import { ChangeLog } from '../directory/change-log';
+import { MembershipsService } from '../members/memberships.service';
+import { visibilityRankSql } from '../namespaces/paths/namespace-trees.service';
+import { SiblingPathsService } from '../namespaces/paths/sibling-paths.service';
+import { ProjectTopicsService } from '../topics/project-topics.service';
+import type { SentBeside } from './changing/project-input';
+import { Project } from './project.entity';
+import type { Home, Placed } from './changing/project-places.service';
+import { takenProblems } from './changing/project-rules';
+
+/** Units: minutes. A project's last activity is written no oftener. */
+const ACTIVITY_STEP = 10;
+
+const TOUCH = prepared(
+  'projects_touch',
+  `with last as (select id, max(at) as at from unnest($1::bigint[], $2::timestamptz[]) as seen(id, at) group by id),
+     stale as (select p.id, last.at from projects p join last on last.id = p.id
+       where p.last_activity_at < last.at - interval '${ACTIVITY_STEP} minutes' order by p.id for no key update of p)
+   update projects p set last_activity_at = stale.at from stale where p.id = stale.id`,
+);
+
+/** A project that is ready to be written. */
+export interface ProjectDraft extends Partial<Project> {
+  readonly name: string;
+  readonly path: string;
+  readonly visibility: Project['visibility'];
+}
+export interface Making {
+  readonly creatorId: number;
+  readonly actorId: number;
+  /** The first commit that is wished for, once there are repositories. Source: reference identity-and-import 10.2. */
+  readonly initialize_with_readme: boolean | undefined;
+}
+
+/** The rows of projects with what hangs on them: path, picture, topics, the membership of their person, the log, the event. */
+@Injectable()
+export class ProjectsService {
+  constructor(
+    private readonly log: ChangeLog,
+    private readonly paths: SiblingPathsService,
+    private readonly memberships: MembershipsService,
+    private readonly topics: ProjectTopicsService,
+    private readonly avatars: AvatarsService,
+  ) {}
+
+  /** What of this is taken in the namespace. Shape: problems by field, empty when it is free. */
+  async taken(
+    tx: Tx,
+    namespaceId: number,
+    wanted: { readonly name?: string; readonly path?: string },
+  ): Promise<Record<string, string[]>> {
+    const [row] = (await tx.query(
+      `select exists (select 1 from projects where namespace_id = $1 and lower(name) = lower($2)) as name,
+         exists (select 1 from sibling_paths where parent_id = $1 and path = lower($3)) as path`,
+      [namespaceId, wanted.name ?? null, wanted.path ?? null],
+    )) as [{ name: boolean; path: boolean }];
+    return takenProblems(row.name, row.path);
+  }
+
+  /** Why the namespace of a person has no room for one more. Shape: problems by field, empty when it has. */
+  async crowding(tx: Tx, home: Home): Promise<Record<string, string[]>> {
+    if (home.owner_id === null) return {};
+    const [row] = (await tx.query(
+      `select u.projects_limit as most, (select count(*)::int from projects where namespace_id = $2) as has
+       from users u where u.id = $1`,
+      [home.owner_id, home.id],
+    )) as [{ most: number; has: number }];
+    if (row.has < row.most) return {};
+    const none = 'Personal project creation is not allowed. Please contact your administrator with questions';
+    const full = `Your project limit is ${row.most} projects! Please contact your administrator to increase it`;
+    return { limit_reached: [row.most === 0 ? none : full] };
+  }
+
+  /** Errors: Invalid when the path was taken meanwhile; the unique index of the name in its own words. */
+  async insert(tx: Tx, home: Home, draft: ProjectDraft, making: Making): Promise<number> {
+    const now = new Date();
+    const { identifiers } = await tx.manager.insert(Project, {
+      ...draft,
+      namespaceId: home.id,
+      creatorId: making.creatorId,
+      runnersToken: `GR1348941${randomBytes(15).toString('base64url')}`,
+      createdAt: now,
+      updatedAt: now,
+      lastActivityAt: now,
+    });
+    const id = Number(identifiers[0]!['id']);
+    await this.settle(tx, home, id, draft.path);
+    if (home.owner_id !== null) await this.addPerson(tx, home.owner_id, making.actorId, id);
+    const facts = { project_id: id, namespace_id: home.id, creator_id: making.creatorId };
+    const { initialize_with_readme } = making;
+    const data = { ...facts, created_at: now.toISOString(), initialize_with_readme };
+    tx.emit(projectCreated.of({ aggregateId: id, actorId: making.actorId, data }));
+    return id;
+  }
+
+  /** Takes the path below the namespace; what sits there now is meant by it. Errors: Invalid when it is taken. */
+  async settle(tx: Tx, home: Pick<Home, 'id' | 'full_path'>, projectId: number, path: string): Promise<void> {
+    if (!(await this.paths.take(tx, home.id, path, { projectId }))) throw new Invalid(takenProblems(false, true));
+    await this.paths.endRedirect(tx, `${home.full_path}/${path}`);
+    this.log.record(tx, 'project', projectId);
+  }
+
+  /** Gives a project another place or path; the former full path leads to it. Errors: Invalid when it is taken. */
+  async resettle(tx: Tx, from: Placed, home: Pick<Home, 'id' | 'full_path'>, path: string): Promise<void> {
+    await this.paths.redirectProject(tx, from.fullPath, from.project.id);
+    await this.settle(tx, home, from.project.id, path);
+  }
+
+  /** The person of a personal namespace is a member of what lies there. Source: reference identity-and-import 10.2. */
+  async addPerson(tx: Tx, userId: number, actorId: number, projectId: number): Promise<void> {
+    const person = { userId, source: { kind: 'project', id: projectId }, level: ACCESS_LEVELS.owner, actorId } as const;
+    await this.memberships.admit(tx, person, { isAnnounced: false });
+  }
+
+  problemsOfPicture({ avatar }: SentBeside): Record<string, string[]> {
+    return problemsByField({ avatar: this.avatars.problemsOf(avatar) });
+  }
+
+  /** Writes those that were sent. The caller holds the project and records it. Errors: Invalid for names that no topic may have. */
+  async setPictureAndTopics(tx: Tx, id: number, { avatar, topics }: SentBeside): Promise<void> {
+    const avatarUrl = await this.avatars.change(tx, 'project', id, avatar);
+    if (avatarUrl !== undefined) await tx.manager.update(Project, id, { avatarUrl });
+    if (topics !== undefined) await this.topics.assign(tx, id, topics);
+  }
+
+  /** None of the projects in these namespaces is seen by more people than that. */
+  async lower(tx: Tx, namespaceIds: readonly number[], visibility: Visibility): Promise<void> {
+    const rows = await tx.query<{ id: number }>(
+      `with above as (
+         select id from projects
+         where namespace_id = any($1) and ${visibilityRankSql('visibility')} > ${visibilityRankSql('$2::text')}
+         order by id for no key update)
+       update projects set visibility = $2, updated_at = now() where id in (select id from above) returning id`,
+      [namespaceIds, visibility],
+    );
+    this.log.record(tx, 'project', ...rows.map((row) => row.id));
+  }
+
+  /** Something happened in these projects at that instant. */
+  async touch(tx: Tx, seen: readonly { readonly projectId: number; readonly at: string }[]): Promise<void> {
+    if (seen.length === 0) return;
+    await tx.prepared(TOUCH, [seen.map((one) => one.projectId), seen.map((one) => one.at)]);
+  }
+
+  /** Source: reference identity-and-import 2.6, 10.2. */
+  async setArchived(tx: Tx, id: number, archived: boolean): Promise<void> {
+    await tx.query(`update projects set archived = $2, updated_at = now() where id = $1`, [id, archived]);
+    this.log.record(tx, 'project', id);
+  }
+
+  async mark(tx: Tx, id: number): Promise<void> {
+    await tx.query(
+      `update projects set marked_for_deletion_on = (now() at time zone 'UTC')::date, marked_for_deletion_at = now(),
+         updated_at = now() where id = $1`,
+      [id],
+    );
+    this.log.record(tx, 'project', id);
+  }
+
+  async unmark(tx: Tx, id: number): Promise<void> {
+    await tx.query(
+      `update projects set marked_for_deletion_on = null, marked_for_deletion_at = null, updated_at = now() where id = $1`,
+      [id],
+    );
+    this.log.record(tx, 'project', id);
+  }
+
+  /** Deletes the row alone; the caller has recorded it. */
+  async remove(tx: Tx, id: number): Promise<void> {
+    await tx.query(`delete from projects where id = $1`, [id]);
+  }
+
+  /** Deletes the rows of all projects in these namespaces. Shape: their ids; the caller has recorded them. */
+  async removeIn(tx: Tx, namespaceIds: readonly number[]): Promise<number[]> {
+    const rows = await tx.query<{ id: number }>(`delete from projects where namespace_id = any($1) returning id`, [
+      namespaceIds,
+    ]);
+    return rows.map((row) => row.id);
+  }
+
+  /** Projects made by somebody were made by somebody else, or by nobody. Shape: how many of at most `limit`. */
+  async changeCreator(tx: Tx, fromId: number, toId: number | null, limit: number): Promise<number> {
+    const rows = await tx.query<{ id: number }>(
+      `update projects set creator_id = $2 where id in (
+         select id from projects where creator_id = $1 order by id limit $3 for no key update) returning id`,
+      [fromId, toId, limit],
+    );
+    this.log.record(tx, 'project', ...rows.map((row) => row.id));
+    return rows.length;
+  }
+}
+
+/** Two at once: the index refuses the later one in its own words, which become those of the API. */
+export async function namingTaken<T>(use: () => Promise<T>): Promise<T> {
+  try {
+    return await use();
+  } catch (error) {
+    const fields = takenFields(error);
+    throw fields ? new Invalid(fields) : error;
+  }
+}
+
+function takenFields(error: unknown): Record<string, string[]> | null {
+  if (violates(error, 'uq_projects_namespace_id_name')) return takenProblems(true, false);
+  return violates(error, 'uq_projects_namespace_id_path') ? takenProblems(false, true) : null;
+}

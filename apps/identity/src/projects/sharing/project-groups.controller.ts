@@ -1,0 +1,47 @@
+import { GRANTABLE_LEVELS } from '@rookery/kernel';
+import { Controller } from '@nestjs/common';
+import type { Call, ProjectScope } from '@rookery/api-v4';
+import {
+  anyone,
+  Endpoint,
+  Flag,
+  IdOrPath,
+  ListOf,
+  OneOf,
+  page,
+  presenter,
+  project as inProject,
+  Text,
+} from '@rookery/api-v4';
+import type { Page } from '@rookery/kernel';
+import { groupReference } from '../../namespaces/namespace.presenter';
+import { ProjectGroupsQueries } from './project-groups.queries';
+import type { ProjectGroupRow, ProjectGroupsFilters } from './project-groups.queries';
+
+const projectGroup = presenter<ProjectGroupRow>('ProjectGroup').fields(groupReference);
+
+/** Source: reference identity-and-import 10.2. */
+export class ListProjectGroups implements ProjectGroupsFilters {
+  @IdOrPath({ in: 'path' }) id: number | string;
+  @Text({ optional: true, about: 'Part of the name or path.' }) search?: string;
+  @ListOf('int', { optional: true }) skip_groups?: number[];
+  @Flag({ default: false, about: 'Groups invited to the project too.' }) with_shared: boolean;
+  @OneOf(GRANTABLE_LEVELS, { optional: true, about: 'Of invited groups.' }) shared_min_access_level?: number;
+}
+
+@Controller()
+export class ProjectGroupsController {
+  constructor(private readonly groups: ProjectGroupsQueries) {}
+
+  @Endpoint('GET', '/projects/:id/groups', {
+    about: 'The groups that a project lies in, up to the top, and on request those invited to it.',
+    source: 'reference identity-and-import 10.2',
+    within: inProject('id'),
+    may: anyone(),
+    params: ListProjectGroups,
+    answers: page(projectGroup),
+  })
+  list({ viewer, params, page, within }: Call<ListProjectGroups, ProjectScope>): Promise<Page<ProjectGroupRow>> {
+    return this.groups.page(viewer, within, params, page);
+  }
+}

@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import type { Page, PageRequest, Viewer } from '@rookery/kernel';
+import { Database, filter, ListQuery } from '@rookery/persistence';
+import type { Bind, Filters } from '@rookery/persistence';
+import { seenGroupSql } from '../../directory/reach/seen-sql';
+import { live } from '../../directory/reach/reach-sql';
+
+export interface ProjectGroupsFilters {
+  readonly search?: string;
+  readonly skip_groups?: readonly number[];
+  readonly with_shared: boolean;
+  readonly shared_min_access_level?: number;
+}
+
+export interface ProjectGroupRow {
+  readonly id: number;
+  readonly name: string;
+  readonly avatar_url: string | null;
+  readonly full_name: string;
+  readonly full_path: string;
+}
+
+interface Project {
+  readonly id: number;
+  readonly namespace: { readonly traversalIds: readonly number[] };
+}
+
+/** Groups that a project lies in or that are invited to it. Source: reference identity-and-import 10.2. */
+@Injectable()
+export class ProjectGroupsQueries {
+  constructor(private readonly db: Database) {}
+
+  /** By id. The groups above are named by every project's own path; of invited ones only what the viewer may know. */
+  page(
+    viewer: Viewer,
+    project: Project,
+    params: ProjectGroupsFilters,
+    request: PageRequest,
+  ): Promise<Page<ProjectGroupRow>> {
+    const list = new ListQuery<ProjectGroupRow>({
+      name: 'project-groups',
+      from: 'namespaces n',
+      columns: 'n.id, n.name, n.avatar_url, n.full_name, n.full_path',
+    }).where(`n.kind = 'group'`);
+    const above = `n.id = any(${list.bind(project.namespace.traversalIds)}::bigint[])`;
+    return list
+      .where((bind) => (params.with_shared ? `(${above} or ${invited(bind, viewer, project, params)})` : above))
+      .narrow(FILTERS, params)
+      .page(this.db, request);
+  }
+}
+
+const FILTERS: Filters<ProjectGroupsFilters> = {
+  skip_groups: filter.noneOf('n.id'),
+  search: filter.contains('n.name', 'n.path'),
+};
+
+function invited(bind: Bind, viewer: Viewer, project: Project, params: ProjectGroupsFilters): string {
+  const level = params.shared_min_access_level;
+  const enough = level === undefined ? '' : `and given.access_level >= ${bind(level)}`;
+  const user = viewer.isAdmin ? '' : `${bind(viewer.userId)}::bigint`;
+  return `(n.id in (select given.group_id from shares given where given.source_type = 'project'
+      and given.source_id = ${bind(project.id)} and ${live('given')} ${enough})
+    and ${seenGroupSql(viewer, { namespace: 'n', user })})`;
+}

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import type { Page, PageRequest, Viewer } from '@rookery/kernel';
+import { Database, ListQuery } from '@rookery/persistence';
+import type { UserFace } from '../../users/user.entity';
+import { personSearch } from '../../users/person-search';
+import { userFaceSql } from '../../users/users.queries';
+
+/** Who marked a project with a star, and since when. */
+export interface StarrerRow {
+  readonly starred_since: Date;
+  readonly user: UserFace;
+}
+
+/** Who gave stars to a project, as far as the viewer may know. Source: reference identity-and-import 10.2. */
+@Injectable()
+export class StarrersQueries {
+  constructor(private readonly db: Database) {}
+
+  /** Newest star first. */
+  page(
+    viewer: Viewer,
+    projectId: number,
+    params: { readonly search?: string },
+    request: PageRequest,
+  ): Promise<Page<StarrerRow>> {
+    const list = new ListQuery<StarrerRow>({
+      name: 'starrers',
+      from: 'users u',
+      columns: `s.created_at as starred_since, ${userFaceSql('u')} as "user"`,
+      joins: 'join project_stars s on s.user_id = u.id and s.project_id = $1',
+      values: [projectId],
+    })
+      .among({ from: 'project_stars s join users u on u.id = s.user_id' })
+      .where(`s.project_id = $1 and u.state = 'active'`)
+      .narrow({ search: personSearch(viewer, 'u') }, params)
+      .orderBy([['s.created_at', 'desc']], 's.user_id');
+    if (!viewer.isAdmin) {
+      list.where((bind) => `(not u.private_profile or u.id = ${bind(viewer.userId)}::bigint)`);
+    }
+    return list.page(this.db, request);
+  }
+}

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { Conflict } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { TreeRemovalService } from '../tree-removal.service';
+import { UserRemovalService } from '../people/user-removal.service';
+import { ServiceAccountsService } from '../../service-accounts/service-accounts.service';
+import { AccessTokensService } from '../../tokens/access-tokens.service';
+
+/** Service accounts go with their group, in the same transaction. Source: reference identity-and-import 5. */
+@Injectable()
+export class AccountsOfRemovedGroups {
+  constructor(
+    trees: TreeRemovalService,
+    private readonly users: UserRemovalService,
+    private readonly tokens: AccessTokensService,
+    private readonly accounts: ServiceAccountsService,
+  ) {
+    trees.alsoRemoves((tx, groupIds, actorId) => this.remove(tx, groupIds, actorId));
+  }
+
+  private async remove(tx: Tx, groupIds: readonly number[], actorId: number | null): Promise<void> {
+    const accounts = await tx.query<{ user_id: number }>(
+      `select user_id from service_accounts where group_id = any($1) order by user_id for update`,
+      [groupIds],
+    );
+    for (const { user_id: id } of accounts) {
+      try {
+        await this.users.removeIn(tx, id, { hardDelete: false, actorId });
+      } catch (error) {
+        if (!(error instanceof Conflict)) throw error;
+        await this.leaveToAdministrators(tx, id);
+      }
+    }
+  }
+
+  /** A group elsewhere would be without any owner: the account stays, unable to do anything. */
+  private async leaveToAdministrators(tx: Tx, id: number): Promise<void> {
+    await this.tokens.revokeAllOf(tx, id);
+    await this.accounts.leaveGroup(tx, id);
+  }
+}

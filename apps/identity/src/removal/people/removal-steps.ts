@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import type { Tx } from '@rookery/persistence';
+import { TreeRemovalService } from '../tree-removal.service';
+import { UserRows } from '../../users/user-rows';
+import { AccountRemoval } from './account-removal';
+import type { PendingRemoval } from './account-removal';
+import { GhostUser } from './ghost-user';
+import { GroupsOwnedAlone } from './groups-owned-alone';
+import { UserRemoval } from './user-removal.entity';
+
+/** Bounds: what one transaction removes at most. */
+const GROUPS = 5;
+const PROJECTS = 100;
+
+/** The removal of one person cut into transactions of bounded size, each of which may be the last one for long. */
+@Injectable()
+export class RemovalSteps {
+  constructor(
+    private readonly trees: TreeRemovalService,
+    private readonly ghost: GhostUser,
+    private readonly ownedAlone: GroupsOwnedAlone,
+    private readonly account: AccountRemoval,
+    private readonly users: UserRows,
+  ) {}
+
+  /** The person counts no more anywhere from now on, and their tokens end at once. */
+  async begin(tx: Tx, { user_id, hard_delete, actor_id }: PendingRemoval): Promise<void> {
+    await tx.manager.insert(UserRemoval, { userId: user_id, hardDelete: hard_delete, actorId: actor_id });
+    await this.users.block(tx, [user_id]);
+  }
+
+  /** Does the next part. True when the person is gone. */
+  async next(tx: Tx, pending: PendingRemoval): Promise<boolean> {
+    if (pending.hard_delete && pending.kind !== 'project_bot' && !(await this.removeGroups(tx, pending))) return false;
+    // Held until the end, so that no project is made or moved there any more.
+    await tx.query(`select id from namespaces where owner_id = $1 for update`, [pending.user_id]);
+    if (!(await this.removeProjects(tx, pending))) return false;
+    const heirId = pending.hard_delete ? null : await this.ghost.id(tx);
+    if (!(await this.account.handOverProjects(tx, pending, heirId))) return false;
+    if (!(await this.account.endMemberships(tx, pending))) return false;
+    if (!(await this.account.endGivenTokens(tx, pending))) return false;
+    await this.account.remove(tx, pending, heirId);
+    return true;
+  }
+
+  private async removeGroups(tx: Tx, { user_id, actor_id }: PendingRemoval): Promise<boolean> {
+    for (let count = 0; count < GROUPS; count += 1) {
+      const [id] = await this.ownedAlone.of(tx, user_id, 1);
+      if (id === undefined) return true;
+      await this.trees.remove(tx, 'group', id, actor_id);
+    }
+    return false;
+  }
+
+  private async removeProjects(tx: Tx, { user_id, actor_id }: PendingRemoval): Promise<boolean> {
+    const rows = await tx.query<{ id: number }>(
+      `select p.id from projects p join namespaces n on n.id = p.namespace_id
+       where n.owner_id = $1 order by p.id limit $2 for update of p`,
+      [user_id, PROJECTS],
+    );
+    for (const { id } of rows) await this.trees.remove(tx, 'project', id, actor_id);
+    return rows.length < PROJECTS;
+  }
+}

@@ -1,0 +1,58 @@
+import { Module } from '@nestjs/common';
+import { DirectoryModule } from '../directory/directory.module';
+import { GroupsModule } from '../groups/groups.module';
+import { MembersModule } from '../members/members.module';
+import { NamespacesModule } from '../namespaces/namespaces.module';
+import { ProjectsModule } from '../projects/projects.module';
+import { ServiceAccountsModule } from '../service-accounts/service-accounts.module';
+import { TokensModule } from '../tokens/tokens.module';
+import { UsersModule } from '../users/users.module';
+import { Belongings } from './belongings';
+import { DeletionMarksService } from './deletion-marks.service';
+import { AccountsOfRemovedGroups } from './groups/accounts-of-removed-groups';
+import { GroupStatesController } from './groups/group-states.controller';
+import { GroupStatesService } from './groups/group-states.service';
+import { DueRemovalsJob } from './due-removals.job';
+import { EndedBotsJob } from './people/ended-bots.job';
+import { GhostUser } from './people/ghost-user';
+import { RemovalSteps } from './people/removal-steps';
+import { GroupsOwnedAlone } from './people/groups-owned-alone';
+import { AccountRemoval } from './people/account-removal';
+import { UserRemovalController } from './people/user-removal.controller';
+import { UserRemovalJob } from './people/user-removal.job';
+import { UserRemovalService } from './people/user-removal.service';
+import { ProjectStatesController } from './projects/project-states.controller';
+import { ProjectStatesService } from './projects/project-states.service';
+import { TreeRemovalService } from './tree-removal.service';
+
+/** What happens everywhere when a person, group or project goes: marking, restoring, removing, and what ends with them. */
+@Module({
+  imports: [
+    DirectoryModule,
+    UsersModule,
+    NamespacesModule,
+    MembersModule,
+    TokensModule,
+    ProjectsModule,
+    GroupsModule,
+    ServiceAccountsModule,
+  ],
+  controllers: [GroupStatesController, ProjectStatesController, UserRemovalController],
+  providers: [
+    DeletionMarksService,
+    TreeRemovalService,
+    Belongings,
+    GroupStatesService,
+    AccountsOfRemovedGroups,
+    ProjectStatesService,
+    UserRemovalService,
+    RemovalSteps,
+    GroupsOwnedAlone,
+    AccountRemoval,
+    GhostUser,
+    EndedBotsJob,
+    UserRemovalJob,
+    DueRemovalsJob,
+  ],
+})
+export class RemovalModule {}

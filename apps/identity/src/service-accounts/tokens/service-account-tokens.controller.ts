@@ -1,0 +1,100 @@
+import { Controller } from '@nestjs/common';
+import type { Call, GroupScope } from '@rookery/api-v4';
+import { created, Endpoint, group, none, one, page } from '@rookery/api-v4';
+import type { Page, SignedInViewer } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
+import { accessToken, newAccessToken } from '../../tokens/access-token.presenter';
+import { AccessTokensQueries } from '../../tokens/access-tokens.queries';
+import { AccessTokensService } from '../../tokens/access-tokens.service';
+import type { NewTokenRow, TokenRow } from '../../tokens/access-token.entity';
+import { managesServiceAccounts, topLevel } from '../managed-group.permission';
+import {
+  OneAccountToken,
+  CreateAccountToken,
+  ListAccountTokens,
+  RotateAccountToken,
+} from './service-account-tokens.dto';
+import { ServiceAccountsQueries } from '../service-accounts.queries';
+
+const SOURCE = 'requirements 2 §4; reference identity-and-import 5';
+type GroupCall<P> = Call<P, GroupScope, SignedInViewer>;
+
+/** Personal access tokens of a service account. Source: reference identity-and-import 4.3-4.8, 5. */
+@Controller('groups/:id/service_accounts/:user_id/personal_access_tokens')
+export class ServiceAccountTokensController {
+  constructor(
+    private readonly accounts: ServiceAccountsQueries,
+    private readonly tokens: AccessTokensService,
+    private readonly queries: AccessTokensQueries,
+  ) {}
+
+  @Endpoint('GET', '', {
+    about: 'Tokens of a service account.',
+    source: SOURCE,
+    within: group('id'),
+    may: managesServiceAccounts<ListAccountTokens>(),
+    params: ListAccountTokens,
+    fails: [400],
+    answers: page(accessToken),
+  })
+  async list({ within, params, page }: GroupCall<ListAccountTokens>): Promise<Page<TokenRow>> {
+    const userId = await this.account(within, params.user_id);
+    return this.queries.page({ userId, impersonation: false }, params, page);
+  }
+
+  @Endpoint('POST', '', {
+    about: 'Makes a token for a service account.',
+    source: SOURCE,
+    // Where the published build of a client sends it.
+    aliases: ['/groups/:id/service_accounts/:user_id'],
+    within: group('id'),
+    may: managesServiceAccounts<CreateAccountToken>(),
+    params: CreateAccountToken,
+    fails: [400],
+    answers: created(newAccessToken),
+  })
+  async create({ within, params, viewer }: GroupCall<CreateAccountToken>): Promise<NewTokenRow> {
+    const userId = await this.account(within, params.user_id);
+    const { name, description, scopes, expires_at: expiresAt } = params;
+    const wanted = { userId, name, description, scopes, expiresAt };
+    return this.tokens.create({ ...wanted, impersonation: false, createdBy: viewer.userId });
+  }
+
+  @Endpoint('DELETE', ':token_id', {
+    about: 'Revokes a token of a service account.',
+    source: SOURCE,
+    within: group('id'),
+    may: managesServiceAccounts<OneAccountToken>(),
+    params: OneAccountToken,
+    fails: [400],
+    answers: none(),
+  })
+  async revoke({ within, params }: GroupCall<OneAccountToken>): Promise<void> {
+    await this.tokens.revoke(await this.token(within, params));
+  }
+
+  @Endpoint('POST', ':token_id/rotate', {
+    about: 'Replaces a token of a service account; a revoked one takes its whole family with it.',
+    source: SOURCE,
+    within: group('id'),
+    may: managesServiceAccounts<RotateAccountToken>(),
+    params: RotateAccountToken,
+    fails: [400],
+    answers: one(newAccessToken),
+  })
+  async rotate({ within, params, viewer }: GroupCall<RotateAccountToken>): Promise<NewTokenRow> {
+    return this.tokens.rotate(await this.token(within, params), params.expires_at, viewer);
+  }
+
+  private async account(within: GroupScope, userId: number): Promise<number> {
+    if (!(await this.accounts.one(topLevel(within), userId))) throw new NotFound('User');
+    return userId;
+  }
+
+  private async token(within: GroupScope, params: OneAccountToken): Promise<number> {
+    const userId = await this.account(within, params.user_id);
+    const token = await this.queries.one(params.token_id);
+    if (!token || token.user_id !== userId || token.impersonation) throw new NotFound('');
+    return token.id;
+  }
+}

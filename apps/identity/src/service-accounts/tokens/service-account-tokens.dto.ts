@@ -1,0 +1,23 @@
+import { Day, Int, ListOf, Text } from '@rookery/api-v4';
+import { ListAnyTokens } from '../../tokens/tokens.dto';
+
+export class ListAccountTokens extends ListAnyTokens {
+  @Int({ in: 'path' }) user_id: number;
+}
+
+export class CreateAccountToken {
+  @Int({ in: 'path' }) user_id: number;
+  @Text({ blank: 'refused', max: 255 }) name: string;
+  @Text({ optional: true, max: 255 }) description?: string;
+  @ListOf('text', { splitItems: true, empty: 'refused' }) scopes: string[];
+  @Day({ optional: true }) expires_at?: string;
+}
+
+export class OneAccountToken {
+  @Int({ in: 'path' }) user_id: number;
+  @Int({ in: 'path' }) token_id: number;
+}
+
+export class RotateAccountToken extends OneAccountToken {
+  @Day({ optional: true }) expires_at?: string;
+}

@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { accessTokenExpiryApproached } from '@rookery/contracts';
+import type { RowOf, Tx } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
+import { noticesPassed } from '../token-lifetime';
+import type { AccessToken } from '../access-token.entity';
+import { TokenRecipients } from './token-recipients';
+
+/** Bounds: tokens told of in one transaction. */
+const BATCH = 500;
+
+/** The day whose notices are due: from one o'clock (UTC) on. */
+const DAY = `((statement_timestamp() at time zone 'UTC') - interval '1 hour')::date`;
+
+const DUE = `
+  select t.id, t.user_id, t.expires_on, t.expires_on - ${DAY} as days_left
+  from access_tokens t
+  where t.expires_on is not null and not t.revoked and not t.impersonation and t.notices_sent < 4
+    and (t.expires_on - case t.notices_sent when 0 then 60 when 1 then 30 when 2 then 7 else 0 end) <= ${DAY}
+  order by (t.expires_on - case t.notices_sent when 0 then 60 when 1 then 30 when 2 then 7 else 0 end), t.id
+  limit ${BATCH} for update of t skip locked`;
+
+interface DueToken extends RowOf<AccessToken, 'id' | 'userId'> {
+  readonly expires_on: string;
+  readonly days_left: number;
+}
+
+/**
+ * Tells once each that a token ends in 60, 30 and 7 days and that it ended. What is told is kept on the token, in the
+ * transaction of the event, so a process that ends in between tells nothing twice and forgets nothing; of notices that
+ * fell due together only the last is told. Source: reference identity-and-import 4.5.
+ */
+@Injectable()
+export class ExpiryNotices {
+  constructor(
+    private readonly work: Work,
+    private readonly recipients: TokenRecipients,
+  ) {}
+
+  async tell(): Promise<void> {
+    while ((await this.work.run((tx) => this.round(tx))) === BATCH);
+  }
+
+  private async round(tx: Tx): Promise<number> {
+    const due = await tx.query<DueToken>(DUE);
+    if (due.length === 0) return 0;
+    await tx.query(
+      `update access_tokens t set notices_sent = w.passed from unnest($1::bigint[], $2::smallint[]) as w(id, passed)
+       where t.id = w.id`,
+      [due.map((token) => token.id), due.map((token) => noticesPassed(token.days_left))],
+    );
+    const told = due.filter((token) => token.days_left >= 0);
+    const people = await this.recipients.of(
+      tx,
+      told.map((token) => token.id),
+    );
+    for (const { id, user_id, expires_on, days_left } of told) {
+      const recipient_ids = people.get(id) ?? [];
+      if (recipient_ids.length === 0) continue;
+      const data = { token_id: id, user_id, days_left, expires_on, recipient_ids };
+      tx.emit(accessTokenExpiryApproached.of({ aggregateId: id, actorId: null, data }));
+    }
+    return due.length;
+  }
+}

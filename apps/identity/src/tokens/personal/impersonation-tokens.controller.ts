@@ -1,0 +1,93 @@
+import { Controller } from '@nestjs/common';
+import type { Call } from '@rookery/api-v4';
+import { administrator, checkUnmodifiedSince, created, Endpoint, none, one, page } from '@rookery/api-v4';
+import type { Page, SignedInViewer } from '@rookery/kernel';
+import { NotFound } from '@rookery/kernel';
+import { UsersQueries } from '../../users/users.queries';
+import { impersonationToken, newImpersonationToken } from '../access-token.presenter';
+import type { NewTokenRow, TokenRow } from '../access-token.entity';
+import { AccessTokensQueries } from '../access-tokens.queries';
+import { AccessTokensService } from '../access-tokens.service';
+import { CreateToken, OneImpersonationToken, ListImpersonationTokens } from '../tokens.dto';
+
+const SOURCE = 'reference identity-and-import 4.7';
+type SignedInCall<P> = Call<P, undefined, SignedInViewer>;
+
+/** Tokens with which an administrator acts as somebody else. */
+@Controller()
+export class ImpersonationTokensController {
+  constructor(
+    private readonly tokens: AccessTokensService,
+    private readonly queries: AccessTokensQueries,
+    private readonly users: UsersQueries,
+  ) {}
+
+  @Endpoint('GET', '/users/:user_id/impersonation_tokens', {
+    about: 'Impersonation tokens of a user.',
+    source: SOURCE,
+    may: administrator(),
+    tokenScopes: ['read_user'],
+    params: ListImpersonationTokens,
+    answers: page(impersonationToken),
+  })
+  async list({ params, page }: SignedInCall<ListImpersonationTokens>): Promise<Page<TokenRow>> {
+    await this.knownUser(params.user_id);
+    const { state } = params;
+    return this.queries.page({ userId: params.user_id, impersonation: true }, state === 'all' ? {} : { state }, page);
+  }
+
+  @Endpoint('POST', '/users/:user_id/impersonation_tokens', {
+    about: 'Makes an impersonation token.',
+    source: SOURCE,
+    may: administrator(),
+    params: CreateToken,
+    answers: created(newImpersonationToken),
+  })
+  create({ viewer, params }: SignedInCall<CreateToken>): Promise<NewTokenRow> {
+    return this.tokens.create({
+      ...params,
+      userId: params.user_id,
+      expiresAt: params.expires_at,
+      impersonation: true,
+      // It ends with the administrator who took it, also when they take it in the name of another one.
+      createdBy: viewer.impersonatorId ?? viewer.userId,
+    });
+  }
+
+  @Endpoint('GET', '/users/:user_id/impersonation_tokens/:impersonation_token_id', {
+    about: 'One impersonation token.',
+    source: SOURCE,
+    may: administrator(),
+    tokenScopes: ['read_user'],
+    params: OneImpersonationToken,
+    answers: one(impersonationToken),
+  })
+  show({ params }: SignedInCall<OneImpersonationToken>): Promise<TokenRow> {
+    return this.found(params);
+  }
+
+  @Endpoint('DELETE', '/users/:user_id/impersonation_tokens/:impersonation_token_id', {
+    about: 'Revokes an impersonation token.',
+    source: SOURCE,
+    may: administrator(),
+    params: OneImpersonationToken,
+    fails: [412],
+    answers: none(),
+  })
+  async revoke(call: SignedInCall<OneImpersonationToken>): Promise<void> {
+    const token = await this.found(call.params);
+    checkUnmodifiedSince(call, token.updated_at);
+    await this.tokens.revoke(token.id);
+  }
+
+  private async found(params: OneImpersonationToken): Promise<TokenRow> {
+    await this.knownUser(params.user_id);
+    const token = await this.queries.one(params.impersonation_token_id);
+    if (!token || !token.impersonation || token.user_id !== params.user_id) throw new NotFound('Impersonation Token');
+    return token;
+  }
+
+  private async knownUser(id: number): Promise<void> {
+    if (!(await this.users.one(id))) throw new NotFound('User');
+  }
+}

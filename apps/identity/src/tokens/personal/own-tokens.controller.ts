@@ -1,0 +1,56 @@
+import { Controller } from '@nestjs/common';
+import type { Call } from '@rookery/api-v4';
+import { created, Endpoint, pageOfLists, signedIn } from '@rookery/api-v4';
+import type { JsonPage, SignedInViewer } from '@rookery/kernel';
+import { newAccessToken } from '../access-token.presenter';
+import { AccessTokensService } from '../access-tokens.service';
+import type { NewTokenRow } from '../access-token.entity';
+import { TokenTerms } from '../token-terms';
+import { ListAssociations, CreateOwnToken } from '../tokens.dto';
+import { TokenAssociationsQueries } from './token-associations.queries';
+import { tokenAssociations } from './token-associations.schema';
+
+const SOURCE = 'reference identity-and-import 4.7';
+type SignedInCall<P> = Call<P, undefined, SignedInViewer>;
+
+/** What people may do with tokens of their own. */
+@Controller()
+export class OwnTokensController {
+  constructor(
+    private readonly tokens: AccessTokensService,
+    private readonly terms: TokenTerms,
+    private readonly associations: TokenAssociationsQueries,
+  ) {}
+
+  @Endpoint('POST', '/user/personal_access_tokens', {
+    about: 'Makes a token for the caller, with scopes that open next to nothing of the API.',
+    source: SOURCE,
+    may: signedIn(),
+    params: CreateOwnToken,
+    answers: created(newAccessToken),
+  })
+  create({ viewer, params }: SignedInCall<CreateOwnToken>): Promise<NewTokenRow> {
+    const { expires_at, ...token } = params;
+    const expiresAt = this.terms.expiryOfOwn(expires_at);
+    const { userId, impersonatorId } = viewer;
+    // Whoever acts in somebody's name sees the secret, and it ends with them.
+    return this.tokens.create({
+      ...token,
+      userId,
+      expiresAt,
+      impersonation: false,
+      createdBy: impersonatorId ?? userId,
+    });
+  }
+
+  @Endpoint('GET', '/personal_access_tokens/self/associations', {
+    about: 'Groups and projects in which the holder of the token of this very request has a level.',
+    source: SOURCE,
+    may: signedIn(),
+    params: ListAssociations,
+    answers: pageOfLists(tokenAssociations),
+  })
+  reached({ viewer, params, page }: SignedInCall<ListAssociations>): Promise<JsonPage> {
+    return this.associations.page(viewer.userId, params.min_access_level, page);
+  }
+}

@@ -1,0 +1,146 @@
+import { Controller } from '@nestjs/common';
+import type { Call } from '@rookery/api-v4';
+import { administrator, created, Endpoint, none, one, page, signedIn } from '@rookery/api-v4';
+import type { Page, SignedInViewer } from '@rookery/kernel';
+import { MethodNotAllowed, NotFound, Refused, Unauthorized } from '@rookery/kernel';
+import { UsersQueries } from '../../users/users.queries';
+import { accessToken, newAccessToken } from '../access-token.presenter';
+import type { NewTokenRow, TokenRow } from '../access-token.entity';
+import { AccessTokensQueries } from '../access-tokens.queries';
+import { AccessTokensService } from '../access-tokens.service';
+import { CreateToken, ListTokens, RotateToken, RotateOwnToken, OneToken } from '../tokens.dto';
+
+const SOURCE = 'reference identity-and-import 4.7';
+type SignedInCall<P = object> = Call<P, undefined, SignedInViewer>;
+
+@Controller()
+export class PersonalAccessTokensController {
+  constructor(
+    private readonly tokens: AccessTokensService,
+    private readonly queries: AccessTokensQueries,
+    private readonly users: UsersQueries,
+  ) {}
+
+  @Endpoint('GET', '/personal_access_tokens', {
+    about: "The caller's tokens; all of them, or those of one user, for administrators.",
+    source: SOURCE,
+    may: signedIn(),
+    params: ListTokens,
+    fails: [401, 404],
+    answers: page(accessToken),
+  })
+  async list({ viewer, params, page }: SignedInCall<ListTokens>): Promise<Page<TokenRow>> {
+    const asked = params.user_id;
+    if (!viewer.isAdmin) {
+      if (asked !== undefined && asked !== viewer.userId) throw new Unauthorized();
+      return this.queries.page({ userId: viewer.userId, impersonation: false }, params, page);
+    }
+    if (asked === null || (asked !== undefined && !(await this.users.one(asked)))) throw new NotFound('');
+    return this.queries.page({ userId: asked ?? null, impersonation: false }, params, page);
+  }
+
+  @Endpoint('GET', '/personal_access_tokens/self', {
+    about: 'The token of this very request.',
+    source: SOURCE,
+    may: signedIn(),
+    tokenScopes: 'any',
+    fails: [400],
+    answers: one(accessToken),
+  })
+  async self({ viewer }: SignedInCall): Promise<TokenRow> {
+    const token = viewer.tokenId === null ? null : await this.queries.one(viewer.tokenId);
+    if (!token) throw new Refused();
+    return token;
+  }
+
+  @Endpoint('GET', '/personal_access_tokens/:id', {
+    about: 'One token.',
+    source: SOURCE,
+    may: signedIn(),
+    params: OneToken,
+    fails: [401, 404],
+    answers: one(accessToken),
+  })
+  show({ viewer, params }: SignedInCall<OneToken>): Promise<TokenRow> {
+    return this.reachable(viewer, params.id);
+  }
+
+  @Endpoint('POST', '/personal_access_tokens/self/rotate', {
+    about: 'Replaces the token of this very request.',
+    source: 'reference identity-and-import 4.8',
+    may: signedIn(),
+    tokenScopes: ['self_rotate'],
+    params: RotateOwnToken,
+    fails: [400, 405],
+    answers: one(newAccessToken),
+  })
+  rotateSelf({ viewer, params }: SignedInCall<RotateOwnToken>): Promise<NewTokenRow> {
+    if (viewer.tokenId === null) throw new MethodNotAllowed();
+    return this.tokens.rotate(viewer.tokenId, params.expires_at, viewer);
+  }
+
+  @Endpoint('POST', '/personal_access_tokens/:id/rotate', {
+    about: 'Replaces a token; a revoked one takes its whole family with it.',
+    source: 'reference identity-and-import 4.8',
+    may: signedIn(),
+    params: RotateToken,
+    fails: [400, 401, 404],
+    answers: one(newAccessToken),
+  })
+  async rotate({ viewer, params }: SignedInCall<RotateToken>): Promise<NewTokenRow> {
+    const token = await this.reachable(viewer, params.id);
+    return this.tokens.rotate(token.id, params.expires_at, viewer);
+  }
+
+  @Endpoint('DELETE', '/personal_access_tokens/self', {
+    about: 'Revokes the token of this very request.',
+    source: SOURCE,
+    may: signedIn(),
+    tokenScopes: 'any',
+    fails: [400],
+    answers: none(),
+  })
+  async revokeSelf({ viewer }: SignedInCall): Promise<void> {
+    if (viewer.tokenId === null) throw new Refused();
+    await this.tokens.revoke(viewer.tokenId);
+  }
+
+  @Endpoint('DELETE', '/personal_access_tokens/:id', {
+    about: 'Revokes a token.',
+    source: SOURCE,
+    may: signedIn(),
+    params: OneToken,
+    fails: [401, 404],
+    answers: none(),
+  })
+  async revoke({ viewer, params }: SignedInCall<OneToken>): Promise<void> {
+    await this.tokens.revoke((await this.reachable(viewer, params.id)).id);
+  }
+
+  @Endpoint('POST', '/users/:user_id/personal_access_tokens', {
+    about: 'Makes a token for a user.',
+    source: SOURCE,
+    may: administrator(),
+    params: CreateToken,
+    answers: created(newAccessToken),
+  })
+  create({ viewer, params }: SignedInCall<CreateToken>): Promise<NewTokenRow> {
+    return this.tokens.create({
+      ...params,
+      userId: params.user_id,
+      expiresAt: params.expires_at,
+      impersonation: false,
+      // It ends with the administrator who gave it out, also when they do it in the name of another one.
+      createdBy: viewer.impersonatorId ?? viewer.userId,
+    });
+  }
+
+  /** People learn nothing of tokens that are not theirs, not even whether they exist. */
+  private async reachable(viewer: SignedInViewer, id: number): Promise<TokenRow> {
+    const token = await this.queries.one(id);
+    if (viewer.isAdmin && !token) throw new NotFound('');
+    if (!token || !(viewer.isAdmin || (token.user_id === viewer.userId && !token.impersonation)))
+      throw new Unauthorized();
+    return token;
+  }
+}

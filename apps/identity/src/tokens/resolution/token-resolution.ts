@@ -1,0 +1,145 @@
+import { isIP } from 'node:net';
+import { Inject, Injectable } from '@nestjs/common';
+import type { ResolveSudoAnswer, ResolveTokenAnswer, ResolveTokenRequest } from '@rookery/contracts';
+import type { RowOf } from '@rookery/persistence';
+import { Database, prepared } from '@rookery/persistence';
+import type { SettingsOf } from '@rookery/platform';
+import { identitySettings } from '../../identity.config';
+import type { AccessToken } from '../access-token.entity';
+import { GIVEN_OUT } from '../access-tokens.queries';
+import { AccessTokensService } from '../access-tokens.service';
+import type { User, UserKind, UserState } from '../../users/user.entity';
+import { BOTS } from '../../users/bot-limits';
+import { UsersQueries } from '../../users/users.queries';
+import { FROM_ELSEWHERE, TokenUse, UNUSED_LATELY } from './token-use';
+
+/** The newest version of the directory, with the token and its holder; the latter two are null when nobody has such a token. */
+interface ResolvedRow
+  extends
+    RowOf<AccessToken, 'scopes' | 'impersonation' | 'revoked'>,
+    RowOf<User, 'username' | 'state' | 'kind' | 'admin' | 'external'> {
+  readonly version: number;
+  readonly epoch: string;
+  readonly token_id: number | null;
+  readonly user_id: number;
+  readonly giver_id: number | null;
+  /** Whether an administrator gave it out to act as somebody else, or to somebody who has not replaced it since. */
+  readonly is_given_out: boolean;
+  /** Whether whoever gave it out is there, let in, and an administrator. */
+  readonly may_give_out: boolean;
+  readonly expired: boolean;
+  /** Units: milliseconds since 1970. */
+  readonly expires_at: number | null;
+  readonly is_unused_lately: boolean;
+  readonly is_from_elsewhere: boolean;
+  readonly is_unconfirmed: boolean;
+}
+
+/**
+ * One snapshot of one statement on the primary: whatever change was answered before this question, its version is
+ * part of the answer. A bot is external when those are who answer for it, also in rows that a former release wrote.
+ * Source: reference reliability 4.2 (4); reference identity-and-import 4.9.
+ */
+const RESOLVE = prepared(
+  'tokens-resolve',
+  `select h.version, h.epoch, t.id as token_id, t.scopes, t.impersonation, t.revoked, t.created_by_id as giver_id,
+     coalesce(t.expires_on <= (statement_timestamp() at time zone 'UTC')::date, false) as expired,
+     (extract(epoch from t.expires_on::timestamp at time zone 'UTC') * 1000)::bigint as expires_at,
+     ${UNUSED_LATELY} as is_unused_lately, coalesce(${FROM_ELSEWHERE}, false) as is_from_elsewhere,
+     u.id as user_id, u.username, u.state, u.confirmed_at is null as is_unconfirmed, u.kind,
+     u.external or (u.kind in ${BOTS} and (coalesce(m.external, false) or coalesce(i.external, false))) as external,
+     u.admin and u.kind = 'human' as admin,
+     coalesce(t.impersonation or ${GIVEN_OUT}, false) as is_given_out,
+     coalesce(i.admin and i.kind = 'human' and i.state = 'active' and i.confirmed_at is not null, false) as may_give_out
+   from directory_head h
+   left join access_tokens t on t.digest = $1
+   left join users u on u.id = t.user_id
+   left join users i on i.id = t.created_by_id
+   left join users m on m.id = u.created_by_id and u.kind in ${BOTS}`,
+);
+
+const REASONS: Readonly<Record<Exclude<UserState, 'active'>, string>> = {
+  blocked: 'Your account has been blocked',
+  deactivated: 'Your account has been deactivated',
+  banned: 'Your account has been banned',
+  blocked_pending_approval: 'Your account is pending approval',
+};
+
+/**
+ * Said to people whose primary address nobody has confirmed yet: they are active, and cannot act.
+ * Source: reference identity-and-import 4.1, 5.
+ */
+const UNCONFIRMED =
+  'Your primary email address is not confirmed. Please check your inbox for the confirmation instructions.';
+
+/** Answers the gateway: who presents this token, and how new must data be to decide for them? */
+@Injectable()
+export class TokenResolution {
+  constructor(
+    private readonly db: Database,
+    private readonly tokens: AccessTokensService,
+    private readonly users: UsersQueries,
+    private readonly use: TokenUse,
+    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+  ) {}
+
+  async resolve(request: ResolveTokenRequest): Promise<ResolveTokenAnswer> {
+    const isDigest = request.digest !== null && /^[0-9a-f]{64}$/i.test(request.digest);
+    const digest = isDigest ? Buffer.from(request.digest!, 'hex') : null;
+    const ip = addressOf(request.ip);
+    const [row] = await this.db.prepared<ResolvedRow>(RESOLVE, [digest, ip]);
+    const at = { version: row!.version, epoch: row!.epoch };
+    if (request.digest === null) return { ...at, outcome: 'anonymous' };
+    if (row!.token_id === null) return { ...at, outcome: 'unknown' };
+    if (row!.revoked) {
+      if (!request.rotating) return { ...at, outcome: 'revoked' };
+      await this.tokens.revokeFamilyOf(row!.token_id);
+      // Asked anew: the answer carries the version in which the family is dead, so that the gateway drops its lease.
+      return this.resolve({ ...request, rotating: false });
+    }
+    return { ...at, ...this.judge(row!, row!.token_id, ip) };
+  }
+
+  async sudo(ref: string): Promise<ResolveSudoAnswer> {
+    const user = await this.users.byIdOrUsername(ref);
+    if (!user) return { user: null };
+    const { id, username } = user;
+    const external = user.external || (isBot(user.kind) && (await this.users.isOfExternal(id)));
+    const admin = user.admin && user.kind === 'human';
+    const state = user.state === 'active' && user.confirmed_at === null ? 'unconfirmed' : user.state;
+    return { user: { id, username, admin, external, bot: isBot(user.kind), state } };
+  }
+
+  private judge(row: ResolvedRow, tokenId: number, ip: string | null) {
+    if (row.expired) return { outcome: 'expired' } as const;
+    if (row.impersonation && !this.settings.impersonationEnabled) return { outcome: 'impersonation_disabled' } as const;
+    // What an administrator gave out as one ends with them. Source: reference identity-and-import 4.4, 4.7.
+    if (row.is_given_out && !row.may_give_out) return { outcome: 'revoked' } as const;
+    if (row.state !== 'active') return { outcome: 'user_refused', reason: REASONS[row.state] } as const;
+    if (row.is_unconfirmed) return { outcome: 'user_refused', reason: UNCONFIRMED } as const;
+    if (row.is_unused_lately || row.is_from_elsewhere) this.use.record(tokenId, ip);
+    const { user_id, username, admin, external, scopes, expires_at, giver_id } = row;
+    const holder = {
+      user_id,
+      username,
+      admin,
+      external,
+      bot: isBot(row.kind),
+      token_id: tokenId,
+      scopes,
+      impersonator_id: row.impersonation ? giver_id : null,
+      given_by_id: row.is_given_out ? giver_id : null,
+    };
+    return { outcome: 'valid', holder: { ...holder, expires_at } } as const;
+  }
+}
+
+function isBot(kind: UserKind): boolean {
+  return kind === 'project_bot' || kind === 'service_account';
+}
+
+/** An address as it is shown; one of IPv4 stays one behind a socket of IPv6. Null for what is none. */
+function addressOf(ip: string | null): string | null {
+  const plain = ip?.replace(/^::ffff:(?=\d+\.)/i, '') ?? '';
+  return isIP(plain) === 0 ? null : plain;
+}

@@ -1,0 +1,48 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database } from '@rookery/persistence';
+import type { Logger } from '@rookery/platform';
+import { LOGGER } from '@rookery/platform';
+import { UserRows } from '../../users/user-rows';
+
+/** Units: minutes between two records of a token's use. Source: reference identity-and-import 4.6. */
+const USE_RECORD_MINUTES = 10;
+/** How many addresses of its use a token shows. Source: reference identity-and-import 4.6. */
+const IPS_SHOWN = 5;
+/** Conditions on a token `t`, asked when it is resolved and again when its use is written. Shape: $2 is the address. */
+export const UNUSED_LATELY = `(t.last_used_at is null or t.last_used_at < statement_timestamp() - interval '${USE_RECORD_MINUTES} minutes')`;
+export const FROM_ELSEWHERE = `(not $2::text = any(t.last_used_ips)
+  and (t.ips_changed_at is null or t.ips_changed_at < statement_timestamp() - interval '1 minute'))`;
+
+/** Writes down when and from where a token was used. */
+@Injectable()
+export class TokenUse {
+  constructor(
+    private readonly db: Database,
+    private readonly users: UserRows,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Beside the answer: nobody waits for it, and `updated_at` does not move. A row that somebody else holds is left
+   * alone: many checks of a token that is being replaced would wait with a connection each.
+   */
+  record(tokenId: number, ip: string | null): void {
+    this.write(tokenId, ip).catch((error: unknown) =>
+      this.logger.warn({ err: error, token_id: tokenId }, 'the use of a token was not recorded'),
+    );
+  }
+
+  private async write(tokenId: number, ip: string | null): Promise<void> {
+    const [used] = await this.db.query<{ user_id: number }>(
+      `update access_tokens t set
+         last_used_at = case when ${UNUSED_LATELY} then now() else t.last_used_at end,
+         last_used_ips = case when ${FROM_ELSEWHERE} then ($2 || t.last_used_ips)[1:${IPS_SHOWN}] else t.last_used_ips end,
+         ips_changed_at = case when ${FROM_ELSEWHERE} then now() else t.ips_changed_at end
+       where t.id = (select t.id from access_tokens t where t.id = $1 and (${UNUSED_LATELY} or ${FROM_ELSEWHERE})
+         for no key update skip locked)
+       returning t.user_id`,
+      [tokenId, ip],
+    );
+    if (used) await this.users.recordActivity(this.db, used.user_id);
+  }
+}

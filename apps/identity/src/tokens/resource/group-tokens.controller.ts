@@ -1,0 +1,43 @@
+import { Controller } from '@nestjs/common';
+import type { Call, GroupScope } from '@rookery/api-v4';
+import { ability, Endpoint, group as inGroup, one } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Refused, Unprocessable } from '@rookery/kernel';
+import { accessToken } from '../access-token.presenter';
+import { AccessTokensQueries } from '../access-tokens.queries';
+import { AccessTokensService } from '../access-tokens.service';
+import type { TokenRow } from '../access-token.entity';
+import { RevokeToken } from './resource-tokens.dto';
+import { LeakedTokensQueries } from './leaked-tokens.queries';
+import { resourceOf } from './resource';
+import { mayManageTokens } from './resource-token.policy';
+
+@Controller()
+export class GroupTokensController {
+  constructor(
+    private readonly leaked: LeakedTokensQueries,
+    private readonly tokens: AccessTokensService,
+    private readonly queries: AccessTokensQueries,
+  ) {}
+
+  @Endpoint('POST', '/groups/:id/tokens/revoke', {
+    about: 'Revokes a token that reaches a top-level group, known by its plaintext; why it fails is not told.',
+    source: 'reference identity-and-import 2.1',
+    within: inGroup('id'),
+    may: ability<RevokeToken, GroupScope>(
+      'group.revoke_tokens',
+      (call) => mayManageTokens(call.viewer, resourceOf(call.within)),
+      { signedIn: true },
+    ),
+    params: RevokeToken,
+    fails: [400, 422],
+    answers: one(accessToken),
+  })
+  async revoke({ within, params }: Call<RevokeToken, GroupScope, SignedInViewer>): Promise<TokenRow> {
+    if (within.parentId !== null) throw new Refused('Must be a top-level group');
+    const id = await this.leaked.reaching(within.id, params.token);
+    if (id === null) throw new Unprocessable();
+    await this.tokens.revoke(id);
+    return (await this.queries.one(id))!;
+  }
+}

@@ -1,0 +1,158 @@
+import { Controller } from '@nestjs/common';
+import type { Call, GroupScope, ProjectScope } from '@rookery/api-v4';
+import { ability, created, Endpoint, none, one, page, signedIn, source } from '@rookery/api-v4';
+import type { Page, SignedInViewer } from '@rookery/kernel';
+import { NotFound, Refused, Unauthorized } from '@rookery/kernel';
+import { AccessTokensService } from '../access-tokens.service';
+import { resourceOf } from './resource';
+import { mayMakeTokens, mayManageTokens } from './resource-token.policy';
+import { newResourceToken, resourceToken } from '../access-token.presenter';
+import type { NewResourceTokenRow, ResourceTokenRow } from './resource-tokens.queries';
+import {
+  CreateResourceToken,
+  ListResourceTokens,
+  OneTokenHolder,
+  OneResourceToken,
+  RotateOwnResourceToken,
+  RotateResourceToken,
+} from './resource-tokens.dto';
+import { ResourceTokensQueries } from './resource-tokens.queries';
+import { mayNotCreate, ResourceTokensService } from './resource-tokens.service';
+
+const SOURCE = 'requirements 2 §4 Group access tokens; reference identity-and-import 4.9';
+const ROTATION = 'requirements 2 §7; reference identity-and-import 4.8, 4.9';
+type Scope = ProjectScope | GroupScope;
+type TokenCall<P> = Call<P, Scope, SignedInViewer>;
+
+const manages = <P extends object>() =>
+  ability<P, Scope>('resource_token.manage', (call) => mayManageTokens(call.viewer, resourceOf(call.within)), {
+    signedIn: true,
+  });
+const makes = ability<CreateResourceToken, Scope>(
+  'resource_token.create',
+  (call) => mayMakeTokens(call.viewer, resourceOf(call.within)),
+  { signedIn: true },
+);
+// Confirmed: callers who may not manage tokens are told 401. Source: ADR 0003.
+const refusedAs401 = { forbiddenAs: () => new Unauthorized() };
+
+/** The same routes below groups and below projects. */
+function tokensBelow(kind: 'group' | 'project') {
+  const base = `/${kind}s/:id/access_tokens`;
+  const within = source(kind);
+  const missing = (id: number | 'self') => new NotFound(`Could not find ${kind} access token with token_id: ${id}`);
+
+  @Controller()
+  class ResourceTokensController {
+    constructor(
+      readonly service: ResourceTokensService,
+      readonly tokens: AccessTokensService,
+      readonly queries: ResourceTokensQueries,
+    ) {}
+
+    @Endpoint('GET', base, {
+      about: `Access tokens of a ${kind}.`,
+      source: SOURCE,
+      within,
+      may: manages<ListResourceTokens>(),
+      params: ListResourceTokens,
+      refusals: refusedAs401,
+      answers: page(resourceToken),
+    })
+    list({ within, params, page }: TokenCall<ListResourceTokens>): Promise<Page<ResourceTokenRow>> {
+      return this.queries.page(resourceOf(within), params, page);
+    }
+
+    @Endpoint('POST', base, {
+      about: `Makes an access token of a ${kind}, with a bot of its own that holds it.`,
+      source: SOURCE,
+      within,
+      may: makes,
+      params: CreateResourceToken,
+      refusals: { forbiddenAs: () => mayNotCreate(kind) },
+      answers: created(newResourceToken),
+    })
+    create({ viewer, within, params }: TokenCall<CreateResourceToken>): Promise<NewResourceTokenRow> {
+      return this.service.create(viewer, resourceOf(within), params);
+    }
+
+    @Endpoint('GET', `${base}/self`, {
+      about: `The token of this very request, when it is one of the ${kind}.`,
+      source: SOURCE,
+      within,
+      may: signedIn(),
+      params: OneTokenHolder,
+      fails: [401, 404],
+      answers: one(resourceToken),
+    })
+    async self({ viewer, within }: TokenCall<OneTokenHolder>): Promise<ResourceTokenRow> {
+      const token = await this.queries.one(resourceOf(within), viewer.tokenId);
+      if (token?.user_id === viewer.userId) return token;
+      throw mayManageTokens(viewer, resourceOf(within)) ? missing('self') : new Unauthorized();
+    }
+
+    @Endpoint('GET', `${base}/:token_id`, {
+      about: `One access token of a ${kind}.`,
+      source: SOURCE,
+      within,
+      may: manages<OneResourceToken>(),
+      params: OneResourceToken,
+      fails: [404],
+      refusals: refusedAs401,
+      answers: one(resourceToken),
+    })
+    async show({ within, params }: TokenCall<OneResourceToken>): Promise<ResourceTokenRow> {
+      const token = await this.queries.one(resourceOf(within), params.token_id);
+      if (!token) throw missing(params.token_id);
+      return token;
+    }
+
+    @Endpoint('POST', `${base}/self/rotate`, {
+      about: `Replaces the token of this very request, when it is one of the ${kind}.`,
+      source: ROTATION,
+      within,
+      may: signedIn(),
+      tokenScopes: ['self_rotate'],
+      params: RotateOwnResourceToken,
+      fails: [400, 401, 405],
+      answers: one(newResourceToken),
+    })
+    rotateSelf({ viewer, within, params }: TokenCall<RotateOwnResourceToken>): Promise<NewResourceTokenRow> {
+      return this.service.rotateOwn(viewer, resourceOf(within), params.expires_at);
+    }
+
+    @Endpoint('POST', `${base}/:token_id/rotate`, {
+      about: `Replaces an access token of a ${kind}; a revoked one takes its whole family with it.`,
+      source: ROTATION,
+      within,
+      may: manages<RotateResourceToken>(),
+      params: RotateResourceToken,
+      fails: [400, 401, 404],
+      refusals: refusedAs401,
+      answers: one(newResourceToken),
+    })
+    rotate({ viewer, within, params }: TokenCall<RotateResourceToken>): Promise<NewResourceTokenRow> {
+      return this.service.rotate(viewer, resourceOf(within), params.token_id, params.expires_at);
+    }
+
+    @Endpoint('DELETE', `${base}/:token_id`, {
+      about: `Revokes an access token of a ${kind}.`,
+      source: 'requirements 2 §7; reference identity-and-import 4.9',
+      within,
+      may: manages<OneResourceToken>(),
+      params: OneResourceToken,
+      fails: [404],
+      refusals: { forbiddenAs: () => new Refused(`User does not have permission to delete ${kind} access token`) },
+      answers: none(),
+    })
+    async revoke({ within, params }: TokenCall<OneResourceToken>): Promise<void> {
+      const token = await this.queries.one(resourceOf(within), params.token_id);
+      if (!token) throw missing(params.token_id);
+      await this.tokens.revoke(token.id);
+    }
+  }
+  return ResourceTokensController;
+}
+
+export const GroupAccessTokensController = tokensBelow('group');
+export const ProjectAccessTokensController = tokensBelow('project');

@@ -1,0 +1,38 @@
+import { Day, IdOrPath, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
+import { GRANTABLE_LEVELS } from '@rookery/kernel';
+import { RESOURCE_SCOPES } from '../token-terms';
+import { ListAnyTokens } from '../tokens.dto';
+
+export class ListResourceTokens extends ListAnyTokens {
+  @IdOrPath({ in: 'path' }) id: number | string;
+}
+
+export class OneTokenHolder {
+  @IdOrPath({ in: 'path' }) id: number | string;
+}
+
+export class OneResourceToken extends OneTokenHolder {
+  @Int({ in: 'path' }) token_id: number;
+}
+
+/** Source: reference identity-and-import 4.9. */
+export class CreateResourceToken extends OneTokenHolder {
+  @Text({ blank: 'refused', max: 255 }) name: string;
+  @Text({ optional: true, max: 255 }) description?: string;
+  @ListOf({ oneOf: RESOURCE_SCOPES }, { splitItems: true, empty: 'refused' }) scopes: string[];
+  @OneOf(GRANTABLE_LEVELS, { default: 40 }) access_level: number;
+  @Day({ optional: true }) expires_at?: string;
+}
+
+export class RotateOwnResourceToken extends OneTokenHolder {
+  @Day({ optional: true }) expires_at?: string;
+}
+
+export class RotateResourceToken extends OneResourceToken {
+  @Day({ optional: true }) expires_at?: string;
+}
+
+export class RevokeToken {
+  @IdOrPath({ in: 'path' }) id: number | string;
+  @Text({ about: 'The token itself.' }) token: string;
+}

@@ -1,0 +1,15 @@
+import { Injectable } from '@nestjs/common';
+import { Job } from '@rookery/jobs';
+import { housekeepingCron } from '../identity.config';
+import { ExpiryNotices } from './notices/expiry-notices';
+
+/** What time brings about for access tokens: notices of their end. Source: reference identity-and-import 4.5. */
+@Injectable()
+export class TokenUpkeepJob {
+  constructor(private readonly notices: ExpiryNotices) {}
+
+  @Job('tell-of-ending-tokens', { cron: housekeepingCron })
+  async run(): Promise<void> {
+    await this.notices.tell();
+  }
+}

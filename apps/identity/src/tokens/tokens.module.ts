@@ -1,0 +1,59 @@
+import { Module } from '@nestjs/common';
+import { DirectoryModule } from '../directory/directory.module';
+import { EmailsModule } from '../emails/emails.module';
+import { MembersModule } from '../members/members.module';
+import { UsersModule } from '../users/users.module';
+import { AccessTokensQueries } from './access-tokens.queries';
+import { AccessTokensService } from './access-tokens.service';
+import { ExpiryNotices } from './notices/expiry-notices';
+import { TokenMails } from './notices/token-mails';
+import { TokenRecipients } from './notices/token-recipients';
+import { ImpersonationTokensController } from './personal/impersonation-tokens.controller';
+import { OwnTokensController } from './personal/own-tokens.controller';
+import { PersonalAccessTokensController } from './personal/personal-access-tokens.controller';
+import { TokenAssociationsQueries } from './personal/token-associations.queries';
+import { TokenResolution } from './resolution/token-resolution';
+import { TokenResolutionController } from './resolution/token-resolution.controller';
+import { TokenUse } from './resolution/token-use';
+import { BotUsers } from './resource/bot-users';
+import { GroupTokensController } from './resource/group-tokens.controller';
+import { LeakedTokensQueries } from './resource/leaked-tokens.queries';
+import { GroupAccessTokensController, ProjectAccessTokensController } from './resource/resource-tokens.controller';
+import { ResourceTokensQueries } from './resource/resource-tokens.queries';
+import { ResourceTokensService } from './resource/resource-tokens.service';
+import { TokenRows } from './token-rows';
+import { TokenTerms } from './token-terms';
+import { TokenUpkeepJob } from './token-upkeep.job';
+
+/** Access tokens of people, groups and projects: making, renewing, revoking and resolving them, notices of their end. */
+@Module({
+  imports: [DirectoryModule, EmailsModule, MembersModule, UsersModule],
+  controllers: [
+    PersonalAccessTokensController,
+    ImpersonationTokensController,
+    OwnTokensController,
+    GroupAccessTokensController,
+    ProjectAccessTokensController,
+    GroupTokensController,
+    TokenResolutionController,
+  ],
+  providers: [
+    AccessTokensQueries,
+    AccessTokensService,
+    TokenTerms,
+    TokenRows,
+    TokenAssociationsQueries,
+    TokenResolution,
+    TokenUse,
+    ResourceTokensQueries,
+    ResourceTokensService,
+    BotUsers,
+    LeakedTokensQueries,
+    TokenRecipients,
+    TokenMails,
+    ExpiryNotices,
+    TokenUpkeepJob,
+  ],
+  exports: [AccessTokensQueries, AccessTokensService, TokenRows],
+})
+export class TokensModule {}

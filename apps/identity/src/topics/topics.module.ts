@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { AvatarsModule } from '../avatars/avatars.module';
+import { ProjectTopicsService } from './project-topics.service';
+import { TopicMergeService } from './topic-merge.service';
+import { TopicsController } from './topics.controller';
+import { TopicsService } from './topics.service';
+
+/** What projects are about, in words that administrators keep. */
+@Module({
+  imports: [AvatarsModule],
+  controllers: [TopicsController],
+  providers: [ProjectTopicsService, TopicMergeService, TopicsService],
+  exports: [ProjectTopicsService],
+})
+export class TopicsModule {}

@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { Invalid, problemsByField } from '@rookery/kernel';
+import type { RowOf, Tx } from '@rookery/persistence';
+import type { SettingsOf } from '@rookery/platform';
+import { platformSettings } from '@rookery/platform';
+import { Email } from './email.entity';
+import { UserChangeLog } from '../user-change-log';
+import { User } from '../user.entity';
+import { NOT_OWN_ADDRESS } from '../user-rules';
+
+/** An address, whose it is, and what it is to them. */
+export type PlacedAddress = RowOf<Email, 'id' | 'userId' | 'isPrimary' | 'becomesPrimary'>;
+
+/** An address that nobody has proved to be theirs. */
+type WaitingAddress = RowOf<Email, 'id' | 'userId' | 'email' | 'isPrimary'>;
+/** Units: days after which it belongs to nobody again: as long as a link of its confirmation works. */
+const WAITING_DAYS = 3;
+/**
+ * Primary ones are among them where they were chosen for a service account; those of the ghost and of placeholders are
+ * generated. Shape: more conditions on `e` follow.
+ */
+const WAITING = `e.id, e.user_id, e.email, e.is_primary from emails e join users u on u.id = e.user_id
+  where e.confirmed_at is null
+    and (not e.is_primary or (u.kind = 'service_account' and e.confirmation_requested_at is not null))`;
+
+/**
+ * The e-mail addresses of people, and the columns of users that repeat them. They are written here alone, so that the
+ * primary address is the same in both tables. Unless said otherwise, the caller holds the row of the user.
+ * Source: reference identity-and-import 5, 10.1, 10.5. Errors: of `uq_emails_email` for one that is taken.
+ */
+@Injectable()
+export class AddressesService {
+  private readonly host: string;
+
+  constructor(
+    private readonly changes: UserChangeLog,
+    @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
+  ) {
+    this.host = new URL(platform.externalUrl).hostname;
+  }
+
+  /** The first address of a new user. */
+  async addPrimary(tx: Tx, userId: number, address: string, confirmedAt: Date | null): Promise<void> {
+    await tx.manager.insert(Email, { userId, email: address, isPrimary: true, confirmedAt });
+  }
+
+  /** One more address. Shape: its id. */
+  async add(tx: Tx, userId: number, address: string, isConfirmed: boolean): Promise<number> {
+    const [row] = (await tx.query(
+      `insert into emails (user_id, email, confirmed_at) values ($1, $2, case when $3 then now() end) returning id`,
+      [userId, address, isConfirmed],
+    )) as [{ id: number }];
+    return row.id;
+  }
+
+  /** Where the address was shown or used, the primary one takes its place. */
+  async remove(tx: Tx, userId: number, address: { readonly id: number; readonly email: string }): Promise<void> {
+    await tx.manager.delete(Email, address.id);
+    const shown = await tx.query(
+      `update users set updated_at = now(),
+         public_email = case when lower(public_email) = lower($2) then null else public_email end,
+         commit_email = case when lower(commit_email) = lower($2) then null else commit_email end
+       where id = $1 and lower($2) in (lower(public_email), lower(commit_email)) returning id`,
+      [userId, address.email],
+    );
+    if (shown.length > 0) await this.changes.record(tx, userId);
+  }
+
+  /** An address that takes the place of the primary one when it is confirmed; one that waited for that waits no more. */
+  async addSuccessor(tx: Tx, userId: number, address: string): Promise<PlacedAddress> {
+    const [row] = (await tx.query(
+      `insert into emails (user_id, email, becomes_primary) values ($1, $2, true)
+       returning id, user_id, is_primary, becomes_primary`,
+      [userId, address],
+    )) as [PlacedAddress];
+    return row;
+  }
+
+  async dropSuccessor(tx: Tx, userId: number): Promise<void> {
+    await tx.manager.delete(Email, { userId, becomesPrimary: true });
+  }
+
+  /** An administrator gives the address out: whoever else only said to have it, has it no more. */
+  async free(tx: Tx, address: string, forUserId: number | null): Promise<void> {
+    const rows = await tx.query<WaitingAddress>(
+      `select ${WAITING} and lower(e.email) = lower($1) and e.user_id is distinct from $2 for update of u, e`,
+      [address, forUserId],
+    );
+    for (const row of rows) await this.drop(tx, row);
+  }
+
+  /** Removes addresses whose time to be confirmed is over, at most so many. Shape: how many. */
+  async lapse(tx: Tx, most: number): Promise<number> {
+    const rows = await tx.query<WaitingAddress>(
+      `select ${WAITING} and greatest(e.created_at, e.confirmation_requested_at) < now() - interval '${WAITING_DAYS} days'
+       order by e.id limit $1 for update of u, e skip locked`,
+      [most],
+    );
+    for (const row of rows) await this.drop(tx, row);
+    return rows.length;
+  }
+
+  async markConfirmationRequested(tx: Tx, id: number, at: Date): Promise<void> {
+    await tx.manager.update(Email, id, { confirmationRequestedAt: at });
+  }
+
+  async markConfirmed(tx: Tx, { id, user_id, is_primary, becomes_primary }: PlacedAddress): Promise<void> {
+    if (becomes_primary) {
+      // People keep the address that they had; what was generated for a bot, or never confirmed, leads nowhere.
+      await tx.query(
+        `delete from emails e using users u where e.user_id = $1 and u.id = e.user_id and e.is_primary
+           and (u.kind <> 'human' or e.confirmed_at is null)`,
+        [user_id],
+      );
+      await tx.query(`update emails set is_primary = false where user_id = $1 and is_primary`, [user_id]);
+    }
+    const isPrimary = is_primary || becomes_primary;
+    await tx.query(`update emails set confirmed_at = now(), is_primary = $2, becomes_primary = false where id = $1`, [
+      id,
+      isPrimary,
+    ]);
+    if (!isPrimary) return;
+    await tx.query(
+      `update users u set email = e.email, confirmed_at = coalesce(u.confirmed_at, now()), updated_at = now(),
+         public_email = (select o.email from emails o where o.user_id = u.id and lower(o.email) = lower(u.public_email)),
+         commit_email = (select o.email from emails o where o.user_id = u.id and lower(o.email) = lower(u.commit_email))
+       from emails e where u.id = $1 and e.id = $2`,
+      [user_id, id],
+    );
+    // With the tokens: those that were refused until now are not.
+    await this.changes.record(tx, user_id);
+  }
+
+  /**
+   * Makes the address the primary one: another one of the user changes places with it, a new one takes its place, and
+   * the former one is free again. An administrator vouches for it; the caller records the change.
+   */
+  async makePrimary(tx: Tx, userId: number, address: string): Promise<void> {
+    const [own] = await tx.query<{ id: number; is_primary: boolean }>(
+      `select id, is_primary from emails where user_id = $1 and lower(email) = lower($2) for update`,
+      [userId, address],
+    );
+    if (own && !own.is_primary)
+      await tx.query(`update emails set is_primary = false where user_id = $1 and is_primary`, [userId]);
+    await tx.query(
+      `update emails set email = $2, is_primary = true, becomes_primary = false, confirmation_requested_at = null,
+         confirmed_at = coalesce(case when lower(email) = lower($2) then confirmed_at end, now())
+       where user_id = $1 and ${own ? 'id = $3' : 'is_primary and $3::bigint is null'}`,
+      [userId, address, own?.id ?? null],
+    );
+    await tx.query(
+      `update users u set email = $2, confirmed_at = coalesce(u.confirmed_at, now()),
+         public_email = case when exists (select 1 from emails e where e.user_id = u.id and lower(e.email) = lower(u.public_email))
+           then u.public_email end,
+         commit_email = case when exists (select 1 from emails e where e.user_id = u.id and lower(e.email) = lower(u.commit_email))
+           then u.commit_email end
+       where u.id = $1`,
+      [userId, address],
+    );
+  }
+
+  /** Only a confirmed address of their own can be shown. Errors: Invalid. */
+  async refuseForeign(
+    tx: Tx,
+    userId: number,
+    sent: { readonly public_email?: string; readonly commit_email?: string },
+  ): Promise<void> {
+    const wanted = Object.entries({ public_email: sent.public_email, commit_email: sent.commit_email }).filter(
+      (entry): entry is [string, string] => Boolean(entry[1]),
+    );
+    if (wanted.length === 0) return;
+    const rows = await tx.query<{ email: string }>(
+      `select lower(email) as email from emails where user_id = $1 and confirmed_at is not null
+         and lower(email) in (select lower(w) from unnest($2::text[]) w)`,
+      [userId, wanted.map(([, address]) => address)],
+    );
+    const own = new Set(rows.map((row) => row.email));
+    const problems = wanted.map(([field, address]) => [field, own.has(address.toLowerCase()) ? [] : [NOT_OWN_ADDRESS]]);
+    const refused = problemsByField(Object.fromEntries(problems) as Record<string, string[]>);
+    if (Object.keys(refused).length > 0) throw new Invalid(refused);
+  }
+
+  /** A service account has to have an address: it gets a generated one, and still waits for one that is confirmed. */
+  private async drop(tx: Tx, row: WaitingAddress): Promise<void> {
+    if (!row.is_primary) return this.remove(tx, row.user_id, row);
+    const generated = `service_account_${randomBytes(16).toString('hex')}@noreply.${this.host}`;
+    await tx.manager.update(Email, row.id, { email: generated, confirmationRequestedAt: null });
+    await tx.manager.update(User, row.user_id, { email: generated, updatedAt: new Date() });
+    await this.changes.record(tx, row.user_id);
+  }
+}

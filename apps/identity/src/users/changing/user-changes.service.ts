@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import { Conflict, Forbidden, Invalid, NotFound } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
+import type { Picture } from '../../avatars/picture';
+import { problemsOfPicture } from '../../avatars/picture';
+import { AddressesService } from '../addresses/addresses.service';
+import { Administrators } from '../states/administrators';
+import { UserChangeLog } from '../user-change-log';
+import { UserRows } from '../user-rows';
+import { hashPassword } from '../passwords';
+import { columnsOfUser, EMAIL_TAKEN, problemsOfUser, USERNAME_TAKEN } from '../user-rules';
+import type { NewUser } from '../user-rules';
+import { User } from '../user.entity';
+import type { UserRecord } from '../user.entity';
+import { nameClash } from '../users.service';
+
+/** What an administrator changes of a user; what is left out stays. */
+export type UserChange = Omit<Partial<NewUser>, 'id'>;
+
+/** Changing users. Source: reference identity-and-import 10.1. */
+@Injectable()
+export class UserChangesService {
+  constructor(
+    private readonly work: Work,
+    private readonly administrators: Administrators,
+    private readonly addresses: AddressesService,
+    private readonly rows: UserRows,
+    private readonly changes: UserChangeLog,
+  ) {}
+
+  /** Errors: NotFound; Invalid by field; Conflict for a taken address or name; Forbidden for the last administrator. */
+  async update(id: number, change: UserChange): Promise<void> {
+    const digest = change.password === undefined ? null : await hashPassword(change.password);
+    try {
+      await this.work.run((tx) => this.change(tx, id, change, digest));
+    } catch (error) {
+      throw nameClash(error);
+    }
+  }
+
+  /** Somebody changes their own picture; gives its new path. Errors: Invalid by field; NotFound. */
+  async changeOwnAvatar(userId: number, avatar: Picture | null): Promise<string | null> {
+    const problems = avatar ? problemsOfPicture(avatar) : [];
+    if (problems.length > 0) throw new Invalid({ avatar: problems });
+    return this.work.run(async (tx) => {
+      const [user] = await tx.query(`select id from users where id = $1 for no key update`, [userId]);
+      if (!user) throw new NotFound('User');
+      return (await this.rows.changeAvatar(tx, userId, avatar)) ?? null;
+    });
+  }
+
+  private async change(tx: Tx, id: number, change: UserChange, digest: string | null): Promise<void> {
+    const old = await this.locked(tx, id);
+    // What was fine when it was made stays, also where rules became stricter since.
+    const { username, email, ...rest } = change;
+    const renamed = username === undefined || username === old.username ? undefined : username;
+    const moved = email === undefined || email === old.email ? undefined : email;
+    if (moved !== undefined) await this.addresses.free(tx, moved, id);
+    await this.refuseTaken(tx, id, renamed, moved);
+    const problems = {
+      ...problemsOfUser({ ...rest, ...(renamed ? { username: renamed } : {}), ...(moved ? { email: moved } : {}) }),
+      ...(username === '' ? { username: ["can't be blank"] } : {}),
+      ...(email === '' ? { email: ["can't be blank"] } : {}),
+      // Whoever holds a bot's token would be an administrator: the owners of its group.
+      ...(change.admin && old.kind !== 'human' ? { admin: ['is for people only'] } : {}),
+    };
+    if (Object.keys(problems).length > 0) throw new Invalid(problems);
+    if (change.admin === false && old.admin) await this.administrators.keepOne(tx, id);
+
+    if (moved !== undefined) await this.addresses.makePrimary(tx, id, moved);
+    await this.addresses.refuseForeign(tx, id, change);
+    await this.write(tx, old, change, digest);
+    if (change.external !== undefined && change.external !== old.external)
+      await this.rows.changeExternal(tx, id, change.external);
+    await this.identify(tx, id, change);
+    await this.changes.record(tx, id);
+  }
+
+  private async write(tx: Tx, old: UserRecord, change: UserChange, digest: string | null): Promise<void> {
+    const { profile, ...columns } = columnsOfUser(change);
+    const [name, username] = [change.name ?? old.name, change.username ?? old.username];
+    if (name !== old.name || username !== old.username) await this.rows.rename(tx, old.id, { name, username });
+    await this.rows.changeAvatar(tx, old.id, change.avatar);
+    await tx.manager.update(User, old.id, {
+      ...columns,
+      ...(digest === null ? {} : { passwordDigest: digest }),
+      profile: { ...old.profile, ...profile },
+      updatedAt: new Date(),
+    });
+  }
+
+  /** Each provider knows a person by one name. */
+  private async identify(tx: Tx, id: number, { extern_uid, provider }: UserChange): Promise<void> {
+    if (!extern_uid || !provider) return;
+    await tx.query(
+      `insert into identities (user_id, provider, extern_uid) values ($1, $2, $3)
+       on conflict on constraint uq_identities_user_id_provider do update set extern_uid = excluded.extern_uid`,
+      [id, provider, extern_uid],
+    );
+  }
+
+  private async refuseTaken(tx: Tx, id: number, username?: string, email?: string): Promise<void> {
+    const [taken] = await tx.query<{ email: boolean; username: boolean }>(
+      `select exists (select 1 from emails where lower(email) = lower($3) and user_id <> $1) as email,
+         exists (select 1 from sibling_paths s left join namespaces n on n.id = s.namespace_id
+           where s.parent_id = 0 and s.path = lower($2) and n.owner_id is distinct from $1) as username`,
+      [id, username ?? null, email ?? null],
+    );
+    if (taken!.email) throw new Conflict(EMAIL_TAKEN);
+    if (taken!.username) throw new Conflict(USERNAME_TAKEN);
+  }
+
+  /** People who are being removed are not found any more. */
+  private async locked(tx: Tx, id: number): Promise<UserRecord> {
+    const [user] = await tx.query<UserRecord>(
+      `select u.* from users u where u.id = $1
+         and not exists (select 1 from user_removals r where r.user_id = u.id) for no key update of u`,
+      [id],
+    );
+    if (!user) throw new NotFound('User');
+    if (user.kind === 'ghost') throw new Forbidden('An internal user cannot be changed by the API');
+    return user;
+  }
+}

@@ -1,0 +1,72 @@
+import { Forbidden } from '@rookery/kernel';
+import type { User, UserState } from '../user.entity';
+
+/** What an administrator does to an account. */
+export type StateChange = 'activate' | 'approve' | 'ban' | 'block' | 'deactivate' | 'unban' | 'unblock';
+/** The bare JSON value of the answer. */
+export type StateAnswer = true | false | null;
+
+/** What the rules look at. */
+export interface Account extends Pick<User, 'state' | 'kind'> {
+  readonly is_self: boolean;
+  /** Whether they used the account within the past 90 days. */
+  readonly is_recent: boolean;
+}
+/** The answer, and the state that follows; without one nothing changes. */
+export interface Verdict {
+  readonly answer: StateAnswer;
+  readonly state?: UserState;
+}
+
+/** Units: days. */
+export const DORMANT_DAYS = 90;
+
+const verbatim = (text: string): Forbidden => new Forbidden(text, { verbatim: true });
+const isInternal = ({ kind }: Account): boolean => kind === 'ghost' || kind === 'placeholder';
+const isBlocked = ({ state }: Account): boolean =>
+  state === 'blocked' || state === 'banned' || state === 'blocked_pending_approval';
+const cannot = (change: string, { state }: Account): Forbidden => verbatim(`You cannot ${change} ${state} users.`);
+
+/** One row a change. Errors: Forbidden with the text of the API. Source: reference identity-and-import 10.1, 10.6. */
+export const STATE_RULES: Readonly<Record<StateChange, (user: Account) => Verdict>> = {
+  activate(user) {
+    if (user.state === 'active') return { answer: true };
+    if (isBlocked(user)) throw new Forbidden('A blocked user must be unblocked to be activated');
+    return { answer: true, state: 'active' };
+  },
+  approve(user) {
+    if (user.state !== 'blocked_pending_approval')
+      throw verbatim('The user you are trying to approve is not pending approval');
+    return { answer: true, state: 'active' };
+  },
+  ban(user) {
+    if (user.is_self) throw verbatim('You cannot ban yourself.');
+    if (isInternal(user)) throw verbatim('You cannot ban internal users.');
+    if (user.state !== 'active') throw cannot('ban', user);
+    return { answer: true, state: 'banned' };
+  },
+  block(user) {
+    if (user.is_self) throw new Forbidden('The API initiating user cannot be blocked by the API');
+    if (isBlocked(user)) return { answer: null };
+    if (isInternal(user)) throw verbatim('An internal user cannot be blocked');
+    return { answer: true, state: 'blocked' };
+  },
+  deactivate(user) {
+    if (user.state === 'deactivated') return { answer: null };
+    if (user.is_self) throw new Forbidden('The API initiating user cannot be deactivated by the API');
+    if (isBlocked(user)) throw new Forbidden('A blocked user cannot be deactivated by the API');
+    if (isInternal(user)) throw new Forbidden('An internal user cannot be deactivated by the API');
+    const recent = `The user you are trying to deactivate has been active in the past ${DORMANT_DAYS} days and cannot be deactivated`;
+    if (user.is_recent) throw new Forbidden(`${recent} by the API`);
+    return { answer: true, state: 'deactivated' };
+  },
+  unban(user) {
+    if (user.state !== 'banned') throw cannot('unban', user);
+    return { answer: true, state: 'active' };
+  },
+  unblock(user) {
+    if (user.state === 'deactivated') throw new Forbidden('Deactivated users cannot be unblocked by the API');
+    const isUndone = user.state === 'blocked' || user.state === 'blocked_pending_approval';
+    return isUndone ? { answer: true, state: 'active' } : { answer: false };
+  },
+};

@@ -1,0 +1,19 @@
+import { Injectable } from '@nestjs/common';
+import type { Tx } from '@rookery/persistence';
+import { ChangeLog } from '../directory/change-log';
+
+/** Tells the copies of the directory that people changed, and gateways to forget what they hold of their tokens. */
+@Injectable()
+export class UserChangeLog {
+  constructor(private readonly log: ChangeLog) {}
+
+  async record(tx: Tx, ...userIds: readonly number[]): Promise<void> {
+    if (userIds.length === 0) return;
+    this.log.record(tx, 'user', ...userIds);
+    const tokens = await tx.query<{ id: number }>(
+      `select id from access_tokens where user_id = any($1) and not revoked`,
+      [userIds],
+    );
+    this.log.recordToken(tx, ...tokens.map((token) => token.id));
+  }
+}

@@ -1,0 +1,40 @@
+import { Module } from '@nestjs/common';
+import { AvatarsModule } from '../avatars/avatars.module';
+import { DirectoryModule } from '../directory/directory.module';
+import { NamespacesModule } from '../namespaces/namespaces.module';
+import { AddressesService } from './addresses/addresses.service';
+import { LapseJob } from './addresses/lapse.job';
+import { BotLimits } from './bot-limits';
+import { UserChangesController } from './changing/user-changes.controller';
+import { UserChangesService } from './changing/user-changes.service';
+import { UserMembershipsController } from './memberships/user-memberships.controller';
+import { UserMembershipsQueries } from './memberships/user-memberships.queries';
+import { Administrators } from './states/administrators';
+import { UserStatesController } from './states/user-states.controller';
+import { UserStatesService } from './states/user-states.service';
+import { UserChangeLog } from './user-change-log';
+import { UserRows } from './user-rows';
+import { UsersController } from './users.controller';
+import { UsersQueries } from './users.queries';
+import { UsersService } from './users.service';
+
+/** People and bots: making them, changing them, letting them in and keeping them out. */
+@Module({
+  imports: [AvatarsModule, DirectoryModule, NamespacesModule],
+  controllers: [UsersController, UserChangesController, UserMembershipsController, UserStatesController],
+  providers: [
+    UsersQueries,
+    UsersService,
+    UserChangesService,
+    UserChangeLog,
+    UserRows,
+    BotLimits,
+    LapseJob,
+    AddressesService,
+    UserStatesService,
+    Administrators,
+    UserMembershipsQueries,
+  ],
+  exports: [BotLimits, UsersQueries, UsersService, UserRows, UserChangeLog, AddressesService, Administrators],
+})
+export class UsersModule {}

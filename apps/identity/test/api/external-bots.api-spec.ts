@@ -1,0 +1,167 @@
+import type { Agent } from 'supertest';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
+import { maker } from '../support/groups-and-projects';
+import type { MadeGroup } from '../support/groups-and-projects';
+import { resolve, sudo } from '../support/internal-calls';
+
+interface Token {
+  readonly id: number;
+  readonly user_id: number;
+  readonly token: string;
+}
+
+let identity: IdentityApp;
+/** Owners of one group. */
+let inga: Person;
+let eve: Person;
+let nest: MadeGroup;
+const make = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity();
+});
+beforeEach(async () => {
+  [inga, eve] = [await make.person(), await make.person({ external: true })];
+  nest = await make.group(inga);
+  await make.join(`/api/v4/groups/${nest.id}`, eve, 50);
+});
+afterAll(() => identity.close());
+
+const wanted = { name: 'ci', scopes: ['api'] };
+const group = (): string => `/api/v4/groups/${nest.id}`;
+const account = async (by: Person): Promise<number> =>
+  (await by.client.post(`${group()}/service_accounts`).send({}).expect(201)).body.id as number;
+const tokenOf = async (id: number, by: Agent): Promise<Token> =>
+  (await by.post(`${group()}/service_accounts/${id}/personal_access_tokens`).send(wanted).expect(201)).body as Token;
+const botToken = async (by: Agent): Promise<Token> =>
+  (
+    await by
+      .post(`${group()}/access_tokens`)
+      .send({ ...wanted, access_level: 50 })
+      .expect(201)
+  ).body as Token;
+const rotated = async (by: Agent, path: string): Promise<Token> =>
+  (await by.post(`${path}/rotate`).send({}).expect(200)).body as Token;
+const bot = (token: Token): Agent =>
+  identity.as({ userId: token.user_id, username: `bot${token.user_id}`, isBot: true, tokenId: token.id });
+const put = (id: number, body: Record<string, unknown>) => identity.root.put(`/api/v4/users/${id}`).send(body);
+const flag = (id: number, external: boolean) => put(id, { external }).expect(200);
+
+/** What gateways, sudo, the row, and the copies of other services say: all the same. */
+async function isExternal(token: Token): Promise<boolean> {
+  const answer = (await resolve(identity, token.token)) as { holder?: { external: boolean } };
+  const [row] = await identity.db.query<{ row: boolean; copy: boolean }>(
+    `select u.external as row, (select (c.state ->> 'external')::boolean from directory_changes c
+       where c.kind = 'user' and c.entity_id = u.id order by c.version desc limit 1) as copy
+     from users u where u.id = $1`,
+    [token.user_id],
+  );
+  const said = [answer.holder!.external, (await sudo(identity, String(token.user_id)))!.external, row!.row, row!.copy];
+  expect(new Set(said).size).toBe(1);
+  return said[0]!;
+}
+
+describe('a bot of an external person', () => {
+  it('is external when they made the service account, whoever gives out its token', async () => {
+    const id = await account(eve);
+    expect(await isExternal(await tokenOf(id, inga.client))).toBe(true);
+    expect(await isExternal(await tokenOf(id, eve.client))).toBe(true);
+    expect(await isExternal(await tokenOf(await account(inga), inga.client))).toBe(false);
+  });
+
+  it('is external when they made the token, also of an account of somebody else', async () => {
+    expect(await isExternal(await botToken(eve.client))).toBe(true);
+    const id = await account(inga);
+    const first = await tokenOf(id, inga.client);
+    expect(await isExternal(first)).toBe(false);
+    expect(await isExternal(await tokenOf(id, eve.client))).toBe(true);
+    // The account is one: what they reach with one token they reach with each.
+    expect(await isExternal(first)).toBe(true);
+  });
+
+  it('is external when they rotate its token, and stays it', async () => {
+    const first = await botToken(inga.client);
+    expect(await isExternal(first)).toBe(false);
+    const second = await rotated(eve.client, `${group()}/access_tokens/${first.id}`);
+    expect(await isExternal(second)).toBe(true);
+    expect(await isExternal(await rotated(inga.client, `${group()}/access_tokens/${second.id}`))).toBe(true);
+    const id = await account(inga);
+    const tokens = `${group()}/service_accounts/${id}/personal_access_tokens`;
+    const third = await tokenOf(id, inga.client);
+    expect(await isExternal(await rotated(eve.client, `${tokens}/${third.id}`))).toBe(true);
+  });
+
+  it('is external when they become it, at once, and no more when they are it no more', async () => {
+    const made = await botToken(inga.client);
+    const issued = await tokenOf(await account(eve), inga.client);
+    const before = (await resolve(identity, made.token)).version;
+    await flag(inga.id, true);
+    expect(await isExternal(made)).toBe(true);
+    const told = await identity.db.query(
+      `select 1 from directory_changes where version > $1 and kind = 'token' and entity_id = $2`,
+      [before, made.id],
+    );
+    expect(told).toHaveLength(1);
+    await flag(inga.id, false);
+    expect(await isExternal(made)).toBe(false);
+    // Eve made it, and is still external.
+    expect(await isExternal(issued)).toBe(true);
+  });
+
+  it('follows whoever gave out its token, through rotations by itself', async () => {
+    const ivan = await make.person();
+    await make.join(group() as `/api/v4/groups/${number}`, ivan, 50);
+    const first = await rotated(ivan.client, `${group()}/access_tokens/${(await botToken(inga.client)).id}`);
+    const second = await rotated(bot(first), `${group()}/access_tokens/self`);
+    await flag(ivan.id, true);
+    expect(await isExternal(second)).toBe(true);
+    await flag(ivan.id, false);
+    expect(await isExternal(second)).toBe(false);
+    const third = await rotated(inga.client, `${group()}/access_tokens/${second.id}`);
+    await flag(ivan.id, true);
+    expect(await isExternal(third)).toBe(false);
+  });
+
+  it('leaves it to them when their token was replaced since, and to nobody else', async () => {
+    const ivan = await make.person();
+    await make.join(group() as `/api/v4/groups/${number}`, ivan, 50);
+    const replaced = async (token: Token, by: Person): Promise<Token> =>
+      rotated(by.client, `${group()}/access_tokens/${token.id}`);
+    const bound = await replaced(await replaced(await replaced(await botToken(inga.client), ivan), eve), inga);
+    await flag(ivan.id, true);
+    expect(await isExternal(bound)).toBe(true);
+    await flag(eve.id, false);
+    expect(await isExternal(bound)).toBe(false);
+  });
+
+  it('binds the bots that it makes', async () => {
+    const first = await botToken(inga.client);
+    const second = await botToken(bot(first));
+    const third = await tokenOf(await account(inga), bot(second));
+    await flag(inga.id, true);
+    for (const token of [first, second, third]) expect(await isExternal(token)).toBe(true);
+    await flag(inga.id, false);
+    for (const token of [first, second, third]) expect(await isExternal(token)).toBe(false);
+  });
+
+  it('stays external against an administrator, who may make others external', async () => {
+    const bound = await botToken(eve.client);
+    const refusal = 'must stay: whoever made the bot, or gave out a token of it, is external';
+    expect((await put(bound.user_id, { external: false })).body).toEqual({ message: { external: [refusal] } });
+    expect(await isExternal(bound)).toBe(true);
+    const free = await botToken(inga.client);
+    await flag(free.user_id, true);
+    expect(await isExternal(free)).toBe(true);
+    await flag(free.user_id, false);
+    expect(await isExternal(free)).toBe(false);
+  });
+
+  it('is external also where a former release did not write it down', async () => {
+    const [made, issued] = [await botToken(eve.client), await tokenOf(await account(inga), eve.client)];
+    await identity.db.query(`update users set external = false where id = any($1)`, [[made.user_id, issued.user_id]]);
+    for (const token of [made, issued]) {
+      expect(await resolve(identity, token.token)).toMatchObject({ holder: { external: true } });
+    }
+    expect(await sudo(identity, String(made.user_id))).toMatchObject({ external: true });
+  });
+});

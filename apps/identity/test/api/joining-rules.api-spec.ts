@@ -1,0 +1,204 @@
+import { inDays, maker } from '../support/groups-and-projects';
+import type { MadeGroup, MadeProject } from '../support/groups-and-projects';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
+
+let identity: IdentityApp;
+let owner: Person;
+const make = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity();
+  owner = await make.person();
+});
+afterAll(() => identity.close());
+
+type Where = `/api/v4/${'groups' | 'projects'}/${number}`;
+const groupAt = ({ id }: MadeGroup): Where => `/api/v4/groups/${id}`;
+const projectAt = ({ id }: MadeProject): Where => `/api/v4/projects/${id}`;
+const set = (group: MadeGroup, settings: object) => owner.client.put(groupAt(group)).send(settings).expect(200);
+const add = (where: Where, body: object, by = owner) =>
+  by.client.post(`${where}/members`).send({ access_level: 30, ...body });
+const usernames = async (where: Where) => {
+  const { body } = await owner.client.get(`${where}/members`);
+  return (body as { username: string }[]).map((member) => member.username).sort();
+};
+const LOCKED = { status: 405, body: { message: '405 Method Not Allowed' } };
+
+describe('a group with membership_lock', () => {
+  let top: MadeGroup;
+  let below: MadeGroup;
+  let project: MadeProject;
+  let early: Person;
+  beforeAll(async () => {
+    top = await make.group(owner, { visibility: 'public' });
+    below = await make.group(owner, { parent_id: top.id, visibility: 'public' });
+    project = await make.project(owner, { namespace_id: below.id, visibility: 'public' });
+    early = await make.person();
+    await make.join(projectAt(project), early, 30);
+    await set(top, { membership_lock: true });
+  });
+
+  it('lets nobody add members to projects in it and below it, administrators neither', async () => {
+    const direct = await make.project(owner, { namespace_id: top.id });
+    const bob = await make.person();
+    for (const where of [projectAt(project), projectAt(direct)]) {
+      expect(await add(where, { user_id: bob.id })).toMatchObject(LOCKED);
+      expect(await add(where, { username: `${bob.username},${early.username}` })).toMatchObject(LOCKED);
+      const asRoot = identity.root.post(`${where}/members`).send({ user_id: bob.id, access_level: 30 });
+      expect(await asRoot).toMatchObject(LOCKED);
+    }
+    expect(await usernames(projectAt(project))).toEqual([early.username]);
+  });
+
+  it('tells those who may not add members nothing of it', async () => {
+    expect(await add(projectAt(project), { user_id: owner.id }, early)).toMatchObject({
+      status: 403,
+      body: { message: '403 Forbidden' },
+    });
+  });
+
+  it('keeps the members that are there, who can be changed and removed', async () => {
+    const members = `${projectAt(project)}/members/${early.id}`;
+    const body = { access_level: 20, expires_at: inDays(9) };
+    expect(await owner.client.put(members).send(body)).toMatchObject({ status: 200, body: { access_level: 20 } });
+    await owner.client.delete(members).expect(204);
+    expect(await add(projectAt(project), { user_id: early.id })).toMatchObject(LOCKED);
+  });
+
+  it('lets people into the group itself and into groups below it', async () => {
+    for (const group of [top, below]) {
+      await add(groupAt(group), { user_id: (await make.person()).id }).expect(201);
+    }
+  });
+
+  it('takes no requests for its projects, and approves none', async () => {
+    const open = await make.group(owner, { visibility: 'public' });
+    const other = await make.project(owner, { namespace_id: open.id, visibility: 'public' });
+    const requests = `${projectAt(other)}/access_requests`;
+    const [ann, cid] = [await make.person(), await make.person()];
+    await ann.client.post(requests).expect(201);
+    await set(open, { membership_lock: true });
+    expect(await owner.client.put(`${requests}/${ann.id}/approve`)).toMatchObject(LOCKED);
+    await cid.client.post(requests).expect(403);
+    await set(open, { membership_lock: false });
+    await owner.client.put(`${requests}/${ann.id}/approve`).expect(201);
+  });
+
+  it('leaves tokens of its projects with their bots', async () => {
+    const made = owner.client
+      .post(`${projectAt(project)}/access_tokens`)
+      .send({ name: 'ci', scopes: ['api'], access_level: 30, expires_at: inDays(9) });
+    expect((await made).status).toBe(201);
+  });
+
+  it('does not reach projects of people', async () => {
+    const own = await make.project(owner);
+    await add(projectAt(own), { user_id: (await make.person()).id }).expect(201);
+  });
+});
+
+describe('a top-level group with allowed_email_domains_list', () => {
+  let top: MadeGroup;
+  let below: MadeGroup;
+  let project: MadeProject;
+  beforeAll(async () => {
+    top = await make.group(owner, { visibility: 'public' });
+    below = await make.group(owner, { parent_id: top.id, visibility: 'public' });
+    project = await make.project(owner, { namespace_id: below.id, visibility: 'public' });
+    await set(top, { allowed_email_domains_list: ' nest.example, @Colony.example' });
+  });
+  let serial = 0;
+  const personAt = (domain: string) => make.person({ email: `somebody-${++serial}@${domain}` });
+  const everywhere = () => [groupAt(top), groupAt(below), projectAt(project)];
+  const REFUSED = {
+    status: 400,
+    body: { message: { user: ['email does not match the allowed domains: nest.example, colony.example'] } },
+  };
+
+  it('lets in people whose primary address has one of the domains, whatever its case', async () => {
+    for (const where of everywhere()) {
+      for (const domain of ['nest.example', 'colony.example', 'NEST.Example']) {
+        await add(where, { user_id: (await personAt(domain)).id, access_level: 50 }).expect(201);
+      }
+    }
+  });
+
+  it('refuses everybody else, also for administrators, also below the domains', async () => {
+    for (const where of everywhere()) {
+      for (const domain of ['example.com', 'sub.nest.example', 'xnest.example']) {
+        const user_id = (await personAt(domain)).id;
+        expect(await add(where, { user_id })).toMatchObject(REFUSED);
+        const asRoot = identity.root.post(`${where}/members`).send({ user_id, access_level: 30 });
+        expect(await asRoot).toMatchObject(REFUSED);
+      }
+    }
+  });
+
+  it('names one domain as one', async () => {
+    const group = await make.group(owner, { visibility: 'public' });
+    await set(group, { allowed_email_domains_list: 'nest.example,' });
+    const { body } = await add(groupAt(group), { user_id: (await personAt('example.com')).id });
+    expect(body).toEqual({ message: { user: ['email does not match the allowed domain of nest.example'] } });
+  });
+
+  it('wants the address to be confirmed', async () => {
+    const ida = await personAt('nest.example');
+    await identity.db.query(`update users set confirmed_at = null where id = $1`, [ida.id]);
+    expect(await add(groupAt(top), { user_id: ida.id })).toMatchObject({
+      status: 400,
+      body: { message: { user: ['email is not a verified email'] } },
+    });
+  });
+
+  it('adds of several people those who fit', async () => {
+    const [fits, not] = [await personAt('nest.example'), await personAt('example.com')];
+    const response = await add(projectAt(project), { username: `${fits.username},${not.username}` });
+    const why = 'user email does not match the allowed domains: nest.example, colony.example';
+    expect(response).toMatchObject({ status: 400, body: { status: 'error', message: { [not.username]: why } } });
+    expect(await usernames(projectAt(project))).toEqual(expect.arrayContaining([fits.username]));
+  });
+
+  it('holds for the approval of requests', async () => {
+    const requests = `${projectAt(project)}/access_requests`;
+    const [fits, not] = [await personAt('nest.example'), await personAt('example.com')];
+    for (const asking of [fits, not]) await asking.client.post(requests).expect(201);
+    expect(await owner.client.put(`${requests}/${not.id}/approve`)).toMatchObject(REFUSED);
+    await owner.client.put(`${requests}/${fits.id}/approve`).expect(201);
+  });
+
+  it('lets in its own bots and service accounts, and no others', async () => {
+    const token = { name: 'ci', scopes: ['api'], access_level: 30, expires_at: inDays(9) };
+    const { body: bot }: { body: { user_id: number } } = await owner.client
+      .post(`${groupAt(top)}/access_tokens`)
+      .send(token)
+      .expect(201);
+    await add(projectAt(project), { user_id: bot.user_id }).expect(201);
+    const { body: own }: { body: { id: number } } = await owner.client
+      .post(`${groupAt(top)}/service_accounts`)
+      .expect(201);
+    await add(groupAt(below), { user_id: own.id }).expect(201);
+    const { body: foreign }: { body: { id: number } } = await identity.root
+      .post('/api/v4/service_accounts')
+      .expect(201);
+    expect(await add(groupAt(below), { user_id: foreign.id })).toMatchObject(REFUSED);
+  });
+
+  it('leaves alone those who are there, and people of invited groups', async () => {
+    const group = await make.group(owner, { visibility: 'public' });
+    const guest = await personAt('example.com');
+    await make.join(groupAt(group), guest, 10);
+    await set(group, { allowed_email_domains_list: 'nest.example' });
+    const change = owner.client.put(`${groupAt(group)}/members/${guest.id}`).send({ access_level: 20 });
+    expect((await change).status).toBe(200);
+    const invited = await make.group(owner, { visibility: 'public' });
+    const share = owner.client.post(`${groupAt(group)}/share`).send({ group_id: invited.id, group_access: 30 });
+    expect((await share).status).toBe(201);
+  });
+
+  it('is asked for of the top-level group alone', async () => {
+    const parent = await make.group(owner, { visibility: 'public' });
+    const child = await make.group(owner, { parent_id: parent.id, visibility: 'public' });
+    await set(child, { allowed_email_domains_list: 'nest.example' });
+    await add(groupAt(child), { user_id: (await personAt('example.com')).id }).expect(201);
+  });
+});

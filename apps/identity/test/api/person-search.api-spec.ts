@@ -1,0 +1,138 @@
+import type { Agent } from 'supertest';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
+import { maker } from '../support/groups-and-projects';
+import type { MadeGroup, MadeProject } from '../support/groups-and-projects';
+
+let identity: IdentityApp;
+let owner: Person;
+let open: Person;
+let both: Person;
+let shy: Person;
+let claims: Person;
+let home: MadeGroup;
+let work: MadeProject;
+const { person, group, project, join, unique } = maker(() => identity);
+
+/** Everybody of the cast belongs to the project, to its group, and has given it a star. */
+beforeAll(async () => {
+  identity = await startIdentity();
+  owner = await person();
+  home = await group(owner, { visibility: 'public' });
+  work = await project(owner, { namespace_id: home.id, visibility: 'public' });
+  const own = unique('open');
+  open = await identity.person(own, { public_email: `${own}@example.com` });
+  both = await person();
+  shy = await person({ private_profile: true });
+  claims = await person();
+  await address(both, 'both@work.example', true);
+  await identity.root.put(`/api/v4/users/${both.id}`).send({ public_email: 'both@work.example' }).expect(200);
+  await address(claims, 'claimed@example.com', false);
+  // An address that is shown, but not confirmed, comes from outside of the API only.
+  await identity.db.query(`update users set public_email = 'claimed@example.com' where id = $1`, [claims.id]);
+  for (const one of [open, both, shy, claims]) {
+    await join(`/api/v4/groups/${home.id}`, one, 20);
+    await join(`/api/v4/projects/${work.id}`, one, 30);
+    await one.client.post(`/api/v4/projects/${work.id}/star`).expect(201);
+  }
+});
+afterAll(() => identity.close());
+
+const address = (of: Person, email: string, isConfirmed: boolean) =>
+  identity.db.query(`insert into emails (user_id, email, confirmed_at) values ($1, $2, $3)`, [
+    of.id,
+    email,
+    isConfirmed ? new Date() : null,
+  ]);
+const primaryOf = ({ username }: Person) => `${username}@example.com`;
+
+interface Listed {
+  readonly id?: number;
+  readonly user?: { readonly id: number };
+}
+/** Every list that is searched by people; anonymous callers are asked about one username. */
+const LISTS: readonly [string, (text: string, about: Person) => [string, Record<string, string>]][] = [
+  ['users', (search, { username }) => ['users', { search, username }]],
+  ['users of a project', (search) => [`projects/${work.id}/users`, { search }]],
+  ['starrers', (search) => [`projects/${work.id}/starrers`, { search }]],
+  ['members of a group', (query) => [`groups/${home.id}/members`, { query }]],
+  ['all members of a group', (query) => [`groups/${home.id}/members/all`, { query }]],
+  ['members of a project', (query) => [`projects/${work.id}/members`, { query }]],
+  ['all members of a project', (query) => [`projects/${work.id}/members/all`, { query }]],
+];
+
+describe.each(LISTS)('searching %s', (list, request) => {
+  const isFound = async (client: Agent, text: string, about: Person): Promise<boolean> => {
+    const [path, query] = request(text, about);
+    const { body, headers } = await client.get(`/api/v4/${path}`).query(query).expect(200);
+    const ids = (body as Listed[]).map((row) => row.user?.id ?? row.id);
+    expect(headers['x-total']).toBe(String(ids.length));
+    return ids.includes(about.id);
+  };
+  const isForAnybody = !list.includes('members');
+
+  it('finds nobody by an address for anonymous callers', async () => {
+    const some: [string, Person][] = [
+      [primaryOf(open), open],
+      ['both@work.example', both],
+      [primaryOf(shy), shy],
+    ];
+    for (const [text, about] of isForAnybody ? some : []) {
+      expect([text, await isFound(identity.nobody, text, about)]).toEqual([text, false]);
+    }
+  });
+
+  it('finds people by a whole address that they show', async () => {
+    for (const client of [owner.client, shy.client]) {
+      expect(await isFound(client, primaryOf(open).toUpperCase(), open)).toBe(true);
+      expect(await isFound(client, 'both@work.example', both)).toBe(true);
+      expect(await isFound(client, 'both@work', both)).toBe(false);
+      expect(await isFound(client, open.username, open)).toBe(true);
+    }
+  });
+
+  it('finds nobody by an address that they do not show', async () => {
+    for (const client of [owner.client, both.client, claims.client]) {
+      for (const [text, about] of [
+        [primaryOf(both), both],
+        [primaryOf(claims), claims],
+        ['claimed@example.com', claims],
+        ['CLAIMED@example.com', claims],
+      ] as const) {
+        expect([text, await isFound(client, text, about)]).toEqual([text, false]);
+      }
+    }
+  });
+
+  it('finds everybody by their address for administrators', async () => {
+    for (const one of [open, both, claims]) expect(await isFound(identity.root, primaryOf(one), one)).toBe(true);
+  });
+});
+
+describe('searching for nothing', () => {
+  it('finds everybody, and an unknown address nobody', async () => {
+    const members = (query: string) => owner.client.get(`/api/v4/projects/${work.id}/members`).query({ query });
+    expect((await members('')).body).toHaveLength(4);
+    expect((await members('nobody@example.com')).body).toEqual([]);
+  });
+
+  it('costs by the number of people, and not by the length of the text', async () => {
+    await identity.db.query(
+      `insert into users (username, name, email) select 'n' || g, 'Name ' || g, 'n' || g || '@many.example'
+       from generate_series(1, 10000) g`,
+    );
+    const fastest = async (search: string): Promise<number> => {
+      let best = Infinity;
+      for (let tries = 0; tries < 3; tries += 1) {
+        const started = performance.now();
+        const { body } = await owner.client.get('/api/v4/users').query({ search }).expect(200);
+        expect(body).toEqual([]);
+        best = Math.min(best, performance.now() - started);
+      }
+      return best;
+    };
+    const short = await fastest('x'.repeat(10));
+    // It was 130 times as much, so a few callers could keep all others waiting.
+    expect(await fastest('x'.repeat(15_000))).toBeLessThan(short * 10 + 50);
+  });
+});

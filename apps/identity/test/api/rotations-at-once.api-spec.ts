@@ -1,0 +1,111 @@
+import { performance } from 'node:perf_hooks';
+import { untilBlocked } from '@rookery/testing';
+import type { Agent } from 'supertest';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
+import { maker } from '../support/groups-and-projects';
+import { resolve } from '../support/internal-calls';
+
+const AT_ONCE = 50;
+const CHECKS = 20;
+/** Units: milliseconds that somebody else's token check takes meanwhile, as a rule; after 1000 each is 503. */
+const QUICK_MS = 250;
+
+interface Token {
+  readonly id: number;
+  readonly user_id: number;
+  readonly token: string;
+}
+
+// The product's own pool: what this is about.
+let identity: IdentityApp;
+let owner: Person;
+const make = maker(() => identity);
+beforeAll(async () => {
+  identity = await startIdentity();
+  owner = await make.person();
+  // All connections stand: opening them is not what is measured.
+  await Promise.all(Array.from({ length: AT_ONCE }, () => resolve(identity, null)));
+});
+afterAll(() => identity.close());
+
+const wanted = { name: 'ci', scopes: ['api'] };
+const made = async (by: Agent, path: string) => (await by.post(path).send(wanted).expect(201)).body as Token;
+const holder = ({ id, user_id }: Token): Agent =>
+  identity.as({ userId: user_id, username: `holder${user_id}`, tokenId: id });
+const bot = ({ id, user_id }: Token): Agent =>
+  identity.as({ userId: user_id, username: `bot${user_id}`, isBot: true, tokenId: id });
+
+/** Each way to replace a token: makes one, and says who replaces it where. */
+const WAYS: Readonly<Record<string, () => Promise<{ token: Token; by: Agent; path: string }>>> = {
+  'a personal token': async () => {
+    const token = await made(identity.root, `/api/v4/users/${owner.id}/personal_access_tokens`);
+    return { token, by: owner.client, path: `/api/v4/personal_access_tokens/${token.id}/rotate` };
+  },
+  'a personal token by itself': async () => {
+    const token = await made(identity.root, `/api/v4/users/${owner.id}/personal_access_tokens`);
+    return { token, by: holder(token), path: '/api/v4/personal_access_tokens/self/rotate' };
+  },
+  'an impersonation token': async () => {
+    const token = await made(identity.root, `/api/v4/users/${owner.id}/impersonation_tokens`);
+    return { token, by: identity.root, path: `/api/v4/personal_access_tokens/${token.id}/rotate` };
+  },
+  'a token of a group': async () => {
+    const tokens = `/api/v4/groups/${(await make.group(owner)).id}/access_tokens`;
+    const token = await made(owner.client, tokens);
+    return { token, by: owner.client, path: `${tokens}/${token.id}/rotate` };
+  },
+  'a token of a project by itself': async () => {
+    const tokens = `/api/v4/projects/${(await make.project(owner)).id}/access_tokens`;
+    const token = await made(owner.client, tokens);
+    return { token, by: bot(token), path: `${tokens}/self/rotate` };
+  },
+  'a token of a service account': async () => {
+    const accounts = `/api/v4/groups/${(await make.group(owner)).id}/service_accounts`;
+    const { body: account } = await owner.client.post(accounts).send({}).expect(201);
+    const tokens = `${accounts}/${account.id}/personal_access_tokens`;
+    const token = await made(owner.client, tokens);
+    return { token, by: owner.client, path: `${tokens}/${token.id}/rotate` };
+  },
+};
+
+describe(`${AT_ONCE} rotations at once`, () => {
+  it.each(Object.keys(WAYS))('of %s: one succeeds, the others are refused, and nobody else waits', async (way) => {
+    const innocent = await made(identity.root, `/api/v4/users/${owner.id}/personal_access_tokens`);
+    const { token, by, path } = await WAYS[way]!();
+    // Whoever comes first is held up, and with them all who wait for the family.
+    const slow = await identity.db.alone('slow');
+    await slow.query('begin');
+    await slow.query('select id from access_tokens where id = $1 for update', [token.id]);
+    const rotations = Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        const { status, body } = await by.post(path).send({});
+        return { status, body: body as unknown };
+      }),
+    );
+    await untilBlocked((sql) => identity.db.query(sql), 2);
+    // As the gateway asks on behalf of those who come late.
+    const late = Array.from({ length: AT_ONCE }, () => resolve(identity, token.token, { rotating: true }));
+    const checks: number[] = [];
+    while (checks.length < CHECKS) {
+      const startedAt = performance.now();
+      expect(await resolve(identity, innocent.token)).toMatchObject({ outcome: 'valid' });
+      checks.push(performance.now() - startedAt);
+    }
+    await slow.query('rollback');
+    await slow.end();
+    await Promise.all(late);
+    const answers = await rotations;
+    const refusals = answers.filter(({ status }) => status !== 200);
+    expect(refusals).toHaveLength(AT_ONCE - 1);
+    for (const refusal of refusals) {
+      expect(refusal).toEqual({ status: 400, body: { message: '400 Bad request - Token already revoked' } });
+    }
+    expect(checks.sort((a, b) => a - b)[CHECKS / 2]).toBeLessThan(QUICK_MS);
+    const [left] = await identity.db.query<{ count: number }>(
+      `select count(*)::int as count from access_tokens where family_id = $1 and not revoked`,
+      [token.id],
+    );
+    expect(left!.count).toBe(0);
+  });
+});

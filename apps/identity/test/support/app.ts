@@ -1,0 +1,75 @@
+import type { SignedInViewer } from '@rookery/kernel';
+import { jobSettings } from '@rookery/jobs';
+import { messagingSettings } from '@rookery/messaging';
+import { Database, databaseSettingsFor } from '@rookery/persistence';
+import { aViewer, anonymousViewer, startTestApp, testDatabase } from '@rookery/testing';
+import type { TestApp } from '@rookery/testing';
+import type { Agent } from 'supertest';
+import { Bootstrap } from '../../src/bootstrap/bootstrap.command';
+import { bootstrapSettings } from '../../src/bootstrap/bootstrap.config';
+import { migrations } from '../../src/database';
+import { identitySettings } from '../../src/identity.config';
+import { IdentityModule } from '../../src/identity.module';
+
+export const ROOT_TOKEN = 'glpat-rootrootrootrootroot';
+
+/** The identity service on a database of its own, with `root`, and people made through its API. */
+export interface IdentityApp {
+  readonly app: TestApp;
+  readonly root: Agent;
+  readonly nobody: Agent;
+  readonly db: Database;
+  readonly databaseUrl: string;
+  /** Makes a person and gives their client. */
+  person(username: string, over?: Readonly<Record<string, unknown>>): Promise<Person>;
+  as(viewer: Partial<SignedInViewer>): Agent;
+  close(): Promise<void>;
+}
+export interface Person {
+  readonly id: number;
+  readonly username: string;
+  readonly namespaceId: number;
+  readonly client: Agent;
+}
+
+export async function startIdentity(env: Readonly<Record<string, string>> = {}): Promise<IdentityApp> {
+  const database = await testDatabase('identity', migrations);
+  const app = await startTestApp({
+    service: 'identity',
+    module: IdentityModule,
+    settings: [databaseSettingsFor('identity'), messagingSettings, jobSettings, identitySettings, bootstrapSettings],
+    databaseUrl: database.url,
+    env: { ROOKERY_ROOT_TOKEN: ROOT_TOKEN, ...env },
+  });
+  await app.get(Bootstrap).run();
+  const root = app.as(aViewer({ userId: 1, username: 'root', isAdmin: true, scopes: ['api', 'sudo'] }));
+  const person = async (username: string, over: Readonly<Record<string, unknown>> = {}): Promise<Person> => {
+    const body = {
+      username,
+      name: `Name of ${username}`,
+      email: `${username}@example.com`,
+      password: 'correct horse',
+      ...over,
+    };
+    const { body: made }: { body: { id: number; namespace_id: number } } = await root
+      .post('/api/v4/users')
+      .send(body)
+      .expect(201);
+    const isExternal = over['external'] === true;
+    const client = app.as(aViewer({ userId: made.id, username, isAdmin: over['admin'] === true, isExternal }));
+    return { id: made.id, username, namespaceId: made.namespace_id, client };
+  };
+  return {
+    app,
+    root,
+    nobody: app.as(anonymousViewer()),
+    db: app.get(Database),
+    databaseUrl: database.url,
+    person,
+    as: (viewer) => app.as(aViewer(viewer)),
+    close: async () => {
+      await app.close();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import { eventWorker, messagingSettings } from '@rookery/messaging';
+import { databaseSettingsFor } from '@rookery/persistence';
+import { background } from '@rookery/testing';
+import { migrations } from '../../src/database';
+import { ImportModule } from '../../src/import.module';
+
+background({
+  service: 'import',
+  module: ImportModule,
+  settings: [databaseSettingsFor('import'), messagingSettings],
+  migrations,
+  worker: eventWorker,
+  everywhere: ['libs/directory/src/applier-loop.ts', 'libs/directory/src/identity-client.ts'],
+  inWorkers: ['libs/messaging/src/broker.ts'],
+});

@@ -1,0 +1,116 @@
+import { plain } from '@rookery/kernel';
+import { fieldsOf, Flag, Int, picked, presenter, shownPlainFields, Text, text, withPlainFields } from './index';
+import type { PresentContext } from './index';
+import { ParamsPlan } from './params-plan';
+
+const FIELDS = plain.table({
+  level: plain.oneOf(['low', 'high'], { column: true }),
+  is_high: plain.switch('level', { on: 'high', off: 'low', shownAsDeprecated: true }),
+  loud: plain.flag({ default: true, alias: 'noisy', about: 'Heard.' }),
+  depth: plain.int({ default: null, nullable: true, min: 1, settable: 'later', deprecated: 'level' }),
+  names: plain.texts({ default: [], max: 2, in: 'detail', shown: 'owners' }),
+  format: plain.text({ default: 'v1', settable: 'never' }),
+  secret: plain.text({ default: '', shown: false }),
+  rules: plain.hash<{ a: number }, { a?: number }>()({ default: { a: 1 }, in: 'detail' }),
+});
+
+class Rules {
+  @Int({ optional: true }) a?: number;
+}
+class Basics {
+  @Text() title: string;
+}
+class CreateThing extends withPlainFields(Basics, FIELDS, { when: 'always', hashes: { rules: () => Rules } }) {
+  @Flag({ default: false }) silent: boolean;
+}
+class UpdateThing extends withPlainFields(CreateThing, FIELDS, { when: 'later' }) {}
+
+describe('parameters', () => {
+  it('stand between those before and those after, in the order of the table', () => {
+    const names = ['title', 'level', 'is_high', 'loud', 'names', 'secret', 'rules', 'silent'];
+    expect(fieldsOf(CreateThing).map((field) => field.name)).toEqual(names);
+    expect(fieldsOf(UpdateThing).map((field) => field.name)).toEqual([...names, 'depth']);
+  });
+
+  it('are read as others are', () => {
+    const body = { title: 'x', noisy: 'false', names: ['a'], rules: { a: '3', b: 1 }, is_high: 1, format: 'v2' };
+    const read: CreateThing = new ParamsPlan(CreateThing).read({ path: {}, query: {}, files: {}, body });
+    expect({ ...read }).toEqual({
+      title: 'x',
+      loud: false,
+      names: ['a'],
+      rules: { a: 3 },
+      is_high: true,
+      silent: false,
+    });
+    const level: 'low' | 'high' | undefined = read.level;
+    expect(level).toBeUndefined();
+  });
+
+  it('are judged as others are', () => {
+    const plan = new ParamsPlan(UpdateThing);
+    const body = { title: 'x', level: 'middle', loud: 'x', depth: 0, names: ['a', 'b', 'c'] };
+    expect(() => plan.read({ path: {}, query: {}, files: {}, body })).toThrow(
+      expect.objectContaining({
+        problems: [
+          'level does not have a valid value',
+          'loud is invalid',
+          'names has too many items (maximum is 2)',
+          'depth does not have a valid value',
+        ],
+      }),
+    );
+  });
+
+  it('need the class that reads a hash', () => {
+    // @ts-expect-error another class
+    withPlainFields(Basics, FIELDS, { when: 'always', hashes: { rules: () => Basics } });
+    expect(() => withPlainFields(Basics, FIELDS, { when: 'always' })).toThrow('no class that reads it');
+  });
+});
+
+interface Thing {
+  readonly title: string;
+  readonly level: 'low' | 'high';
+  readonly owned: boolean;
+  readonly settings: { loud?: boolean; depth?: number | null; names?: string[] };
+}
+const list = shownPlainFields<Thing>()(FIELDS, 'list', {});
+const thing = presenter<Thing>('Thing').fields({
+  ...picked(list, 'format', 'is_high'),
+  title: [text, (one) => one.title],
+  ...list,
+});
+const detail = thing
+  .extend<Thing>('ThingDetail')
+  .fields(shownPlainFields<Thing>()(FIELDS, 'detail', { owners: (one) => one.owned }));
+// @ts-expect-error nobody says who the owners are
+shownPlainFields<Thing>()(FIELDS, 'detail', {});
+// @ts-expect-error the row lacks a column
+shownPlainFields<Omit<Thing, 'level'>>()(FIELDS, 'list', {});
+
+describe('what is shown', () => {
+  const context = {} as PresentContext;
+  const row: Thing = { title: 'x', level: 'high', owned: false, settings: { loud: false } };
+
+  it('is stored or the default, in the places that were picked and else in the order of the table', async () => {
+    const shown = { format: 'v1', is_high: true, title: 'x', level: 'high', loud: false, depth: null };
+    expect(await thing.one(row, context)).toBe(JSON.stringify(shown));
+    expect(await detail.one(row, context)).toBe(JSON.stringify({ ...shown, rules: { a: 1 } }));
+  });
+
+  it('is shown to whom it is meant for', async () => {
+    const text = await detail.one({ ...row, owned: true, settings: { names: ['a'] } }, context);
+    expect(JSON.parse(text)).toMatchObject({ loud: true, names: ['a'] });
+  });
+
+  it('is documented', () => {
+    const { properties } = detail.schema as { properties: Record<string, unknown> };
+    expect(properties).toMatchObject({
+      is_high: { type: 'boolean', description: 'Deprecated: use level.', deprecated: true },
+      depth: { type: ['integer', 'null'], deprecated: true },
+      names: { type: 'array', items: { type: 'string' } },
+    });
+    expect(properties).not.toHaveProperty('secret');
+  });
+});

@@ -1,0 +1,156 @@
+import type {
+  PlainColumns,
+  PlainField,
+  PlainInput,
+  PlainSettings,
+  PlainSwitch,
+  PlainTable,
+  WhenSettable,
+} from '@rookery/kernel';
+import { plainDefaults } from '@rookery/kernel';
+import type { FieldCommon } from './field-typing';
+import { any, bool, int, list, nullable, text } from './field-types';
+import type { FieldType } from './field-types';
+import { field } from './fields';
+import type { FieldForm } from './fields';
+import type { FieldOptions, Fields } from './presenter';
+
+type ParamsOf<P> = new () => P;
+
+/** Which fields of a table a parameter class takes. Shape: `hashes` are the classes that read its hashes. */
+export interface PlainParams<T, When> {
+  readonly when: When;
+  readonly hashes?: {
+    readonly [K in keyof T as T[K] extends { readonly kind: 'hash' } ? K : never]: () => ParamsOf<
+      NonNullable<PlainInput<T, WhenSettable>[K & keyof PlainInput<T, WhenSettable>]>
+    >;
+  };
+}
+
+/**
+ * A parameter class that goes on from another with the plain fields of a noun, all of them optional:
+ * `class ProjectFields extends withPlainFields(ProjectBasics, PROJECT_FIELDS, { when: 'always' }) {}`.
+ */
+export function withPlainFields<B extends object, T extends PlainTable, When extends WhenSettable>(
+  base: ParamsOf<B>,
+  table: T,
+  { when, hashes }: PlainParams<T, When>,
+): ParamsOf<B & PlainInput<T, When>> {
+  const classes: Readonly<Record<string, () => ParamsOf<object>>> = { ...hashes };
+  class WithPlainFields extends (base as ParamsOf<object>) {}
+  for (const [name, row] of Object.entries(table)) {
+    const isSwitch = row.kind === 'switch';
+    if ((isSwitch ? 'always' : (row.options.settable ?? 'always')) !== when) continue;
+    const form: FieldForm = isSwitch ? { kind: 'flag' } : formOf(row, classes[name]);
+    field(form, isSwitch ? { optional: true, deprecated: row.of } : commonOf(row))(WithPlainFields.prototype, name);
+  }
+  return WithPlainFields as ParamsOf<B & PlainInput<T, When>>;
+}
+
+function commonOf({ options: { nullable, alias, about, deprecated } }: PlainField): FieldCommon<unknown> {
+  return {
+    optional: true,
+    ...(nullable === undefined ? {} : { nullable }),
+    ...(alias === undefined ? {} : { alias }),
+    ...(about === undefined ? {} : { about }),
+    ...(deprecated === undefined ? {} : { deprecated }),
+  };
+}
+
+function formOf({ kind, options, values, items }: PlainField, hash: (() => ParamsOf<object>) | undefined): FieldForm {
+  const { min, max } = options;
+  switch (kind) {
+    case 'flag':
+      return { kind };
+    case 'int':
+      return { kind, ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
+    case 'text':
+      return { kind, refuseBlank: false };
+    case 'oneOf':
+      return { kind, values: values ?? [] };
+    case 'list':
+      return { kind, of: items ?? 'text', max: max ?? 1000, splitItems: items === 'int', refuseEmpty: false };
+    case 'hash':
+      if (!hash) throw new Error('a plain field that is a hash has no class that reads it');
+      return { kind: 'group', of: hash };
+  }
+}
+
+/** Where fields are shown: also in lists, or only where the thing is answered alone. */
+type Place = 'list' | 'detail';
+type ShownAt<F, At extends Place> = F extends { readonly options: infer O }
+  ? O extends { readonly shown: false }
+    ? false
+    : (O extends { readonly in: 'detail' } ? 'detail' : 'list') extends At
+      ? true
+      : false
+  : At extends 'list'
+    ? true
+    : false;
+type ShownNames<T, At extends Place> = { [K in keyof T]: ShownAt<T[K], At> extends true ? K : never }[keyof T] & string;
+type Audiences<T, At extends Place> = {
+  [K in ShownNames<T, At>]: T[K] extends { readonly options: { readonly shown: infer To extends string } } ? To : never;
+}[ShownNames<T, At>];
+
+type ShownField<Row> = readonly [FieldType<never>, (row: Row) => unknown, FieldOptions<Row, undefined>];
+type When<Row> = NonNullable<FieldOptions<Row, undefined>['when']>;
+
+/** A row that has what a table of plain fields says. */
+export type PlainRow<T> = Readonly<PlainColumns<T>> & { readonly settings: Partial<PlainSettings<T>> };
+
+/**
+ * How plain fields are shown: settings as they are stored or else by their defaults, switches as they stand. To be
+ * spread among the fields of a presenter; a field that was named before keeps its earlier place.
+ * Shape: `shownPlainFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: administers })`; the last part says who
+ * belongs to whom the table names as `shown`.
+ */
+export function shownPlainFields<Row>() {
+  return <T extends PlainTable, At extends Place>(
+    table: Row extends PlainRow<T> ? T : never,
+    at: At,
+    audiences: { readonly [To in Audiences<T, At>]: When<Row> },
+  ): Fields<Row, undefined, Record<ShownNames<T, At>, unknown>> => {
+    const conditions: Readonly<Record<string, When<Row>>> = audiences;
+    const valueOf = valuesOf<Row>(table);
+    const fields: Record<string, ShownField<Row>> = {};
+    for (const [name, row] of Object.entries<PlainField | PlainSwitch>(table)) {
+      if (row.kind === 'switch') {
+        if (at === 'list') fields[name] = shownSwitch(row, valueOf(row.of));
+        continue;
+      }
+      const { shown, in: place = 'list', deprecated } = row.options;
+      if (shown === false || place !== at) continue;
+      const when = shown === undefined ? {} : { when: conditions[shown]! };
+      fields[name] = [typeOf(row), valueOf(name), { ...when, ...(deprecated === undefined ? {} : { deprecated }) }];
+    }
+    // Names are those of the table; a loop over them loses that.
+    return fields as unknown as Fields<Row, undefined, Record<ShownNames<T, At>, unknown>>;
+  };
+}
+
+/** The value of a column, or of a setting, stored or not. */
+function valuesOf<Row>(table: PlainTable): (name: string) => (row: Row) => unknown {
+  const defaults: ReadonlyMap<string, unknown> = new Map(Object.entries(plainDefaults(table)));
+  return (name) => {
+    if (!defaults.has(name)) return (row) => (row as Readonly<Record<string, unknown>>)[name];
+    return (row) => (row as { settings: Readonly<Record<string, unknown>> }).settings[name] ?? defaults.get(name);
+  };
+}
+
+/** These of the fields, for a place of their own. */
+export function picked<F extends object, N extends keyof F>(fields: F, ...names: readonly N[]): Pick<F, N> {
+  return Object.fromEntries(names.map((name) => [name, fields[name]])) as Pick<F, N>;
+}
+
+function shownSwitch<Row>(
+  { of, off, shownAsDeprecated }: PlainSwitch,
+  valueOf: (row: Row) => unknown,
+): ShownField<Row> {
+  return [bool, (row: Row) => valueOf(row) !== off, shownAsDeprecated ? { deprecated: of } : {}];
+}
+
+function typeOf({ kind, items, options }: PlainField): FieldType<never> {
+  const types = { flag: bool, int, text, oneOf: text, list: items === 'int' ? list(int) : list(text), hash: any };
+  const type: FieldType<never> = types[kind];
+  return options.nullable ? nullable(type) : type;
+}

@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { DeadLetters, Work } from '@rookery/persistence';
+import type { LetterRow, Tx } from '@rookery/persistence';
+import type { Logger } from '@rookery/platform';
+import { JobHandlers } from './job-handlers';
+import { JobRecords } from './job-records';
+import { isSuperseded, putIntoQueue, takeOutOfQueue, usedUpJobs } from './queue';
+
+/** A job of the queue, as far as its end matters. */
+export interface EndedJob {
+  readonly id: number;
+  readonly name: string;
+  readonly key: string | null;
+  readonly attempts: number;
+}
+
+/** What becomes of jobs that have no try left: a dead letter, which an operator replays or discards. Source: ADR 0160. */
+@Injectable()
+export class DeadJobs {
+  constructor(
+    private readonly work: Work,
+    private readonly records: JobRecords,
+    private readonly letters: DeadLetters,
+    private readonly handlers: JobHandlers,
+  ) {}
+
+  async bury(tx: Tx, job: EndedJob, body: string, error: unknown): Promise<void> {
+    const key = job.key ?? String(job.id);
+    await this.letters.buryJob(tx, { job: job.name, key, jobId: job.id, body, attempts: job.attempts }, error);
+    await this.records.settle(job.id, 'dead', tx);
+  }
+
+  /** Buries jobs whose last try had no chance to say so: their worker died. Answers their names. */
+  async buryUsedUp(): Promise<string[]> {
+    return this.work.run(async (tx) => {
+      const names: string[] = [];
+      for (const row of await usedUpJobs(tx)) {
+        const superseded = this.hasKey(row.task_identifier) && (await isSuperseded(tx, row.id));
+        const body = await takeOutOfQueue(tx, row.id);
+        if (body === null) continue;
+        if (superseded) {
+          await this.records.settle(row.id, 'cancelled', tx);
+          continue;
+        }
+        const job = { id: row.id, name: row.task_identifier, key: row.key, attempts: row.attempts };
+        await this.bury(tx, job, body, row.last_error ?? 'its worker died');
+        names.push(job.name);
+      }
+      return names;
+    });
+  }
+
+  /** Puts jobs back into the queue that an operator asked for; from then on they have all their tries. */
+  async replay(logger: Logger, isStopping: () => boolean): Promise<void> {
+    await this.letters.replay({
+      kind: 'job',
+      isStopping,
+      use: (tx, letter) => this.revive(tx, letter),
+      told: ({ id, ...outcome }) => {
+        if ('failed' in outcome) logger.warn({ deadLetterId: id, err: outcome.failed }, 'a job could not be replayed');
+        else logger.info({ deadLetterId: id }, 'a dead job was put back into the queue');
+      },
+    });
+  }
+
+  private async revive(tx: Tx, letter: LetterRow): Promise<void> {
+    const { definition } = this.handlers.of(letter.effect);
+    const queuedId = await putIntoQueue(tx, definition, JSON.parse(letter.body));
+    await this.records.revive(tx, Number(letter.headers['job_id']), queuedId);
+  }
+
+  private hasKey(name: string): boolean {
+    return this.handlers.all().get(name)?.definition.isKeyed ?? false;
+  }
+}

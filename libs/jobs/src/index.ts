@@ -1,0 +1,10 @@
+export { defineJob, Job } from './job';
+export type { CronLine, Ending, JobDefinition, JobRun } from './job';
+export { Jobs } from './jobs';
+export type { JobState, JobStatus } from './job-records';
+export { JobsModule } from './jobs.module';
+export { JobWorker } from './job-worker';
+export { withJobs } from './job-step';
+export { jobMigrations } from './jobs.migrations';
+export { jobSettings } from './jobs.config';
+export { jobEntities } from './jobs.entities';

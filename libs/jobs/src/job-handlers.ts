@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { DiscoveryService, MetadataScanner, ModuleRef } from '@nestjs/core';
+import type { SettingsDefinition, SettingsOf } from '@rookery/platform';
+import { JOB } from './job';
+import type { JobDefinition, JobMark, JobRunWith } from './job';
+
+/** A method that carries out a job. */
+export interface JobHandler {
+  readonly definition: JobDefinition;
+  /** Five fields; null when time does not ask for it. */
+  readonly cron: string | null;
+  call(run: JobRunWith): Promise<void>;
+}
+
+/** The methods with `@Job` among the providers of the service. */
+@Injectable()
+export class JobHandlers {
+  private found: ReadonlyMap<string, JobHandler> | null = null;
+
+  constructor(
+    private readonly providers: DiscoveryService,
+    private readonly methods: MetadataScanner,
+    private readonly module: ModuleRef,
+  ) {}
+
+  /** Errors: a plain Error when two methods carry out jobs of one name. */
+  all(): ReadonlyMap<string, JobHandler> {
+    return (this.found ??= this.collect());
+  }
+
+  /** Errors: a plain Error for a job that no provider of this service carries out. */
+  of(name: string): JobHandler {
+    const handler = this.all().get(name);
+    if (!handler) throw new Error(`nobody carries out the job ${name}`);
+    return handler;
+  }
+
+  private collect(): ReadonlyMap<string, JobHandler> {
+    const handlers = new Map<string, JobHandler>();
+    const instances = new Set(this.providers.getProviders().map(({ instance }) => instance as unknown));
+    for (const instance of instances) {
+      if (typeof instance !== 'object' || instance === null) continue;
+      for (const method of this.methods.getAllMethodNames(Object.getPrototypeOf(instance) as object)) {
+        const handler = this.handlerOf(instance as Methods, method);
+        if (!handler) continue;
+        const { name } = handler.definition;
+        if (handlers.has(name)) throw new Error(`two methods carry out the job ${name}`);
+        handlers.set(name, handler);
+      }
+    }
+    return handlers;
+  }
+
+  private handlerOf(instance: Methods, method: string): JobHandler | null {
+    const carried = instance[method];
+    const mark = typeof carried === 'function' ? (Reflect.getMetadata(JOB, carried) as JobMark | undefined) : undefined;
+    if (!mark) return null;
+    const { definition, cron } = mark;
+    const read = <D extends SettingsDefinition>(wanted: D): SettingsOf<D> =>
+      this.module.get<SettingsOf<D>>(wanted.token, { strict: false });
+    return {
+      definition,
+      cron: typeof cron === 'function' ? cron(read) : cron,
+      call: async (run) => void (await instance[method]!(run)),
+    };
+  }
+}
+
+type Methods = Record<string, ((run: JobRunWith) => Promise<unknown>) | undefined>;

@@ -1,0 +1,134 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Work } from '@rookery/persistence';
+import { LOGGER, Metrics } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
+import { DeadJobs } from './dead-jobs';
+import type { EndedJob } from './dead-jobs';
+import { checkParams } from './job';
+import type { JobHandler } from './job-handlers';
+import { JobRecords } from './job-records';
+import { isSuperseded } from './queue';
+
+/** A try that the queue hands out. */
+export interface Try extends EndedJob {
+  readonly maxAttempts: number;
+  readonly dueAt: Date;
+  readonly params: unknown;
+}
+
+/** Why a running try is told to end. */
+export type Interruption = 'cancelled' | 'ending' | 'lost';
+
+/** What a job's signal carries. */
+export class Interrupted extends Error {
+  constructor(readonly why: Interruption) {
+    super(`the job was told to end: ${why}`);
+    this.name = 'Interrupted';
+  }
+}
+
+/** Units: seconds. Jobs take moments or an hour. */
+const BUCKETS = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3600];
+
+/** Carries out one try after the other and notes how each ended. Source: ADR 0160. */
+@Injectable()
+export class JobRunner {
+  private readonly running = new Map<number, AbortController>();
+  private readonly brokenOff: Try[] = [];
+  private readonly counters;
+
+  constructor(
+    private readonly work: Work,
+    private readonly records: JobRecords,
+    private readonly dead: DeadJobs,
+    metrics: Metrics,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.counters = {
+      done: () => metrics.counter('rookery_jobs_done_total', 'Jobs that were carried out.', ['job']),
+      failed: () => metrics.counter('rookery_jobs_failed_total', 'Failed tries of a job.', ['job']),
+      dead: () => metrics.counter('rookery_jobs_dead_total', 'Jobs given to an operator.', ['job']),
+      seconds: () => metrics.histogram('rookery_job_duration_seconds', 'One try of a job.', ['job'], BUCKETS),
+    };
+  }
+
+  /** The queue's ids of jobs that run in this process. */
+  get runningIds(): number[] {
+    return [...this.running.keys()];
+  }
+
+  /** Tells running jobs to end, all or those of these ids. */
+  interrupt(why: Interruption, ids: readonly number[] = this.runningIds): void {
+    for (const id of ids) this.running.get(id)?.abort(new Interrupted(why));
+  }
+
+  /** Tries that the end of the process broke off, each told once. */
+  takeBrokenOff(): Try[] {
+    return this.brokenOff.splice(0);
+  }
+
+  /** Errors: what the job threw, when it shall be tried again. */
+  async carryOut(handler: JobHandler, job: Try): Promise<void> {
+    const record = await this.records.begin(job.id, job.attempts);
+    if (record?.cancelled) return this.records.settle(job.id, 'cancelled');
+    const controller = new AbortController();
+    this.running.set(job.id, controller);
+    const startedAt = performance.now();
+    try {
+      await this.call(handler, job, controller.signal);
+      if (record) await this.records.settle(job.id, 'done');
+      this.counters.done().inc({ job: job.name });
+    } catch (error) {
+      const { reason } = controller.signal as { reason: unknown };
+      if (reason instanceof Interrupted) await this.interrupted(job, reason.why, error);
+      else await this.failed(handler, job, error);
+    } finally {
+      this.running.delete(job.id);
+      this.counters.seconds().observe({ job: job.name }, (performance.now() - startedAt) / 1000);
+    }
+  }
+
+  private async call({ definition, call }: JobHandler, job: Try, signal: AbortSignal): Promise<void> {
+    checkParams(definition, job.params);
+    await call({
+      params: job.params,
+      attempt: job.attempts,
+      dueAt: job.dueAt,
+      signal,
+      progress: (done, total = null, note = null) => this.records.advance(job.id, done, total, note),
+    });
+  }
+
+  private async interrupted(job: Try, why: Interruption, error: unknown): Promise<void> {
+    if (why === 'cancelled') return this.records.settle(job.id, 'cancelled');
+    if (why === 'ending') {
+      this.brokenOff.push(job);
+      await this.records.settle(job.id, 'waiting');
+    }
+    throw error;
+  }
+
+  private async failed({ definition }: JobHandler, job: Try, error: unknown): Promise<void> {
+    const facts = { job: job.name, jobId: job.id, attempt: job.attempts, err: error };
+    this.counters.failed().inc({ job: job.name });
+    const outcome = await this.work.run(async (tx) => {
+      if (definition.isKeyed && (await isSuperseded(tx, job.id))) {
+        await this.records.settle(job.id, 'cancelled', tx);
+        return 'superseded';
+      }
+      if (job.attempts >= job.maxAttempts) {
+        await this.dead.bury(tx, job, JSON.stringify(job.params), error);
+        return 'dead';
+      }
+      await this.records.settle(job.id, 'waiting', tx);
+      return 'again';
+    });
+    if (outcome === 'superseded') return this.logger.warn(facts, 'a job failed; another of its key does its work');
+    if (outcome === 'again') {
+      this.logger.warn(facts, 'a job failed and will be tried again');
+      throw error;
+    }
+    this.logger.error(facts, 'a job failed for the last time: dead letter');
+    this.counters.dead().inc({ job: job.name });
+  }
+}

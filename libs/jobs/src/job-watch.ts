@@ -1,0 +1,149 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { prepared } from '@rookery/persistence';
+import type { Database, Work } from '@rookery/persistence';
+import type { Logger } from '@rookery/platform';
+import type { DeadJobs } from './dead-jobs';
+import type { JobRecords } from './job-records';
+import type { JobRunner } from './job-runner';
+import type { JobSettings } from './jobs.config';
+import { unlockWorkers } from './queue';
+
+/** Units: milliseconds. */
+const TIDY_EVERY_MS = 3_600_000;
+
+/** All that a round asks, in one round trip. $1 worker, $2 milliseconds, $3 the queue's ids of what runs here. */
+const look = prepared(
+  'jobs_watch',
+  `with alive as (
+     insert into background_workers (id, seen_at) values ($1, now())
+     on conflict (id) do update set seen_at = excluded.seen_at returning xmax = 0 as is_new)
+   select (select is_new from alive) as is_new,
+     exists (select 1 from background_workers where seen_at < now() - $2::int * interval '1 millisecond') as has_lost,
+     exists (select 1 from dead_letters where kind = 'job' and state = 'replaying') as has_replays,
+     array(select queued_id from background_jobs
+       where queued_id = any($3::bigint[]) and state = 'running' and cancel_asked_at is not null) as cancelled`,
+);
+const dropLost = prepared(
+  'jobs_watch_drop_lost',
+  `delete from background_workers where seen_at < now() - $1::int * interval '1 millisecond' returning id`,
+);
+const leave = prepared('jobs_watch_leave', `delete from background_workers where id = $1`);
+
+interface Seen {
+  readonly is_new: boolean;
+  readonly has_lost: boolean;
+  readonly has_replays: boolean;
+  readonly cancelled: number[];
+}
+
+export interface WatchParts {
+  readonly database: Database;
+  readonly work: Work;
+  readonly records: JobRecords;
+  readonly runner: JobRunner;
+  readonly dead: DeadJobs;
+  readonly settings: JobSettings;
+  readonly logger: Logger;
+}
+
+/**
+ * Says that this worker lives, and looks after what the queue alone does not: jobs of workers that are gone, cancelled
+ * ones, dead ones to replay.
+ * Shape: a worker is gone when it was not heard of for `lostAfterMs`. Only who was heard of for that long itself may say
+ * so: after the database was away, nobody was heard of. Source: ADR 0160.
+ */
+export class JobWatch {
+  private readonly stopping = new AbortController();
+  private running: Promise<void> | null = null;
+  private workerId: string | null = null;
+  private heardSince: number | null = null;
+  private heardAt = 0;
+  private tidyAt = 0;
+
+  constructor(private readonly parts: WatchParts) {}
+
+  /** A worker of the queue is about to take jobs; it is known before the first. */
+  async enter(workerId: string): Promise<void> {
+    if (this.workerId === workerId) return;
+    this.workerId = workerId;
+    this.heardSince = null;
+    await this.look(workerId);
+    this.running ??= this.loop();
+  }
+
+  /** Gives back what this worker still holds. */
+  async leave(): Promise<void> {
+    const { workerId } = this;
+    this.workerId = null;
+    if (workerId === null) return;
+    await this.parts.work.run(async (tx) => {
+      await unlockWorkers(tx, [workerId]);
+      await tx.prepared(leave, [workerId]);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  private async loop(): Promise<void> {
+    const { settings, logger } = this.parts;
+    while (!this.stopping.signal.aborted) {
+      try {
+        if (this.workerId !== null) await this.round(this.workerId);
+      } catch (error) {
+        logger.warn({ err: error }, 'jobs could not be watched');
+      }
+      await pause(settings.watchMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  private async round(workerId: string): Promise<void> {
+    const { runner, dead, logger, settings } = this.parts;
+    const seen = await this.look(workerId);
+    if (seen.is_new && this.heardSince !== null) {
+      // Others took this worker for gone, and what it runs may run there by now.
+      this.heardSince = null;
+      logger.error({ workerId }, 'this worker was taken for gone: its jobs are broken off');
+      runner.interrupt('lost');
+    }
+    const now = Date.now();
+    if (now - this.heardAt > settings.lostAfterMs / 2) this.heardSince = null;
+    this.heardSince ??= now;
+    this.heardAt = now;
+    runner.interrupt('cancelled', seen.cancelled);
+    if (seen.has_replays) await dead.replay(logger, () => this.stopping.signal.aborted);
+    if (seen.has_lost && now - this.heardSince >= settings.lostAfterMs) await this.takeOver();
+    if (now >= this.tidyAt) await this.tidy();
+  }
+
+  private async look(workerId: string): Promise<Seen> {
+    const { database, runner, settings } = this.parts;
+    const [seen] = await database.prepared<Seen>(look, [workerId, settings.lostAfterMs, runner.runningIds]);
+    return seen!;
+  }
+
+  private async takeOver(): Promise<void> {
+    const { work, logger, settings } = this.parts;
+    const lost = await work.run(async (tx) => {
+      const rows = await tx.prepared<{ id: string }>(dropLost, [settings.lostAfterMs]);
+      const ids = rows.map((row) => row.id);
+      if (ids.length > 0) await unlockWorkers(tx, ids);
+      return ids;
+    });
+    if (lost.length > 0) logger.warn({ workers: lost }, 'workers are gone: others take their jobs');
+    await this.buryUsedUp();
+  }
+
+  private async tidy(): Promise<void> {
+    await this.buryUsedUp();
+    await this.parts.records.forget(this.parts.settings.retentionDays);
+    this.tidyAt = Date.now() + TIDY_EVERY_MS;
+  }
+
+  private async buryUsedUp(): Promise<void> {
+    const names = await this.parts.dead.buryUsedUp();
+    if (names.length > 0) this.parts.logger.error({ jobs: names }, 'jobs lost their last try: dead letters');
+  }
+}

@@ -1,0 +1,112 @@
+import type { Logger } from '@rookery/platform';
+import type { Job, Runner, TaskList } from 'graphile-worker';
+import type { Pool } from 'pg';
+import type { JobHandler } from './job-handlers';
+import type { Try } from './job-runner';
+import type { JobSettings } from './jobs.config';
+import { QUEUE_SCHEMA } from './queue';
+
+/** A line that nobody was there for is made up for within a day. Units: milliseconds. */
+const MAKE_UP_MS = 86_400_000;
+/** The end of jobs is told by our own signals. */
+const NEVER_MS = 2 ** 31 - 1;
+
+export interface QueueParts {
+  readonly pool: Pool;
+  readonly settings: JobSettings;
+  readonly logger: Logger;
+  readonly handlers: readonly JobHandler[];
+  /** Called before the first job is taken, with the name under which this worker locks jobs. */
+  readonly enter: (workerId: string) => Promise<void>;
+  readonly carryOut: (handler: JobHandler, job: Try) => Promise<void>;
+}
+
+/**
+ * Begins to take jobs by graphile-worker, which is loaded here and nowhere else.
+ * Shape: its promise ends with the queue. How a job ended is written until the database takes it, not given up at once.
+ * Errors: a schema that is not there or too old; only the role `migrate` makes it.
+ */
+export async function openQueue(parts: QueueParts): Promise<Runner> {
+  const { parseCronItems, run, Logger: QueueLogger } = await import('graphile-worker');
+  const { pool, settings, handlers } = parts;
+  return run(
+    {
+      pgPool: pool,
+      schema: QUEUE_SCHEMA,
+      concurrency: settings.concurrency,
+      pollInterval: settings.pollMs,
+      noHandleSignals: true,
+      gracefulShutdownAbortTimeout: NEVER_MS,
+      logger: new QueueLogger(() => logTo(parts.logger)),
+      preset: { plugins: [manners(parts)], worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    },
+    tasksOf(parts),
+    parseCronItems(handlers.filter((handler) => handler.cron !== null).map(cronItemOf)),
+  );
+}
+
+function tasksOf({ handlers, carryOut }: QueueParts): TaskList {
+  const taskOf = (handler: JobHandler) => (_payload: unknown, helpers: { readonly job: Job }) =>
+    carryOut(handler, tryOf(helpers.job));
+  return Object.fromEntries(handlers.map((handler) => [handler.definition.name, taskOf(handler)]));
+}
+
+function tryOf(job: Job): Try {
+  const { key, attempts, payload } = job;
+  return {
+    id: Number(job.id),
+    name: job.task_identifier,
+    key,
+    attempts,
+    maxAttempts: job.max_attempts,
+    dueAt: job.run_at,
+    params: payload,
+  };
+}
+
+function cronItemOf({ definition, cron }: JobHandler) {
+  const { name, queue, tries } = definition;
+  const key = definition.keyOf({});
+  return {
+    task: name,
+    match: cron!,
+    identifier: name,
+    options: {
+      backfillPeriod: MAKE_UP_MS,
+      maxAttempts: tries,
+      ...(queue === null ? {} : { queueName: queue }),
+      ...(key === null ? {} : { jobKey: key, jobKeyMode: 'replace' as const }),
+    },
+  };
+}
+
+/** The schema is made by `migrate` alone, and a worker is known before it takes a job. */
+function manners({ enter }: QueueParts): GraphileConfig.Plugin {
+  return {
+    name: 'RookeryManners',
+    version: '1.0.0',
+    worker: {
+      middleware: {
+        bootstrap: () => {
+          throw new Error('the schema of the queue of jobs is missing: run the role migrate');
+        },
+        async migrate(next, { client, ctx }) {
+          const { rows } = await client.query<{ id: number }>(`select max(id) as id from ${QUEUE_SCHEMA}.migrations`);
+          if ((rows[0]?.id ?? 0) < ctx.maxMigrationNumber)
+            throw new Error('the schema of the queue of jobs is too old: run the role migrate');
+          return next();
+        },
+      },
+      hooks: { startWorker: (_ctx, { worker }) => enter(worker.workerPool.id) },
+    },
+  };
+}
+
+/** What jobs throw is logged where they are carried out; the rest of what the queue says is for the debugging of it. */
+function logTo(logger: Logger) {
+  return (level: string, message: string, meta?: { readonly failure?: unknown; readonly error?: unknown }): void => {
+    const isLoud = (level === 'error' || level === 'warning') && meta?.failure !== true;
+    if (isLoud) logger.warn({ err: meta?.error }, `queue of jobs: ${message}`);
+    else logger.debug({}, `queue of jobs: ${message}`);
+  };
+}

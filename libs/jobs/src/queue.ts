@@ -1,0 +1,102 @@
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import type { JobDefinition } from './job';
+import { writtenParams } from './job';
+
+/** Where graphile-worker keeps its tables. Only what it documents is used: its functions and the view `jobs`. */
+export const QUEUE_SCHEMA = 'graphile_worker';
+/** A waiting job of the same key may begin in the very moment that it is asked for again. */
+const PATIENCE = 5;
+
+const add = prepared(
+  'jobs_add',
+  `select id from ${QUEUE_SCHEMA}.add_job(identifier => $1::text, payload => $2::json, queue_name => $3::text,
+     run_at => $4::timestamptz, max_attempts => $5::int, job_key => $6::text, job_key_mode => $7::text)`,
+);
+const takeOut = prepared(
+  'jobs_take_out',
+  `select payload::text as body from ${QUEUE_SCHEMA}.complete_jobs(array[$1::bigint])`,
+);
+const keyed = prepared('jobs_keyed', `select key from ${QUEUE_SCHEMA}.jobs where id = $1::bigint`);
+const unlock = prepared('jobs_unlock', `select ${QUEUE_SCHEMA}.force_unlock_workers($1::text[])`);
+const giveBack = prepared(
+  'jobs_give_back',
+  `select ${QUEUE_SCHEMA}.reschedule_jobs(array[$1::bigint], run_at => now(), attempts => $2::int)`,
+);
+const usedUp = prepared(
+  'jobs_used_up',
+  `select id, task_identifier, key, attempts, last_error from ${QUEUE_SCHEMA}.jobs
+   where attempts >= max_attempts and locked_at is null order by id limit 100`,
+);
+
+const states = prepared(
+  'jobs_states',
+  `select name, state, count(*)::int as count from (
+     select task_identifier as name, case when locked_at is not null then 'running' when run_at > now() then 'later'
+       else 'waiting' end as state from (select * from ${QUEUE_SCHEMA}.jobs limit 10000) queued
+     union all
+     select effect, 'dead' from (select effect from dead_letters where kind = 'job' and state = 'open' limit 10000) dead
+   ) jobs group by name, state`,
+);
+
+/** A job without tries left, which the queue itself would keep for ever. */
+export interface UsedUp {
+  readonly id: number;
+  readonly task_identifier: string;
+  readonly key: string | null;
+  readonly attempts: number;
+  readonly last_error: string | null;
+}
+
+type Runs = Pick<Tx, 'prepared'>;
+
+/** Puts a job into the queue; the commit wakes a worker. Answers the queue's own id. Errors: as `writtenParams`. */
+export async function putIntoQueue(
+  tx: Runs,
+  job: JobDefinition,
+  params: unknown,
+  at: Date | null = null,
+): Promise<number> {
+  const body = writtenParams(job, params);
+  const mode = job.whenWaiting === 'keep' ? 'preserve_run_at' : 'replace';
+  const values = [job.name, body, job.queue, at, job.tries, job.keyOf(params), mode];
+  for (let turn = 0; turn < PATIENCE; turn += 1) {
+    // No row: the one that waited was taken by a worker just now. The next turn sees that and adds another.
+    const [row] = await tx.prepared<{ id: number | null }>(add, values);
+    if (row && row.id !== null) return row.id;
+  }
+  throw new Error(`the job ${job.name} could not be put into the queue`);
+}
+
+/** Takes a job out of the queue unless it runs. Answers its parameters as JSON, null when there was nothing to take. */
+export async function takeOutOfQueue(tx: Runs, queuedId: number): Promise<string | null> {
+  const [row] = await tx.prepared<{ body: string }>(takeOut, [queuedId]);
+  return row?.body ?? null;
+}
+
+/** A job whose key another of the same key took over while it ran: what it failed to do, the other one will. */
+export async function isSuperseded(on: Runs, queuedId: number): Promise<boolean> {
+  const [row] = await on.prepared<{ key: string | null }>(keyed, [queuedId]);
+  return row !== undefined && row.key === null;
+}
+
+/** Lets go of all that these workers hold; the tries stay counted. */
+export async function unlockWorkers(on: Runs, workerIds: readonly string[]): Promise<void> {
+  await on.prepared(unlock, [workerIds]);
+}
+
+/** A try that the end of the process broke off: it does not count, and the job is due at once. */
+export async function giveBackToQueue(on: Runs, queuedId: number, attempts: number): Promise<void> {
+  await on.prepared(giveBack, [queuedId, attempts]);
+}
+
+export async function usedUpJobs(on: Runs): Promise<UsedUp[]> {
+  return on.prepared<UsedUp>(usedUp, []);
+}
+
+/** Counts at a scrape: waiting, waiting for their instant, running, dead. Bounded, for a queue may be long. */
+export async function stateOfQueue(
+  on: Runs,
+): Promise<{ readonly name: string; readonly state: string; readonly count: number }[]> {
+  return on.prepared(states, []);
+}

@@ -1,0 +1,124 @@
+import type { NothingBut } from './inputs';
+import { nothingLeft } from './inputs';
+import { plain, plainChange, plainDefaults, plainProblems } from './plain-fields';
+import type { PlainColumns, PlainInput, PlainSettings } from './plain-fields';
+
+const FIELDS = plain.table({
+  level: plain.oneOf(['low', 'high'], { column: true }),
+  is_high: plain.switch('level', { on: 'high', off: 'low' }),
+  loud: plain.flag({ default: true }),
+  depth: plain.int({ default: null, nullable: true, min: 1, settable: 'later' }),
+  names: plain.texts({ default: [], max: 3 }),
+  motto: plain.text({ default: '', longest: 3 }),
+  format: plain.text({ default: 'v1', settable: 'never' }),
+  minutes: plain.int({ default: 0, by: 'administrators' }),
+  rules: plain.hash<{ a: number; b: number }, { a?: number }>()({ default: { a: 1, b: 2 } }),
+});
+const administrator = { isAdmin: true };
+const somebody = { isAdmin: false };
+
+/** The compiler is the test: values of exactly these types, and a line after `@ts-expect-error` must not compile. */
+const columns: PlainColumns<typeof FIELDS> = { level: 'low' };
+const settings: PlainSettings<typeof FIELDS> = {
+  loud: true,
+  depth: null,
+  names: ['x'],
+  motto: '',
+  format: '',
+  minutes: 1,
+  rules: { a: 1, b: 2 },
+};
+const sent: PlainInput<typeof FIELDS> = { level: 'low', is_high: true, rules: {}, minutes: 1 };
+// @ts-expect-error none of the values
+const wrongLevel: PlainInput<typeof FIELDS> = { level: 'middle' };
+// @ts-expect-error only later
+const tooEarly: PlainInput<typeof FIELDS> = { depth: 3 };
+// @ts-expect-error by nobody
+const never: PlainInput<typeof FIELDS, 'always' | 'later'> = { format: 'v2' };
+
+describe('a table of plain fields', () => {
+  it('refuses what does not fit together', () => {
+    // @ts-expect-error neither a column nor a default
+    plain.flag({});
+    // @ts-expect-error a column has the default of the database
+    plain.flag({ column: true, default: true });
+    // @ts-expect-error the default is no flag
+    plain.flag({ default: 'yes' });
+    // @ts-expect-error null is not allowed
+    plain.flag({ default: null });
+    // @ts-expect-error none of the values
+    plain.oneOf(['low'], { default: 'high' });
+    // @ts-expect-error no such option
+    plain.flag({ default: true, nulable: true });
+    // @ts-expect-error flags have no bounds
+    plain.flag({ default: true, min: 1 });
+    // @ts-expect-error the switch stands for nothing
+    plain.table({ on: plain.switch('level', { on: 'high', off: 'low' }) });
+    // @ts-expect-error the field has no such value
+    plain.table({ level: FIELDS.level, on: plain.switch('level', { on: 'high', off: 'middle' }) });
+    expect([columns, settings, sent, wrongLevel, tooEarly, never]).toHaveLength(6);
+  });
+
+  it('has the defaults of settings', () => {
+    const { rules, ...others } = plainDefaults(FIELDS);
+    expect(others).toEqual({ loud: true, depth: null, names: [], motto: '', format: 'v1', minutes: 0 });
+    expect(rules.b).toBe(2);
+  });
+
+  it('sorts what was sent into columns and settings', () => {
+    expect(plainChange(FIELDS, { level: 'high', loud: false, depth: null }, somebody)).toEqual({
+      columns: { level: 'high' },
+      settings: { loud: false, depth: null },
+    });
+    expect(plainChange(FIELDS, {}, somebody)).toEqual({ columns: {}, settings: {} });
+  });
+
+  it('lets a switch stand for its field, unless that is sent too', () => {
+    const levelOf = (change: PlainInput<typeof FIELDS>) => plainChange(FIELDS, change, somebody).columns;
+    expect([levelOf({ is_high: true }), levelOf({ is_high: false })]).toEqual([{ level: 'high' }, { level: 'low' }]);
+    expect(levelOf({ is_high: true, level: 'low' })).toEqual({ level: 'low' });
+  });
+
+  it('takes some fields from administrators only', () => {
+    expect(plainChange(FIELDS, { minutes: 5 }, somebody).settings).toEqual({});
+    expect(plainChange(FIELDS, { minutes: 5 }, administrator).settings).toEqual({ minutes: 5 });
+  });
+
+  it('counts characters, not halves of them', () => {
+    expect(plainProblems(FIELDS, { motto: '🪺🪺🪺' })).toEqual({});
+    expect(plainProblems(FIELDS, { motto: 'nest' })).toEqual({ motto: ['is too long (maximum is 3 characters)'] });
+  });
+
+  it('does not lose what it does not have: that does not compile', () => {
+    const more = { loud: true, colour: 'red' };
+    // @ts-expect-error there is no colour
+    expect(plainChange(FIELDS, more, somebody).settings).toEqual({ loud: true });
+  });
+});
+
+interface PinInput {
+  readonly title?: string;
+}
+class CreatePin implements NothingBut<PinInput, CreatePin, 'id'> {
+  id: number;
+  title?: string;
+}
+class CreateColouredPin implements NothingBut<PinInput, CreateColouredPin, 'id'> {
+  id: number;
+  title?: string;
+  // @ts-expect-error nothing takes up the colour
+  colour?: string;
+}
+class CreateNumberedPin implements NothingBut<PinInput, CreateNumberedPin> {
+  // @ts-expect-error the title is no text
+  title?: number;
+}
+
+test('an input is taken apart to the end', () => {
+  const { title, ...rest } = { title: 'x' } as PinInput;
+  nothingLeft(rest);
+  const { title: other, ...more } = { title, colour: 'red' };
+  // @ts-expect-error the colour is left
+  nothingLeft(more);
+  expect([title, other, CreatePin, CreateColouredPin, CreateNumberedPin]).toHaveLength(5);
+});

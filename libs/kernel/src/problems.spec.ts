@@ -1,0 +1,24 @@
+import { problemsByField, webAddressProblems } from './problems';
+
+it('leaves out fields without a problem', () => {
+  expect(problemsByField({ title: ["can't be blank"], link: [] })).toEqual({ title: ["can't be blank"] });
+});
+
+it.each<[string, string[]]>([
+  ['https://example.com/a?b#c', []],
+  ['http://one-label:3000', []],
+  ['https://example.com/%zz', []],
+  [`https://x/${'y'.repeat(20)}`, ['is too long (maximum is 29 characters)']],
+  ['javascript:alert(1)', ['is blocked: Only allowed schemes are http, https']],
+  ['java\nscript:alert(1)', ['must be a valid URL']],
+  [' https://example.com', ['must be a valid URL']],
+  ['example.com', ['must be a valid URL']],
+  ['', ['must be a valid URL']],
+])('judges the address %j', (text, problems) => {
+  expect(webAddressProblems(text, 29)).toEqual(problems);
+});
+
+it('judges a text by what it is read as', () => {
+  expect(webAddressProblems('https://%{host}', 29, 'https://x')).toEqual([]);
+  expect(webAddressProblems('https://%{host}', 29)).toEqual(['must be a valid URL']);
+});

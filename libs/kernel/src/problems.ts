@@ -1,0 +1,22 @@
+/** Problems by field, without the fields that have none: what `Invalid` is made of. */
+export function problemsByField(fields: Readonly<Record<string, readonly string[]>>): Record<string, string[]> {
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, problems]) => problems.length > 0)
+      .map(([field, problems]) => [field, [...problems]]),
+  );
+}
+
+const SCHEMES = new Set(['http:', 'https:']);
+
+/**
+ * What is wrong with the address of a web page, in the words of the API. Hosts are not judged.
+ * Shape: `longest` counts characters; `read` is the text as it is to be parsed, where it holds placeholders.
+ */
+export function webAddressProblems(text: string, longest: number, read = text): string[] {
+  if (text.length > longest) return [`is too long (maximum is ${longest} characters)`];
+  // A parser would take line breaks and blanks around away, which a browser may read otherwise.
+  const isClean = text === text.trim() && !/[\u0000-\u001f\u007f]/.test(text);
+  if (!isClean || !URL.canParse(read)) return ['must be a valid URL'];
+  return SCHEMES.has(new URL(read).protocol) ? [] : ['is blocked: Only allowed schemes are http, https'];
+}

@@ -1,0 +1,45 @@
+/**
+ * Does a pattern cover a whole text? `*` stands for any run of characters, none at all included; everything else is
+ * itself. Bounds: time linear in both, whatever somebody writes, since each part between stars is looked for from where
+ * the last one was found and by a search that never goes back.
+ */
+export function matchesWildcard(pattern: string, text: string): boolean {
+  const parts = pattern.split('*');
+  const first = parts.shift()!;
+  if (parts.length === 0) return first === text;
+  const last = parts.pop()!;
+  if (first.length + last.length > text.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  const end = text.length - last.length;
+  let at = first.length;
+  for (const part of parts) {
+    at = endOf(part, text, at, end);
+    if (at < 0) return false;
+  }
+  return true;
+}
+
+/** Where the first occurrence of a part ends, -1 when there is none. Knuth, Morris and Pratt. */
+function endOf(part: string, text: string, from: number, end: number): number {
+  if (part === '') return from;
+  if (from + part.length > end) return -1;
+  const borders = bordersOf(part);
+  let matched = 0;
+  for (let index = from; index < end; index += 1) {
+    const code = text.charCodeAt(index);
+    while (matched > 0 && part.charCodeAt(matched) !== code) matched = borders[matched - 1]!;
+    if (part.charCodeAt(matched) === code) matched += 1;
+    if (matched === part.length) return index + 1;
+  }
+  return -1;
+}
+
+/** For each beginning of a part, how much of its end is a beginning of the part again. */
+function bordersOf(part: string): Uint32Array {
+  const borders = new Uint32Array(part.length);
+  for (let index = 1, length = 0; index < part.length; index += 1) {
+    while (length > 0 && part.charCodeAt(index) !== part.charCodeAt(length)) length = borders[length - 1]!;
+    if (part.charCodeAt(index) === part.charCodeAt(length)) length += 1;
+    borders[index] = length;
+  }
+  return borders;
+}

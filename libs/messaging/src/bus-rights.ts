@@ -1,0 +1,41 @@
+import type { ServiceName } from '@rookery/contracts';
+import { inboxPrefixOf } from './broker';
+import type { Effect } from './effects';
+import { durableOf, streamOf } from './streams';
+
+/** What an account of the bus may do. Shape: subjects in the notation of nats-server. */
+export interface BusRights {
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+}
+
+/**
+ * The least that a service needs of the bus: its own subjects and stream, its own durables, its own inbox. Whoever has
+ * its password can neither publish for another service, nor read or delay what others consume.
+ * Shape: subjects of the JetStream API as nats-server 2.9 and later know them.
+ * Source: reference reliability 2.3; ADR 0170.
+ */
+export function busRightsOf(service: ServiceName, effects: readonly Pick<Effect, 'name' | 'definition'>[]): BusRights {
+  const own = streamOf(service);
+  const durables = effects
+    .map(({ name, definition }) => ({
+      stream: streamOf(definition.service),
+      durable: durableOf(service, name, definition),
+    }))
+    .sort((a, b) => (`${a.stream}.${a.durable}` < `${b.stream}.${b.durable}` ? -1 : 1));
+  return {
+    publish: [
+      `${service}.>`,
+      ...['INFO', 'CREATE', 'UPDATE'].map((call) => `$JS.API.STREAM.${call}.${own}`),
+      ...durables.flatMap(({ stream, durable }) => [
+        `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
+        `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${durable}`,
+        `$JS.API.CONSUMER.CREATE.${stream}.${durable}.>`,
+        `$JS.API.CONSUMER.CREATE.${stream}.${durable}`,
+        `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`,
+        `$JS.ACK.${stream}.${durable}.>`,
+      ]),
+    ],
+    subscribe: [`${inboxPrefixOf(service)}.>`],
+  };
+}

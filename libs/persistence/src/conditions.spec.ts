@@ -1,0 +1,56 @@
+import { containing, filter, fitted, nearness, placesIn, renumbered } from './conditions';
+import type { Filter } from './conditions';
+
+/** The condition that a filter gives for a value, with the values that it brings. */
+function asked<V>(given: Filter<V>, value: V): [string | false, unknown[]] {
+  const values: unknown[] = [];
+  return [given(value, (one) => `$${values.push(one)}`, {}), values];
+}
+
+test.each<[string, [string | false, unknown[]], [string | false, unknown[]]]>([
+  ['equals', asked(filter.equals('t.state'), 'open'), ['t.state = $1', ['open']]],
+  ['compares', asked(filter.compares('t.id', '<='), 7), ['t.id <= $1', [7]]],
+  [
+    'contains',
+    asked(filter.contains('t.a', 't.b'), 'x_'),
+    ['(lower(t.a) like lower($1) or lower(t.b) like lower($1))', ['%x\\_%']],
+  ],
+  ['contains nothing', asked(filter.contains('t.a'), ''), [false, []]],
+  ['noneOf', asked(filter.noneOf('t.id'), [1, 2]), ['t.id <> all($1::bigint[])', [[1, 2]]]],
+  ['noneOf none', asked(filter.noneOf('t.id'), []), [false, []]],
+  ['when', asked(filter.when('t.open'), true), ['t.open', []]],
+  ['when not', asked(filter.when('t.open'), false), [false, []]],
+  ['whether', asked(filter.whether('t.open'), true), ['t.open', []]],
+  ['whether not', asked(filter.whether('t.open'), false), ['not t.open', []]],
+])('filter %s', (_, given, expected) => expect(given).toEqual(expected));
+
+test('what ILIKE would read as a pattern stands for itself', () => {
+  expect(containing('50%_\\')).toBe('%50\\%\\_\\\\%');
+});
+
+test('nearness puts equal before begun before the rest, by any of the columns', () => {
+  expect(nearness('$1', ['t.a', 't.b'])).toBe(
+    'case when lower(t.a) = lower($1) or lower(t.b) = lower($1) then 0 ' +
+      'when starts_with(lower(t.a), lower($1)) or starts_with(lower(t.b), lower($1)) then 1 else 2 end',
+  );
+});
+
+describe('values without a place', () => {
+  it('are left out, and the others keep their order', () => {
+    expect(
+      fitted({
+        text: 'a = $12 and b = $3 or c = $12',
+        values: Array.from({ length: 12 }, (_, index) => `v${index + 1}`),
+      }),
+    ).toEqual({
+      text: 'a = $2 and b = $1 or c = $2',
+      values: ['v3', 'v12'],
+    });
+  });
+
+  it('are told from places that are all used: the text stays as it is', () => {
+    const text = 'a = $2 and b = $1';
+    expect(fitted({ text, values: [1, 2, 3] })).toEqual({ text, values: [1, 2] });
+    expect(renumbered(text, placesIn(text))).toBe(text);
+  });
+});

@@ -1,0 +1,100 @@
+/** Gives a value its place in the statement: `$3`. */
+export type Bind = (value: unknown) => string;
+
+/** A boolean SQL expression; as a function it brings its own values. */
+export type Condition = string | ((bind: Bind) => string);
+
+/** The condition that a parameter asks for, false when it asks for none. Shape: `asked` are all the parameters. */
+export type Filter<V, P = unknown> = (value: V, bind: Bind, asked: P) => string | false;
+
+/**
+ * What a list can be narrowed by: a condition for a parameter, under the parameter's name.
+ * Shape: a parameter that is missing or null asks for nothing.
+ */
+export type Filters<P> = { readonly [K in keyof P]?: Filter<NonNullable<P[K]>, P> };
+
+/** Filters that leave out no parameter: for a class of parameters that are all filters. */
+export type AllFilters<P> = { readonly [K in keyof P]-?: Filter<NonNullable<P[K]>, P> };
+
+/** The filters that most lists are made of. Shape: columns are SQL expressions. */
+export const filter = {
+  equals:
+    (column: string): Filter<unknown> =>
+    (value, bind) =>
+      `${column} = ${bind(value)}`,
+  compares:
+    (column: string, operator: '<' | '>' | '<=' | '>='): Filter<unknown> =>
+    (value, bind) =>
+      `${column} ${operator} ${bind(value)}`,
+  /** Part of one of the columns, ignoring case. An empty text asks for nothing. */
+  contains:
+    (...columns: readonly string[]): Filter<string> =>
+    (text, bind) =>
+      text !== '' && partOf(columns, bind(containing(text))),
+  /** None of these ids. */
+  noneOf:
+    (column: string): Filter<readonly number[]> =>
+    (ids, bind) =>
+      ids.length > 0 && `${column} <> all(${bind(ids)}::bigint[])`,
+  /** A flag that asks for nothing while it is not set. */
+  when:
+    (condition: string): Filter<boolean> =>
+    (isAsked) =>
+      isAsked && condition,
+  /** A flag that asks for the opposite when it is false. */
+  whether:
+    (condition: string): Filter<boolean> =>
+    (isAsked) =>
+      isAsked ? condition : `not ${condition}`,
+} as const;
+
+/** A pattern that finds the text anywhere. */
+export function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** An expression to sort by: equal to the text, then beginning so, then the rest. Shape: `text` is a place. */
+export function nearness(text: string, columns: readonly string[]): string {
+  const equal = columns.map((column) => `lower(${column}) = lower(${text})`);
+  const begun = columns.map((column) => `starts_with(lower(${column}), lower(${text}))`);
+  return `case when ${equal.join(' or ')} then 0 when ${begun.join(' or ')} then 1 else 2 end`;
+}
+
+/**
+ * Boolean SQL: one of the columns has the text, ignoring case. The pattern is folded once: ILIKE would fold it again for
+ * every row, so that a text of 15,000 characters costs a hundred times as much as a short one.
+ * Shape: `pattern` is the place of what `containing` gives.
+ */
+export function partOf(columns: readonly string[], pattern: string): string {
+  return `(${columns.map((column) => `lower(${column}) like lower(${pattern})`).join(' or ')})`;
+}
+
+const PLACE = /\$(\d+)/g;
+
+/** Numbers of the places in a text, each once, in order. */
+export function placesIn(text: string): readonly number[] {
+  const numbers = new Set([...text.matchAll(PLACE)].map((match) => Number(match[1])));
+  return [...numbers].sort((a, b) => a - b);
+}
+
+/** The text with these places numbered from 1 on. */
+export function renumbered(text: string, places: readonly number[]): string {
+  if (places.at(-1) === places.length) return text;
+  const numbers = new Map(places.map((place, index) => [String(place), index + 1]));
+  return text.replace(PLACE, (_, place: string) => `$${numbers.get(place)!}`);
+}
+
+/** A text and the values that its places may stand for; not all of them need have one. */
+export interface Draft {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/**
+ * The statement with those values only that have a place in its text: a count does without what only shows the rows, and
+ * PostgreSQL refuses values that it cannot place.
+ */
+export function fitted({ text, values }: Draft): Draft {
+  const places = placesIn(text);
+  return { text: renumbered(text, places), values: places.map((place) => values[place - 1]) };
+}

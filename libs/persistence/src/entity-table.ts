@@ -1,0 +1,91 @@
+import type { DataSource, EntityManager, EntityMetadata, ObjectLiteral } from 'typeorm';
+import type { Tx } from './work';
+
+/** Units: rows. Small enough that no statement nears its time limit, however many there are. */
+const CHUNK = 5000;
+
+/** The table of an entity: what its columns are called, and how rows become instances and back. */
+export class EntityTable<E extends { id: number }> {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly entity: new () => E,
+  ) {}
+
+  get name(): string {
+    return this.metadata.tableName;
+  }
+
+  /** All columns for a SELECT list, under the names of their properties. */
+  columns(alias: string): string {
+    return this.metadata.columns.map((one) => `${alias}.${one.databaseName} as "${one.propertyName}"`).join(', ');
+  }
+
+  /** The column that holds a property. Errors: a plain Error for a property without one. */
+  column(property: string): string {
+    const column = this.metadata.findColumnWithPropertyName(property);
+    if (!column) throw new Error(`${this.entity.name} has no column for ${property}`);
+    return column.databaseName;
+  }
+
+  /** The instance, of a row that `columns` selected. */
+  instanceOf(row: Readonly<Record<string, unknown>>): E {
+    const instance = this.metadata.create() as E;
+    for (const column of this.metadata.columns) {
+      column.setEntityValue(instance, this.dataSource.driver.prepareHydratedValue(row[column.propertyName], column));
+    }
+    return instance;
+  }
+
+  /** The values as they are now, to tell later which of them changed. */
+  values(row: E): Record<string, unknown> {
+    const valueOf = (column: EntityMetadata['columns'][number]): unknown => column.getEntityValue(row);
+    return Object.fromEntries(
+      this.metadata.columns.map((column) => [column.propertyName, structuredClone(valueOf(column))]),
+    );
+  }
+
+  /** When the row was changed last. Errors: a plain Error for an entity that does not know. */
+  lastChangeOf(row: E): Date {
+    const column = this.metadata.findColumnWithDatabaseName('updated_at');
+    if (!column) throw new Error(`${this.entity.name} does not tell when it was changed`);
+    return column.getEntityValue(row) as Date;
+  }
+
+  /** One statement, unlike `save`, which reads the row first. Columns that the database fills come back into the row. */
+  async insert(manager: EntityManager, row: E): Promise<void> {
+    await manager.insert(this.entity, row as never);
+  }
+
+  /** Writes what is not as it was. Shape: false when nothing changed. */
+  async update(manager: EntityManager, row: E, before: Readonly<Record<string, unknown>>): Promise<boolean> {
+    const now = Object.entries(this.values(row));
+    const part = Object.fromEntries(now.filter(([property, value]) => !isSame(before[property], value)));
+    if (Object.keys(part).length === 0) return false;
+    // `whereEntity` brings columns that the statement itself sets, such as `updated_at`, back into the row.
+    await manager
+      .createQueryBuilder()
+      .update(this.entity as new () => E & ObjectLiteral)
+      .set(part as never)
+      .whereEntity(row)
+      .execute();
+    return true;
+  }
+
+  /** Deletes all rows whose property is one of these ids. */
+  async drop(tx: Tx, property: string, ids: readonly number[]): Promise<void> {
+    const { name } = this;
+    const chunk = `select id from ${name} where ${this.column(property)} = any($1::bigint[]) limit ${CHUNK}`;
+    const sql = `delete from ${name} where id in (${chunk}) returning 1`;
+    while ((await tx.query(sql, [ids])).length === CHUNK);
+  }
+
+  private get metadata(): EntityMetadata {
+    return this.dataSource.getMetadata(this.entity);
+  }
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  if (left instanceof Date && right instanceof Date) return left.getTime() === right.getTime();
+  if (typeof left === 'object' || typeof right === 'object') return JSON.stringify(left) === JSON.stringify(right);
+  return left === right || (left ?? null) === (right ?? null);
+}

@@ -1,0 +1,60 @@
+import type { ToldTotal } from '@rookery/kernel';
+
+export type Sort = 'asc' | 'desc';
+/** An SQL expression to sort by, and how. */
+export type OrderTerm = readonly [by: string, sort: Sort, nulls?: 'nulls last'];
+
+/** Shape: SQL texts of ours; nothing that anybody sent stands in them. */
+export interface ListParts {
+  /** Begins the names of the prepared statements. */
+  readonly name: string;
+  /** The FROM clause that conditions and columns speak of: `members m`. */
+  readonly from: string;
+  /** The column that tells rows apart. It breaks ties of the order, and the page is cut by it. Default: `id` of `from`. */
+  readonly key?: string;
+  /** What is shown of a row. Default: every column of `from`. */
+  readonly columns?: string;
+  /** Joined to the rows of the page only: `join users u on u.id = m.user_id`. */
+  readonly joins?: string;
+  /**
+   * Columns that the cut of the page brings along: those of a plain table, of which nothing else is shown, or of rows that
+   * no key finds again. Without it the page is cut by the key, and `columns` and `joins` are looked up for its rows.
+   */
+  readonly carries?: string;
+  /** Values that stand before all others, for texts that name their places: `$1`. */
+  readonly values?: readonly unknown[];
+}
+
+/** Where rows are looked for, when there is a quicker way than the FROM clause. */
+export interface Source {
+  /** A FROM clause with the same aliases, for the count and for pages. */
+  readonly from: string;
+  /** A FROM clause that holds at least the first so many rows in order, conditions regarded; for pages. */
+  readonly first?: (count: number) => string;
+  /** Finding the rows at all is what costs: they are found once, for the page and the count. */
+  readonly isGathered?: boolean;
+}
+
+/** What a statement that answers a page with its count says besides. Shape: SQL texts. */
+export interface PageParts {
+  /** In place of the bounded count: an expression. */
+  readonly counted?: string;
+  /** Common table expressions of all that. */
+  readonly with?: string;
+}
+
+/** The same for a page as JSON. */
+export interface JsonParts extends PageParts {
+  /** The rows as one JSON array: an expression over the FROM clause, in this order. */
+  readonly rows: (from: string, order: string) => string;
+  /** More columns: `state.version`, and the FROM clause that they are of. */
+  readonly besides?: string;
+  readonly from?: string;
+}
+
+/** A row of a page that was read with its count. */
+export type Told<R> = R &
+  ToldTotal & {
+    /** Null for the one row of a page that has none. */
+    readonly is_row: boolean | null;
+  };

@@ -1,0 +1,153 @@
+import type { Statement } from './prepared';
+import { filter } from './conditions';
+import type { Filters } from './conditions';
+import { ListQuery } from './list-query';
+
+/** Keeps the statements, and answers each with the next of these numbers of rows. */
+function taking(...counts: number[]) {
+  const statements: Statement[] = [];
+  const run = <R>(statement: Statement): Promise<R[]> => {
+    statements.push({ ...statement, text: statement.text.replace(/\s+/g, ' ') });
+    const rows = Array.from({ length: counts.shift() ?? 1 }, () => ({ counted: 77 }));
+    return Promise.resolve(rows as R[]);
+  };
+  return { run, statements };
+}
+interface Asked {
+  readonly state?: string;
+  readonly isLoud?: boolean | null;
+}
+const FILTERS: Filters<Asked> = { state: filter.equals('b.state'), isLoud: filter.when('b.loud') };
+const birds = (values: readonly unknown[] = []) =>
+  new ListQuery({
+    name: 'birds',
+    from: 'birds b',
+    columns: 'b.id, n.name',
+    joins: 'join nests n on n.id = b.nest_id',
+    values,
+  });
+const first = { page: 1, perPage: 20 };
+
+describe('a page', () => {
+  it('is cut by the key before what it shows is joined', async () => {
+    const db = taking();
+    await birds()
+      .where((bind) => `b.nest_id = ${bind(7)}`)
+      .orderBy([['b.name', 'desc', 'nulls last']])
+      .page(db, first);
+    expect(db.statements).toEqual([
+      {
+        name: expect.stringMatching(/^birds-[0-9a-f]{12}$/),
+        text:
+          'select b.id, n.name from (select b.id as id, row_number() over (order by b.name desc nulls last, b.id desc) as position ' +
+          'from birds b where b.nest_id = $1 order by b.name desc nulls last, b.id desc limit 21) cut ' +
+          'join birds b on b.id = cut.id join nests n on n.id = b.nest_id order by cut.position',
+        values: [7],
+      },
+    ]);
+  });
+
+  it('of a plain table is one look at it', async () => {
+    const db = taking();
+    await new ListQuery({ name: 'birds', from: 'birds b', carries: 'b.id, b.name' }).page(db, first);
+    expect(db.statements[0]!.text).toBe('select b.id, b.name from birds b order by b.id asc limit 21');
+  });
+
+  it('tells the number of rows when it is the last; only else are they counted', async () => {
+    const last = taking(3);
+    expect(await birds().page(last, { page: 3, perPage: 20 })).toMatchObject({ total: 43, hasNext: false });
+    expect(last.statements).toHaveLength(1);
+    for (const db of [taking(21), taking(0)]) {
+      expect(await birds().page(db, { page: 2, perPage: 20 })).toMatchObject({ total: 77 });
+      expect(db.statements[1]).toEqual({
+        name: expect.stringMatching(/^birds-count-/),
+        text: 'select (select count(*)::int from (select 1 from birds b limit 10001) c) as counted',
+        values: [],
+      });
+    }
+  });
+});
+
+describe('a statement is kept prepared', () => {
+  const nameOf = async (list: ListQuery<unknown>, page = first): Promise<string | undefined> => {
+    const db = taking();
+    await list.page(db, page);
+    return db.statements[0]!.name;
+  };
+
+  it('under one name for one text, whatever its values', async () => {
+    const of = (nest: number) => birds().where((bind) => `b.nest_id = ${bind(nest)}`);
+    expect(await nameOf(of(1))).toBe(await nameOf(of(2)));
+    expect(await nameOf(of(1))).not.toBe(await nameOf(birds()));
+  });
+
+  it('not with a filter, and not for unusual sizes', async () => {
+    expect(await nameOf(birds().narrow(FILTERS, {}))).toBeDefined();
+    expect(await nameOf(birds().narrow(FILTERS, { state: 'open' }))).toBeUndefined();
+    expect(await nameOf(birds().filter('b.loud'))).toBeUndefined();
+    expect(await nameOf(birds(), { page: 1, perPage: 21 })).toBeUndefined();
+    expect(await nameOf(birds(), { page: 2, perPage: 20 })).toBeDefined();
+  });
+
+  it('not for later pages of a source that counts its first rows in the text', async () => {
+    const list = () => birds().among({ from: 'birds b', first: (count) => `(select * from birds limit ${count}) b` });
+    expect(await nameOf(list())).toBeDefined();
+    expect(await nameOf(list(), { page: 2, perPage: 20 })).toBeUndefined();
+  });
+});
+
+it('parameters that are missing, null or ask for nothing add no condition', async () => {
+  for (const asked of [{}, { isLoud: null }, { isLoud: false }]) {
+    expect(birds().narrow(FILTERS, asked).isWhole).toBe(true);
+  }
+  const db = taking();
+  await birds().narrow(FILTERS, { state: 'open', isLoud: true }).count(db);
+  expect(db.statements[0]).toEqual(expect.objectContaining({ values: ['open'] }));
+  expect(db.statements[0]!.text).toContain('where b.state = $1 and b.loud limit 10001');
+});
+
+it('values that only show rows are not sent with the count', async () => {
+  const list = new ListQuery({ name: 'birds', from: 'birds b', columns: `b.id = $1 as mine`, values: [5] });
+  list.where((bind) => `b.nest_id = ${bind(7)}`);
+  const db = taking(21);
+  await list.page(db, first);
+  expect(db.statements.map(({ values }) => values)).toEqual([[5, 7], [7]]);
+  expect(db.statements[1]!.text).toContain('b.nest_id = $1');
+});
+
+describe('the order', () => {
+  const orderOf = async (list: ListQuery<unknown>): Promise<string> => {
+    const db = taking();
+    await list.one(db);
+    return /order by (.*) limit 1/.exec(db.statements[0]!.text)![1]!.trim();
+  };
+
+  it.each<[string, ListQuery<unknown>]>([
+    ['b.name desc, b.id desc', birds().orderBy([['b.name', 'desc']])],
+    ['b.id desc', birds().orderBy([['b.id', 'desc']])],
+    ['b.id asc', birds().orderBy([])],
+    ['b.name desc, b.id asc', birds().orderBy([['b.name', 'desc'], ['b.id', 'asc']])], // prettier-ignore
+    ['m.size asc, m.bird_id asc', birds().orderBy([['m.size', 'asc']], 'm.bird_id')],
+  ])('%s', async (expected, list) => expect(await orderOf(list)).toBe(expected));
+
+  it('says where a list goes on', async () => {
+    const db = taking();
+    await birds()
+      .orderBy([['b.name', 'desc']])
+      .after(['wren', 9])
+      .rows(db, 20);
+    expect(db.statements[0]!.text).toContain('where (b.name, b.id) < ($1, $2)');
+    expect(db.statements[0]!.values).toEqual(['wren', 9]);
+  });
+
+  it('has no place to go on from when it runs both ways, or for a place that is not one of it', () => {
+    const mixed = birds().orderBy([['b.name', 'desc'], ['b.id', 'asc']]); // prettier-ignore
+    expect(() => mixed.after(['wren', 9])).toThrow('the order of birds has no place to go on from');
+    expect(() => birds().after(['wren', 9])).toThrow('no place');
+    expect(() =>
+      birds()
+        .orderBy([['b.name', 'asc', 'nulls last']])
+        .after(['wren', 9]),
+    ).toThrow('no place');
+  });
+});

@@ -1,0 +1,79 @@
+import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
+
+/** An event of this service, kept 7 days after publishing. Source: reference reliability 2.1, 2.6. */
+@Entity('outbox')
+@Index('ix_outbox_unpublished', ['id'], { where: 'published_at is null' })
+@Unique('uq_outbox_event_id', ['eventId'])
+export class OutboxEntry {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', primaryKeyConstraintName: 'pk_outbox' }) id: number;
+  @Column({ type: 'uuid' }) eventId: string;
+  @Column({ type: 'text' }) aggregateType: string;
+  @Column({ type: 'bigint' }) aggregateId: number;
+  @Column({ type: 'text' }) subject: string;
+  @Column({ type: 'text' }) type: string;
+  @Column({ type: 'timestamptz', precision: 3 }) occurredAt: Date;
+  @Column({ type: 'bigint', nullable: true }) actorId: number | null;
+  @Column({ type: 'text', nullable: true }) traceparent: string | null;
+  @Column({ type: 'jsonb' }) payload: unknown;
+  /** What whoever caused it had seen of the directory. */
+  @Column({ type: 'bigint', nullable: true }) directoryVersion: number | null;
+  @Column({ type: 'text', nullable: true }) directoryEpoch: string | null;
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) publishedAt: Date | null;
+  @Column({ type: 'integer', default: 0 }) attempts: number;
+  @Column({ type: 'text', nullable: true }) lastError: string | null;
+}
+
+/** What an effect has done, kept 14 days. Source: reference reliability 2.3. */
+@Entity('inbox')
+@Index('ix_inbox_received_at', { synchronize: false })
+export class InboxEntry {
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_inbox' }) effect: string;
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_inbox' }) eventId: string;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) receivedAt: Date;
+}
+
+/** An event whose effect failed, or a job: counted while it is tried again, then kept for an operator. Source: ADR 0025. */
+@Entity('dead_letters')
+@Check('ck_dead_letters_kind', `kind in ('event', 'job')`)
+@Check('ck_dead_letters_reason', `reason in ('failed', 'undecodable', 'unknown_version')`)
+@Check('ck_dead_letters_state', `state in ('retrying', 'open', 'replaying', 'replayed', 'discarded')`)
+@Index('ix_dead_letters_replaying', ['id'], { where: `state = 'replaying'` })
+@Index('uq_dead_letters_effect_event_key', ['effect', 'eventKey'], {
+  unique: true,
+  where: `state in ('retrying', 'open', 'replaying')`,
+})
+export class DeadLetter {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', primaryKeyConstraintName: 'pk_dead_letters' }) id: number;
+  @Column({ type: 'text', default: 'event' }) kind: 'event' | 'job';
+  /** The effect of an event, or the name of a job. */
+  @Column({ type: 'text' }) effect: string;
+  @Column({ type: 'text' }) eventKey: string;
+  @Column({ type: 'uuid', nullable: true }) eventId: string | null;
+  @Column({ type: 'text' }) subject: string;
+  @Column({ type: 'jsonb', default: {} }) headers: Record<string, string>;
+  @Column({ type: 'text' }) body: string;
+  @Column({ type: 'text' }) state: 'retrying' | 'open' | 'replaying' | 'replayed' | 'discarded';
+  @Column({ type: 'text' }) reason: 'failed' | 'undecodable' | 'unknown_version';
+  @Column({ type: 'text' }) error: string;
+  @Column({ type: 'integer', default: 1 }) attempts: number;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) firstFailedAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) lastFailedAt: Date;
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) settledAt: Date | null;
+  @Column({ type: 'text', nullable: true }) settledBy: string | null;
+  @Column({ type: 'text', nullable: true }) settledReason: string | null;
+}
+
+/** The last number given out in a scope. Source: reference reliability 5. */
+@Entity('internal_ids')
+@Check('ck_internal_ids_last_value', 'last_value > 0')
+export class InternalId {
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_internal_ids' }) usage: string;
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_internal_ids' }) scopeId: number;
+  @Column({ type: 'bigint' }) lastValue: number;
+}
+
+/**
+ * Tables that every service has. Nothing goes through TypeORM here: the statements that write them are measured. The
+ * classes state the columns for `RowOf` and for the comparison with the migrated schema.
+ */
+export const plumbingEntities = [OutboxEntry, InboxEntry, DeadLetter, InternalId];

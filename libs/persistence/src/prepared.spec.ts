@@ -1,0 +1,40 @@
+import { isUsualPage, KeptStatements, prepared, preparedByText } from './prepared';
+
+it('keeps a statement by name: its text is made once, and values without a place are left out', () => {
+  const kept = new KeptStatements();
+  const make = jest.fn(() => ({ text: 'select $3::int + $1::int as sum', values: [] }));
+  const first = kept.statement('spec-kept', [1, 2, 3], make);
+  expect(first).toEqual({ name: 'spec-kept', text: 'select $2::int + $1::int as sum', values: [1, 3] });
+  expect(kept.statement('spec-kept', [4, 5, 6], make)).toEqual({ ...first, values: [4, 6] });
+  expect(make).toHaveBeenCalledTimes(1);
+});
+
+it('refuses two texts of one name in the process, also from two keepers', () => {
+  new KeptStatements().statement('spec-twice', [], () => ({ text: 'select 1', values: [] }));
+  expect(() => new KeptStatements().statement('spec-twice', [], () => ({ text: 'select 2', values: [] }))).toThrow(
+    'two statements are named',
+  );
+  expect(() => prepared('spec-twice', 'select 3')).toThrow('two statements are named');
+});
+
+it('names texts that are put together by what they say', () => {
+  expect(preparedByText('spec', 'select 1')).toEqual(preparedByText('spec', 'select 1'));
+  expect(preparedByText('spec', 'select 2').name).not.toBe(preparedByText('spec', 'select 1').name);
+});
+
+it('makes a statement without a name anew each time, with what it brings', () => {
+  const kept = new KeptStatements();
+  const make = jest.fn(() => ({ text: 'select $2::int', values: [1, 2] }));
+  for (const _ of [1, 2]) expect(kept.statement(null, [1], make)).toEqual({ text: 'select $1::int', values: [2] });
+  expect(make).toHaveBeenCalledTimes(2);
+});
+
+it.each([
+  [1, 20, true],
+  [1, 50, true],
+  [1, 100, true],
+  [1, 21, false],
+  [2, 20, false],
+])('page %i of %i rows is usual: %s', (page, perPage, expected) => {
+  expect(isUsualPage({ page, perPage })).toBe(expected);
+});

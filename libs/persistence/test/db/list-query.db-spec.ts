@@ -1,0 +1,141 @@
+import { COUNT_LIMIT } from '@rookery/kernel';
+import { fitted, ListQuery } from '../../src';
+import type { MigrationClass } from '../../src';
+import { startService } from '../support/service';
+import type { TestService } from '../support/service';
+
+/** Units: rows. */
+const BIRDS = 90;
+const KINDS = 7;
+
+class CreateBirds1790000000002 {
+  async up(runner: { query(sql: string): Promise<unknown> }): Promise<void> {
+    await runner.query(`create table kinds (id bigint primary key, name text not null)`);
+    await runner.query(`create table birds (id bigint primary key, kind_id bigint not null, name text)`);
+    await runner.query(`insert into kinds select n, 'kind ' || n from generate_series(0, ${KINDS - 1}) n`);
+    // Names repeat, so that only the tie-breaker tells some rows apart.
+    await runner.query(
+      `insert into birds select n, n % ${KINDS}, 'bird ' || (n % 10) from generate_series(1, ${BIRDS}) n`,
+    );
+  }
+}
+
+interface Bird {
+  readonly id: number;
+  readonly kind: string;
+}
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ migrations: [CreateBirds1790000000002 as unknown as MigrationClass] });
+});
+afterAll(() => service.stop());
+
+const birds = () =>
+  new ListQuery<Bird>({
+    name: 'birds',
+    from: 'birds b',
+    columns: 'b.id, k.name as kind',
+    joins: 'join kinds k on k.id = b.kind_id',
+  }).orderBy([['b.name', 'asc']]);
+const byName = (id: number): string => `${id % 10}${String(id).padStart(6, '0')}`;
+const all = Array.from({ length: BIRDS }, (_, index) => index + 1).sort((a, b) => (byName(a) < byName(b) ? -1 : 1));
+const idsOf = (rows: readonly { readonly id: number }[]): number[] => rows.map(({ id }) => id);
+/** All pages, one after the other. */
+async function walked(list: () => ListQuery<{ id: number }>, perPage: number): Promise<number[]> {
+  const ids: number[] = [];
+  for (let page = 1; ; page += 1) {
+    const { rows, total, hasNext } = await list().page(service.database, { page, perPage });
+    ids.push(...idsOf(rows));
+    expect([total, hasNext]).toEqual([BIRDS, ids.length < BIRDS]);
+    if (!hasNext) return ids;
+  }
+}
+
+describe('pages', () => {
+  it.each([20, 7, 45])('of %i rows make the whole list, in its order, with what is joined', async (perPage) => {
+    expect(await walked(birds, perPage)).toEqual(all);
+    const { rows } = await birds().page(service.database, { page: 1, perPage: 2 });
+    expect(rows).toEqual([
+      { id: 10, kind: 'kind 3' },
+      { id: 20, kind: 'kind 6' },
+    ]);
+  });
+
+  it('past the end are empty and tell the number all the same', async () => {
+    const page = await birds().page(service.database, { page: 9, perPage: 20 });
+    expect(page).toEqual({ rows: [], total: BIRDS, hasNext: false });
+  });
+
+  it('are the same where rows are found once for page and count', async () => {
+    const gathered = () => birds().among({ from: 'birds b', isGathered: true });
+    expect(await walked(gathered, 20)).toEqual(all);
+    const none = await gathered().where('false').page(service.database, { page: 1, perPage: 20 });
+    expect(none).toEqual({ rows: [], total: 0, hasNext: false });
+  });
+
+  it('are the same out of parts, of which each page reads the beginnings only', async () => {
+    const parts = [0, 1, 2].map((rest) => `select * from birds where id % 3 = ${rest}`);
+    expect(await walked(() => birds().amongParts(parts), 20)).toEqual(all);
+    const narrowed = birds().where('b.kind_id = 4').amongParts(parts);
+    const { rows, total } = await narrowed.page(service.database, { page: 1, perPage: 5 });
+    expect([idsOf(rows), total]).toEqual([all.filter((id) => id % KINDS === 4).slice(0, 5), 13]);
+  });
+
+  it('go on from a place in either direction', async () => {
+    for (const [sort, expected] of [
+      ['asc', all],
+      ['desc', all.toReversed()],
+    ] as const) {
+      // prettier-ignore
+      const ids: number[] = [];
+      for (let last: number | undefined; ids.length < BIRDS; last = ids.at(-1)) {
+        const list = birds().orderBy([['b.name', sort]]);
+        if (last !== undefined) list.after([`bird ${last % 10}`, last]);
+        ids.push(...idsOf(await list.rows(service.database, 20)).slice(0, 20));
+      }
+      expect(ids).toEqual(expected);
+    }
+  });
+
+  it('stop counting past the limit', async () => {
+    const many = `(select n as id from generate_series(1, ${COUNT_LIMIT + 500}) n) b`;
+    const list = new ListQuery<Bird>({ name: 'many', from: 'birds b', carries: 'b.id' }).among({ from: many });
+    expect(await list.count(service.database)).toBe(COUNT_LIMIT + 1);
+    expect(await list.page(service.database, { page: 1, perPage: 20 })).toMatchObject({ total: null, hasNext: true });
+  });
+});
+
+describe('one row', () => {
+  it('is the first in order, or none', async () => {
+    expect(await birds().where('b.id in (11, 21)').one(service.database)).toEqual({ id: 11, kind: 'kind 4' });
+    expect(await birds().where('false').one(service.database)).toBeUndefined();
+  });
+
+  it('is held by its lock until the transaction ends', async () => {
+    await service.work.run(async (tx) => {
+      await birds().where('b.id = 5').one(tx, 'for update of b');
+      const other = (id: number) => service.database.query(`select 1 from birds where id = ${id} for update nowait`);
+      await expect(other(5)).rejects.toThrow();
+      await expect(other(6)).resolves.toHaveLength(1);
+    });
+  });
+});
+
+it('a page as JSON brings its count, whether there is more, and what is asked besides', async () => {
+  const list = new ListQuery({
+    name: 'json',
+    from: 'birds b',
+    carries: 'b.*',
+    joins: 'join kinds k on k.id = b.kind_id',
+    values: ['unused', 6],
+  }).where((bind) => `b.id < $2 and b.id > ${bind(1)}`);
+  const rows = (from: string, order: string) => `(select json_agg(k.name || b.id order by ${order}) ${from})`;
+  const draft = list.json(
+    { page: 2, perPage: 3 },
+    { rows, with: 'm as (select 8 as x)', besides: 'm.x', from: 'from m' },
+  );
+  expect(await service.database.run(fitted(draft))).toEqual([{ x: 8, counted: 4, has_more: null, json: ['kind 55'] }]);
+  const deep = list.json({ page: 101, perPage: 100 }, { rows, counted: '3' });
+  expect(await service.database.run(fitted(deep))).toEqual([{ counted: 3, has_more: false, json: null }]);
+});

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { Agent as Connections, ClientRequest } from 'node:http';
+import type { ContextClaims } from '@rookery/contracts';
+import { CONTEXT_HEADER } from '@rookery/contracts';
+import type { Viewer } from '@rookery/kernel';
+import { contextRequest, signContext } from '@rookery/platform';
+import type { ContextKeys } from '@rookery/platform';
+import qs from 'qs';
+import supertest from 'supertest';
+import type { Agent, Response, Test } from 'supertest';
+
+export type Params = Readonly<Record<string, unknown>>;
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Where agents send and how they sign; `seen` judges every answer, and fails its request by throwing. */
+export interface Target {
+  readonly baseUrl: string;
+  readonly service: string;
+  readonly keys: ContextKeys;
+  /** Kept open between requests. */
+  readonly connections: Connections;
+  readonly seen: (method: string, url: string, response: Response) => void;
+}
+
+/**
+ * Supertest's agent, which calls a service as its gateway would on behalf of one viewer; null sends no context.
+ * The context is signed when the request is sent: it covers the url with its query.
+ */
+export function agentFor({ baseUrl, connections, seen, ...signer }: Target, viewer: Viewer | null): Agent {
+  return supertest.agent(baseUrl).use((test: Test) => {
+    let url = '';
+    return test
+      .agent(connections)
+      .on('request', ({ req }: { readonly req: ClientRequest }) => {
+        url = req.path;
+        if (viewer !== null) req.setHeader(CONTEXT_HEADER, contextOf(signer, viewer, contextRequest(test.method, url)));
+      })
+      .expect((response) => seen(test.method, url, response));
+  });
+}
+
+/** For tables of routes, which name methods as the routes do. */
+export function requestOf(agent: Agent, method: Method, path: string): Test {
+  return agent[method.toLowerCase() as Lowercase<Method>](path);
+}
+
+/** Parameters of a query or form as text: lists as `name[]=`, hashes as `name[key]=`. */
+export function inBrackets(params: Params): string {
+  return qs.stringify(params, { arrayFormat: 'brackets' });
+}
+
+function contextOf({ service, keys }: Pick<Target, 'service' | 'keys'>, viewer: Viewer, req: string): string {
+  const claims: ContextClaims = {
+    sub: viewer.userId,
+    usr: viewer.username,
+    tok: viewer.tokenId,
+    scp: viewer.scopes,
+    adm: viewer.isAdmin,
+    ext: viewer.isExternal,
+    bot: viewer.isBot,
+    imp: viewer.impersonatorId,
+    ver: viewer.directory.version,
+    epo: viewer.directory.epoch,
+    aud: service,
+    req,
+    rid: randomUUID(),
+    iat: Date.now(),
+    ddl: Date.now() + 10_000,
+  };
+  return signContext(claims, keys);
+}

@@ -1,0 +1,52 @@
+import type { ServiceName } from '@rookery/contracts';
+import { jobSettings } from '@rookery/jobs';
+import { messagingSettings } from '@rookery/messaging';
+import { Database, databaseSettingsFor } from '@rookery/persistence';
+import type { MigrationClass } from '@rookery/persistence';
+import { startTestApp } from './app';
+import type { TestApp, TestAppOptions } from './app';
+import { testDatabase } from './database';
+import { DirectorySeed } from './directory-seed';
+
+/** A service over a database of its own and a seeded directory. */
+export interface SeededService {
+  readonly app: TestApp;
+  readonly seed: DirectorySeed;
+  readonly database: Database;
+  readonly databaseUrl: string;
+  /** The same service once more over the same database, with other settings; whoever asks for it closes it. */
+  again(env: Readonly<Record<string, string>>): Promise<TestApp>;
+  /** Errors: a plain Error when something failed inside meanwhile, whatever was asked. */
+  close(): Promise<void>;
+}
+
+interface SeededOptions extends Omit<TestAppOptions, 'databaseUrl'> {
+  readonly service: ServiceName;
+  readonly migrations: readonly MigrationClass[];
+}
+
+/** Shape: `settings` are those of the service itself, without what every service with a database, events and jobs has. */
+export async function startSeeded({ migrations, settings = [], ...options }: SeededOptions): Promise<SeededService> {
+  const { url, drop } = await testDatabase(options.service, migrations);
+  const own: TestAppOptions = {
+    ...options,
+    settings: [databaseSettingsFor(options.service), messagingSettings, jobSettings, ...settings],
+    databaseUrl: url,
+  };
+  const app = await startTestApp(own);
+  const seed = await DirectorySeed.open(url);
+  return {
+    app,
+    seed,
+    database: app.get(Database),
+    databaseUrl: url,
+    again: (env) => startTestApp({ ...own, env: { ...own.env, ...env } }),
+    close: async () => {
+      await app.close();
+      await seed.close();
+      await drop();
+      const failures = app.logs.filter((line) => line['level'] === 'error' || line['level'] === 50);
+      if (failures.length > 0) throw new Error(JSON.stringify(failures.slice(0, 3)));
+    },
+  };
+}

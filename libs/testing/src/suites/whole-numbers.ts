@@ -1,0 +1,66 @@
+import { fieldsOf, registeredEndpoints, templatesOf } from '@rookery/api-v4';
+import type { EndpointRecord } from '@rookery/api-v4';
+import type { Viewer } from '@rookery/kernel';
+import { inBrackets, requestOf } from '../agent';
+import type { Method, Params } from '../agent';
+import type { TestApp } from '../app';
+
+/**
+ * Every endpoint of a service with the least and the most of each number that it takes: whatever it answers, no column
+ * and no cast fails on it. The calls do not count as tests of the route.
+ * Shape: `viewer` is an administrator; `ids` are things that there are, by the word of the path before them
+ * (`{ projects: 7 }`), others are 1; `params` are what an endpoint wants besides, by method and template, with a number
+ * that no other request has. Source: reference identity-and-import 1.2.
+ */
+export function wholeNumbers(o: {
+  readonly app: () => TestApp;
+  readonly viewer: () => Viewer;
+  readonly ids?: () => Readonly<Record<string, number>>;
+  readonly params?: Readonly<Record<string, (serial: number) => Params>>;
+}): void {
+  let serial = 0;
+
+  it.each(routesOf(registeredEndpoints()))('%s %s takes its numbers', async (method, template, endpoint) => {
+    const ids = o.ids?.() ?? {};
+    for (const numbers of numbersOf(endpoint.options.params)) {
+      serial += 1;
+      const path = template
+        .replace(/:(\w+)/g, (whole, name: string) => `${(numbers[name] as number | undefined) ?? whole}`)
+        .replace(/(\w+)\/:\w+/g, (_, word: string) => `${word}/${ids[word] ?? 1}`)
+        .replace(/[:*]\w+/g, '1');
+      const params = { ...o.params?.[`${method} ${template}`]?.(serial), ...numbers };
+      const request = requestOf(o.app().as(o.viewer(), { unseen: true }), method, path);
+      const { status, text } = await (method === 'GET' ? request.query(inBrackets(params)) : request.send(params));
+      expect(status < 500 ? '' : `${path} ${JSON.stringify(params)}: ${status} ${text}`).toBe('');
+    }
+  });
+}
+
+function routesOf(endpoints: readonly EndpointRecord[]): [Method, string, EndpointRecord][] {
+  return endpoints
+    .filter((endpoint) => numbersOf(endpoint.options.params).length > 0)
+    .map((endpoint) => [endpoint.method, templatesOf(endpoint)[0]!, endpoint]);
+}
+
+/** Parameters with one number each, for the bounds of every number of a class. */
+function numbersOf(params: object | undefined): Params[] {
+  if (params === undefined) return [];
+  const bounds = ({ min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER }) => [min, max];
+  return fieldsOf(params).flatMap(({ name, form }): Params[] => {
+    switch (form.kind) {
+      case 'int':
+      case 'float':
+        return bounds(form).map((number) => ({ [name]: number }));
+      case 'list':
+        return form.of === 'int' ? bounds({}).map((number) => ({ [name]: [number] })) : [];
+      case 'idOrPath':
+        return [{ [name]: Number.MAX_SAFE_INTEGER }];
+      case 'group':
+        return numbersOf(form.of()).map((inner) => ({ [name]: inner }));
+      case 'hashes':
+        return numbersOf(form.of()).map((inner) => ({ [name]: [inner] }));
+      default:
+        return [];
+    }
+  });
+}

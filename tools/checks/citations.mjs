@@ -1,0 +1,143 @@
+#!/usr/bin/env node
+/**
+ * Every citation and every relative link leads somewhere. `Source:` lists, `source` of endpoints and the column
+ * `requirement` of docs/routes.tsv hold nothing but citations of the known forms (citation-forms.mjs). In other texts,
+ * what looks like a citation and has none of these forms fails too.
+ *
+ *   node tools/checks/citations.mjs [folder]    prints what leads nowhere, and fails
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ANY_FORM, problemsOfList, SUSPICIOUS, targetsOf } from './citation-forms.mjs';
+
+const FOLDERS = ['apps', 'libs', 'tools', 'docs', 'deploy', '.ci'];
+const ENDINGS = new Set(['.ts', '.mjs', '.cjs', '.js', '.sql', '.yaml', '.yml', '.sh', '.md', '.conf']);
+const SKIPPED = new Set(['node_modules', 'dist', '.nx', '.rookery']);
+/** They show what a citation looks like, right and wrong. */
+const EXAMPLES = /^tools\/checks\/(?:citation-forms\.mjs|citations\.mjs|test\/citations\.test\.mjs)$/;
+const TO_COME = /^to come(?:: (?:identity-and-import|packages-and-admin|work-tracking) \d+(?:\.\d+)*)?$/;
+
+/** Shape: `path:line: what is wrong`, empty when all is well. */
+export function problemsOf(root) {
+  const targets = targetsOf(root);
+  const found = filesOf(root).flatMap((path) => {
+    const source = readFileSync(join(root, path), 'utf8');
+    const links = extname(path) === '.md' ? problemsOfLinks(source, path, root) : [];
+    return [...problemsOfText(source, path, targets), ...links].map(({ line, text }) => `${path}:${line}: ${text}`);
+  });
+  return [...found, ...targets.doubles, ...problemsOfRoutes(root, targets), ...problemsOfEndpoints(root, targets)];
+}
+
+function filesOf(root) {
+  const below = (folder) =>
+    readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : below(path);
+      return ENDINGS.has(extname(entry.name)) && !EXAMPLES.test(path) ? [path] : [];
+    });
+  const top = readdirSync(root).filter((name) => ENDINGS.has(extname(name)));
+  return [...top, ...FOLDERS.filter((folder) => existsSync(join(root, folder))).flatMap(below)];
+}
+
+const CODE_GOES_ON = /^[ \t]*(?:\*(?!\/)|\/\/|--|#(?!\w))[ \t]?/;
+const PROSE_GOES_ON = /^[ \t]*(?![-*|#>]|\d+\. |\s*$)/;
+
+/** Comments and paragraphs as running text, since a citation may be broken over lines. */
+function runningText(source, path) {
+  const goesOn = extname(path) === '.md' ? PROSE_GOES_ON : CODE_GOES_ON;
+  const starts = [];
+  let text = '';
+  for (const line of source.split('\n')) {
+    const isMore = text !== '' && !text.endsWith('\n\n') && goesOn.test(line);
+    text += text === '' ? '' : isMore ? ' ' : '\n';
+    starts.push(text.length);
+    text += isMore ? line.replace(goesOn, '') : line;
+  }
+  return { text, lineOf: (index) => starts.findLastIndex((start) => start <= index) + 1 };
+}
+
+/** Ends at a full stop, a colon, the end of the comment or of the line; `docs/x.md 5` and `2.4` hold no full stop. */
+const SOURCE_LIST = /\bSource: ?((?:[^.:\n*]|\.(?=\d|md\b)|:(?! )|\*(?!\/))*)/g;
+
+/** Shape: `{ line, text }` of each citation that leads nowhere. */
+export function problemsOfText(source, path, targets) {
+  const { text, lineOf } = runningText(source, path);
+  const how = { mayBeReplaced: path.startsWith('docs/adr/') };
+  const found = [];
+  const note = (index, problems) => problems.forEach((problem) => found.push({ line: lineOf(index), text: problem }));
+  const blank = (whole) => ' '.repeat(whole.length);
+  const withoutLists = text.replace(extname(path) === '.md' ? /$^/g : SOURCE_LIST, (whole, list, index) => {
+    note(index, problemsOfList(list.replace(/\s+/g, ' ').trim(), targets, how));
+    return blank(whole);
+  });
+  const left = withoutLists.replace(ANY_FORM, (citation, index) => {
+    note(index, problemsOfList(citation, targets, how));
+    return blank(citation);
+  });
+  const isHeading = (index) => extname(path) === '.md' && left[left.lastIndexOf('\n', index) + 1] === '#';
+  for (const pattern of SUSPICIOUS) {
+    for (const { index, 0: words } of left.matchAll(pattern)) {
+      if (isHeading(index)) continue;
+      note(index, [`"${words.trim()}" looks like a citation and is no known form of one`]);
+    }
+  }
+  return found;
+}
+
+/** Relative links of a page: the file is there, and in it the heading. */
+export function problemsOfLinks(markdown, path, root) {
+  const prose = markdown.replaceAll(/```.*?```|`[^`\n]*`/gs, (code) => code.replaceAll(/[^\n]/g, ' '));
+  return [...prose.matchAll(/\]\((?!\w+:)([^()\s]+)\)/g)].flatMap(({ index, 1: target }) => {
+    const [file, heading] = target.split('#');
+    const to = file === '' ? path : join(dirname(path), decodeURIComponent(file));
+    const line = prose.slice(0, index).split('\n').length;
+    if (!existsSync(join(root, to))) return [{ line, text: `the link to ${target} leads nowhere` }];
+    if (heading === undefined || slugsOf(readFileSync(join(root, to), 'utf8')).has(heading)) return [];
+    return [{ line, text: `${to} has no heading #${heading}` }];
+  });
+}
+
+/** As the pages of the common hosts name their headings. */
+function slugsOf(markdown) {
+  const headings = [...markdown.matchAll(/^#{1,6} (.*)$/gm)].map(([, heading]) => heading);
+  return new Set(
+    headings.map((text) =>
+      text
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(/\s/g, '-'),
+    ),
+  );
+}
+
+/** A route that is not built may say which section its issue will write. */
+function problemsOfRoutes(root, targets) {
+  const path = 'docs/routes.tsv';
+  if (!existsSync(join(root, path))) return [];
+  const [head, ...rows] = readFileSync(join(root, path), 'utf8').trimEnd().split('\n');
+  const column = head.split('\t').indexOf('requirement');
+  return rows.flatMap((row, index) => {
+    const cited = (row.split('\t')[column] ?? '').split('; ');
+    const problems = cited.flatMap((one) => (TO_COME.test(one) ? [] : problemsOfList(one, targets)));
+    return problems.map((problem) => `${path}:${index + 2}: ${problem}`);
+  });
+}
+
+/** What the endpoints say is read from the document of the whole API, where every `source` has its final form. */
+function problemsOfEndpoints(root, targets) {
+  const path = 'apps/gateway/openapi.json';
+  if (!existsSync(join(root, path))) return [];
+  const { paths = {} } = JSON.parse(readFileSync(join(root, path), 'utf8'));
+  const sources = Object.values(paths).flatMap((item) => Object.values(item).map((one) => one['x-rookery-source']));
+  return [...new Set(sources.filter((source) => typeof source === 'string'))].flatMap((source) =>
+    problemsOfList(source, targets).map((problem) => `${path}: source "${source}": ${problem}`),
+  );
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const problems = problemsOf(process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url)));
+  for (const problem of problems) process.stdout.write(`${problem}\n`);
+  if (problems.length > 0) process.stdout.write(`${problems.length} citations and links lead nowhere\n`);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,109 @@
+/** The checks of wings and of owners of tables: each finds what it is there for. */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, it } from 'node:test';
+import { tableOwners, violationsOf as ownershipOf } from '../table-owners.mjs';
+import { violationsOf as circlesOf } from '../wings.mjs';
+
+const folders = [];
+afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+/** A service with these files below `src`; wings get their modules. */
+function service(files) {
+  const folder = mkdtempSync(join(tmpdir(), 'rookery-wings-'));
+  folders.push(folder);
+  const wings = new Set(Object.keys(files).map((name) => name.split('/')[0]));
+  const modules = [...wings].map((wing) => [`${wing}/${wing}.module.ts`, '']);
+  for (const [name, text] of [...modules, ...Object.entries(files)]) {
+    mkdirSync(dirname(join(folder, 'src', name)), { recursive: true });
+    writeFileSync(join(folder, 'src', name), text);
+  }
+  return folder;
+}
+
+const NEST = `import { Column, Entity } from 'typeorm'; @Entity('nests') export class Nest { @Column('text') name: string; }`;
+
+describe('owners of tables', () => {
+  const refused = [
+    ['inserts', "const add = `insert into nests (name) values ('a')`;"],
+    ['updates with an alias', 'const change = "update nests n set name = \'b\' where n.id = $1";'],
+    ['updates over lines', 'const change = `with old as (select 1)\n update nests\n set name = $1`;'],
+    ['deletes', "const drop = 'delete from nests where id = $1';"],
+    ['merges', "const merge = 'merge into nests using birds b on true when matched then delete';"],
+    ['inserts through TypeORM', "import { Nest } from '../nests/nest.entity'; tx.manager.insert(Nest, row);"],
+    ['updates through a builder', 'tx.manager.createQueryBuilder().update(Nest).set(part).execute();'],
+    ['deletes through a builder', 'tx.manager.createQueryBuilder().delete().from(Nest).execute();'],
+    ['declares a collection of it', "const nests = collection(Nest, { within: 'birdId' });"],
+  ];
+  for (const [what, text] of refused) {
+    it(`refuses another wing that ${what}`, () => {
+      const broken = ownershipOf(service({ 'nests/nest.entity.ts': NEST, 'birds/birds.service.ts': text }));
+      assert.match(broken.join('\n'), /birds writes nests, which nests owns/);
+    });
+  }
+
+  const free = [
+    ['reads', "const all = 'select * from nests n join birds b on b.id = n.bird_id for update of n';"],
+    ['locks', "const one = 'select id from nests where id = $1 for no key update';"],
+    ['talks about updates', "const words = 'an update of nests is set apart';"],
+    ['reads through a builder', "tx.manager.createQueryBuilder().from(Nest, 'n').getMany();"],
+  ];
+  for (const [what, text] of free) {
+    it(`lets another wing that ${what}`, () => {
+      const files = { 'nests/nest.entity.ts': NEST, 'birds/birds.service.ts': text };
+      assert.deepEqual(ownershipOf(service(files)), []);
+    });
+  }
+
+  it('refuses two writers of a table without an entity, and names the one of a single writer', () => {
+    const eggs = "const lay = 'insert into eggs (id) values ($1)';";
+    const alone = service({ 'nests/nests.service.ts': eggs });
+    assert.equal(tableOwners(alone).tables.get('eggs').owner, 'nests');
+    const shared = service({ 'nests/nests.service.ts': eggs, 'birds/birds.service.ts': eggs });
+    assert.match(ownershipOf(shared).join('\n'), /eggs, which has no single owner/);
+  });
+
+  it('refuses a write whose table the text does not name', () => {
+    const hidden = service({ 'nests/nests.service.ts': 'const drop = `delete from ${table} where id = $1`;' });
+    assert.match(ownershipOf(hidden).join('\n'), /writes a table that its text does not name/);
+  });
+
+  it('refuses a service that writes what a library keeps', () => {
+    const outbox = service({ 'nests/nests.service.ts': "const add = 'insert into outbox (id) values ($1)';" });
+    assert.match(ownershipOf(outbox, new Set(['outbox'])).join('\n'), /which a library keeps/);
+  });
+});
+
+describe('wings', () => {
+  it('refuses a circle over different files, of types too', () => {
+    const folder = service({
+      'nests/nests.service.ts': "import { Bird } from '../birds/bird';",
+      'birds/bird.ts': 'export class Bird {}',
+      'birds/flying/flight.ts': "import type { Egg } from '../../eggs/egg';",
+      'eggs/egg.ts': 'export interface Egg {}',
+      'eggs/laying.ts': "export { nest } from '../nests/nest';",
+      'nests/nest.ts': 'export const nest = 1;',
+    });
+    assert.match(circlesOf(folder).join('\n'), /birds, eggs, nests use each other/);
+  });
+
+  it('lets wings stand in layers, and whoever brings them together use all', () => {
+    const folder = service({
+      'nests/nests.service.ts': "import { Bird } from '../birds/bird';",
+      'birds/bird.ts': 'export class Bird {}',
+    });
+    writeFileSync(
+      join(folder, 'src/colony.module.ts'),
+      "import './nests/nests.module'; import './birds/birds.module';",
+    );
+    assert.deepEqual(circlesOf(folder), []);
+  });
+
+  it('refuses a wing without a module', () => {
+    const folder = service({ 'nests/nest.ts': '' });
+    rmSync(join(folder, 'src/nests/nests.module.ts'));
+    assert.match(circlesOf(folder).join('\n'), /nests has no nests\.module\.ts/);
+  });
+});

@@ -1,0 +1,75 @@
+/** What drills ask the estate for, as any client would, and the people and things that they need for it. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+export class Client {
+  constructor(estate, seed) {
+    this.estate = estate;
+    this.seed = seed;
+  }
+
+  /** Shape: `{ status, headers, body }`. Errors: a cut connection, or no answer within 15 s. */
+  async api(method, path, { token = this.estate.token, json } = {}) {
+    const response = await fetch(`${this.estate.baseUrl}/api/v4${path}`, {
+      method,
+      headers: { 'private-token': token, ...(json ? { 'content-type': 'application/json' } : {}) },
+      ...(json ? { body: JSON.stringify(json) } : {}),
+      signal: AbortSignal.timeout(15_000),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null };
+  }
+
+  /** What a drill needs is made even while a fault is on already. */
+  async made(path, json, token = this.estate.token) {
+    for (let attempt = 1; ; attempt += 1) {
+      const { status, body } = await this.api('POST', path, { json, token });
+      if (status === 201) return body;
+      if (status < 502 || attempt === 20) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`);
+      await delay(500);
+    }
+  }
+
+  /** Errors: any other answer than the expected. */
+  async done(expected, method, path, how) {
+    const { status, body } = await this.api(method, path, how);
+    if (status !== expected) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  async person(name) {
+    const username = `${name}-${this.seed}`;
+    const email = `${username}@mail.example`;
+    const user = await this.made('/users', { username, email, name, force_random_password: true });
+    return { id: user.id, username, email, token: await this.tokenOf(user.id) };
+  }
+
+  async tokenOf(userId) {
+    const { token } = await this.made(`/users/${userId}/personal_access_tokens`, { name: 'drill', scopes: ['api'] });
+    return token;
+  }
+
+  people(count, name) {
+    return Promise.all(Array.from({ length: count }, (_, index) => this.person(`${name}${index}`)));
+  }
+
+  /** A project in a group of its own, with an issue 1. */
+  async projectWithIssue(name, visibility = 'private') {
+    const path = `${name}-${this.seed}`;
+    const group = await this.made('/groups', { name: path, path, visibility: 'public' });
+    const project = await this.made('/projects', { name: path, namespace_id: group.id, visibility });
+    await this.made(`/projects/${project.id}/issues`, { title: name });
+    return project.id;
+  }
+
+  async join(project, people, level) {
+    if (people.length === 0) return;
+    const ids = people.map(({ id }) => id).join(',');
+    await this.made(`/projects/${project}/members`, { user_id: ids, access_level: level });
+  }
+}
+
+/** Asks until it pleases. Units: ms. Errors: when it did not within the bound. */
+export async function until(what, asks, withinMs = 60_000) {
+  for (const end = Date.now() + withinMs; Date.now() < end; await delay(50)) if (await asks()) return;
+  throw new Error(`not within ${withinMs} ms: ${what}`);
+}

@@ -1,0 +1,137 @@
+/**
+ * Collaboration's copy of the directory is held back while people lose what they had; then a note names them. Nobody may
+ * be told of it, by to-do, feed or e-mail, who could not read it when it was written. Half of the rounds hold nothing:
+ * there the effect races with the copy. Source: ADR 0171; reference reliability 4.2 (7).
+ */
+import { connect } from 'nats';
+import pg from 'pg';
+import { until } from '../client.mjs';
+import { MailFiles } from '../mail-files.mjs';
+
+const LOSERS = 4;
+/** Looks, 50 ms apart, at which effects that were begun must wait: longer than those that gather. */
+const LOOKS = 10;
+const EFFECTS = ['raise-todos', 'queue-mails'].map((effect) => `collaboration--${effect}--note-created-v1`);
+
+const ofMembers = (take, more = {}) => ({
+  prepare: (client, project, people) => client.join(project, people, 20),
+  take,
+  ...more,
+});
+const ofEverybody = (visibility, take) => ({ visibility, prepare: () => {}, take });
+/** Each takes what people had of a project. */
+const WAYS = {
+  removed: ofMembers((client, project, { id }) => client.done(204, 'DELETE', `/projects/${project}/members/${id}`)),
+  blocked: ofMembers((client, _, { id }) => client.done(201, 'POST', `/users/${id}/block`)),
+  demoted: ofMembers(
+    (client, project, { id }) =>
+      client.done(200, 'PUT', `/projects/${project}/members/${id}`, { json: { access_level: 10 } }),
+    { internal: true },
+  ),
+  hidden: ofEverybody('public', (client, project) =>
+    client.done(200, 'PUT', `/projects/${project}`, { json: { visibility: 'private' } }),
+  ),
+  external: ofEverybody('internal', (client, _, { id }) =>
+    client.done(200, 'PUT', `/users/${id}`, { json: { external: true } }),
+  ),
+};
+
+/** Shape: `told` how often those were who stayed, `wrong` how often those who may not be. */
+export async function run(client) {
+  const drill = new HeldCopy(client);
+  await drill.open();
+  try {
+    for (const isHeld of [true, false]) for (const way of Object.keys(WAYS)) await drill.round(way, isHeld);
+  } finally {
+    await drill.close();
+  }
+  return drill.facts;
+}
+
+class HeldCopy {
+  facts = { rounds: 0, told: 0, wrong: 0, examples: [] };
+
+  constructor(client) {
+    this.client = client;
+    this.estate = client.estate;
+    this.mails = new MailFiles(client.estate.mailDir);
+    this.database = new pg.Client({ connectionString: client.estate.databases.collaboration });
+    this.holder = new pg.Client({ connectionString: client.estate.databases.collaboration });
+  }
+
+  async open() {
+    await Promise.all([this.database.connect(), this.holder.connect()]);
+    const { host, username, password } = new URL(this.estate.nats.urlOf('operator'));
+    this.bus = await connect({ servers: host, user: username, pass: password });
+    this.manager = await this.bus.jetstreamManager();
+  }
+
+  async close() {
+    await Promise.all([this.database.end(), this.holder.end(), this.bus?.close()]);
+  }
+
+  async round(way, isHeld) {
+    const { client } = this;
+    const { prepare, take, visibility, internal = false } = WAYS[way];
+    const name = `${way}-${isHeld ? 'held' : 'free'}`;
+    const project = await client.projectWithIssue(name, visibility);
+    const losers = await client.people(LOSERS, `loser-${name}-`);
+    const stays = await client.person(`stays-${name}`);
+    await client.join(project, [stays], 40);
+    await prepare(client, project, losers);
+    const word = `told-${name}-${client.seed}.`;
+    const body = `${[...losers, stays].map(({ username }) => `@${username}`).join(' ')} ${word}`;
+    if (isHeld) await this.hold();
+    try {
+      for (const loser of losers) await take(client, project, loser);
+      const note = await client.made(`/projects/${project}/issues/1/notes`, { body, internal });
+      if (isHeld) await this.effectsWait(note.id);
+    } finally {
+      if (isHeld) await this.holder.query('rollback');
+    }
+    const all = async () => (await this.told(stays, word)).length === 3;
+    await until(`${stays.username} is told`, all);
+    for (const loser of losers) this.note(`${name}: ${loser.username}`, await this.told(loser, word));
+    this.facts.rounds += 1;
+    this.facts.told += 3;
+  }
+
+  /** As one that applies a batch and stands still: the API goes on, over a copy that does not move. */
+  async hold() {
+    await this.holder.query('begin');
+    await this.holder.query('select 1 from directory_state for update');
+  }
+
+  /** The bus has handed the note to them and hears nothing; without the guard, some are over already. */
+  async effectsWait(noteId) {
+    let looks = 0;
+    await until('the effects wait', async () => {
+      const infos = await Promise.all(EFFECTS.map((name) => this.manager.consumers.info('COLLABORATION', name)));
+      looks = infos.every((info) => info.num_ack_pending > 0) ? looks + 1 : 0;
+      const { rowCount } = await this.database.query(`select 1 from mails where note_id = $1`, [noteId]);
+      return looks === LOOKS || rowCount > 0;
+    });
+  }
+
+  /** To-dos as rows, since lists judge them again; e-mails as the mail server got them; feeds as they are shown. */
+  async told({ id, email, token }, word) {
+    const text = `%${word}%`;
+    const todos = await this.database.query(
+      `select 1 from todos t join notes n on n.id = t.note_id where t.user_id = $1 and n.body like $2`,
+      [id, text],
+    );
+    const mails = (await this.mails.all()).filter((mail) => mail.to === email && mail.text.includes(word));
+    const feed = await this.client.api('GET', '/events?scope=all&per_page=100', { token });
+    const isShown = feed.status === 200 && feed.body.some(({ note }) => note?.body.includes(word));
+    return [
+      ...(todos.rowCount > 0 ? ['to-do'] : []),
+      ...(mails.length > 0 ? ['e-mail'] : []),
+      ...(isShown ? ['feed'] : []),
+    ];
+  }
+
+  note(whom, what) {
+    this.facts.wrong += what.length;
+    if (what.length > 0 && this.facts.examples.length < 5) this.facts.examples.push(`${whom} got ${what.join(', ')}`);
+  }
+}

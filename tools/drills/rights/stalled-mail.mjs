@@ -1,0 +1,101 @@
+/**
+ * The mail server stalls while e-mails wait that were taken already; meanwhile what they tell of becomes confidential.
+ * Whoever may read it no more gets none. Source: ADR 0171; reference work-tracking 8.5.
+ */
+import pg from 'pg';
+import { SMTPServer } from 'smtp-server';
+import { freePort } from '../../estate/processes.mjs';
+import { until } from '../client.mjs';
+
+/** As many as there are connections: their dialogue is under way when the server stalls. */
+const MEMBERS = 5;
+/** All together a batch of the queue at most, so that all are taken at once. */
+const OUTSIDERS = 14;
+
+/** Each makes what was open something that members alone may read. */
+const WAYS = {
+  confidential: (client, project) =>
+    client.done(200, 'PUT', `/projects/${project}/issues/1`, { json: { confidential: true } }),
+  private: (client, project) => client.done(200, 'PUT', `/projects/${project}`, { json: { visibility: 'private' } }),
+};
+
+/** Starts the mail server that the estate will use. Shape: `env` for the estate. */
+export async function prepare() {
+  const server = await startStallingServer();
+  return { env: { SMTP_URL: server.url }, server };
+}
+
+/** Shape: `told` how many members were, `wrong` how many others. */
+export async function run(client, { server }) {
+  const facts = { rounds: 0, told: 0, dropped: 0, wrong: 0, examples: [] };
+  const database = new pg.Client({ connectionString: client.estate.databases.collaboration });
+  await database.connect();
+  try {
+    for (const way of Object.keys(WAYS)) await round(client, { way, server, database }, facts);
+  } finally {
+    await database.end();
+  }
+  return facts;
+}
+
+async function round(client, { way, server, database }, facts) {
+  const project = await client.projectWithIssue(way, 'public');
+  // Whoever came first is told first.
+  const members = await client.people(MEMBERS, `member-${way}`);
+  const outsiders = await client.people(OUTSIDERS, `outsider-${way}`);
+  await client.join(project, members, 30);
+  server.stall();
+  const body = [...members, ...outsiders].map(({ username }) => `@${username}`).join(' ');
+  const note = await client.made(`/projects/${project}/issues/1/notes`, { body });
+  const count = async (where) => {
+    const { rows } = await database.query(`select count(*)::int from mails where note_id = $1 and ${where}`, [note.id]);
+    return rows[0].count;
+  };
+  await until('all are taken', async () => (await count('attempts > 0')) === MEMBERS + OUTSIDERS);
+  await until('the server holds as many as it can', () => server.held.length === MEMBERS);
+  await WAYS[way](client, project);
+  server.goOn();
+  await until('nothing waits any more', async () => (await count(`state = 'queued'`)) === 0);
+
+  const got = new Set(server.taken);
+  facts.rounds += 1;
+  facts.told += members.filter(({ email }) => got.has(email)).length;
+  facts.dropped += await count(`state = 'dropped'`);
+  for (const { email } of outsiders.filter((one) => got.has(one.email))) {
+    facts.wrong += 1;
+    if (facts.examples.length < 5) facts.examples.push(`${way}: ${email}`);
+  }
+}
+
+/** Answers nothing to the text of a message while it stalls. */
+async function startStallingServer() {
+  let isStalled = false;
+  const held = [];
+  const taken = [];
+  const smtp = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    logger: false,
+    onData(stream, { envelope }, done) {
+      stream.resume();
+      stream.on('end', () => {
+        taken.push(...envelope.rcptTo.map(({ address }) => address));
+        if (isStalled) held.push(done);
+        else done();
+      });
+    },
+  });
+  const port = await freePort();
+  await new Promise((resolve) => smtp.listen(port, '127.0.0.1', resolve));
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    held,
+    taken,
+    stall: () => (isStalled = true),
+    goOn() {
+      isStalled = false;
+      for (const done of held.splice(0)) done();
+    },
+    close: () => new Promise((resolve) => smtp.close(resolve)),
+  };
+}

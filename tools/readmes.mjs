@@ -1,0 +1,87 @@
+/**
+ * The generated parts of a service's README: its nouns with the tables that they own, and its events. They stand between
+ * `<!-- generated: name -->` and `<!-- end -->`; all around them is written by hand.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { tableOwners, tablesOfLibraries } from './checks/table-owners.mjs';
+
+/**
+ * Shape: `events` are `{ subject, about }` of the platform, `effects` are `{ effect, subject }` of the service.
+ * Errors: a plain Error when the file has no place for a part.
+ */
+export function readmeOf(root, service, { events, effects }) {
+  const file = join(root, 'apps', service, 'README.md');
+  const parts = { nouns: nounsOf(root, service), events: eventsOf(service, events, effects) };
+  return Object.entries(parts).reduce(
+    (text, [name, lines]) => {
+      const place = new RegExp(`(?<=<!-- generated: ${name} -->\\n)[^]*?(?=<!-- end -->)`);
+      if (!place.test(text)) throw new Error(`${file} has no place for the generated part "${name}"`);
+      return text.replace(place, () => `\n${lines.join('\n')}\n\n`);
+    },
+    readFileSync(file, 'utf8'),
+  );
+}
+
+/** A row for each wing that is a module, and for each that owns a table. */
+export function nounsOf(root, service) {
+  const folder = join(root, 'apps', service);
+  const kept = tablesOfLibraries(root);
+  const tables = [...tableOwners(folder).tables].filter(([table]) => !kept.has(table)).sort(byName);
+  const owned = (wing) => tables.filter(([, { owner }]) => owner === wing).map(([table]) => `\`${table}\``);
+  const rows = readdirSync(join(folder, 'src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => ({ name, about: sentenceOf(join(folder, 'src', name)), tables: owned(name) }))
+    .filter((wing) => wing.about !== null || wing.tables.length > 0)
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const shared = tables.filter(([, { owner }]) => owner === null);
+  if (rows.length + shared.length === 0) return ['None yet.'];
+  return [
+    '| Noun | What it is | Tables it owns |',
+    '|---|---|---|',
+    ...rows.map(({ name, about, tables: own }) => `| [${name}](src/${name}) | ${about ?? '-'} | ${own.join(', ')} |`),
+    ...shared.map(
+      ([table, { writers }]) => `| ${[...writers.keys()].sort().join(', ')} | share a table | \`${table}\` |`,
+    ),
+  ];
+}
+
+const byName = ([a], [b]) => (a < b ? -1 : 1);
+
+/** The first sentence above the class of a wing's module; null without a module. */
+function sentenceOf(wing) {
+  const file = readdirSync(wing).find((name) => name.endsWith('.module.ts'));
+  if (file === undefined) return null;
+  const tree = ts.createSourceFile(file, readFileSync(join(wing, file), 'utf8'), ts.ScriptTarget.ES2022, true);
+  const module = tree.statements.find((node) => ts.isClassDeclaration(node));
+  const [comment] = module === undefined ? [] : ts.getJSDocCommentsAndTags(module);
+  return firstSentence(ts.getTextOfJSDocComment(comment?.comment)?.replaceAll(/\s+/g, ' ') ?? '');
+}
+
+function eventsOf(service, events, effects) {
+  const sent = events.filter(({ subject }) => subject.startsWith(`${service}.`)).sort(bySubject);
+  const effectsOf = (subject) => effects.filter((one) => one.subject === subject).map(({ effect }) => `\`${effect}\``);
+  const read = [...new Set(effects.map(({ subject }) => subject))].sort();
+  return [
+    ...table(
+      'Sends',
+      'When',
+      sent.map(({ subject, about }) => [subject, firstSentence(about)]),
+    ),
+    '',
+    ...table(
+      'Reads',
+      'For',
+      read.map((subject) => [subject, effectsOf(subject).sort().join(', ')]),
+    ),
+  ];
+}
+
+const bySubject = (a, b) => (a.subject < b.subject ? -1 : 1);
+const firstSentence = (text) => /^.*?\.(?= |$)/.exec(text)?.[0] ?? text;
+
+function table(head, about, rows) {
+  if (rows.length === 0) return [`${head}: nothing.`];
+  return [`| ${head} | ${about} |`, '|---|---|', ...rows.map(([name, text]) => `| \`${name}\` | ${text} |`)];
+}
