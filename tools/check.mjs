@@ -1,24 +1,26 @@
 #!/usr/bin/env node
 /**
- * `npm run check`: everything that must hold of the sources, on a laptop as in CI. Each step runs even when an earlier
- * one failed, so that one run shows all that is wrong; the exit status is non-zero when any failed.
- * `npm run check -- --only routes,wings` runs single steps.
+ * `npm run check`: everything that must hold of the sources, on a laptop as in CI. As many steps run at once as there
+ * are cores. Each runs even when another failed, so that one run shows all that is wrong; the exit status is non-zero
+ * when any failed. `npm run check -- --only routes,wings` runs single steps.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bin = (name) => `${root}node_modules/.bin/${name}`;
 
+/** The longest first: they decide how long all of it takes. */
 const STEPS = [
+  ['lint', bin('eslint'), ['.', '--max-warnings', '0']],
   ['format', bin('prettier'), ['--check', '--log-level', 'warn', '.']],
   ['types', bin('tsc'), ['-b', 'tsconfig.base.json']],
-  ['lint', bin('eslint'), ['.', '--max-warnings', '0']],
+  ['generated', process.execPath, ['tools/gen.mjs', '--check']],
   ['cycles', bin('depcruise'), ['--config', '.dependency-cruiser.cjs', '--output-type', 'err', 'apps', 'libs']],
   ['wings', process.execPath, ['tools/checks/wings.mjs', '--check']],
   ['tables', process.execPath, ['tools/checks/table-owners.mjs', '--check']],
-  ['generated', process.execPath, ['tools/gen.mjs', '--check']],
   ['routes', process.execPath, ['tools/checks/routes.mjs', '--check']],
   ['citations', process.execPath, ['tools/checks/citations.mjs']],
   ['manifests', process.execPath, ['tools/checks/manifests.mjs']],
@@ -32,16 +34,33 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+const waiting = STEPS.filter(([name]) => only.includes(name));
 const failed = [];
-for (const [name, command, args] of STEPS.filter(([name]) => only.includes(name))) {
-  const started = Date.now();
-  const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
-  process.stdout.write(
-    `${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)\n`,
-  );
-  if (status !== 0) failed.push(name);
-}
+/** Steps share nothing but what they read. Each prints at its end, so that the output of two does not mix. */
+await Promise.all(
+  Array.from({ length: availableParallelism() }, async () => {
+    for (let step = waiting.shift(); step; step = waiting.shift()) {
+      const [name, command, args] = step;
+      const started = Date.now();
+      const { status, output } = await ended(command, args);
+      const seconds = ((Date.now() - started) / 1000).toFixed(1);
+      process.stdout.write(`${output}${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)\n`);
+      if (status !== 0) failed.push(name);
+    }
+  }),
+);
 if (failed.length > 0) {
   process.stdout.write(`check: ${failed.join(', ')} failed\n`);
   process.exitCode = 1;
+}
+
+/** Runs a step to its end; a program that cannot be started has failed. */
+function ended(command, args) {
+  return new Promise((resolve) => {
+    const parts = [];
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part));
+    child.once('error', (error) => resolve({ status: 1, output: `${error.message}\n` }));
+    child.once('close', (status) => resolve({ status, output: Buffer.concat(parts).toString() }));
+  });
 }

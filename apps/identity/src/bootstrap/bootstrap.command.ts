@@ -5,10 +5,8 @@ import type { Command, SettingsOf } from '@rookery/platform';
 import { AccessTokensService } from '../tokens/access-tokens.service';
 import { TokenRows } from '../tokens/token-rows';
 import { scopesFor, digestOf } from '../tokens/token-terms';
-import { hashPassword } from '../users/passwords';
 import { UsersService } from '../users/users.service';
 import { bootstrapSettings } from './bootstrap.config';
-import { randomBytes } from 'node:crypto';
 
 const ROOT_ID = 1;
 const TOKEN_NAME = 'bootstrap';
@@ -28,16 +26,15 @@ export class Bootstrap {
   async run(): Promise<void> {
     const secret = this.settings.rootToken;
     if (!secret) throw new Error('ROOKERY_ROOT_TOKEN is missing: the token of the administrator `root`');
-    const digest = await hashPassword(randomBytes(24).toString('base64url'));
     await this.work.run(async (tx) => {
       await tx.query(`select pg_advisory_xact_lock(7316420002)`);
       const [root] = await tx.query(`select id from users where id = $1`, [ROOT_ID]);
-      if (!root) await this.insertRoot(tx, digest);
+      if (!root) await this.insertRoot(tx);
       await this.giveToken(tx, secret);
     });
   }
 
-  private async insertRoot(tx: Tx, digest: string): Promise<void> {
+  private async insertRoot(tx: Tx): Promise<void> {
     const person = {
       id: ROOT_ID,
       username: 'root',
@@ -45,7 +42,7 @@ export class Bootstrap {
       email: this.settings.rootEmail,
       admin: true,
     };
-    await this.users.insert(tx, person, { digest, createdBy: null });
+    await this.users.insert(tx, person, { digest: null, createdBy: null });
   }
 
   /** A token that changed takes the place of the former one, which is revoked. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { userCreated } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
@@ -42,7 +41,7 @@ export class UsersService {
   async create(viewer: Viewer, person: NewUser): Promise<number> {
     const problems = { ...problemsOfUser(person), ...foreignAddresses(person) };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
-    const digest = await hashPassword(person.password ?? randomBytes(24).toString('base64url'));
+    const digest = person.password === undefined ? null : await hashPassword(person.password);
     try {
       return await this.work.run(async (tx) => {
         await this.addresses.free(tx, person.email, null);

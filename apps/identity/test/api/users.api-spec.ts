@@ -30,12 +30,16 @@ describe('POST /users', () => {
     expect(JSON.stringify(body)).not.toContain('password');
   });
 
-  it('keeps the password as a scrypt digest only', async () => {
-    const [row] = await identity.db.query<{ password_digest: string }>(
-      `select password_digest from users where id = $1`,
-      [ada.id],
+  it('keeps a password as a scrypt digest only, and none for whom none was given', async () => {
+    const { body } = await identity.root
+      .post('/api/v4/users')
+      .send({ ...NEW, username: 'cleo', email: 'cleo@example.com', password: undefined, force_random_password: true })
+      .expect(201);
+    const rows = await identity.db.query<{ password_digest: string | null }>(
+      `select password_digest from users where username = 'carol' or id = $1 order by username`,
+      [(body as { id: number }).id],
     );
-    expect(row!.password_digest).toMatch(/^scrypt\$/);
+    expect(rows).toEqual([{ password_digest: expect.stringMatching(/^scrypt\$/) }, { password_digest: null }]);
   });
 
   it('takes a form and texts for flags', async () => {
