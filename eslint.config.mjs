@@ -6,6 +6,25 @@ import { boundaryRules } from './tools/checks/boundaries.mjs';
 const PARAMETER_VERBS =
   'One|List|Show|Create|Update|Remove|Approve|Check|Confirm|Fork|Merge|Move|Preview|Revoke|Rotate|Star|Transfer';
 
+/** What is injected from a file of these layers ends in their name (CONTRIBUTING, Names). */
+const LAYERS = {
+  service: 'Service',
+  queries: 'Queries',
+  repository: 'Repository',
+  policy: 'Policy',
+  controller: 'Controller',
+  consumer: 'Consumer',
+  job: 'Job',
+  command: 'Command',
+  module: 'Module',
+};
+const NEST_CLASS = 'ClassDeclaration:has(> Decorator[expression.callee.name=/^(Injectable|Controller|Module)$/])';
+const USE_CASES = ['service', 'queries', 'controller'];
+const EMPTY_VERBS = {
+  selector: 'MethodDefinition[key.name=/^(get|handle|process)([A-Z]|$)/]',
+  message: 'A method is named by what it does: list, show, create, update, remove, or the verb of the requirements.',
+};
+
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '.rookery/**', '.nx/**', 'coverage/**', '**/*.generated.*'] },
   {
@@ -67,6 +86,16 @@ export default tseslint.config(
       ],
     },
   },
+  ...Object.entries(LAYERS).map(([layer, ending]) => ({
+    files: [`apps/*/src/**/*.${layer}.ts`],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        { selector: `${NEST_CLASS}[id.name!=/${ending}$/]`, message: `What is injected from here ends in ${ending}.` },
+        ...(USE_CASES.includes(layer) ? [EMPTY_VERBS] : []),
+      ],
+    },
+  })),
   {
     // A request of supertest that nobody awaits is never sent, and expects nothing.
     files: ['**/test/**/*.ts', 'libs/testing/src/**/*.ts'],

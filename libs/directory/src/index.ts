@@ -9,4 +9,4 @@ export { groupLevelSql, projectLevelSql } from './level-sql';
 export type { GroupLevel, LevelTables, ProjectLevel } from './level-sql';
 export { visibleGroupSql, visibleProjectSql, withinGroupSql } from './visibility-sql';
 export type { VisibleProject } from './visibility-sql';
-export { absoluteUrl, userSummary, userSummarySql } from './user-summary';
+export { absoluteUrl, userSummary } from './user-summary';

@@ -18,16 +18,3 @@ export const userSummary = presenter<DirectoryUserRow>('UserSummary').fields({
 export function absoluteUrl(url: string | null, links: { web(path: string): string }): string | null {
   return url?.startsWith('/') ? links.web(url.slice(1)) : url;
 }
-
-/**
- * The same shape built by PostgreSQL, for hot lists. Shape: an SQL expression of type json; `alias` names a row of
- * directory_users, which may be missing (outer join): then it is null. `externalUrl` becomes a literal.
- */
-export function userSummarySql(alias: string, externalUrl: string): string {
-  const base = `'${externalUrl.replace(/\/+$/, '').replaceAll("'", "''")}'`;
-  return `case when ${alias}.id is not null then json_build_object(
-    'id', ${alias}.id, 'username', ${alias}.username, 'public_email', ${alias}.public_email, 'name', ${alias}.name,
-    'state', ${alias}.state, 'locked', false,
-    'avatar_url', case when left(${alias}.avatar_url, 1) = '/' then ${base} || ${alias}.avatar_url else ${alias}.avatar_url end,
-    'web_url', ${base} || '/' || ${alias}.username) end`;
-}

@@ -55,7 +55,7 @@ export class BroadcastMessagesController {
     answers: one(broadcastMessagePresenter),
     fails: [404],
   })
-  get(call: Call<OneBroadcastMessage>): Promise<BroadcastMessage> {
+  show(call: Call<OneBroadcastMessage>): Promise<BroadcastMessage> {
     return this.messages.find(call.params.id);
   }
 

@@ -64,7 +64,7 @@ interface CountedRow {
 
 /** What is shown of labels besides their rows: a statement for a page of them, and one a kind for their counts. */
 @Injectable()
-export class LabelFacts {
+export class LabelFactsQueries {
   constructor(
     private readonly database: Database,
     private readonly kinds: NoteableKinds,

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { droppedWithGroups } from '@rookery/directory';
-import { LabelFacts } from './label-facts.queries';
+import { LabelFactsQueries } from './label-facts.queries';
 import { LabelPromotionService } from './label-promotion.service';
 import { LabelsConsumer } from './labels.consumer';
 import { GroupLabelsController, LabelPromotionController, ProjectLabelsController } from './labels.controller';
@@ -15,6 +15,6 @@ import { labels, LabelsService } from './labels.service';
     ProjectLabelsController,
     droppedWithGroups(labels, 'drop-labels'),
   ],
-  providers: [LabelFacts, LabelPromotionService, LabelsService],
+  providers: [LabelFactsQueries, LabelPromotionService, LabelsService],
 })
 export class LabelsModule {}

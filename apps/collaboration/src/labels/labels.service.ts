@@ -7,7 +7,7 @@ import type { AllFilters, By, Collection, Tx } from '@rookery/persistence';
 import type { LabelSource } from './label.policy';
 import { Label } from './label.entity';
 import type { LabelInput } from './label.entity';
-import { LabelFacts } from './label-facts.queries';
+import { LabelFactsQueries } from './label-facts.queries';
 import type { ShownLabel } from './label-facts.queries';
 
 /** What a list of labels can be narrowed by. Source: reference work-tracking 9.4. */
@@ -80,7 +80,7 @@ export class LabelsService {
     private readonly work: Work,
     private readonly database: Database,
     private readonly directory: Directory,
-    private readonly facts: LabelFacts,
+    private readonly facts: LabelFactsQueries,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.labels = labels.on(work);

@@ -13,7 +13,7 @@ const TOKEN_NAME = 'bootstrap';
 
 /** Makes the first administrator and their token. May be run at every start: what is there already stays. */
 @Injectable()
-export class Bootstrap {
+export class BootstrapCommand {
   constructor(
     private readonly work: Work,
     private readonly users: UsersService,
@@ -65,6 +65,6 @@ export class Bootstrap {
 export const bootstrapCommand: Command = {
   about: 'Makes the administrator `root` (id 1) with ROOKERY_ROOT_TOKEN; idempotent.',
   async run(_args, context) {
-    await (await context.application()).get(Bootstrap).run();
+    await (await context.application()).get(BootstrapCommand).run();
   },
 };

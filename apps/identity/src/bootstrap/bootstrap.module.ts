@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TokensModule } from '../tokens/tokens.module';
 import { UsersModule } from '../users/users.module';
-import { Bootstrap } from './bootstrap.command';
+import { BootstrapCommand } from './bootstrap.command';
 
 /** The first administrator of an instance, and their token. */
-@Module({ imports: [TokensModule, UsersModule], providers: [Bootstrap] })
+@Module({ imports: [TokensModule, UsersModule], providers: [BootstrapCommand] })
 export class BootstrapModule {}

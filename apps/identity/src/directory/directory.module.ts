@@ -7,7 +7,7 @@ import { ChangeLog } from './change-log';
 import { CompactionJob } from './compaction.job';
 import { DirectoryController } from './directory.controller';
 import { HeadWatch } from './head-watch';
-import { NewEpoch } from './new-epoch.command';
+import { NewEpochCommand } from './new-epoch.command';
 import { IdentityScopeResolver } from './scope/identity-scope-resolver';
 import { NamedNamespaces } from './scope/named-namespaces';
 
@@ -28,7 +28,7 @@ export function versionHeaders(watch: HeadWatch): WriteHeaders {
     ChangeLog,
     ChangeFeed,
     CompactionJob,
-    NewEpoch,
+    NewEpochCommand,
     NamedNamespaces,
     { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver },
     { provide: WRITE_HEADERS, inject: [HeadWatch], useFactory: versionHeaders },

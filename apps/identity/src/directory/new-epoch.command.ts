@@ -11,7 +11,7 @@ import type { Head } from './head-watch';
  * until it has loaded all of it. Source: reference reliability 3, 4.2; ADR 0041.
  */
 @Injectable()
-export class NewEpoch {
+export class NewEpochCommand {
   constructor(
     @Inject(Work) private readonly work: Work,
     @Inject(HeadWatch) private readonly watch: HeadWatch,
@@ -42,7 +42,7 @@ export const newEpochCommand: Readonly<Record<string, Command>> = {
     about: 'Writes the change log of the directory anew under another epoch; needed after a restore of the database.',
     async run(_args, context) {
       const application = await context.application();
-      const head = await application.get(NewEpoch, { strict: false }).begin();
+      const head = await application.get(NewEpochCommand, { strict: false }).begin();
       process.stdout.write(`epoch ${head.epoch}, version ${head.version}\n`);
     },
   },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Work } from '@rookery/persistence';
-import { Bootstrap } from '../../src/bootstrap/bootstrap.command';
+import { BootstrapCommand } from '../../src/bootstrap/bootstrap.command';
 import { AccessTokensService } from '../../src/tokens/access-tokens.service';
 import { TokenRows } from '../../src/tokens/token-rows';
 import { UsersService } from '../../src/users/users.service';
@@ -14,7 +14,7 @@ afterAll(() => identity.close());
 const run = (rootToken: string | null) => {
   const { app } = identity;
   const settings = { rootToken, rootEmail: 'admin@example.com' } as never;
-  return new Bootstrap(
+  return new BootstrapCommand(
     app.get(Work),
     app.get(UsersService),
     app.get(AccessTokensService),

@@ -7,7 +7,7 @@ import type { Tx } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
 import { testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { NewEpoch } from '../../src/directory/new-epoch.command';
+import { NewEpochCommand } from '../../src/directory/new-epoch.command';
 import { DirectoryLog, INTERNAL_SECRET } from '../directory-log';
 
 /** A service that follows this identity. Shape: with `isBehind` its applier never starts. */
@@ -121,7 +121,7 @@ describe('a service and identity', () => {
     }, 5);
     const directory = service.get(Directory);
     expect(await directory.project(500, viewer)).toMatchObject({ level: 40 });
-    const head = await identity.app.get(NewEpoch).begin();
+    const head = await identity.app.get(NewEpochCommand).begin();
     expect(await directory.project(500, at(head, 5))).toMatchObject({ level: 40 });
     await expect(directory.project(500, viewer)).rejects.toMatchObject({ code: 'unavailable' });
   });

@@ -5,7 +5,7 @@ import { Database, databaseSettingsFor } from '@rookery/persistence';
 import { aViewer, anonymousViewer, startTestApp, testDatabase } from '@rookery/testing';
 import type { TestApp } from '@rookery/testing';
 import type { Agent } from 'supertest';
-import { Bootstrap } from '../../src/bootstrap/bootstrap.command';
+import { BootstrapCommand } from '../../src/bootstrap/bootstrap.command';
 import { bootstrapSettings } from '../../src/bootstrap/bootstrap.config';
 import { migrations } from '../../src/database';
 import { identitySettings } from '../../src/identity.config';
@@ -41,7 +41,7 @@ export async function startIdentity(env: Readonly<Record<string, string>> = {}):
     databaseUrl: database.url,
     env: { ROOKERY_ROOT_TOKEN: ROOT_TOKEN, ...env },
   });
-  await app.get(Bootstrap).run();
+  await app.get(BootstrapCommand).run();
   const root = app.as(aViewer({ userId: 1, username: 'root', isAdmin: true, scopes: ['api', 'sudo'] }));
   const person = async (username: string, over: Readonly<Record<string, unknown>> = {}): Promise<Person> => {
     const body = {

@@ -1,4 +1,4 @@
-/** The rules about classes of parameters bite: each is broken by a planted class. Nothing is written. */
+/** The rules about names of classes, methods and parameters bite: each is broken by a planted class. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -9,8 +9,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 // Without types: the planted file is in no program.
 const eslint = new ESLint({ cwd: root, overrideConfig: tseslint.configs.disableTypeChecked });
 
-async function refusals(code) {
-  const [result] = await eslint.lintText(code, { filePath: `${root}apps/package/src/pins/pins.dto.ts` });
+async function refusals(code, file = 'pins.dto.ts') {
+  const [result] = await eslint.lintText(code, { filePath: `${root}apps/package/src/pins/${file}` });
   const broken = result.messages.find((message) => message.fatal);
   assert.equal(broken, undefined, `not linted: ${broken?.message}`);
   return result.messages.filter(({ ruleId }) => ruleId === 'no-restricted-syntax').map(({ message }) => message);
@@ -31,5 +31,23 @@ describe('parameters', () => {
   it('have a decorator each', async () => {
     assert.deepEqual(await refusals('export class OnePin { @Int() id: number; }'), []);
     assert.match((await refusals('export class OnePin { id: number; }')).join(), /never reaches the handler/);
+  });
+});
+
+describe('layers', () => {
+  it('show in the names of what is injected', async () => {
+    assert.deepEqual(await refusals('class Row {} @Injectable() export class PinsService {}', 'pins.service.ts'), []);
+    const wrong = await refusals('@Injectable() export class Pins {}', 'pins.service.ts');
+    assert.match(wrong.join(), /ends in Service/);
+    assert.match((await refusals('@Controller() class Pins {}', 'pins.controller.ts')).join(), /ends in Controller/);
+    assert.match((await refusals('@Module({}) class Pins {}', 'pins.module.ts')).join(), /ends in Module/);
+  });
+
+  it('have methods with verbs that say something', async () => {
+    const methods = (name) => refusals(`@Injectable() class PinsService { ${name}() {} }`, 'pins.service.ts');
+    assert.deepEqual(await methods('list'), []);
+    assert.deepEqual(await methods('getter'), []);
+    assert.match((await methods('getPin')).join(), /named by what it does/);
+    assert.match((await methods('handle')).join(), /named by what it does/);
   });
 });
