@@ -6,7 +6,7 @@ const root = join(__dirname, '../..');
 module.exports = {
   rootDir: root,
   // A setting of the whole run: jest takes no heed of it in a project.
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   projects: ['libs', 'apps'].flatMap((kind) =>
     readdirSync(join(root, kind))
       .filter((name) => existsSync(join(root, kind, name, 'jest.config.cjs')) && name !== 'e2e')

@@ -20,5 +20,5 @@ module.exports = (name, directory) => ({
   moduleNameMapper: { '^@rookery/([a-z0-9-]+)$': join(root, 'libs/$1/src/index.ts') },
   globalSetup: join(root, 'tools/jest/global-setup.cjs'),
   setupFiles: [join(root, 'tools/jest/setup.cjs')],
-  testTimeout: 60_000,
+  testTimeout: 180_000,
 });

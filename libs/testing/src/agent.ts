@@ -65,7 +65,7 @@ function contextOf({ service, keys }: Pick<Target, 'service' | 'keys'>, viewer: 
     req,
     rid: randomUUID(),
     iat: Date.now(),
-    ddl: Date.now() + 10_000,
+    ddl: Date.now() + 60_000,
   };
   return signContext(claims, keys);
 }

@@ -10,6 +10,7 @@ import type { ProcessName, RootModule, SettingsDefinition, SettingsValues } from
 import type { Agent, Response } from 'supertest';
 import { agentFor } from './agent';
 import type { Target } from './agent';
+import { DATABASE_PATIENCE } from './patience';
 import { noteRoute, writeRouteTests } from './route-tests';
 
 export const TEST_INTERNAL_SECRET = 'internal-secret-of-tests-0123456789';
@@ -81,14 +82,15 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   };
 }
 
-/** The settings of a service under test. */
+/** The settings of a service under test, with patience for its database. */
 export function testSettings({
   service,
   settings = [],
   databaseUrl,
   env,
 }: Pick<TestAppOptions, 'service' | 'settings' | 'databaseUrl' | 'env'>): SettingsValues {
-  const database = databaseUrl === undefined ? {} : { [`DATABASE_URL_${service.toUpperCase()}`]: databaseUrl };
+  const database =
+    databaseUrl === undefined ? {} : { [`DATABASE_URL_${service.toUpperCase()}`]: databaseUrl, ...DATABASE_PATIENCE };
   const nats = process.env['TEST_NATS_URL'];
   return readSettings([platformSettings, ...settings], {
     ROOKERY_INTERNAL_SECRET: TEST_INTERNAL_SECRET,

@@ -36,17 +36,28 @@ export async function publishEvent(
 
 /**
  * Has everything that was emitted and sent had its effects? A stream whose durables are not all there yet may hold
- * events that no consumer has counted.
+ * events that no consumer has counted. An effect that ended during the look may have emitted something, so the outbox
+ * is looked at before and after it.
  */
 export async function haveAllEffects(
   bus: NatsConnection,
   database: Database,
   { handled }: Pick<JetStreamStrategy, 'handled'>,
 ): Promise<boolean> {
-  const [row] = await database.query<{ waits: boolean }>(
-    'select exists (select 1 from outbox where published_at is null) as waits',
+  const emitted = await lastPublished(database);
+  return emitted !== null && (await areIdle(bus, handled)) && (await lastPublished(database)) === emitted;
+}
+
+/** The id of the newest event, 0 when there is none; null while any waits to be published. */
+async function lastPublished(database: Database): Promise<number | null> {
+  const [row] = await database.query<{ waits: boolean; last: number }>(
+    'select coalesce(bool_or(published_at is null), false) as waits, coalesce(max(id), 0) as last from outbox',
   );
-  if (row?.waits !== false) return false;
+  return row!.waits ? null : row!.last;
+}
+
+/** Is there nothing that a consumer has not been given, or has been given and not finished? */
+async function areIdle(bus: NatsConnection, handled: JetStreamStrategy['handled']): Promise<boolean> {
   const manager = await bus.jetstreamManager();
   for (const { config } of await manager.streams.list().next()) {
     const wanted = handled.filter(({ definition }) => definition.service.toUpperCase() === config.name).length;
@@ -68,11 +79,13 @@ export async function haveAllEffects(
 export async function until(
   condition: () => Promise<boolean> | boolean,
   what = condition.toString(),
-  ms = 15_000,
+  ms = 50_000,
 ): Promise<void> {
-  const end = Date.now() + ms;
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`${what} did not come about within ${ms} ms`);
+  for (const end = Date.now() + ms; ;) {
+    // Looked at before the condition is: what came about in time counts, however late the look at it ends.
+    const isLast = Date.now() > end;
+    if (await condition()) return;
+    if (isLast) throw new Error(`${what} did not come about within ${ms} ms`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -24,6 +24,7 @@ type Rows = readonly unknown[] | { readonly rows: readonly unknown[] };
 
 /** One lock for all that makes or deletes databases of tests; any number does, as long as it is the same everywhere. */
 const TEMPLATE_LOCK = 7_205_221;
+const IS_ENTERED = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'`;
 const machine = createHash('sha256').update(hostname()).digest('hex').slice(0, 6);
 let count = 0;
 let sweep: Promise<void> | null = null;
@@ -78,7 +79,13 @@ async function buildTemplate(client: Client, template: string, migrations: reado
     await client.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`);
     await client.query(`CREATE DATABASE ${template} TEMPLATE template0`);
     await runMigrations(urlOf(template), migrations);
-    await client.query(`ALTER DATABASE ${template} WITH IS_TEMPLATE true ALLOW_CONNECTIONS false`);
+    await client.query(`ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`);
+    // A database is copied only when nobody is in it, and the server may be slow to see that the migrations have left.
+    await until(
+      async () => (await client.query(IS_ENTERED, [template])).rows.length === 0,
+      'the end of the migrations',
+    );
+    await client.query(`ALTER DATABASE ${template} WITH IS_TEMPLATE true`);
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [TEMPLATE_LOCK]);
   }

@@ -243,7 +243,8 @@ export class DirectorySeed {
       `update directory_state set version = version + 1, epoch = $1, refreshed_at = 'infinity' returning version`,
       [SEED_EPOCH],
     );
-    this.version = Number(rows[0]?.version);
+    // Of two at once, the answer to the earlier one may come later.
+    this.version = Math.max(this.version, Number(rows[0]?.version));
   }
 }
 

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -25,12 +26,20 @@ export function testNats(): Promise<{ readonly url: string }> {
 export async function startNats(configuration = ''): Promise<PrivateNats> {
   const program = process.env['TEST_NATS_PROGRAM'];
   if (!program) throw new Error('There is no nats-server on this machine for a private server of a test');
-  const store = mkdtempSync(join(tmpdir(), 'rookery-nats-'));
-  writeFileSync(join(store, 'nats.conf'), configuration);
-  const server = new PrivateNats(program, store, await freePort());
-  await server.start();
-  return server;
+  for (const end = Date.now() + START_MS; ;) {
+    const store = mkdtempSync(join(tmpdir(), 'rookery-nats-'));
+    writeFileSync(join(store, 'nats.conf'), configuration);
+    // Somebody else may take the port before the server does; then another one is as good.
+    const server = new PrivateNats(program, store, await freePort());
+    if (await server.begin()) return server;
+    await server.drop();
+    if (Date.now() > end) throw new Error(DID_NOT_START);
+  }
 }
+
+/** Units: milliseconds. */
+const START_MS = 50_000;
+const DID_NOT_START = 'The private nats-server did not start';
 
 export class PrivateNats {
   private child: ChildProcess | null = null;
@@ -48,23 +57,35 @@ export class PrivateNats {
     return `nats://127.0.0.1:${this.port}`;
   }
 
+  /** Again on its port, which somebody else may hold for a moment. */
   async start(): Promise<void> {
-    const at = ['-a', '127.0.0.1', '-p', String(this.port)];
+    for (const end = Date.now() + START_MS; !(await this.begin());) {
+      if (Date.now() > end) throw new Error(DID_NOT_START);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  /** One try. Answers false when the server ended by itself. */
+  async begin(): Promise<boolean> {
+    const name = `test-${randomUUID()}`;
+    const at = ['-a', '127.0.0.1', '-p', String(this.port), '-n', name];
     const kept = ['-js', '-sd', this.store, '-c', join(this.store, 'nats.conf')];
     const child = spawn(this.program, [...at, ...kept], { stdio: 'ignore' });
     this.child = child;
-    const end = Date.now() + 10_000;
-    while (!(await greets(this.port))) {
-      if (child.exitCode !== null || Date.now() > end) throw new Error('The private nats-server did not start');
+    const end = Date.now() + START_MS;
+    while (!(await greets(this.port, name))) {
+      if (child.exitCode !== null || child.signalCode !== null) return false;
+      if (Date.now() > end) throw new Error(DID_NOT_START);
       await new Promise((resolve) => setTimeout(resolve, 15));
     }
+    return true;
   }
 
   /** Ends the server; streams and consumers stay in its store. */
   async stop(): Promise<void> {
     const child = this.child;
     this.child = null;
-    if (!child || child.exitCode !== null) return;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     child.kill('SIGKILL');
     await ended;
@@ -77,16 +98,21 @@ export class PrivateNats {
   }
 }
 
-/** nats-server speaks first: a connection that is greeted with INFO is served. */
-function greets(port: number): Promise<boolean> {
+/** nats-server speaks first: a connection that is greeted with INFO and this name is served by that very server. */
+function greets(port: number, name: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ port, host: '127.0.0.1' });
+    let greeting = '';
     const done = (served: boolean): void => {
       socket.destroy();
       resolve(served);
     };
-    socket.once('data', (greeting) => done(greeting.toString().startsWith('INFO')));
+    socket.on('data', (piece) => {
+      greeting += piece.toString();
+      if (greeting.includes('\n')) done(greeting.startsWith('INFO') && greeting.includes(`"server_name":"${name}"`));
+    });
     socket.once('error', () => done(false));
+    socket.once('close', () => done(false));
   });
 }
 

@@ -11,8 +11,9 @@ import { testSettings } from '../app';
 import { testDatabase } from '../database';
 
 const ROOT = join(__dirname, '../../../..');
-/** Long enough for whatever begins by itself to go to sleep once. Units: milliseconds. */
+/** Long enough for whatever begins by itself to go to sleep once; it is longer until all that must begin has. Units: milliseconds. */
 const WATCHED_MS = 500;
+const WATCHED_AT_MOST_MS = 60_000;
 
 export interface BackgroundOptions {
   readonly service: ProcessName;
@@ -38,21 +39,26 @@ export function background(o: BackgroundOptions): void {
     const everywhere = o.everywhere ?? [];
 
     it('in the role api is what every process needs', async () => {
-      expect(await startersIn(o, 'api')).toEqual([...everywhere]);
+      expect(await startersIn(o, 'api', everywhere)).toEqual([...everywhere].sort());
     });
 
     it('in a command is nothing', async () => {
-      expect(await startersIn(o, 'command')).toEqual([]);
+      expect(await startersIn(o, 'command', [])).toEqual([]);
     });
 
     it('in the role worker is the rest', async () => {
-      expect(await startersIn(o, 'worker')).toEqual(expect.arrayContaining([...everywhere, ...o.inWorkers]));
+      const wanted = [...everywhere, ...o.inWorkers];
+      expect(await startersIn(o, 'worker', wanted)).toEqual(expect.arrayContaining(wanted));
     });
   });
 }
 
-/** Files that start timers in a process of this role that nobody uses, sorted. */
-async function startersIn(o: BackgroundOptions, role: 'api' | 'worker' | 'command'): Promise<string[]> {
+/** Files that start timers in a process of this role that nobody uses, sorted; the wanted ones are waited for. */
+async function startersIn(
+  o: BackgroundOptions,
+  role: 'api' | 'worker' | 'command',
+  wanted: readonly string[],
+): Promise<string[]> {
   const database = await testDatabase(o.service, o.migrations);
   // Neither identity nor the bus is there: those who follow them try, rest, and try again.
   const env = { NATS_URL: 'nats://127.0.0.1:1', IDENTITY_URL: 'http://127.0.0.1:1' };
@@ -81,6 +87,8 @@ async function startersIn(o: BackgroundOptions, role: 'api' | 'worker' | 'comman
     if (role === 'api') await app.init();
     if (role === 'worker') await o.worker.start(app, context as unknown as BootContext);
     await pause(WATCHED_MS);
+    for (const end = Date.now() + WATCHED_AT_MOST_MS; !wanted.every((file) => found.has(file)) && Date.now() < end;)
+      await pause(20);
     hook.disable();
     await shutdown.run();
     await app.close();
