@@ -1,7 +1,9 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { Unavailable } from '@rookery/kernel';
 import { Database, prepared } from '@rookery/persistence';
 import { Readiness } from '@rookery/platform';
+import { DECISION_LIMITS, DECISION_LIMITS_TOKEN } from './decision-limits';
+import type { DecisionLimits } from './decision-limits';
 
 /** Where a directory stands: a version means something only within its epoch. */
 export interface Position {
@@ -51,6 +53,7 @@ export class CopyProgress {
   constructor(
     @Inject(Database) private readonly database: Database,
     @Inject(Readiness) readiness: Readiness,
+    @Optional() @Inject(DECISION_LIMITS_TOKEN) private readonly limits: DecisionLimits = DECISION_LIMITS,
   ) {
     readiness.require('directory', () => this.readiness());
   }
@@ -68,6 +71,11 @@ export class CopyProgress {
         return this.launch();
       });
     return this.next;
+  }
+
+  /** How long a request waits for the copy. Units: ms. */
+  get patienceMs(): number {
+    return this.limits.waitMs;
   }
 
   /** Resolves to whether the target was reached in time. Units: ms. */

@@ -13,9 +13,6 @@ import { IdentityClient } from './identity-client';
 import { NO_REFERENCE } from './scope-statements';
 import type { ScopeStatement } from './scope-statements';
 
-/** How long a request waits for the copy before it asks identity. Units: ms. Source: reference reliability 4.2, 5. */
-export const WAIT_MS = 150;
-
 /** What is to be decided. Shape: `read` makes the answer from a row of the statement, or of identity's decision. */
 export interface Question<T> {
   readonly from: ScopeStatement;
@@ -91,7 +88,7 @@ export class Decisions {
   }
 
   private async awaited(viewer: Viewer, from: ScopeStatement): Promise<Row | null> {
-    const patience = Math.min(WAIT_MS, viewer.deadline - this.clock.now().getTime());
+    const patience = Math.min(this.progress.patienceMs, viewer.deadline - this.clock.now().getTime());
     if (!(await this.progress.reach(viewer.directory, patience))) return null;
     const row = await this.current(viewer, from);
     if (row) this.outcomes.inc({ outcome: 'waited' });

@@ -8,9 +8,9 @@ import type {
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { Pool } from 'undici';
+import { DECISION_LIMITS } from './decision-limits';
+import type { DecisionLimits } from './decision-limits';
 
-/** Longest wait for a decision of identity, connection included. Units: ms. Source: reference reliability 4.3. */
-const DECIDE_MS = 300;
 /** Longest wait for what e-mails say: nobody waits for the answer but a worker. Units: ms. */
 const ACCOUNT_MAILS_MS = 5000;
 /** On top of the asked wait of a long poll, before the connection counts as dead. Units: ms. */
@@ -29,6 +29,7 @@ export class IdentityClient {
     identityUrl: string,
     private readonly internalSecret: string,
     private readonly service: string,
+    private readonly limits: DecisionLimits = DECISION_LIMITS,
   ) {
     const url = new URL(identityUrl);
     this.prefix = url.pathname.replace(/\/+$/, '');
@@ -60,7 +61,7 @@ export class IdentityClient {
   }
 
   decide(request: DecideRequest): Promise<DecideAnswer> {
-    return this.call<DecideAnswer>('POST', INTERNAL_PATHS.decide, JSON.stringify(request), DECIDE_MS);
+    return this.call<DecideAnswer>('POST', INTERNAL_PATHS.decide, JSON.stringify(request), this.limits.askMs);
   }
 
   /** What e-mails about accounts say, and where they go. Shape: one answer for each question, in order. */

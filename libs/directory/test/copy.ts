@@ -2,11 +2,15 @@ import { Test } from '@nestjs/testing';
 import type { TestingModule } from '@nestjs/testing';
 import { plumbingMigrations, databaseSettingsFor, Database, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
-import { testDatabase } from '@rookery/testing';
+import { DATABASE_PATIENCE, testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { Directory, directoryMigrations, DirectoryModule } from '../src';
+import { DECISION_LIMITS_TOKEN, Directory, directoryMigrations, DirectoryModule } from '../src';
+import type { DecisionLimits } from '../src';
 
 export const INTERNAL_SECRET = 'an internal secret for tests only, long enough';
+
+/** Far more than a slow machine takes: what the copy is not late for, it decides. */
+const PATIENT: DecisionLimits = { waitMs: 50_000, askMs: 50_000 };
 
 /** A service that has nothing but its copy of the directory: real database, real applier, real HTTP to identity. */
 export class Copy {
@@ -20,7 +24,8 @@ export class Copy {
     return testDatabase('directory', [...plumbingMigrations, ...directoryMigrations]);
   }
 
-  static async start(databaseUrl: string, identityUrl: string): Promise<Copy> {
+  /** Shape: `limits` other than patient ones, where being late is looked at. */
+  static async start(databaseUrl: string, identityUrl: string, limits = PATIENT): Promise<Copy> {
     const settings = databaseSettingsFor('collaboration');
     const values = readSettings([platformSettings, settings], {
       DATABASE_URL_COLLABORATION: databaseUrl,
@@ -28,7 +33,9 @@ export class Copy {
       ROOKERY_INTERNAL_SECRET: INTERNAL_SECRET,
       ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
       LOG_LEVEL: 'silent',
+      ...DATABASE_PATIENCE,
     });
+    values.set(DECISION_LIMITS_TOKEN, limits);
     const testing = await Test.createTestingModule({
       imports: [
         PlatformModule.forRoot({ service: 'collaboration', values }),

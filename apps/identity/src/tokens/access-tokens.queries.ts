@@ -83,6 +83,11 @@ export class AccessTokensQueries {
     return rows[0]?.is_first ?? true;
   }
 
+  /** Waits until nobody is replacing a token of the family; until the end of the transaction nobody begins to. */
+  async untilAloneAtFamily(tx: Tx, familyId: number): Promise<void> {
+    await tx.query(`select pg_advisory_xact_lock($2, ($1::bigint % 2147483647)::int)`, [familyId, ROTATION_LOCK]);
+  }
+
   /** Id of the family of the token, when any of it still works; null otherwise, and then none ever will. */
   async livingFamily(tokenId: number): Promise<number | null> {
     const rows = await this.db.query<{ family_id: number }>(

@@ -84,7 +84,8 @@ export class AccessTokensService {
 
   /**
    * A token was presented to a rotation that had been replaced, or was about to be: its successor may be in the wrong
-   * hands. However many ask at once, one of them waits for the family and the others for that one, so that nobody
+   * hands. Whoever is replacing one of the family ends that first, however late they come to its rows: else nobody would
+   * have a successor where one was the first. However many ask at once, one of them waits for the family and the others for that one, so that nobody
    * takes all connections away from everybody else.
    */
   async revokeFamilyOf(tokenId: number): Promise<void> {
@@ -94,6 +95,7 @@ export class AccessTokensService {
     if (known) return known;
     const end = this.work
       .run(async (tx) => {
+        await this.queries.untilAloneAtFamily(tx, familyId);
         const token = await this.queries.lockedWithFamily(tx, tokenId);
         if (token) await this.revokeWhere(tx, 'family_id = $1', [familyId]);
       })

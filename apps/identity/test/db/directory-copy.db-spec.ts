@@ -1,14 +1,18 @@
 import { Test } from '@nestjs/testing';
 import type { TestingModule } from '@nestjs/testing';
-import { Directory, directoryMigrations, DirectoryModule } from '@rookery/directory';
+import { DECISION_LIMITS_TOKEN, Directory, directoryMigrations, DirectoryModule } from '@rookery/directory';
+import type { DecisionLimits } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
-import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
+import { Database, databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
-import { testDatabase } from '@rookery/testing';
+import { DATABASE_PATIENCE, testDatabase, until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { NewEpochCommand } from '../../src/directory/new-epoch.command';
 import { DirectoryLog, INTERNAL_SECRET } from '../directory-log';
+
+/** As short a wait for the copy as in the product, so that the one behind asks; the answer may take its time. */
+const LIMITS: DecisionLimits = { waitMs: 150, askMs: 50_000 };
 
 /** A service that follows this identity. Shape: with `isBehind` its applier never starts. */
 async function startService(databaseUrl: string, identityUrl: string, isBehind = false): Promise<TestingModule> {
@@ -19,7 +23,9 @@ async function startService(databaseUrl: string, identityUrl: string, isBehind =
     ROOKERY_INTERNAL_SECRET: INTERNAL_SECRET,
     ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
     LOG_LEVEL: 'silent',
+    ...DATABASE_PATIENCE,
   });
+  values.set(DECISION_LIMITS_TOKEN, LIMITS);
   const module = await Test.createTestingModule({
     imports: [
       PlatformModule.forRoot({ service: 'collaboration', values }),
@@ -70,6 +76,12 @@ describe('a service and identity', () => {
     const who = { userId, username: 'ann', scopes: ['api'], requestId: 'r', deadline: Date.now() + 30_000 };
     return { ...nobody, ...who, directory: { version: directory.version, epoch: directory.epoch } };
   }
+  /** Until the copy of the one that follows stands there. */
+  const follows = ({ version, epoch }: { version: number; epoch: string }) =>
+    until(async () => {
+      const at = 'select 1 from directory_state where version >= $1 and epoch = $2';
+      return (await service.get(Database).query(at, [version, epoch])).length === 1;
+    }, `the copy at ${version}`);
 
   it('agree at each version, whether the copy answers or identity is asked', async () => {
     await change(async (tx) => {
@@ -123,6 +135,8 @@ describe('a service and identity', () => {
     expect(await directory.project(500, viewer)).toMatchObject({ level: 40 });
     const head = await identity.app.get(NewEpochCommand).begin();
     expect(await directory.project(500, at(head, 5))).toMatchObject({ level: 40 });
+    // Until then it may go by what it has of the former epoch.
+    await follows(head);
     await expect(directory.project(500, viewer)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
@@ -133,6 +147,7 @@ describe('a service and identity', () => {
       identity.log.record(tx, 'project', 500);
       identity.log.record(tx, 'user', 5);
     }, 5);
+    await follows(viewer.directory);
     await expect(service.get(Directory).project(500, viewer)).rejects.toMatchObject({ code: 'forbidden' });
     expect(await behind.get(Directory).project(500, viewer)).toBeNull();
   });

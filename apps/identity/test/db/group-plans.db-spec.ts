@@ -50,7 +50,7 @@ beforeAll(async () => {
   await member(3, `${alone} order by name desc limit ${MANY}`);
   await member(4, 'select 1 as id');
   await vacuumed(pool);
-}, 120_000);
+}, 400_000);
 afterAll(async () => {
   await pool.end();
   await database.drop();

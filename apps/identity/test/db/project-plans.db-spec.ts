@@ -57,7 +57,7 @@ beforeAll(async () => {
     update projects set forked_from_project_id = 1 + id % 50 where id > 100 and id % 6 = 0;
   `);
   await vacuumed(pool);
-}, 120_000);
+}, 400_000);
 afterAll(async () => {
   await dataSource.destroy();
   await pool.end();

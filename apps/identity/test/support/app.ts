@@ -3,7 +3,7 @@ import { jobSettings } from '@rookery/jobs';
 import { messagingSettings } from '@rookery/messaging';
 import { Database, databaseSettingsFor } from '@rookery/persistence';
 import { aViewer, anonymousViewer, startTestApp, testDatabase } from '@rookery/testing';
-import type { TestApp } from '@rookery/testing';
+import type { TestApp, TestAppOptions } from '@rookery/testing';
 import type { Agent } from 'supertest';
 import { BootstrapCommand } from '../../src/bootstrap/bootstrap.command';
 import { bootstrapSettings } from '../../src/bootstrap/bootstrap.config';
@@ -32,7 +32,11 @@ export interface Person {
   readonly client: Agent;
 }
 
-export async function startIdentity(env: Readonly<Record<string, string>> = {}): Promise<IdentityApp> {
+/** Shape: `replace` as that of `startTestApp`. */
+export async function startIdentity(
+  env: Readonly<Record<string, string>> = {},
+  replace: TestAppOptions['replace'] = new Map(),
+): Promise<IdentityApp> {
   const database = await testDatabase('identity', migrations);
   const app = await startTestApp({
     service: 'identity',
@@ -40,6 +44,7 @@ export async function startIdentity(env: Readonly<Record<string, string>> = {}):
     settings: [databaseSettingsFor('identity'), messagingSettings, jobSettings, identitySettings, bootstrapSettings],
     databaseUrl: database.url,
     env: { ROOKERY_ROOT_TOKEN: ROOT_TOKEN, ...env },
+    replace,
   });
   await app.get(BootstrapCommand).run();
   const root = app.as(aViewer({ userId: 1, username: 'root', isAdmin: true, scopes: ['api', 'sudo'] }));

@@ -1,5 +1,6 @@
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
+import { DECISION_LIMITS } from '../../src/decision-limits';
 import { Copy, INTERNAL_SECRET } from '../copy';
 import { IdentityServer } from '../identity-server';
 import { group, membership, project, user, viewer } from '../states';
@@ -73,7 +74,7 @@ describe('the copy that follows identity', () => {
       ['namespace', group(10)],
       ['project', project(100, 10, { visibility: 'public' })],
     );
-    copy = await Copy.start(database.url, identity.url);
+    copy = await Copy.start(database.url, identity.url, DECISION_LIMITS);
     await reaches(1);
 
     identity.epoch = 'second';
@@ -97,7 +98,7 @@ describe('the copy that follows identity', () => {
       ['namespace', group(10)],
       ['project', project(100, 10, { visibility: 'public' })],
     );
-    copy = await Copy.start(database.url, identity.url);
+    copy = await Copy.start(database.url, identity.url, DECISION_LIMITS);
     await reaches(1);
 
     identity.epoch = 'second';
@@ -145,7 +146,14 @@ describe('the copy that follows identity', () => {
     await copy.directory.settled();
 
     identity.isAsleep = true;
-    await copy.database.query(`update directory_state set refreshed_at = now() - interval '5.1 seconds'`);
+    // What identity answered before it fell asleep may be stored meanwhile.
+    await until(async () => {
+      await copy.database.query(`update directory_state set refreshed_at = now() - interval '5.1 seconds'`);
+      return copy.directory.settled().then(
+        () => false,
+        () => true,
+      );
+    }, 'the refusal');
     await expect(copy.directory.settled()).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
   });
 });

@@ -10,6 +10,7 @@ import {
 } from '@rookery/persistence';
 import type { MigrationClass } from '@rookery/persistence';
 import { createLogger, LOGGER, Metrics, PlatformModule, platformSettings, readSettings } from '@rookery/platform';
+import { DATABASE_PATIENCE } from '@rookery/testing';
 import { Jobs, jobMigrations, jobSettings, JobsModule, JobWorker } from '../../src';
 
 /** What the jobs of these tests leave behind. */
@@ -50,7 +51,9 @@ export async function newService(o: {
     ROOKERY_CONTEXT_KEYS: `k:${Buffer.alloc(32, 1).toString('base64')}`,
     JOBS_POLL_MS: '50',
     JOBS_WATCH_MS: '50',
-    JOBS_LOST_AFTER_MS: '500',
+    // No worker of a slow machine is taken for gone; tests of those that are say less.
+    JOBS_LOST_AFTER_MS: '300000',
+    ...DATABASE_PATIENCE,
     ...o.env,
   });
   const logs: Record<string, unknown>[] = [];
@@ -75,7 +78,7 @@ export async function newService(o: {
     logs,
     get: (token) => module.get(token),
     start: () => worker.start(),
-    stop: async (graceMs = 5000) => {
+    stop: async (graceMs = 20_000) => {
       await worker.stop(graceMs);
       await module.close();
     },

@@ -156,21 +156,22 @@ describe('effects of events', () => {
     await until(async () => (await two.marks()).length >= 80 && (await two.marks('count-notes')).length >= 80);
     // nats-server 2.9 may keep one message that was handed back to nobody until the acknowledgement wait is over.
     await until(async () => (await pendingAcks()) <= 1, 'all but one acknowledged');
-    const text = (await two.get(Metrics).text()).body;
-    expect(Number(/rookery_inbox_absorbed_total\{effect="mark-notes"\} (\d+)/.exec(text)?.[1])).toBeGreaterThan(0);
+    await until(async () => {
+      const { body } = await two.get(Metrics).text();
+      return Number(/rookery_inbox_absorbed_total\{effect="mark-notes"\} (\d+)/.exec(body)?.[1]) > 0;
+    }, 'an effect that was there already');
     await expect(two.marks()).resolves.toEqual(range(80));
     await expect(two.marks('count-notes')).resolves.toEqual(range(80));
   });
 
-  it('of 999 others are done within 5 s of a poison one, which becomes a dead letter and one effect when replayed', async () => {
+  it('of 999 others are not held up by a poison one, which becomes a dead letter and one effect when replayed', async () => {
     const one = await process();
     MarkNotesConsumer.poison.add(500);
     await one.start();
     await consumersReady(one);
-    const started = Date.now();
     for (const first of range(10)) await one.emit(...range(100, (first - 1) * 100 + 1));
-    await until(async () => (await one.marks()).length === 999);
-    expect(Date.now() - started).toBeLessThan(5000);
+    // It is 5 s on a busy machine; who is held up waits for an acknowledgement, which takes 30 s.
+    await until(async () => (await one.marks()).length === 999, 'all others', 25_000);
     await until(async () => (await one.count('dead_letters', `state = 'open'`)) === 1);
     await until(async () => (await pendingAcks()) === 0, 'the poison terminated');
     const letters = one.get(DeadLetters);
@@ -205,7 +206,8 @@ describe('effects of events', () => {
   });
 
   it('are counted over replicas and forgotten once they succeed', async () => {
-    const one = await process();
+    // So many tries that it cannot become a dead letter before it is looked at.
+    const one = await process({ CONSUMER_RETRY_DELAYS_MS: Array(5000).fill('20').join(',') });
     MarkNotesConsumer.poison.add(1);
     await one.start();
     await one.emit(1, 2);
@@ -242,9 +244,10 @@ describe('effects of events', () => {
           },
         ),
       );
+      // Each end is waited for: a connection that lives on for a moment might end between a commit and its answer.
       await one.database
         .query(
-          `select pg_terminate_backend(pid) from pg_stat_activity
+          `select pg_terminate_backend(pid, 50000) from pg_stat_activity
            where datname = current_database() and pid <> pg_backend_pid()`,
         )
         .catch(() => undefined);
@@ -293,7 +296,7 @@ describe('effects of events', () => {
     });
     expect(none).toBe(0);
     const count = await republish(one.database, {
-      from: new Date(Date.now() - 60_000),
+      from: new Date(Date.now() - 3_600_000),
       to: null,
       types: [`rookery.${SUBJECT}`],
     });
@@ -304,10 +307,10 @@ describe('effects of events', () => {
     expect((await manager.streams.info('COLLABORATION')).state.messages).toBe(31);
     await expect(one.marks()).resolves.toEqual(range(31));
     await expect(one.marks('count-notes')).resolves.toEqual(range(31));
-  }, 60_000);
+  });
 
-  it('begin within milliseconds of the commit', async () => {
-    const one = await process();
+  it('begin at the commit, not when somebody looks', async () => {
+    const one = await process({ OUTBOX_POLL_MS: '3600000' });
     await one.start();
     await one.emit(1);
     await until(async () => (await one.marks()).length === 1);
@@ -315,14 +318,13 @@ describe('effects of events', () => {
       await one.emit(id);
       await until(async () => (await one.count('marks', `effect = 'mark-notes' and note_id = ${id}`)) === 1);
     }
+    // The goal is 5 ms on a quiet machine; here it counts that nothing polls in between.
+    if (!globalThis.process.env['TEST_FIGURES']) return;
     const rows = await one.database.query<{ ms: number }>(
       `select extract(epoch from marks.at - outbox.occurred_at)::float * 1000 as ms
        from marks join outbox on outbox.aggregate_id = marks.note_id
        where marks.effect = 'mark-notes' and note_id > 1 order by ms`,
     );
-    const figures = { p50: rows[30]!.ms, p99: rows[58]!.ms };
-    if (globalThis.process.env['TEST_FIGURES']) console.log(figures);
-    // The goal is 5 ms on a quiet machine; the bound here only proves that nothing polls in between.
-    expect(figures.p50).toBeLessThan(100);
+    console.log({ p50: rows[30]!.ms, p99: rows[58]!.ms });
   });
 });

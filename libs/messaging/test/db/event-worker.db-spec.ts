@@ -6,7 +6,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Database, databaseSettingsFor, deadLetterCommands, PersistenceModule, Work } from '@rookery/persistence';
 import { nestLogger, PlatformModule, platformSettings, readSettings, ShutdownOrder } from '@rookery/platform';
 import type { BootContext, Logger } from '@rookery/platform';
-import { startNats, until } from '@rookery/testing';
+import { DATABASE_PATIENCE, startNats, until } from '@rookery/testing';
 import type { PrivateNats, TestDatabase } from '@rookery/testing';
 import { eventWorker, MessagingModule, messagingSettings, republishCommand } from '../../src';
 import { MarkNotesConsumer } from '../support/mark-notes.consumer';
@@ -37,6 +37,7 @@ describe('eventWorker and the commands', () => {
       LOG_LEVEL: 'silent',
       CONSUMER_RETRY_DELAYS_MS: '5',
       DEAD_LETTER_POLL_MS: '20',
+      ...DATABASE_PATIENCE,
     });
     const settings = values.get(definition.token) as never;
     module = {
@@ -125,7 +126,7 @@ describe('eventWorker and the commands', () => {
       }
       expect((await run('republish')).code).toBe(2);
       expect((await run('republish', '--from', 'yesterday')).code).toBe(2);
-      const republished = await run('republish', '--from', new Date(Date.now() - 60_000).toISOString());
+      const republished = await run('republish', '--from', new Date(Date.now() - 3_600_000).toISOString());
       expect(republished).toEqual({ code: 0, text: '3 events will be sent again\n' });
     } finally {
       for (const spy of spies) spy.mockRestore();

@@ -5,7 +5,7 @@ import type { TestService } from '../support/service';
 describe('numbers and inbox', () => {
   let service: TestService;
   beforeAll(async () => {
-    service = await startService({ settings: { DATABASE_POOL_WAIT_MS: '20000' } });
+    service = await startService({});
   });
   afterAll(() => service.stop());
 

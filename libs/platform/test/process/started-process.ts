@@ -71,7 +71,7 @@ export class StartedProcess {
 
   /** Waits until something of what it printed matches. */
   async says(pattern: RegExp): Promise<void> {
-    const until = Date.now() + 15_000;
+    const until = Date.now() + 60_000;
     while (!pattern.test(this.output + this.errors)) {
       if (Date.now() > until) throw new Error(`never said ${pattern}:\n${this.output}${this.errors}`);
       await new Promise((resolve) => setTimeout(resolve, 5));
