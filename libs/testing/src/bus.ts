@@ -27,10 +27,10 @@ export async function publishEvent(
     ...(seen ? { directoryversion: seen.version, directoryepoch: seen.epoch } : {}),
     data,
   };
-  const manager = await bus.jetstreamManager();
+  const manager = await bus.jetstreamManager({ timeout: 50_000 });
   const stream = { name: definition.service.toUpperCase(), subjects: [`${definition.service}.>`] };
   await manager.streams.add(stream).catch(() => undefined);
-  await bus.jetstream().publish(definition.subject, JSON.stringify(envelope));
+  await bus.jetstream({ timeout: 50_000 }).publish(definition.subject, JSON.stringify(envelope));
   return id;
 }
 
@@ -58,7 +58,7 @@ async function lastPublished(database: Database): Promise<number | null> {
 
 /** Is there nothing that a consumer has not been given, or has been given and not finished? */
 async function areIdle(bus: NatsConnection, handled: JetStreamStrategy['handled']): Promise<boolean> {
-  const manager = await bus.jetstreamManager();
+  const manager = await bus.jetstreamManager({ timeout: 50_000 });
   for (const { config } of await manager.streams.list().next()) {
     const wanted = handled.filter(({ definition }) => definition.service.toUpperCase() === config.name).length;
     let found = 0;

@@ -1,6 +1,8 @@
 import { Refused } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
 import { untilBlocked } from '@rookery/testing';
+import { AccessTokensQueries } from '../../src/tokens/access-tokens.queries';
 import { AccessTokensService } from '../../src/tokens/access-tokens.service';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -27,14 +29,14 @@ const working = async (familyId: number) =>
     ])
   ).map((row) => row.id);
 const rotate = (id: number) => tokens.rotate(id, undefined, { userId: ada.id, tokenId: null, impersonatorId: null });
-/** Keeps everybody else from the row until it is released. */
-async function holdRow(id: number): Promise<{ release: () => Promise<void> }> {
+/** A transaction that keeps what it takes until it is released. */
+async function holding(take: (tx: Tx) => Promise<unknown>): Promise<{ release: () => Promise<void> }> {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
   let held = (): void => undefined;
   const isHeld = new Promise<void>((resolve) => (held = resolve));
   const transaction = identity.app.get(Work).run(async (tx) => {
-    await tx.query(`select id from access_tokens where id = $1 for update`, [id]);
+    await take(tx);
     held();
     await released;
   });
@@ -46,6 +48,8 @@ async function holdRow(id: number): Promise<{ release: () => Promise<void> }> {
     },
   };
 }
+const holdRow = (id: number) =>
+  holding((tx) => tx.query(`select id from access_tokens where id = $1 for update`, [id]));
 const blocked = (count: number) => untilBlocked((sql) => identity.db.query(sql), count);
 const fulfilled = <T>(results: PromiseSettledResult<T>[]) => results.filter((one) => one.status === 'fulfilled');
 
@@ -74,6 +78,18 @@ describe('rotations of one token at once', () => {
     await expect(renewal).resolves.toMatchObject({ revoked: false });
     await expect(reuse).rejects.toThrow('Token already revoked');
     expect(await working(first.id)).toEqual([]);
+  });
+
+  it('let whoever is first come to their end, and then end the family', async () => {
+    const { id } = await give();
+    // As the first stands between its two statements, before it has any row.
+    const first = await holding((tx) => identity.app.get(AccessTokensQueries).isFirstAtFamily(tx, id));
+    const second = rotate(id);
+    await blocked(1);
+    expect(await working(id)).toEqual([id]);
+    await first.release();
+    await expect(second).rejects.toThrow('Token already revoked');
+    expect(await working(id)).toEqual([]);
   });
 
   it('tell of one rotation each, with the person to be told', async () => {

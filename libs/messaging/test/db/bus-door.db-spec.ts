@@ -107,7 +107,7 @@ describe('the door of the message bus', () => {
       await process.start();
       await process.emit(1, 2);
       await until(async () => (await process.marks()).length === 2, 'the effects');
-      const manager = await (await enter('operator', 'p0')).jetstreamManager();
+      const manager = await (await enter('operator', 'p0')).jetstreamManager({ timeout: 50_000 });
       await until(async () => (await manager.streams.info('COLLABORATION')).state.messages === 2);
       const [consumer] = await manager.consumers.list('COLLABORATION').next();
       await until(async () => (await manager.consumers.info('COLLABORATION', consumer!.name)).num_ack_pending === 0);
@@ -116,7 +116,7 @@ describe('the door of the message bus', () => {
     it('lets nobody publish what another service says', async () => {
       nats = await startNats(accounts());
       await (await processAt(nats.url.replace('//', '//collaboration:p1@'))).start();
-      const manager = await (await enter('operator', 'p0')).jetstreamManager();
+      const manager = await (await enter('operator', 'p0')).jetstreamManager({ timeout: 50_000 });
       await until(() => manager.streams.info('COLLABORATION').then(Boolean, () => false), 'the stream');
       const stranger = await enter('import');
       const { subject } = note(1).definition;

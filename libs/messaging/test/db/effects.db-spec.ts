@@ -32,7 +32,7 @@ describe('effects of events', () => {
   const send = async (body: string, msgID?: string) => {
     const fields = headers();
     if (msgID) fields.set('Nats-Msg-Id', msgID);
-    await bus.jetstream().publish(SUBJECT, body, { headers: fields });
+    await bus.jetstream({ timeout: 50_000 }).publish(SUBJECT, body, { headers: fields });
   };
   const envelope = (noteId: number, over: Record<string, unknown> = {}) => {
     const event = note(noteId);
@@ -57,13 +57,13 @@ describe('effects of events', () => {
   };
   const pendingAcks = async () => {
     const { num_ack_pending, num_pending } = await (
-      await bus.jetstreamManager()
+      await bus.jetstreamManager({ timeout: 50_000 })
     ).consumers.info('COLLABORATION', DURABLE);
     return num_ack_pending + num_pending;
   };
   const consumersReady = (one: TestProcess) =>
     until(async () => {
-      const manager = await bus.jetstreamManager();
+      const manager = await bus.jetstreamManager({ timeout: 50_000 });
       const names = (
         await manager.consumers
           .list('COLLABORATION')
@@ -88,7 +88,7 @@ describe('effects of events', () => {
   afterEach(async () => {
     await Promise.all(processes.splice(0).map((one) => one.stop()));
     await test.drop();
-    const manager = await bus.jetstreamManager();
+    const manager = await bus.jetstreamManager({ timeout: 50_000 });
     await manager.streams.delete('COLLABORATION').catch(() => undefined);
   });
 
@@ -283,7 +283,7 @@ describe('effects of events', () => {
     await one.emit(...range(30));
     await until(async () => (await one.marks()).length === 30 && (await one.marks('count-notes')).length === 30);
     await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
-    const manager = await bus.jetstreamManager();
+    const manager = await bus.jetstreamManager({ timeout: 50_000 });
     await manager.streams.delete('COLLABORATION');
     // As if two of them had been lost on the way to the effect.
     await one.database.query(`delete from inbox where effect = 'mark-notes' and event_id in

@@ -27,7 +27,7 @@ describe('Relay', () => {
     processes.push(made);
     return made;
   };
-  const streamInfo = async () => (await bus.jetstreamManager()).streams.info('COLLABORATION');
+  const streamInfo = async () => (await bus.jetstreamManager({ timeout: 50_000 })).streams.info('COLLABORATION');
 
   beforeAll(async () => {
     nats = await startNats();
@@ -44,7 +44,7 @@ describe('Relay', () => {
   afterEach(async () => {
     await Promise.all(processes.splice(0).map((one) => one.stop()));
     await test.drop();
-    const manager = await bus.jetstreamManager();
+    const manager = await bus.jetstreamManager({ timeout: 50_000 });
     await manager.streams.delete('COLLABORATION').catch(() => undefined);
   });
 
@@ -53,7 +53,7 @@ describe('Relay', () => {
     await one.start({ consumers: false });
     await one.emit(5);
     await until(async () => (await one.count('outbox', 'published_at is not null')) === 1);
-    const manager = await bus.jetstreamManager();
+    const manager = await bus.jetstreamManager({ timeout: 50_000 });
     const message = await manager.streams.getMessage('COLLABORATION', { seq: 1 });
     const [row] = await one.database.query<{ event_id: string; occurred_at: Date }>('select * from outbox');
     expect(message.subject).toBe('collaboration.note.deleted.v1');
@@ -132,7 +132,8 @@ describe('Relay', () => {
     await expect(one.count('outbox', 'published_at is null')).resolves.toBe(20);
     // The bus forgets message ids: only the inbox is left to tell. It forgets the oldest first, so this one is the last.
     const probed = async () =>
-      (await bus.jetstream().publish('collaboration.probe.sent.v1', '', { msgID: 'probe' })).duplicate;
+      (await bus.jetstream({ timeout: 50_000 }).publish('collaboration.probe.sent.v1', '', { msgID: 'probe' }))
+        .duplicate;
     expect(await probed()).toBe(false);
     await new Streams({ replicas: 1, maxBytes: -1, duplicateWindowMs: 100 }, silent).reconcileStream(
       bus,
@@ -171,7 +172,7 @@ describe('Relay', () => {
   it('keeps later events of an aggregate unmarked when an earlier one could not be published', async () => {
     const one = await process({ OUTBOX_POLL_MS: '20' });
     // Refused by the bus for its size, after what is smaller went through.
-    const manager = await bus.jetstreamManager();
+    const manager = await bus.jetstreamManager({ timeout: 50_000 });
     await manager.streams.add({ name: 'COLLABORATION', subjects: ['collaboration.>'], max_msg_size: 2000 });
     const big = { ...note(1), data: { ...note(1).data, padding: 'x'.repeat(3000) } };
     await one.work.run(async (tx) => {
@@ -200,7 +201,7 @@ describe('Relay', () => {
   });
 
   it('corrects a stream and a durable that drifted', async () => {
-    const manager = await bus.jetstreamManager();
+    const manager = await bus.jetstreamManager({ timeout: 50_000 });
     await manager.streams.add({ name: 'COLLABORATION', subjects: ['collaboration.note.>'], max_age: 1e9 * 60 });
     const one = await process();
     await one.start();
