@@ -317,8 +317,12 @@ describe('rules', () => {
     const source = await group();
     await ada.client
       .post(source.base)
-      .send({ user_id: bob.id, access_level: 30, expires_at: inDays(0) })
+      .send({ user_id: bob.id, access_level: 30, expires_at: inDays(1) })
       .expect(201);
+    await identity.db.query(
+      `update members set expires_on = expires_on - 1 where source_type = 'namespace' and source_id = $1 and user_id = $2`,
+      [source.id, bob.id],
+    );
     await identity.app.get(ExpiryJob).run();
     const [row] = await identity.db.query<{ count: number }>(
       `select count(*)::int as count from members where source_type = 'namespace' and source_id = $1 and user_id = $2`,
