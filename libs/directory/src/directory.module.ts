@@ -27,7 +27,7 @@ export class DirectoryModule {
           provide: IdentityClient,
           inject: [platformSettings.token],
           useFactory: (settings: SettingsOf<typeof platformSettings>) =>
-            new IdentityClient(settings.identityUrl, settings.internalSecret, o.service),
+            new IdentityClient(settings.identityUrl, settings.internalSecret, o.service, settings.decideMs),
         },
         CopyProgress,
         Decisions,

@@ -45,6 +45,10 @@ beforeEach(async () => {
 
 const { by, anIssue, comment, edit } = issueActions(() => ({ service, project, cast }));
 const at = (user: SeededUser) => `@${user.username}`;
+async function restart(env: Readonly<Record<string, string>> = {}): Promise<void> {
+  await worker.stop();
+  worker = await startWorker({ databaseUrl: service.databaseUrl, nats, env: { SMTP_URL: smtp.url, ...env } });
+}
 /** Everything is sent, dropped or failed. */
 async function delivered(): Promise<void> {
   await worker.drained();
@@ -363,13 +367,8 @@ describe('a mail', () => {
   test('leaves with the commit of its queue, without a poll', async () => {
     const issue = await anIssue();
     await delivered();
-    await worker.stop();
-    worker = await startWorker({
-      databaseUrl: service.databaseUrl,
-      nats,
-      env: { SMTP_URL: smtp.url, MAILER_POLL_MS: '60000' },
-    });
-    // The first may be seen by the look that the mailer begins with; the goal is 500 ms at p99.
+    await restart({ MAILER_POLL_MS: '60000' });
+    // The goal is 500 ms at p99. The bound, far from the poll, proves that nothing waits for it.
     const delays: number[] = [];
     for (let i = 0; i < 20; i++) {
       smtp.mails.length = 0;
@@ -380,6 +379,7 @@ describe('a mail', () => {
     }
     delays.sort((a, b) => a - b);
     if (process.env['TEST_FIGURES']) console.log({ p50: delays[10], p95: delays[18], most: delays[19] });
+    await restart();
   });
 
   test('cannot be made to carry other headers or recipients by what people write', async () => {
