@@ -118,7 +118,7 @@ async function startGateway(env: Readonly<Record<string, string>>, over: Partial
 }
 
 /** Waits for a condition; fails when it does not come true in time. */
-export async function eventually(holds: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
+export async function eventually(holds: () => boolean | Promise<boolean>, withinMs = 50_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`not true within ${withinMs} ms: ${holds.toString()}`);

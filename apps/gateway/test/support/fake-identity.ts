@@ -9,7 +9,7 @@ import type {
   ResolveTokenRequest,
   TokenHolder,
 } from '@rookery/contracts';
-import { listen } from './listen';
+import { quietPort } from '@rookery/testing';
 
 type Outcome = Omit<Extract<ResolveTokenAnswer, { outcome: string }>, 'version' | 'epoch'>;
 interface Poll {
@@ -60,7 +60,8 @@ export class FakeIdentity {
   async start(): Promise<this> {
     const server = createServer((request, response) => void this.answer(request, response));
     this.server = server;
-    this.port = await listen(server, this.port);
+    this.port ||= await quietPort();
+    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
     return this;
   }
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { ContextClaims } from '@rookery/contracts';
 import { contextKeys, verifyContext } from '@rookery/platform';
-import { listen } from './listen';
+import { quietPort } from '@rookery/testing';
 
 export interface Seen {
   readonly method: string;
@@ -38,7 +38,8 @@ export class FakeService {
   async start(): Promise<this> {
     const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => this.answer(request, response));
     this.server = server;
-    this.port = await listen(server, this.port);
+    this.port ||= await quietPort();
+    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
     return this;
   }
 
