@@ -90,7 +90,7 @@ async function estateTests() {
   const folders = ['tools/estate/test', 'tools/checks/test'].map((name) => join(ROOT, name));
   const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
   const { run: runTests } = await import('node:test');
-  const stream = runTests({ files, concurrency: 1, timeout: 300_000 });
+  const stream = runTests({ files, concurrency: 1, timeout: 1_800_000 });
   for await (const { type, data } of stream) {
     if (type !== 'test:pass' && type !== 'test:fail') continue;
     const error = data.details.error;

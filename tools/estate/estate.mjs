@@ -174,7 +174,7 @@ class Estate {
       await delay(1000);
       throw new Error(failures.join('\n\n'));
     }
-    const answer = await until(() => this.#readiness(), 30_000, 25);
+    const answer = await until(() => this.#readiness(), 120_000, 25);
     if (!answer) throw new Error(`The gateway does not get ready: ${this.lastAnswer}`);
   }
 

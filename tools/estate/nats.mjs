@@ -171,7 +171,7 @@ async function launch({ folder, program, durable, passwords }, port) {
   let failed = null;
   child.once('error', (error) => (failed = error));
   child.once('exit', (code) => (failed ??= new Error(`it ended with ${code}: ${lastLines(log)}`)));
-  const ready = await until(async () => failed ?? (await greets(port)), 20_000, 15);
+  const ready = await until(async () => failed ?? (await greets(port)), 60_000, 15);
   if (failed || ready === null) {
     if (!failed) child.kill('SIGKILL');
     throw new Error(`nats-server did not start: ${failed?.message ?? lastLines(log)}`);

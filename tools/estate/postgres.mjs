@@ -157,7 +157,7 @@ async function launch({ programs, home, data, user, settings }, port) {
   let failed = null;
   child.once('error', (error) => (failed = error));
   child.once('exit', () => (failed ??= new Error(lastLines(log))));
-  const ready = await until(() => failed ?? (statusOf(data, child.pid) === 'ready' && 'ready'), 60_000, 10);
+  const ready = await until(() => failed ?? (statusOf(data, child.pid) === 'ready' && 'ready'), 180_000, 10);
   if (failed || ready === null) {
     if (!failed) child.kill('SIGKILL');
     throw new Error(`PostgreSQL did not start: ${failed?.message ?? lastLines(log)}`);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describeProcess, endProcess, until } from './processes.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 180_000;
 const LONGEST_LOG_BYTES = 20 * 1024 * 1024;
 
 export function programOf(name) {

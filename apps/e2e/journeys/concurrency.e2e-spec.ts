@@ -65,7 +65,7 @@ it('of 50 rotations of one token at once one succeeds, none leaves two that work
     expect((await call('GET', '/user', { token: winners[0]!.body.token })).status).toBe(401);
     expect((await call('GET', '/user', { token: made.body.token })).status).toBe(401);
   }
-}, 60_000);
+});
 
 /** Somebody reads for as long as it takes, and is never refused. */
 async function whileOthersWork<T>(use: () => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import { addMember, call, control, estate, eventually, person, projectOf } from '../support/estate';
-import type { Person } from '../support/estate';
+import type { Answer, Person } from '../support/estate';
 
 /**
  * A right that was taken is gone: at once in normal running, within a second whatever part has failed.
@@ -22,14 +22,21 @@ beforeAll(async () => {
 const read = (who: Person, base?: string) =>
   call('GET', `/projects/${project}`, { token: who.token, ...(base ? { base } : {}) });
 
-async function refusedWithin(ms: number, who: Person, base: string): Promise<number> {
+/**
+ * Asks until the refusal comes. However long an answer takes on a busy machine: whoever asks more than a second after
+ * the right was taken is not let in.
+ */
+async function isRefused(ask: () => Promise<Answer>, refusal: number): Promise<void> {
   const from = Date.now();
-  await eventually(
-    () => read(who, base),
-    ({ status }) => status === 401,
-    ms,
+  let askedAt = from;
+  const { status } = await eventually(
+    () => {
+      askedAt = Date.now();
+      return ask();
+    },
+    (answer) => answer.status === refusal || (answer.status < 300 && askedAt - from >= 1000),
   );
-  return Date.now() - from;
+  expect(status).toBe(refusal);
 }
 
 it('a member who was removed a moment ago is out, one added a moment ago is in', async () => {
@@ -50,7 +57,7 @@ it('a token revoked through one gateway is refused by the other within a second'
   expect([(await read(leaver)).status, (await read(leaver, second.baseUrl)).status]).toEqual([200, 200]);
   expect((await call('DELETE', '/personal_access_tokens/self', { token: leaver.token })).status).toBe(204);
   expect((await read(leaver)).status).toBe(401);
-  expect(await refusedWithin(1000, leaver, second.baseUrl)).toBeLessThanOrEqual(1000);
+  await isRefused(() => read(leaver, second.baseUrl), 401);
 });
 
 it('also while NATS is down, when everything else goes on', async () => {
@@ -65,14 +72,14 @@ it('also while NATS is down, when everything else goes on', async () => {
     });
     expect(issue.status).toBe(201);
     await call('DELETE', '/personal_access_tokens/self', { token: leaver.token });
-    expect(await refusedWithin(1000, leaver, second.baseUrl)).toBeLessThanOrEqual(1000);
+    await isRefused(() => read(leaver, second.baseUrl), 401);
   } finally {
     await control('/nats/start');
   }
   const events = () => call('GET', `/projects/${project}/events?target_type=issue`, { token: owner.token });
   const isThere = ({ body }: { body: { target_title: string }[] }) =>
     body.some(({ target_title }) => target_title === 'in the dark');
-  await eventually(events, isThere, 30_000);
+  await eventually(events, isThere);
 });
 
 it('a blocked person is out at both', async () => {
@@ -81,11 +88,7 @@ it('a blocked person is out at both', async () => {
   await read(blocked, second.baseUrl);
   expect((await call('POST', `/users/${blocked.id}/block`)).body).toBe(true);
   expect((await read(blocked)).status).toBe(403);
-  await eventually(
-    () => read(blocked, second.baseUrl),
-    ({ status }) => status === 403,
-    1000,
-  );
+  await isRefused(() => read(blocked, second.baseUrl), 403);
 });
 
 it('what a blocked administrator gave out is refused at both, until its owner took it over', async () => {
@@ -115,11 +118,7 @@ it('what a blocked administrator gave out is refused at both, until its owner to
   expect((await call('POST', `/users/${admin.id}/block`)).body).toBe(true);
   for (const one of given) {
     expect((await whoIs(one)).status).toBe(401);
-    await eventually(
-      () => whoIs(one, second.baseUrl),
-      ({ status }) => status === 401,
-      1000,
-    );
+    await isRefused(() => whoIs(one, second.baseUrl), 401);
     expect((await call('POST', `/users/${admin.id}/unblock`, { token: one.token })).status).toBe(401);
   }
   expect((await whoIs(own)).body.id).toBe(other.id);
@@ -142,7 +141,7 @@ it('confidential issues are counted for those who read them', async () => {
           call('GET', '/projects?membership=true', { token }),
         ]);
         const listed = list.body.find((project: { id: number }) => project.id === id);
-        return [one.body.open_issues_count, listed.open_issues_count];
+        return [one.body.open_issues_count, listed?.open_issues_count];
       }),
     );
   const become = (all: number, open: number) =>
@@ -176,6 +175,5 @@ it('a dead service answers for its own routes only, and comes back', async () =>
   await eventually(
     () => call('GET', '/broadcast_messages'),
     ({ status }) => status === 200,
-    30_000,
   );
 });

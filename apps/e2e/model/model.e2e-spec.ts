@@ -70,7 +70,7 @@ it(
     expect(report.figures['decisions']).toBeGreaterThan(STEPS / 3);
     expect(told.length).toBeGreaterThan(STEPS / 100);
   },
-  Math.max(180_000, STEPS * 100),
+  Math.max(900_000, STEPS * 100),
 );
 
 async function underFaults(faults: Faults, play: () => Promise<void>): Promise<void> {

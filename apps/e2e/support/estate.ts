@@ -61,7 +61,7 @@ export async function call(
 export async function eventually<T>(
   ask: () => Promise<T> | T,
   pleases: (answer: T) => boolean,
-  withinMs = 10_000,
+  withinMs = 60_000,
 ): Promise<T> {
   const until = Date.now() + withinMs;
   for (;;) {

@@ -1,9 +1,8 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Unavailable } from '@rookery/kernel';
 import { Database, prepared } from '@rookery/persistence';
-import { Readiness } from '@rookery/platform';
-import { DECISION_LIMITS, DECISION_LIMITS_TOKEN } from './decision-limits';
-import type { DecisionLimits } from './decision-limits';
+import { platformSettings, Readiness } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
 
 /** Where a directory stands: a version means something only within its epoch. */
 export interface Position {
@@ -53,7 +52,7 @@ export class CopyProgress {
   constructor(
     @Inject(Database) private readonly database: Database,
     @Inject(Readiness) readiness: Readiness,
-    @Optional() @Inject(DECISION_LIMITS_TOKEN) private readonly limits: DecisionLimits = DECISION_LIMITS,
+    @Inject(platformSettings.token) private readonly settings: SettingsOf<typeof platformSettings>,
   ) {
     readiness.require('directory', () => this.readiness());
   }
@@ -73,9 +72,9 @@ export class CopyProgress {
     return this.next;
   }
 
-  /** How long a request waits for the copy. Units: ms. */
+  /** How long a request waits for the copy. Units: ms. Source: reference reliability 4.2, 5. */
   get patienceMs(): number {
-    return this.limits.waitMs;
+    return this.settings.directoryWaitMs;
   }
 
   /** Resolves to whether the target was reached in time. Units: ms. */

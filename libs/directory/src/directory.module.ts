@@ -7,8 +7,6 @@ import type { SettingsOf } from '@rookery/platform';
 import { Applier } from './applier';
 import { ApplierLoop } from './applier-loop';
 import { CopyProgress } from './copy-progress';
-import { DECISION_LIMITS_TOKEN } from './decision-limits';
-import type { DecisionLimits } from './decision-limits';
 import { Decisions } from './decisions';
 import { Directory } from './directory';
 import { IdentityClient } from './identity-client';
@@ -27,9 +25,9 @@ export class DirectoryModule {
       providers: [
         {
           provide: IdentityClient,
-          inject: [platformSettings.token, { token: DECISION_LIMITS_TOKEN, optional: true }],
-          useFactory: (settings: SettingsOf<typeof platformSettings>, limits?: DecisionLimits) =>
-            new IdentityClient(settings.identityUrl, settings.internalSecret, o.service, limits),
+          inject: [platformSettings.token],
+          useFactory: (settings: SettingsOf<typeof platformSettings>) =>
+            new IdentityClient(settings.identityUrl, settings.internalSecret, o.service, settings.directoryDecideMs),
         },
         CopyProgress,
         Decisions,

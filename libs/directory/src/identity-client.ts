@@ -8,8 +8,6 @@ import type {
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { Pool } from 'undici';
-import { DECISION_LIMITS } from './decision-limits';
-import type { DecisionLimits } from './decision-limits';
 
 /** Longest wait for what e-mails say: nobody waits for the answer but a worker. Units: ms. */
 const ACCOUNT_MAILS_MS = 5000;
@@ -18,8 +16,8 @@ const POLL_GRACE_MS = 5000;
 
 /**
  * The calls of a service to identity: changes of the directory, decisions that its own copy cannot make yet, and what
- * no copy holds.
- * Errors: Unavailable whenever there is no good answer in time.
+ * no copy holds. Units: `decideMs` the longest wait for a decision, connection included.
+ * Errors: Unavailable whenever there is no good answer in time. Source: reference reliability 4.3.
  */
 export class IdentityClient {
   private readonly pool: Pool;
@@ -29,7 +27,7 @@ export class IdentityClient {
     identityUrl: string,
     private readonly internalSecret: string,
     private readonly service: string,
-    private readonly limits: DecisionLimits = DECISION_LIMITS,
+    private readonly decideMs: number,
   ) {
     const url = new URL(identityUrl);
     this.prefix = url.pathname.replace(/\/+$/, '');
@@ -61,7 +59,7 @@ export class IdentityClient {
   }
 
   decide(request: DecideRequest): Promise<DecideAnswer> {
-    return this.call<DecideAnswer>('POST', INTERNAL_PATHS.decide, JSON.stringify(request), this.limits.askMs);
+    return this.call<DecideAnswer>('POST', INTERNAL_PATHS.decide, JSON.stringify(request), this.decideMs);
   }
 
   /** What e-mails about accounts say, and where they go. Shape: one answer for each question, in order. */

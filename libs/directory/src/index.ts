@@ -1,5 +1,3 @@
-export { DECISION_LIMITS_TOKEN } from './decision-limits';
-export type { DecisionLimits } from './decision-limits';
 export { DirectoryModule } from './directory.module';
 export { droppedWithGroups, droppedWithProjects } from './dropped-with';
 export { Directory, SETTLED_MS } from './directory';

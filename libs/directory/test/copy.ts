@@ -4,13 +4,12 @@ import { plumbingMigrations, databaseSettingsFor, Database, PersistenceModule } 
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
 import { DATABASE_PATIENCE, testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { DECISION_LIMITS_TOKEN, Directory, directoryMigrations, DirectoryModule } from '../src';
-import type { DecisionLimits } from '../src';
+import { Directory, directoryMigrations, DirectoryModule } from '../src';
 
 export const INTERNAL_SECRET = 'an internal secret for tests only, long enough';
 
 /** Far more than a slow machine takes: what the copy is not late for, it decides. */
-const PATIENT: DecisionLimits = { waitMs: 50_000, askMs: 50_000 };
+const PATIENT = { DIRECTORY_WAIT_MS: '50000', DIRECTORY_DECIDE_MS: '50000' };
 
 /** A service that has nothing but its copy of the directory: real database, real applier, real HTTP to identity. */
 export class Copy {
@@ -24,8 +23,12 @@ export class Copy {
     return testDatabase('directory', [...plumbingMigrations, ...directoryMigrations]);
   }
 
-  /** Shape: `limits` other than patient ones, where being late is looked at. */
-  static async start(databaseUrl: string, identityUrl: string, limits = PATIENT): Promise<Copy> {
+  /** Shape: `env` of the product or of the test, where being late is looked at. */
+  static async start(
+    databaseUrl: string,
+    identityUrl: string,
+    env: Readonly<Record<string, string>> = PATIENT,
+  ): Promise<Copy> {
     const settings = databaseSettingsFor('collaboration');
     const values = readSettings([platformSettings, settings], {
       DATABASE_URL_COLLABORATION: databaseUrl,
@@ -34,8 +37,8 @@ export class Copy {
       ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
       LOG_LEVEL: 'silent',
       ...DATABASE_PATIENCE,
+      ...env,
     });
-    values.set(DECISION_LIMITS_TOKEN, limits);
     const testing = await Test.createTestingModule({
       imports: [
         PlatformModule.forRoot({ service: 'collaboration', values }),

@@ -17,6 +17,8 @@ describe('platform settings', () => {
       internalSecret: 's'.repeat(32),
       contextKeys: ROOKERY_CONTEXT_KEYS,
       identityUrl: 'http://identity:8080',
+      directoryWaitMs: 150,
+      directoryDecideMs: 300,
       shutdownDelayMs: 5000,
       shutdownGraceMs: 30_000,
       otlpEndpoint: null,

@@ -41,6 +41,19 @@ export const platformSettings = defineSettings('platform', {
     protocols: ['http', 'https'],
     about: 'Where the identity service is reached from inside.',
   }),
+  directoryWaitMs: setting.int('DIRECTORY_WAIT_MS', {
+    default: 150,
+    min: 0,
+    max: 60_000,
+    about: 'How long a request waits for the copy of the directory, when it is behind, before identity is asked.',
+  }),
+  directoryDecideMs: setting.int('DIRECTORY_DECIDE_MS', {
+    default: 300,
+    min: 10,
+    max: 60_000,
+    about:
+      'How long a service waits for a decision of identity, connection included, that its own copy of the directory cannot make yet; then it answers 503.',
+  }),
   shutdownDelayMs: setting.int('SHUTDOWN_DELAY_MS', {
     default: 5000,
     min: 0,

@@ -1,6 +1,7 @@
 export { haveAllEffects, publishEvent, until } from './bus';
 export { testDatabase, untilBlocked, type TestDatabase } from './database';
 export { expectEntitiesToMatchSchema, schemaDifferences } from './entities';
+export { quietPort } from './ports';
 export { PrivateNats, startNats, testNats, testServer } from './servers';
 export { DirectorySeed, SEED_EPOCH, type SeededUser } from './directory-seed';
 export { startSeeded, type SeededService } from './seeded-service';

@@ -16,7 +16,8 @@ test.each(['[', '![', '*a ', '_a*', '`', '<', '&', '[a](', '**', '\\', '"', '<a 
       const text = piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
       const started = process.cpuUsage();
       labelHtml(text);
-      expect(process.cpuUsage(started).user / 1000).toBeLessThan(200);
+      // Units: milliseconds. A few are seen on an idle machine; a quadratic reader takes minutes.
+      expect(process.cpuUsage(started).user / 1000).toBeLessThan(10_000);
     }
   },
 );

@@ -51,5 +51,5 @@ test.each([
   const started = process.cpuUsage();
   mentionsIn(text);
   // Units: microseconds of CPU. Generous, since the machine is shared: a quadratic reader takes minutes.
-  expect(process.cpuUsage(started).user).toBeLessThan(600_000);
+  expect(process.cpuUsage(started).user).toBeLessThan(10_000_000);
 });

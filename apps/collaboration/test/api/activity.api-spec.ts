@@ -194,7 +194,14 @@ describe('filters', () => {
     const issue = await anIssue();
     await comment(issue, 'x');
     await worker.drained();
-    const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+    const noon = Date.parse('2026-02-03T12:00:00Z');
+    // As far from each other as they are, so that their order stays.
+    await service.database.query(
+      `update activity_events e set created_at = $2::timestamptz + (e.created_at - first.at)
+       from (select min(created_at) as at from activity_events where project_id = $1) first where e.project_id = $1`,
+      [project.id, new Date(noon)],
+    );
+    const day = (offset: number) => new Date(noon + offset * 86_400_000).toISOString().slice(0, 10);
     const count = async (query: Body) => (await feed(by(cast.owner), '/api/v4/events', query)).length;
     expect(await count({ before: day(0) })).toBe(0);
     expect(await count({ before: day(1) })).toBe(2);

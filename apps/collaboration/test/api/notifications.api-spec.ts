@@ -45,6 +45,10 @@ beforeEach(async () => {
 
 const { by, anIssue, comment, edit } = issueActions(() => ({ service, project, cast }));
 const at = (user: SeededUser) => `@${user.username}`;
+async function restart(env: Readonly<Record<string, string>> = {}): Promise<void> {
+  await worker.stop();
+  worker = await startWorker({ databaseUrl: service.databaseUrl, nats, env: { SMTP_URL: smtp.url, ...env } });
+}
 /** Everything is sent, dropped or failed. */
 async function delivered(): Promise<void> {
   await worker.drained();
@@ -362,18 +366,20 @@ describe('a mail', () => {
 
   test('leaves with the commit of its queue, without a poll', async () => {
     const issue = await anIssue();
+    await delivered();
+    await restart({ MAILER_POLL_MS: '60000' });
+    // The goal is 500 ms at p99. The bound, far from the poll, proves that nothing waits for it.
     const delays: number[] = [];
     for (let i = 0; i < 20; i++) {
       smtp.mails.length = 0;
       const started = Date.now();
       await comment(issue, `x ${at(cast.guest)}`);
-      await until(() => smtp.mails.length > 0, 'the mail');
+      await until(() => smtp.mails.length > 0, 'the mail', 30_000);
       delays.push(smtp.mails[0]!.at - started);
     }
     delays.sort((a, b) => a - b);
     if (process.env['TEST_FIGURES']) console.log({ p50: delays[10], p95: delays[18], most: delays[19] });
-    // The goal is 500 ms at p99; the bound proves that nothing waits for the poll of a second.
-    expect(delays[18]).toBeLessThan(700);
+    await restart();
   });
 
   test('cannot be made to carry other headers or recipients by what people write', async () => {

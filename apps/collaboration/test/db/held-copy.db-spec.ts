@@ -49,7 +49,10 @@ test('nobody is told of anything by a copy that is older than its cause', async 
     nats,
     env: { SMTP_URL: smtp.url, MAILER_POLL_MS: '20' },
   });
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const waiting = () =>
+    (worker?.logs ?? []).filter((line) => line['msg'] === 'an effect waits').map((line) => line['durable']);
+  for (const effect of ['raise-todos', 'queue-mails'])
+    await until(() => waiting().includes(`collaboration--${effect}--note-created-v1`), `${effect} to wait`);
   expect(await told()).toEqual({ todos: [], mails: [] });
 
   await service.database.query('delete from directory_memberships where user_id = $1', [removed.id]);

@@ -110,10 +110,12 @@ test('a refusal of the text is final, too', async () => {
 test('what is not taken for long is given up', async () => {
   smtp.answer = () => ({ code: 450, text: 'full' });
   await queue(await people(1));
-  await start({ MAILER_GIVE_UP_MS: '2000' });
+  await start({ MAILER_GIVE_UP_MS: '3600000' });
+  await until(async () => (await rows())[0]!.attempts > 2, 'tries');
+  expect((await rows())[0]!.state).toBe('queued');
+  await service.database.query(`update mails set created_at = now() - interval '1 hour'`);
   await allIn('failed');
   expect(smtp.mails).toEqual([]);
-  expect((await rows())[0]!.attempts).toBeGreaterThan(2);
 });
 
 test('while the server is away everything waits, and goes when it is back', async () => {
@@ -133,9 +135,10 @@ test('a server that stalls holds nobody for ever', async () => {
   let stalled = 0;
   smtp.answer = (stage) => (stage === 'data' && stalled++ < 1 ? new Promise<null>(() => undefined) : null);
   await queue(await people(4));
-  await start({ MAILER_TIMEOUT_MS: '300' });
+  await start({ MAILER_TIMEOUT_MS: '1000' });
   await allIn('sent');
-  expect(smtp.mails).toHaveLength(4);
+  // On a busy machine the server may be slow with others, too: what it took and was not heard to take comes again.
+  expect(new Set(smtp.recipients()).size).toBe(4);
 });
 
 test('what its recipient may not read any more does not leave, although it was taken before', async () => {

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type { AccountMailFacts, AccountMailQuestion } from '@rookery/contracts';
-import { TEST_INTERNAL_SECRET } from '@rookery/testing';
+import { quietPort, TEST_INTERNAL_SECRET } from '@rookery/testing';
 
 /** What identity serves to the mailer, over real HTTP. Shape: `answer` null = nothing to tell any more. */
 export class AccountFacts {
@@ -18,7 +18,8 @@ export class AccountFacts {
   async listen(port = 0): Promise<void> {
     const server = createServer((request, response) => void this.serve(request, response));
     this.server = server;
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    const at = port || (await quietPort());
+    await new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
-import type { AddressInfo } from 'node:net';
 import { simpleParser } from 'mailparser';
 import type { ParsedMail } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
+import { quietPort } from '@rookery/testing';
 
 export interface TakenMail {
   readonly to: string;
@@ -61,7 +61,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
     mostConnections: 0,
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   };
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const address = server.server.address() as AddressInfo;
-  return Object.assign(state, { url: `smtp://127.0.0.1:${address.port}` });
+  const at = port || (await quietPort());
+  await new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
+  return Object.assign(state, { url: `smtp://127.0.0.1:${at}` });
 }

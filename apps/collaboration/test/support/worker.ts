@@ -36,6 +36,10 @@ export async function startWorker(o: {
       ROOKERY_CONTEXT_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
       CONSUMER_RETRY_DELAYS_MS: '20,20,20,20,20,20,20',
       OUTBOX_POLL_MS: '20',
+      // What a busy machine is late with is no failure of an effect, of which there are but a few tries.
+      DATABASE_POOL_WAIT_MS: '50000',
+      DATABASE_STATEMENT_TIMEOUT_MS: '50000',
+      DATABASE_LOCK_TIMEOUT_MS: '50000',
       ...o.env,
     },
   );

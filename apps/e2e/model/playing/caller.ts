@@ -6,7 +6,7 @@ import type { Question, Verdict } from '../rules/reference-model';
 import type { Asker, Call, Plan } from './world';
 
 const CALL_LIMIT_MS = 15_000;
-const DEFINITE_WITHIN_MS = 45_000;
+const DEFINITE_WITHIN_MS = 180_000;
 /** Statuses that decide nothing: limits, and what is down. */
 export const isUndecided = (status: number): boolean => status === 0 || status === 429 || status >= 500;
 
@@ -50,6 +50,8 @@ export class Caller {
   /** Whatever happens to the first attempt: tries, as root, until it is known what became of the change. */
   async settle(plan: Plan, first: Call, again: Pick<Plan, 'method' | 'path'> & { json?: object }): Promise<Call> {
     const until = this.now + DEFINITE_WITHIN_MS;
+    // What the first attempt began may still go on behind a gateway that was killed.
+    await pause(1000);
     for (;;) {
       await pause(120);
       const call = await this.send({

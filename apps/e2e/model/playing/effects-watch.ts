@@ -41,7 +41,7 @@ export class EffectsWatch {
   }
 
   /** Waits until somebody was told by to-do and e-mail. Units: ms. Errors: when they were not within the bound. */
-  async until(word: string, address: string, withinMs = 30_000): Promise<void> {
+  async until(word: string, address: string, withinMs = 120_000): Promise<void> {
     for (const until = this.now() + withinMs; this.now() < until; await pause(LOOK_MS)) {
       await this.readMails();
       const effects = this.found.filter((effect) => effect.word === word);

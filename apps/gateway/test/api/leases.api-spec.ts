@@ -4,6 +4,8 @@ import { Estate, eventually } from '../support/estate';
 import type { Gateway } from '../support/estate';
 
 const REVOKED = { outcome: 'revoked' } as never;
+/** A lease that is over only when something ends it. */
+const LASTING = { authLeaseMs: 600_000 };
 
 describe('leases of token checks', () => {
   let estate: Estate;
@@ -19,16 +21,28 @@ describe('leases of token checks', () => {
     return answer.statusCode;
   };
   const asks = (): number => estate.identityInside.asked.filter((one) => one.digest !== null).length;
+  /** Thirty requests, all of which have come before identity answers the first. */
+  const thirtyAtOnce = async (gateway: Gateway, one: () => Promise<number>): Promise<Set<number>> => {
+    let open = (): void => undefined;
+    estate.identityInside.gate = new Promise((resolve) => (open = resolve));
+    const before = gateway.requests;
+    const answers = Array.from({ length: 30 }, one);
+    await eventually(() => gateway.requests === before + 30);
+    open();
+    return new Set(await Promise.all(answers));
+  };
 
-  it('asks identity once for many requests at once, and again when the lease is over', async () => {
-    const gateway = await estate.gateway();
-    estate.identityInside.slowness = 20;
-    const statuses = await Promise.all(Array.from({ length: 30 }, () => status(gateway)));
-    expect(new Set(statuses)).toEqual(new Set([200]));
+  it('asks identity once for many requests at once, and not again for the next one', async () => {
+    const gateway = await estate.gateway({}, LASTING);
+    expect(await thirtyAtOnce(gateway, () => status(gateway))).toEqual(new Set([200]));
     expect(asks()).toBe(1);
     await status(gateway);
     expect(asks()).toBe(1);
-    await eventually(async () => (await status(gateway)) === 200 && asks() === 2);
+  });
+
+  it('asks again when the lease is over', async () => {
+    const gateway = await estate.gateway();
+    await eventually(async () => (await status(gateway)) === 200 && asks() > 1);
   });
 
   it('asks for each request when leases are off', async () => {
@@ -50,7 +64,6 @@ describe('leases of token checks', () => {
 
   it('asks identity once for many rotations of a token at once, and again for one that comes later', async () => {
     const gateway = await estate.gateway();
-    estate.identityInside.slowness = 20;
     const rotate = async (): Promise<number> => {
       const answer = await request(`${gateway.url}/api/v4/personal_access_tokens/self/rotate`, {
         method: 'POST',
@@ -59,8 +72,7 @@ describe('leases of token checks', () => {
       await answer.body.dump();
       return answer.statusCode;
     };
-    const statuses = await Promise.all(Array.from({ length: 30 }, rotate));
-    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(await thirtyAtOnce(gateway, rotate)).toEqual(new Set([200]));
     expect(asks()).toBe(1);
     await rotate();
     expect(asks()).toBe(2);
@@ -73,17 +85,15 @@ describe('leases of token checks', () => {
     ['the administrator who gave it out', 'user', 1, { given_by_id: 1 }],
   ] as const)('ends a lease at both gateways when identity says that %s changed', async (_, kind, id, over) => {
     estate.identityInside.give('glpat-good', aHolder(over));
-    const gateways = [await estate.gateway(), await estate.gateway()];
+    const gateways = [await estate.gateway({}, LASTING), await estate.gateway({}, LASTING)];
     for (const gateway of gateways) expect(await status(gateway)).toBe(200);
-    const startedAt = performance.now();
     estate.identityInside.change('glpat-good', REVOKED, 0);
     estate.identityInside.push(kind, id);
-    for (const gateway of gateways) await eventually(async () => (await status(gateway)) === 401, 900);
-    expect(performance.now() - startedAt).toBeLessThan(900);
+    for (const gateway of gateways) await eventually(async () => (await status(gateway)) === 401);
   });
 
   it('leaves the leases of others alone', async () => {
-    const gateway = await estate.gateway();
+    const gateway = await estate.gateway({}, LASTING);
     await status(gateway);
     estate.identityInside.push('token', 12345);
     estate.identityInside.push('project', 70);
@@ -99,7 +109,13 @@ describe('leases of token checks', () => {
     expect(await status(gateway)).toBe(200);
     estate.identityInside.isSilent = true;
     estate.identityInside.change('glpat-good', REVOKED, 70);
-    await eventually(async () => (await status(gateway)) === 401, 1100);
+    const changedAt = Date.now();
+    for (let found = 200; found !== 401;) {
+      const askedAt = Date.now();
+      found = await status(gateway);
+      // However long an answer takes: who asked more than a second after the change is not let in.
+      if (found !== 401) expect([found, askedAt - changedAt < 1000]).toEqual([200, true]);
+    }
   });
 
   it('refuses at once, before any push, what a write through this gateway revoked', async () => {
@@ -159,7 +175,7 @@ describe('leases of token checks', () => {
   });
 
   it('forgets every lease when the log begins anew', async () => {
-    const gateway = await estate.gateway();
+    const gateway = await estate.gateway({}, LASTING);
     await status(gateway);
     estate.identityInside.epoch = 'e2';
     estate.identityInside.version = 3;
@@ -174,12 +190,14 @@ describe('leases of token checks', () => {
 });
 
 describe('identity away', () => {
+  /** The limit is 250 ms; the bound is far from how long identity stays away here. Units: milliseconds. */
+  const IN_TIME_MS = 10_000;
   let estate: Estate;
   let gateway: Gateway;
   beforeEach(async () => {
     estate = await new Estate().start();
     estate.identityInside.give('glpat-good');
-    gateway = await estate.gateway({ GATEWAY_AUTH_LEASE_MS: '100', GATEWAY_ANONYMOUS_FRESH_MS: '1500' });
+    gateway = await estate.gateway({ GATEWAY_AUTH_LEASE_MS: '100', GATEWAY_AUTH_TIMEOUT_MS: '250' });
   });
   afterEach(() => estate.stop());
   const get = (headers: Record<string, string>) => request(`${gateway.url}/api/v4/todos`, { headers });
@@ -192,25 +210,27 @@ describe('identity away', () => {
       const startedAt = performance.now();
       const answer = await get(headers);
       await answer.body.dump();
-      expect(performance.now() - startedAt).toBeLessThan(300);
+      expect(performance.now() - startedAt).toBeLessThan(IN_TIME_MS);
       return answer.statusCode === 503 && answer.headers['retry-after'] === '1';
-    }, 1000);
+    });
     await estate.identityInside.start();
-    await eventually(async () => (await get(headers)).statusCode === 200, 5000);
+    await eventually(async () => (await get(headers)).statusCode === 200);
   });
 
-  it('answers within 300 ms when identity hangs', async () => {
-    estate.identityInside.slowness = 5000;
+  it('does not wait for an identity that hangs', async () => {
+    estate.identityInside.slowness = 600_000;
     const startedAt = performance.now();
     const answer = await get({ 'private-token': 'glpat-good' });
     expect(answer.statusCode).toBe(503);
     expect(await answer.body.json()).toEqual({ message: '503 Service Unavailable' });
-    expect(performance.now() - startedAt).toBeLessThan(300);
+    expect(performance.now() - startedAt).toBeLessThan(IN_TIME_MS);
   });
 
   it('serves anonymous callers from the last known version until it is too old', async () => {
+    const hasty = await estate.gateway({ GATEWAY_ANONYMOUS_FRESH_MS: '1' });
     await estate.identityInside.stop();
     expect((await get({})).statusCode).toBe(200);
-    await eventually(async () => (await get({})).statusCode === 503, 4000);
+    const anonymous = async (): Promise<number> => (await request(`${hasty.url}/api/v4/todos`)).statusCode;
+    await eventually(async () => (await anonymous()) === 503);
   });
 });

@@ -37,6 +37,7 @@ describe('the gateway’s own routes', () => {
     management.closeAllConnections();
     management.close();
   });
+  const isReady = async () => (await get('/-/health/ready')).status === 200;
   const get = async (path: string, token?: string) => {
     noteRoute({ method: 'GET', path });
     const answer = await request(`${gateway.url}${path}`, { headers: token ? { 'private-token': token } : {} });
@@ -48,16 +49,17 @@ describe('the gateway’s own routes', () => {
   });
 
   it('is ready when all services are, and names those that are not', async () => {
+    await eventually(isReady);
     expect(await get('/-/health/ready')).toMatchObject({ status: 200, body: { status: 'ok' } });
     notReady = 'package';
-    await eventually(async () => (await get('/-/health/ready')).status === 503);
+    await eventually(async () => !(await isReady()));
     expect(await get('/-/health/ready')).toMatchObject({
       status: 503,
       headers: { 'retry-after': '1' },
       body: { status: 'unavailable', reasons: { package: 'not ready' } },
     });
     notReady = '';
-    await eventually(async () => (await get('/-/health/ready')).status === 200);
+    await eventually(isReady);
   });
 
   it('needs no credential for health, not even a good one', async () => {

@@ -4,6 +4,7 @@ import type { BootContext } from '@rookery/platform';
 import type { INestApplication } from '@nestjs/common';
 import { gatewayServer } from '../../src/edge/gateway-server';
 import { gatewaySettings } from '../../src/gateway.config';
+import type { GatewaySettings } from '../../src/gateway.config';
 import { GatewayModule } from '../../src/gateway.module';
 import { generateRoutes } from '../../src/routes/generate';
 import { RouteTable } from '../../src/routes/route-table';
@@ -29,6 +30,8 @@ export interface Gateway {
   readonly app: INestApplication;
   readonly metrics: Metrics;
   readonly shutdown: ShutdownOrder;
+  /** How many requests came to it. */
+  readonly requests: number;
   stop(): Promise<void>;
 }
 
@@ -44,8 +47,9 @@ export class Estate {
     return this;
   }
 
-  async gateway(env: Readonly<Record<string, string>> = {}): Promise<Gateway> {
-    const gateway = await startGateway({
+  /** Shape: `over` holds what no operator may set, such as a lease that outlasts the test. */
+  async gateway(env: Readonly<Record<string, string>> = {}, over: Partial<GatewaySettings> = {}): Promise<Gateway> {
+    const servers = {
       IDENTITY_URL: this.identityInside.url,
       GATEWAY_UPSTREAM_IDENTITY: this.identity.url,
       GATEWAY_UPSTREAM_COLLABORATION: this.collaboration.url,
@@ -53,8 +57,8 @@ export class Estate {
       GATEWAY_UPSTREAM_IMPORT: 'http://127.0.0.1:1',
       GATEWAY_UPSTREAM_ADMIN: 'http://127.0.0.1:1',
       RATE_LIMITS: 'off',
-      ...env,
-    });
+    };
+    const gateway = await startGateway({ ...servers, ...env }, over);
     this.gateways.push(gateway);
     await eventually(() => this.identityInside.followers >= this.gateways.length);
     return gateway;
@@ -66,7 +70,7 @@ export class Estate {
   }
 }
 
-async function startGateway(env: Readonly<Record<string, string>>): Promise<Gateway> {
+async function startGateway(env: Readonly<Record<string, string>>, over: Partial<GatewaySettings>): Promise<Gateway> {
   const values = readSettings([platformSettings, gatewaySettings], {
     PORT: '0',
     HOST: '127.0.0.1',
@@ -75,8 +79,10 @@ async function startGateway(env: Readonly<Record<string, string>>): Promise<Gate
     ROOKERY_CONTEXT_KEYS: KEYS,
     // The load of the machine that runs the tests is not the subject of most of them.
     GATEWAY_LOOP_DELAY_MS: '60000',
+    GATEWAY_AUTH_TIMEOUT_MS: '5000',
     ...env,
   });
+  values.set(gatewaySettings.token, { ...settingsIn(values, gatewaySettings), ...over });
   const made = { logger, metrics: new Metrics(), readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
   values.set(LOGGER, logger).set(Metrics, made.metrics).set(Readiness, made.readiness);
   values.set(ShutdownOrder, made.shutdown);
@@ -96,15 +102,23 @@ async function startGateway(env: Readonly<Record<string, string>>): Promise<Gate
   const app = await gatewayServer.create(context);
   await app.init();
   const port = await gatewayServer.listen(app, context);
+  let requests = 0;
+  app.getHttpServer().on('request', () => (requests += 1));
   const stop = async (): Promise<void> => {
     app.getHttpServer().closeAllConnections();
     await app.close();
   };
-  return { url: `http://127.0.0.1:${port}`, port, app, metrics: made.metrics, shutdown: made.shutdown, stop };
+  const { metrics, shutdown } = made;
+  return {
+    ...{ url: `http://127.0.0.1:${port}`, port, app, metrics, shutdown, stop },
+    get requests() {
+      return requests;
+    },
+  };
 }
 
 /** Waits for a condition; fails when it does not come true in time. */
-export async function eventually(holds: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
+export async function eventually(holds: () => boolean | Promise<boolean>, withinMs = 50_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`not true within ${withinMs} ms: ${holds.toString()}`);

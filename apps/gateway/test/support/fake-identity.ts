@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type {
   DirectoryChange,
   DirectoryChangesAnswer,
@@ -10,6 +9,7 @@ import type {
   ResolveTokenRequest,
   TokenHolder,
 } from '@rookery/contracts';
+import { quietPort } from '@rookery/testing';
 
 type Outcome = Omit<Extract<ResolveTokenAnswer, { outcome: string }>, 'version' | 'epoch'>;
 interface Poll {
@@ -41,6 +41,8 @@ export class FakeIdentity {
   readonly sudoUsers = new Map<string, NonNullable<ResolveSudoAnswer['user']>>();
   /** Units: milliseconds that each token check takes. */
   slowness = 0;
+  /** What each token check waits for. */
+  gate: Promise<void> = Promise.resolve();
   /** Holds pushes back. */
   isSilent = false;
   private readonly tokens = new Map<string, Outcome>();
@@ -58,8 +60,8 @@ export class FakeIdentity {
   async start(): Promise<this> {
     const server = createServer((request, response) => void this.answer(request, response));
     this.server = server;
+    this.port ||= await quietPort();
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
-    this.port = (server.address() as AddressInfo).port;
     return this;
   }
 
@@ -120,8 +122,9 @@ export class FakeIdentity {
         ? { outcome: 'anonymous' }
         : (this.tokens.get(question.digest) ?? { outcome: 'unknown' as const });
     const answer = { ...outcome, version: this.version, epoch: this.epoch };
+    await this.gate;
     if (this.slowness > 0) await new Promise((resolve) => setTimeout(resolve, this.slowness).unref());
-    return send(response, 200, answer);
+    if (!response.destroyed) send(response, 200, answer);
   }
 
   private poll(url: URL, response: ServerResponse): void {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { ContextClaims } from '@rookery/contracts';
 import { contextKeys, verifyContext } from '@rookery/platform';
+import { quietPort } from '@rookery/testing';
 
 export interface Seen {
   readonly method: string;
@@ -16,8 +16,8 @@ type Behaviour = (request: IncomingMessage, response: ServerResponse) => void;
 /** A service over real HTTP: checks the signed context as a service does, notes what it saw, and behaves as told. */
 export class FakeService {
   readonly seen: Seen[] = [];
-  /** Requests that ended before they were answered. */
-  aborted = 0;
+  /** Paths of requests that ended before they were answered. */
+  private readonly aborted: string[] = [];
   private readonly behaviours = new Map<string, Behaviour>();
   private server: Server | undefined;
   private port = 0;
@@ -38,8 +38,8 @@ export class FakeService {
   async start(): Promise<this> {
     const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => this.answer(request, response));
     this.server = server;
+    this.port ||= await quietPort();
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
-    this.port = (server.address() as AddressInfo).port;
     return this;
   }
 
@@ -49,6 +49,11 @@ export class FakeService {
     this.server = undefined;
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+  }
+
+  /** How many requests of this path ended before they were answered. */
+  abortsOf(path: string): number {
+    return this.aborted.filter((one) => one === path).length;
   }
 
   /** Shape: `path` without query. */
@@ -66,6 +71,7 @@ export class FakeService {
       { audience: this.name, method: request.method ?? '', rawUrl: request.url ?? '', now: Date.now() },
       contextKeys(this.keys),
     );
+    const path = (request.url ?? '').split('?')[0] ?? '';
     let length = 0;
     request.on('data', (chunk: Buffer) => (length += chunk.length));
     const note = (): void => {
@@ -73,9 +79,9 @@ export class FakeService {
       this.seen.push({ method, url, headers, claims, length });
     };
     response.on('close', () => {
-      if (!response.writableFinished) this.aborted += 1;
+      if (!response.writableFinished) this.aborted.push(path);
     });
-    const behaviour = this.behaviours.get((request.url ?? '').split('?')[0] ?? '');
+    const behaviour = this.behaviours.get(path);
     if (behaviour) {
       request.on('end', note);
       behaviour(request, response);

@@ -13,8 +13,9 @@ export class RawClient {
 
   static async open(port: number): Promise<RawClient> {
     const socket = connect(port, '127.0.0.1');
-    await new Promise((resolve) => socket.once('connect', resolve));
-    return new RawClient(socket);
+    const client = new RawClient(socket);
+    await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+    return client;
   }
 
   write(text: string): this {

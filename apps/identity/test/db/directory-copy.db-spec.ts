@@ -1,7 +1,6 @@
 import { Test } from '@nestjs/testing';
 import type { TestingModule } from '@nestjs/testing';
-import { DECISION_LIMITS_TOKEN, Directory, directoryMigrations, DirectoryModule } from '@rookery/directory';
-import type { DecisionLimits } from '@rookery/directory';
+import { Directory, directoryMigrations, DirectoryModule } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import { Database, databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
@@ -12,7 +11,7 @@ import { NewEpochCommand } from '../../src/directory/new-epoch.command';
 import { DirectoryLog, INTERNAL_SECRET } from '../directory-log';
 
 /** As short a wait for the copy as in the product, so that the one behind asks; the answer may take its time. */
-const LIMITS: DecisionLimits = { waitMs: 150, askMs: 50_000 };
+const LIMITS = { DIRECTORY_DECIDE_MS: '50000' };
 
 /** A service that follows this identity. Shape: with `isBehind` its applier never starts. */
 async function startService(databaseUrl: string, identityUrl: string, isBehind = false): Promise<TestingModule> {
@@ -24,8 +23,8 @@ async function startService(databaseUrl: string, identityUrl: string, isBehind =
     ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
     LOG_LEVEL: 'silent',
     ...DATABASE_PATIENCE,
+    ...LIMITS,
   });
-  values.set(DECISION_LIMITS_TOKEN, LIMITS);
   const module = await Test.createTestingModule({
     imports: [
       PlatformModule.forRoot({ service: 'collaboration', values }),

@@ -1,6 +1,5 @@
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { DECISION_LIMITS } from '../../src/decision-limits';
 import { Copy, INTERNAL_SECRET } from '../copy';
 import { IdentityServer } from '../identity-server';
 import { group, membership, project, user, viewer } from '../states';
@@ -74,7 +73,7 @@ describe('the copy that follows identity', () => {
       ['namespace', group(10)],
       ['project', project(100, 10, { visibility: 'public' })],
     );
-    copy = await Copy.start(database.url, identity.url, DECISION_LIMITS);
+    copy = await Copy.start(database.url, identity.url, {});
     await reaches(1);
 
     identity.epoch = 'second';
@@ -98,7 +97,7 @@ describe('the copy that follows identity', () => {
       ['namespace', group(10)],
       ['project', project(100, 10, { visibility: 'public' })],
     );
-    copy = await Copy.start(database.url, identity.url, DECISION_LIMITS);
+    copy = await Copy.start(database.url, identity.url, {});
     await reaches(1);
 
     identity.epoch = 'second';

@@ -2,7 +2,6 @@ import { Metrics } from '@rookery/platform';
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { CopyProgress } from '../../src/copy-progress';
-import { DECISION_LIMITS } from '../../src/decision-limits';
 import { Copy, INTERNAL_SECRET } from '../copy';
 import { IdentityServer } from '../identity-server';
 import { group, membership, project, user, viewer } from '../states';
@@ -27,13 +26,13 @@ describe('a decision that must have seen a version', () => {
   });
 
   /** With the limits of the product, or others. */
-  async function start(limits = DECISION_LIMITS): Promise<void> {
-    copy = await Copy.start(database.url, identity.url, limits);
+  async function start(env: Readonly<Record<string, string>> = {}): Promise<void> {
+    copy = await Copy.start(database.url, identity.url, env);
     await until(async () => (await copy.position()).version === 1);
   }
-  async function restart(limits: Partial<typeof DECISION_LIMITS>): Promise<void> {
+  async function restart(env: Readonly<Record<string, string>>): Promise<void> {
     await copy.stop();
-    await start({ ...DECISION_LIMITS, ...limits });
+    await start(env);
   }
   /** Requests that have waited for the copy, with the patience of each. Units: ms. */
   function watchWaits() {
@@ -57,7 +56,7 @@ describe('a decision that must have seen a version', () => {
   };
 
   it('waits for a copy that is a little behind', async () => {
-    await restart({ waitMs: 50_000 });
+    await restart({ DIRECTORY_WAIT_MS: '50000' });
     pauseCopy();
     const waits = watchWaits();
     const version = identity.commit(['membership', membership(500, 1, ['project', 100], 40)]);
@@ -71,7 +70,7 @@ describe('a decision that must have seen a version', () => {
   });
 
   it('asks identity when the copy stays behind for 150 ms, and takes its word for allowing and denying', async () => {
-    await restart({ askMs: 50_000 });
+    await restart({ DIRECTORY_DECIDE_MS: '50000' });
     pauseCopy();
     const waits = watchWaits();
     const version = identity.commit(['membership', membership(500, 1, ['project', 100], 40)]);
@@ -94,7 +93,7 @@ describe('a decision that must have seen a version', () => {
   });
 
   it('asks once for many requests with the same question', async () => {
-    await restart({ askMs: 50_000 });
+    await restart({ DIRECTORY_DECIDE_MS: '50000' });
     pauseCopy();
     const waits = watchWaits();
     const version = identity.commit(['user', user(2)]);
@@ -112,7 +111,7 @@ describe('a decision that must have seen a version', () => {
   });
 
   it('refuses an answer of identity that is older than the request', async () => {
-    await restart({ askMs: 50_000 });
+    await restart({ DIRECTORY_DECIDE_MS: '50000' });
     pauseCopy();
     identity.decision = { project: project(100, 10), namespace: group(10), access_level: 40, version: 4 };
     await expect(copy.directory.project(100, viewer(1, 5))).rejects.toMatchObject({ code: 'unavailable' });
@@ -122,7 +121,6 @@ describe('a decision that must have seen a version', () => {
   });
 
   it('refuses when identity does not answer for 300 ms, to allow and to deny alike', async () => {
-    expect(DECISION_LIMITS.askMs).toBe(300);
     pauseCopy();
     identity.isAsleep = true;
     const asked = [100, 999, 'group10/project100', 'no/where'].map((ref) => copy.directory.project(ref, viewer(1, 2)));
@@ -133,7 +131,7 @@ describe('a decision that must have seen a version', () => {
   });
 
   it('does not wait past the deadline of the request', async () => {
-    await restart({ waitMs: 50_000 });
+    await restart({ DIRECTORY_WAIT_MS: '50000' });
     pauseCopy();
     const waits = watchWaits();
     for (const left of [-1, 50]) {

@@ -131,6 +131,7 @@ test.each([
   bodyOf({ ...job, note_body: text });
   const { user } = process.cpuUsage(started);
   if (process.env['TEST_FIGURES']) console.log(piece, user / 1000);
-  expect(user / 1000).toBeLessThan(400);
+  // Far more than is seen on an idle machine; a quadratic renderer takes minutes.
+  expect(user / 1000).toBeLessThan(10_000);
   expect(bodyOf({ ...job, note_body: text }).text.length).toBeLessThan(TEXT_LIMIT + 1000);
 });

@@ -1,0 +1,25 @@
+import { createServer } from 'node:net';
+
+/** Below the ports that systems give to outgoing connections. */
+const PORTS = { first: 20_000, count: 12_000 };
+const WITHIN_MS = 15_000;
+
+/**
+ * A free port of 127.0.0.1 for a server that goes away and comes back: no connection is given it meanwhile, and nobody
+ * who looks for the server finds themselves.
+ */
+export async function quietPort(): Promise<number> {
+  for (const end = Date.now() + WITHIN_MS; ;) {
+    const port = PORTS.first + Math.floor(Math.random() * PORTS.count);
+    if (await isFree(port)) return port;
+    if (Date.now() > end) throw new Error('No port is free');
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
+}
