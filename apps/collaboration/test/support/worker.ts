@@ -4,7 +4,7 @@ import { JetStreamStrategy, messagingSettings } from '@rookery/messaging';
 import { createLogger, LOGGER, platformSettings, readSettings, ShutdownOrder } from '@rookery/platform';
 import type { BootContext, SettingsDefinition } from '@rookery/platform';
 import type { PrivateNats } from '@rookery/testing';
-import { haveAllEffects, TEST_INTERNAL_SECRET, until } from '@rookery/testing';
+import { DATABASE_PATIENCE, haveAllEffects, TEST_INTERNAL_SECRET, until } from '@rookery/testing';
 import { connect } from 'nats';
 import { collaborationSettings } from '../../src/collaboration.config';
 import { collaborationWorker } from '../../src/collaboration.worker';
@@ -36,10 +36,7 @@ export async function startWorker(o: {
       ROOKERY_CONTEXT_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
       CONSUMER_RETRY_DELAYS_MS: '20,20,20,20,20,20,20',
       OUTBOX_POLL_MS: '20',
-      // What a busy machine is late with is no failure of an effect, of which there are but a few tries.
-      DATABASE_POOL_WAIT_MS: '50000',
-      DATABASE_STATEMENT_TIMEOUT_MS: '50000',
-      DATABASE_LOCK_TIMEOUT_MS: '50000',
+      ...DATABASE_PATIENCE,
       ...o.env,
     },
   );
