@@ -39,18 +39,26 @@ export const userLists = collection<UserList, UserListFilters>(UserList, {
   },
 });
 
-/** Units: bytes. One document holds the lists of all strategies of a project, each time that a strategy names one. */
+/** Units: bytes, as JSON writes them. One page holds the lists of a project, one document the users of its strategies. */
 const MOST_XIDS = 16 * 1024 * 1024;
-const XIDS = `select coalesce(sum(octet_length(l.user_xids)), 0)::float8 as bytes
-  from feature_flags f join feature_flag_strategies s on s.feature_flag_id = f.id
-    join feature_flags_user_lists l on l.id = s.user_list_id
-  where f.project_id = $1`;
+const XIDS = `select
+  (select coalesce(sum(octet_length(to_json(l.user_xids)::text)), 0)::float8
+   from feature_flags_user_lists l where l.project_id = $1) as of_lists,
+  (select coalesce(sum(coalesce(octet_length(to_json(l.user_xids)::text), 0)
+     + coalesce(octet_length((s.parameters -> 'userIds')::text), 0)), 0)::float8
+   from feature_flags f join feature_flag_strategies s on s.feature_flag_id = f.id
+     left join feature_flags_user_lists l on l.id = s.user_list_id
+   where f.project_id = $1) as of_strategies`;
 
-/** Errors: InvalidAsSaid when the clients of a project would be told more than they may be. */
+/**
+ * Users count as often as a strategy names them, in a list or by its parameters.
+ * Errors: InvalidAsSaid when one answer about a project would tell more than it may.
+ */
 export async function checkXidsOf(tx: Tx, projectId: number): Promise<void> {
-  const [sum] = await tx.query<{ bytes: number }>(XIDS, [projectId]);
-  if (sum!.bytes > MOST_XIDS) {
-    throw new InvalidAsSaid([`User xids of all strategies of a project are too long (maximum is ${MOST_XIDS} bytes)`]);
+  const [sums] = await tx.query<{ of_lists: number; of_strategies: number }>(XIDS, [projectId]);
+  const tooLong = sums!.of_lists > MOST_XIDS ? 'lists' : sums!.of_strategies > MOST_XIDS ? 'strategies' : null;
+  if (tooLong) {
+    throw new InvalidAsSaid([`User xids of all ${tooLong} of a project are too long (maximum is ${MOST_XIDS} bytes)`]);
   }
 }
 
@@ -75,9 +83,11 @@ export class UserListsService {
     return this.lists.find({ iid }, projectId);
   }
 
-  /** Errors: InvalidAsSaid, also for a name that another list of the project has. */
+  /** Errors: InvalidAsSaid, also for a name that another list of the project has, and past what lists may hold. */
   create(projectId: number, input: Required<UserListInput>, actorId: number): Promise<UserList> {
-    return this.lists.create(UserList.write(input, this.clock.now()), touching(projectId, actorId));
+    return this.lists.create(UserList.write(input, this.clock.now()), touching(projectId, actorId), (_, tx) =>
+      checkXidsOf(tx, projectId),
+    );
   }
 
   update(projectId: number, iid: number, input: UserListInput, actorId: number): Promise<UserList> {

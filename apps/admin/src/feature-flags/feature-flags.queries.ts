@@ -58,7 +58,7 @@ const FOR_CLIENTS = prepared(
    where f.project_id = $1 order by f.id, s.id`,
 );
 
-/** All strategies of a project. Bounds: 200 flags with 50 strategies each. */
+/** All strategies of a project. Bounds: 1000 strategies with 10,000 scopes, and 16 MiB of users. */
 export function strategiesForClients(reads: Reads, projectId: number): Promise<readonly ClientStrategyRow[]> {
   return reads.run<ClientStrategyRow>({ ...FOR_CLIENTS, values: [projectId] });
 }

@@ -45,7 +45,12 @@ export const featureFlags = collection<FeatureFlag, FeatureFlagFilters>(FeatureF
   taken: { uq_feature_flags_name: () => new InvalidAsSaid(['Name has already been taken']) },
 });
 
-const MOST_FLAGS = 200;
+/** What a project may not have more of: its clients fetch all of it, again and again. */
+const MOST = { flags: 200, strategies: 1000, scopes: 10_000 } as const;
+const NUMBERS = `select count(distinct f.id)::int as flags, count(distinct s.id)::int as strategies, count(c.id)::int as scopes
+  from feature_flags f left join feature_flag_strategies s on s.feature_flag_id = f.id
+    left join feature_flag_scopes c on c.strategy_id = s.id
+  where f.project_id = $1`;
 
 /** Flags of a project with their strategies; clients hear of each change. Source: reference packages-and-admin 9.2. */
 @Injectable()
@@ -74,13 +79,13 @@ export class FeatureFlagsService {
     return this.shown(await this.flags.find({ name }, projectId));
   }
 
-  /** Errors: InvalidAsSaid, also for a taken name and past the 200th flag; NotFound for a list that is not the project's. */
+  /** Errors: InvalidAsSaid, also for a taken name and past what a project may have; NotFound for a list that is not the project's. */
   async create(projectId: number, input: FeatureFlagInput, actorId: number): Promise<ShownFlag> {
     const { strategies = [], ...fields } = input;
     const made = FeatureFlag.write(fields, this.clock.now());
     const flag = await this.flags.create(made, touching(projectId, actorId), async (row, tx) => {
-      await checkNumber(tx, projectId);
       await changeStrategies(tx, row, strategies);
+      await checkNumbers(tx, projectId);
       await checkXidsOf(tx, projectId);
     });
     return this.shown(flag);
@@ -95,6 +100,7 @@ export class FeatureFlagsService {
     const change = async (flag: FeatureFlag, tx: Tx): Promise<void> => {
       flag.change(fields, this.clock.now());
       await changeStrategies(tx, flag, strategies);
+      await checkNumbers(tx, projectId);
       await checkXidsOf(tx, projectId);
     };
     return this.shown(await this.flags.change({ name }, change, touching(projectId, actorId)));
@@ -118,10 +124,14 @@ function touching(projectId: number, actorId: number): By {
   return { within: projectId, actorId, before: (tx) => touchFeatureFlags(tx, projectId) };
 }
 
-/** Two that make one at the same time wait for each other (`touchFeatureFlags`). */
-async function checkNumber(tx: Tx, projectId: number): Promise<void> {
-  const sql = 'select count(*)::int as count from feature_flags where project_id = $1';
-  const [row] = await tx.query<{ count: number }>(sql, [projectId]);
-  if (row!.count > MOST_FLAGS)
-    throw new InvalidAsSaid([`Maximum number of project feature flags (${MOST_FLAGS}) exceeded`]);
+/** Two that change a project at the same time wait for each other (`touchFeatureFlags`). */
+async function checkNumbers(tx: Tx, projectId: number): Promise<void> {
+  const [held] = await tx.query<Record<keyof typeof MOST, number>>(NUMBERS, [projectId]);
+  const problems = (['flags', 'strategies', 'scopes'] as const)
+    .filter((noun) => held![noun] > MOST[noun])
+    .map(
+      (noun) =>
+        `Maximum number of project feature ${noun === 'flags' ? noun : `flag ${noun}`} (${MOST[noun]}) exceeded`,
+    );
+  if (problems.length > 0) throw new InvalidAsSaid(problems);
 }

@@ -85,6 +85,25 @@ describe('POST …/feature_flags_user_lists', () => {
     expect((await aList({}, project)).iid).toBe(2);
   });
 
+  it('bounds what all lists of a project hold, and so a page of them', async () => {
+    const project = await flags.anotherProject();
+    const { id } = await aList({}, project);
+    // With the quotes, all that there may be but four bytes.
+    await flags.service.database.query(
+      `update feature_flags_user_lists set user_xids = repeat('x', 16 * 1024 * 1024 - 6) where id = $1`,
+      [id],
+    );
+    const path = flags.path('feature_flags_user_lists', project);
+    const developer = await flags.member();
+    const message = ['User xids of all lists of a project are too long (maximum is 16777216 bytes)'];
+    const send = (user_xids: string) => flags.app.as(developer).post(path).send({ name: aName(), user_xids });
+    const refused = await send('abc');
+    expect([refused.status, refused.body]).toEqual([400, { message }]);
+    const { iid } = (await send('ab').expect(201)).body as List;
+    const changed = await flags.app.as(developer).put(`${path}/${iid}`).send({ user_xids: 'abc' });
+    expect([changed.status, changed.body]).toEqual([400, { message }]);
+  });
+
   parameterEncodings({
     app: () => flags.app,
     to: async () => ({

@@ -336,24 +336,76 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
     });
   });
 
-  it('bounds what clients of a project are told', async () => {
+  it('bounds the users of all strategies of a project, in lists and by parameters', async () => {
     const project = await flags.anotherProject();
-    const user_xids = Array.from({ length: 3900 }, (_, index) => `${index}`.padStart(250, 'x')).join(',');
-    const list = await flags.post<{ id: number }>(
-      'feature_flags_user_lists',
-      { name: 'long', user_xids },
-      201,
-      project,
-    );
-    const strategies = Array.from({ length: 18 }, () => ({ name: 'gitlabUserList', user_list_id: list.id }));
-    const response = await flags.app
-      .as(developer)
-      .post(flags.path('feature_flags', project))
-      .send({ name: aName(), strategies });
-    expect([response.status, response.body]).toEqual([
+    const ofStrategies = [
       400,
       { message: ['User xids of all strategies of a project are too long (maximum is 16777216 bytes)'] },
+    ];
+    const list = await aList(project);
+    const listed = await aFlag({ strategies: [{ name: 'gitlabUserList', user_list_id: list.id }] }, project);
+    const named = { name: 'userWithId', parameters: { userIds: 'a,b' } };
+    const byName = await aFlag({ strategies: [named] }, project);
+    const { database } = flags.service;
+    await database.query(`update feature_flags_user_lists set user_xids = repeat('x', 8 * 1024 * 1024) where id = $1`, [
+      list.id,
     ]);
+    // With the quotes of three texts and the four characters of the last flag to come, this is all that there may be.
+    await database.query(
+      `update feature_flag_strategies set parameters = jsonb_build_object('userIds', repeat('x', 8 * 1024 * 1024 - 10))
+       where id = $1`,
+      [byName.strategies[0]!.id],
+    );
+    const send = async (userIds: string) => {
+      const strategies = [{ name: 'userWithId', parameters: { userIds } }];
+      const path = flags.path('feature_flags', project);
+      const { status, body } = await flags.app.as(developer).post(path).send({ name: aName(), strategies });
+      return status === 201 ? [status] : [status, body];
+    };
+    expect(await send('a,b,c')).toEqual(ofStrategies);
+    expect(await send('"')).toEqual([201]);
+    const more = { strategies: [{ name: 'gitlabUserList', user_list_id: list.id }] };
+    const path = flags.path(`feature_flags/${listed.name}`, project);
+    const twice = await flags.app.as(developer).put(path).send(more);
+    expect([twice.status, twice.body]).toEqual(ofStrategies);
+  });
+
+  it('bounds the strategies and scopes of a project, in new flags and in old ones', async () => {
+    const project = await flags.anotherProject();
+    const full = await aFlag({ strategies: [{ name: 'default' }] }, project);
+    const { id } = full.strategies[0]!;
+    const { database } = flags.service;
+    await database.query(
+      `insert into feature_flag_strategies (feature_flag_id, name)
+       select feature_flag_id, 'default' from feature_flag_strategies, generate_series(1, 998) where id = $1`,
+      [id],
+    );
+    await database.query(
+      `insert into feature_flag_scopes (strategy_id, environment_scope) select $1, 'e' || n from generate_series(1, 9999) n`,
+      [id],
+    );
+    const path = flags.path('feature_flags', project);
+    const strategy = (...scopes: string[]) => ({
+      name: 'default',
+      scopes: scopes.map((environment_scope) => ({ environment_scope })),
+    });
+    const make = async (...strategies: object[]) =>
+      (await flags.app.as(developer).post(path).send({ name: aName(), strategies })).body as Flag;
+    const change = async (flag: Flag, ...strategies: object[]) =>
+      (await flags.app.as(developer).put(`${path}/${flag.name}`).send({ strategies })).body as Flag;
+    const tooMany = (what: string) => ({ message: [`Maximum number of project feature flag ${what} exceeded`] });
+    expect(await make(strategy(), strategy())).toEqual(tooMany('strategies (1000)'));
+    expect(await make(strategy('a', 'b'))).toEqual(tooMany('scopes (10000)'));
+    const last = await make(strategy('a'));
+    const { strategies } = last;
+    expect(strategies).toHaveLength(1);
+    expect(await change(last, strategy())).toEqual(tooMany('strategies (1000)'));
+    expect(await change(last, { id: strategies[0]!.id, scopes: [{ environment_scope: 'b' }] })).toEqual(
+      tooMany('scopes (10000)'),
+    );
+    expect(
+      await change(last, { id: strategies[0]!.id, scopes: [{ ...strategies[0]!.scopes[0], _destroy: true }] }),
+    ).toMatchObject({ strategies: [{ scopes: [] }] });
   });
 });
 
