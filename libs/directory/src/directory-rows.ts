@@ -21,6 +21,19 @@ export interface DirectoryUserRow {
   readonly createdAt: string;
 }
 
+/** What people who are gone left their work to, and people of another instance. Nobody acts in their name. */
+const NOBODYS: readonly DirectoryUser['kind'][] = ['ghost', 'placeholder'];
+
+/** Whether an account is nobody's: no work can be given to it, and no text names anybody by it. */
+export function isNobodys({ kind }: Pick<DirectoryUser, 'kind'>): boolean {
+  return NOBODYS.includes(kind);
+}
+
+/** Boolean SQL, the same. Shape: `user` is the alias of directory_users. */
+export function isNobodysSql(user: string): string {
+  return `${user}.kind in (${NOBODYS.map((kind) => `'${kind}'`).join(', ')})`;
+}
+
 /** A project without regard to who asks. */
 export type ProjectFacts = Omit<ProjectScope, 'level'>;
 

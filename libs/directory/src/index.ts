@@ -2,6 +2,7 @@ export { DirectoryModule } from './directory.module';
 export { droppedWithGroups, droppedWithProjects } from './dropped-with';
 export { Directory, SETTLED_MS } from './directory';
 export type { Caused } from './directory';
+export { isNobodys, isNobodysSql } from './directory-rows';
 export type { DirectoryUserRow, ProjectFacts } from './directory-rows';
 export { IdentityClient } from './identity-client';
 export { directoryMigrations } from './directory.migrations';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { groupLevelSql } from '@rookery/directory';
+import { groupLevelSql, isNobodysSql } from '@rookery/directory';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { Mentions } from './mentions';
@@ -27,7 +27,8 @@ const live = (alias: string): string =>
 
 const users = prepared(
   'audience_users',
-  `select u.id, lower(u.username) as name from directory_users u where lower(u.username) = any($1::text[])`,
+  `select u.id, lower(u.username) as name from directory_users u
+   where lower(u.username) = any($1::text[]) and not ${isNobodysSql('u')}`,
 );
 
 /**

@@ -147,6 +147,14 @@ describe('taking part', () => {
     expect(await people()).toEqual(names(cast.owner, cast.developer, cast.planner, cast.guest, cast.stranger));
   });
 
+  test('do not those who stand for nobody, by being named', async () => {
+    const ghost = await service.seed.user({ kind: 'ghost' });
+    const placeholder = await service.seed.user({ kind: 'placeholder' });
+    issue = await anIssue({ description: `@${ghost.username} @${cast.planner.username}` });
+    await comment(issue, `@${placeholder.username} @${cast.stranger.username}`, cast.guest);
+    expect(await people()).toEqual(names(cast.owner, cast.planner, cast.guest, cast.stranger));
+  });
+
   test('the caller is seen at once', async () => {
     await comment(issue, 'Me too', cast.guest);
     const { body } = await as('guest').get(at('/participants')).expect(200);

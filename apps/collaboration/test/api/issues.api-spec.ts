@@ -218,6 +218,24 @@ describe('creating', () => {
     expect(issue.assignees.map((user) => user.id)).toEqual([cast.guest.id]);
   });
 
+  test('nobody is assigned who stands for nobody, and those who are stay', async () => {
+    const ghost = await service.seed.user({ kind: 'ghost' });
+    const placeholder = await service.seed.user({ kind: 'placeholder' });
+    const bot = await service.seed.user({ kind: 'service_account' });
+    await service.seed.member(placeholder, project, 'developer');
+    const wished = [ghost.id, placeholder.id, bot.id, cast.guest.id];
+    const ids = (issue: object) => (issue as { assignees: { id: number }[] }).assignees.map((user) => user.id);
+    const issue = await open('owner', { assignee_ids: wished });
+    expect(ids(issue)).toEqual([bot.id, cast.guest.id]);
+    const change = async (assignee_ids: number[]) =>
+      ids((await as('owner').put(`${path}/${issue.iid}`).send({ assignee_ids }).expect(200)).body as object);
+    expect(await change([placeholder.id])).toEqual([]);
+    const left = await service.seed.user();
+    expect(await change([left.id])).toEqual([left.id]);
+    await service.seed.user({ ...left, kind: 'ghost' });
+    expect(await change([left.id, ghost.id])).toEqual([left.id]);
+  });
+
   test('form and query are as good as JSON', async () => {
     const form = await as('owner')
       .post(path)

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { DirectoryUserRow } from '@rookery/directory';
-import { Directory } from '@rookery/directory';
+import { Directory, isNobodys } from '@rookery/directory';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { prepared } from '@rookery/persistence';
 import type { ParentFacts } from '../../noteables/reader';
@@ -32,7 +32,7 @@ export class Assignees {
   constructor(private readonly directory: Directory) {}
 
   /**
-   * Of the wished people those who are there and may read the project, each once, in the order of the wish. Inside a
+   * Of the wished people those who are there, act and may read the project, each once, in the order of the wish. Inside a
    * transaction it must be handed on: waiting for a second connection with one in hand can exhaust the pool.
    */
   async eligible(project: ParentFacts, wished: readonly number[], tx?: Tx): Promise<DirectoryUserRow[]> {
@@ -72,7 +72,7 @@ export class Assignees {
 }
 
 function mayWork(user: DirectoryUserRow, project: ParentFacts, level: number): boolean {
-  if (user.state !== 'active') return false;
+  if (user.state !== 'active' || isNobodys(user)) return false;
   if (level > 0 || user.admin || project.visibility === 'public') return true;
   return project.visibility === 'internal' && !user.external;
 }
