@@ -15,9 +15,15 @@ const { databaseSettingsFor } = library('persistence');
 const { busRightsOf, declaredEffects } = library('messaging');
 
 const [Module] = Object.values(require(join(root, `apps/${service}/dist/${service}.module.js`)));
+const internalKeys = [
+  [service, 'identity'],
+  [service, 'collaboration'],
+]
+  .map(([caller, callee], at) => `none/${caller}/${callee}:${Buffer.alloc(32, at).toString('base64')}`)
+  .join(',');
 const values = readSettings([platformSettings, databaseSettingsFor(service)], {
   [`DATABASE_URL_${service.toUpperCase()}`]: 'postgres://nobody@localhost/none',
-  ROOKERY_INTERNAL_SECRET: '-'.repeat(32),
+  ROOKERY_INTERNAL_KEYS: internalKeys,
   ROOKERY_CONTEXT_KEYS: `none/${service}:${Buffer.alloc(32).toString('base64')}`,
 });
 const provided = (module) => [...(module.providers ?? []), ...(module.imports ?? []).flatMap(provided)];

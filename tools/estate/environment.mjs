@@ -4,6 +4,12 @@
 export const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin'];
 export const PROCESSES = [...SERVICES, 'gateway'];
 
+/** Who asks whom, inside: caller and callee of the internal routes. */
+export const INTERNAL_PAIRS = [
+  ...PROCESSES.filter((name) => name !== 'identity').map((caller) => [caller, 'identity']),
+  ['identity', 'collaboration'],
+];
+
 export function databaseVariable(service) {
   return `DATABASE_URL_${service.toUpperCase()}`;
 }
@@ -23,6 +29,8 @@ const WITHHELD = new Set([
   'COLLABORATION_URL',
   'ROOKERY_CONTEXT_KEYS',
   'ROOKERY_CONTEXT_KEYS_FILE',
+  'ROOKERY_INTERNAL_KEYS',
+  'ROOKERY_INTERNAL_KEYS_FILE',
   'NATS_SERVER_BIN',
   'ROOKERY_DATA',
   'ROOKERY_ROOT_TOKEN',
@@ -40,13 +48,13 @@ export function environmentOf(name, estate) {
     NODE_ENV: 'production',
     ...inherited(name, estate.env),
     ...unlessGiven(estate.env, {
-      ROOKERY_INTERNAL_SECRET: estate.secrets.internalSecret,
       ROOKERY_EXTERNAL_URL: estate.externalUrl,
       // No balancer stands in front of these processes, so nothing has to notice before they close.
       SHUTDOWN_DELAY_MS: '0',
       ...(name === 'gateway' ? upstreams(estate) : ownServers(name, estate)),
     }),
     ROOKERY_CONTEXT_KEYS: contextKeysOf(name, estate.secrets),
+    ROOKERY_INTERNAL_KEYS: internalKeysOf(name, estate.secrets),
     IDENTITY_URL: at('identity'),
     ...(name === 'identity' ? { COLLABORATION_URL: at('collaboration') } : {}),
     HOST: name === 'gateway' ? estate.host : '127.0.0.1',
@@ -59,6 +67,13 @@ export function environmentOf(name, estate) {
 /** The gateway signs for every service; a service can check what is meant for itself, and sign for nobody else. */
 function contextKeysOf(name, { contextKeys }) {
   return name === 'gateway' ? Object.values(contextKeys).join(',') : contextKeys[name];
+}
+
+/** A process has the keys that it presents or checks, and no other. */
+function internalKeysOf(name, { internalKeys }) {
+  return INTERNAL_PAIRS.filter((pair) => pair.includes(name))
+    .map((pair) => internalKeys[pair.join('/')])
+    .join(',');
 }
 
 /** Where the gateway sends requests, and where it asks whether a service is ready. */

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule, Provider } from '@nestjs/common';
-import { ContextKeys, LOGGER, Metrics, PlatformModule, platformSettings } from '@rookery/platform';
+import { ContextKeys, InternalKeys, LOGGER, Metrics, PlatformModule, platformSettings } from '@rookery/platform';
 import type { Logger, SettingsOf, SettingsValues } from '@rookery/platform';
 import { AboutController } from './about/about.controller';
 import { HealthController } from './about/health.controller';
@@ -38,9 +38,9 @@ const auth = [
   made(TokenLeases, [own], (settings: Own) => new TokenLeases(settings.authLeasesCount)),
   made(
     IdentityClient,
-    [platformSettings.token, own],
-    (platform: Platform, settings: Own) =>
-      new IdentityClient(platform.identityUrl, platform.internalSecret, settings.authTimeoutMs),
+    [platformSettings.token, InternalKeys, own],
+    (platform: Platform, keys: InternalKeys, settings: Own) =>
+      new IdentityClient(platform.identityUrl, keys.authorization('gateway', 'identity'), settings.authTimeoutMs),
   ),
   made(
     DirectoryWatch,

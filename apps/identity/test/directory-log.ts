@@ -7,7 +7,7 @@ import type { DirectoryChangesAnswer } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { Database, databaseSettingsFor, PersistenceModule, plumbingMigrations, Work } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
-import { DATABASE_PATIENCE, testDatabase } from '@rookery/testing';
+import { DATABASE_PATIENCE, internalAuthorization, testDatabase, testInternalKeys } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { CreateDirectoryLog1767225600004 } from '../src/migrations/1767225600004-create-directory-log';
 import { ChangeLog } from '../src/directory/change-log';
@@ -17,8 +17,6 @@ import { CreateUsers1767225600000 } from '../src/migrations/1767225600000-create
 import { CreateAccessTokens1767225600001 } from '../src/migrations/1767225600001-create-access-tokens';
 import { CreateNamespacesAndProjects1767225600002 } from '../src/migrations/1767225600002-create-namespaces-and-projects';
 import { CreateMemberships1767225600003 } from '../src/migrations/1767225600003-create-memberships';
-
-export const INTERNAL_SECRET = 'an internal secret for tests only, long enough';
 
 @Module({})
 class LogOnly {}
@@ -47,7 +45,7 @@ export class DirectoryLog {
       DATABASE_URL_IDENTITY: databaseUrl,
       DATABASE_POOL_COUNT: '20',
       ...DATABASE_PATIENCE,
-      ROOKERY_INTERNAL_SECRET: INTERNAL_SECRET,
+      ROOKERY_INTERNAL_KEYS: testInternalKeys('identity'),
       ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
       LOG_LEVEL: 'silent',
     });
@@ -89,7 +87,7 @@ export class DirectoryLog {
       Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
     );
     const response = await fetch(`${this.url}${INTERNAL_PATHS.directoryChanges}?${parameters}`, {
-      headers: { authorization: `Bearer ${INTERNAL_SECRET}` },
+      headers: { authorization: internalAuthorization('collaboration', 'identity') },
     });
     if (response.status !== 200) throw new Error(`answered ${response.status}: ${await response.text()}`);
     return (await response.json()) as DirectoryChangesAnswer;

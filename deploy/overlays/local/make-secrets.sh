@@ -9,7 +9,6 @@ services='identity collaboration import package admin'
 random() { node -e "process.stdout.write(require('node:crypto').randomBytes($1).toString('$2'))"; }
 keep() { [ -s "secrets/$1" ] || printf '%s' "$2" >"secrets/$1"; }
 kept() { cat "secrets/$1"; }
-keep internal-secret "$(random 32 hex)"
 keep root-token "glpat-$(random 15 base64url)"
 keep postgres-password "$(random 16 hex)"
 # A letter in front: nats-server takes what begins with a digit for a number.
@@ -22,15 +21,26 @@ for service in $services; do
   keep "$service-bus-url" "nats://$service:$(kept "$service-bus-password")@nats:4222"
 done
 keep gateway-context-keys "$(for service in $services; do printf '%s,' "$(kept "$service-context-keys")"; done | sed 's/,$//')"
+# Who asks whom, inside: a process has the keys that it presents or checks, and no other.
+pairs='gateway-to-identity collaboration-to-identity import-to-identity package-to-identity admin-to-identity identity-to-collaboration'
+for pair in $pairs; do
+  keep "$pair-key" "k1/${pair%-to-*}/${pair#*-to-}:$(random 32 base64)"
+done
+for process in gateway $services; do
+  keep "$process-internal-keys" "$(cd secrets && for pair in $pairs; do
+    case "$pair-" in "$process"-to-* | *-to-"$process"-) printf '%s,' "$(cat "$pair-key")" ;; esac
+  done | sed 's/,$//')"
+done
 if [ "${1:-}" = env ]; then
-  echo "ROOKERY_INTERNAL_SECRET=$(kept internal-secret)"
   echo "ROOKERY_ROOT_TOKEN=$(kept root-token)"
   echo "POSTGRES_PASSWORD=$(kept postgres-password)"
   echo "NATS_PASSWORD_OPERATOR=$(kept operator-bus-password)"
   echo "CONTEXT_KEYS_GATEWAY=$(kept gateway-context-keys)"
+  echo "INTERNAL_KEYS_GATEWAY=$(kept gateway-internal-keys)"
   for service in $services; do
     name=$(echo "$service" | tr a-z A-Z)
     echo "CONTEXT_KEYS_$name=$(kept "$service-context-keys")"
+    echo "INTERNAL_KEYS_$name=$(kept "$service-internal-keys")"
     echo "DATABASE_PASSWORD_$name=$(kept "$service-database-password")"
     echo "NATS_PASSWORD_$name=$(kept "$service-bus-password")"
   done

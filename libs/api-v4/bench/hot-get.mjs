@@ -63,7 +63,7 @@ async function ours(kind) {
   const resolver = { project: async () => scope, group: async () => null, fresh: async () => undefined };
   Module({ providers: [{ provide: api.SCOPE_RESOLVER, useValue: resolver }], controllers: [Things] })(Directory);
   const values = readSettings([platformSettings], {
-    ROOKERY_INTERNAL_SECRET: 'x'.repeat(40),
+    ROOKERY_INTERNAL_KEYS: `bench/gateway/identity:${Buffer.alloc(32).toString('base64')}`,
     ROOKERY_CONTEXT_KEYS: KEYS,
   });
   class Root {}

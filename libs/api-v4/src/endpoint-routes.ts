@@ -3,8 +3,8 @@ import type { OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { CLOCK } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
-import { ContextKeys, Links, LOGGER, Metrics, platformSettings } from '@rookery/platform';
-import type { Logger, SettingsOf } from '@rookery/platform';
+import { ContextKeys, InternalKeys, Links, LOGGER, Metrics } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
 import type { FastifyInstance } from 'fastify';
 import makeRouter from 'find-my-way';
 import type { HTTPMethod } from 'find-my-way';
@@ -101,7 +101,7 @@ export class EndpointRoutes implements OnModuleInit {
     return {
       service: this.get<ApiV4Options>(API_V4_OPTIONS).service,
       keys: this.get(ContextKeys),
-      internalSecret: this.get<SettingsOf<typeof platformSettings>>(platformSettings.token).internalSecret,
+      internalKeys: this.get(InternalKeys),
       clock: this.get<Clock>(CLOCK),
       log: this.get<Logger>(LOGGER),
       links: this.get(Links),

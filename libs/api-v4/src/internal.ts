@@ -1,11 +1,12 @@
 import 'reflect-metadata';
+import type { ProcessName } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpMethod } from './endpoint';
 import { renderError } from './errors';
 import { JsonText } from './json-text';
 import { writeError, writeJson } from './reply';
 import { BROKEN_QUERY } from './request-body';
-import { requireInternalSecret } from './request-context';
+import { requireCaller } from './request-context';
 import type { ApiRuntime } from './runtime';
 
 /** A call of one of our own processes. Shape: `body` as JSON parsed it, `query` as texts. */
@@ -22,6 +23,8 @@ export interface InternalRecord {
   readonly method: HttpMethod;
   /** Full path, below `/internal/`. */
   readonly path: string;
+  /** Processes that may ask; others are refused. */
+  readonly callers: readonly ProcessName[];
   readonly handler: string;
 }
 
@@ -29,13 +32,13 @@ const INTERNAL = Symbol('rookery:internal');
 
 /**
  * A route for our own processes, on an ordinary controller method that takes an InternalRequest and returns what is
- * sent as JSON (nothing: 204). It needs `Authorization: Bearer <INTERNAL_SECRET>`, and the gateway never routes it.
- * Shape: `path` is the whole path, as in INTERNAL_PATHS. Errors of the kernel are answered as everywhere.
+ * sent as JSON (nothing: 204). It needs `Authorization: Bearer <key>` of one of the callers, and the gateway never routes
+ * it. Shape: `path` is the whole path, as in INTERNAL_PATHS, `callers` as in INTERNAL_CALLERS. Errors of the kernel are answered as everywhere.
  */
-export function Internal(method: HttpMethod, path: string): MethodDecorator {
+export function Internal(method: HttpMethod, path: string, callers: readonly ProcessName[]): MethodDecorator {
   if (!path.startsWith('/internal/')) throw new Error(`${path} is not below /internal/`);
   return (target, key) => {
-    const record: InternalRecord = { method, path, handler: String(key) };
+    const record: InternalRecord = { method, path, callers, handler: String(key) };
     Reflect.defineMetadata(INTERNAL, [...internalRoutesOf(target.constructor), record], target.constructor);
   };
 }
@@ -57,7 +60,7 @@ export function internalRoute(record: InternalRecord, handler: Handler, runtime:
     reply.raw.once('close', () => gone.abort());
     runtime.traffic.begin();
     try {
-      requireInternalSecret(request.headers.authorization, runtime.internalSecret);
+      requireCaller(request.headers.authorization, record.callers, runtime);
       const result = await handler({
         body: (request.body ?? {}) as Record<string, unknown>,
         query: request.query === BROKEN_QUERY ? {} : (request.query as Record<string, unknown>),

@@ -1,9 +1,8 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { ContextClaims } from '@rookery/contracts';
 import { CONTEXT_HEADER } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { Unauthorized, Unavailable } from '@rookery/kernel';
-import type { ContextKeys } from '@rookery/platform';
+import { Forbidden, Unauthorized, Unavailable } from '@rookery/kernel';
+import type { ContextKeys, InternalKeys } from '@rookery/platform';
 import { ContextRefused, verifyContext } from '@rookery/platform';
 import type { IncomingMessage } from 'node:http';
 
@@ -36,9 +35,16 @@ function asViewer(claims: ContextClaims): Viewer {
   };
 }
 
-/** Errors: Unauthorized unless the call comes from one of our own processes. */
-export function requireInternalSecret(authorization: string | undefined, secret: string): void {
-  const given = Buffer.from(authorization ?? '');
-  const wanted = Buffer.from(`Bearer ${secret}`);
-  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) throw new Unauthorized();
+/**
+ * Shape: `callers` null = whoever has a key for this process. Errors: Unauthorized unless the call comes from one of our
+ * own processes; Forbidden for one that may not ask this. Source: ADR 0170.
+ */
+export function requireCaller(
+  authorization: string | undefined,
+  callers: readonly string[] | null,
+  { service, internalKeys }: { readonly service: string; readonly internalKeys: InternalKeys },
+): void {
+  const caller = internalKeys.callerOf(authorization, service);
+  if (caller === null) throw new Unauthorized();
+  if (callers !== null && !callers.includes(caller)) throw new Forbidden();
 }

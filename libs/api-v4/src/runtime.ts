@@ -1,5 +1,5 @@
 import type { Clock } from '@rookery/kernel';
-import type { ContextKeys, Links, Logger, Metrics } from '@rookery/platform';
+import type { ContextKeys, InternalKeys, Links, Logger, Metrics } from '@rookery/platform';
 import type { RuleServices } from './permission';
 import type { ScopeResolver } from './scope';
 
@@ -13,7 +13,7 @@ export const API_V4_OPTIONS: unique symbol = Symbol('ApiV4Options');
 export interface ApiRuntime {
   readonly service: string;
   readonly keys: ContextKeys;
-  readonly internalSecret: string;
+  readonly internalKeys: InternalKeys;
   readonly clock: Clock;
   readonly log: Logger;
   readonly links: Links;

@@ -5,14 +5,14 @@ import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { drainHttpServer, LOGGER, platformSettings } from '@rookery/platform';
+import { drainHttpServer, InternalKeys, LOGGER, platformSettings, SERVICE_NAME } from '@rookery/platform';
 import type { HttpStep, Logger } from '@rookery/platform';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointRoutes } from './endpoint-routes';
 import { renderError } from './errors';
 import { ErrorsFilter } from './errors.filter';
 import { DEFAULT_BODY_LIMIT, readQuery, registerParsers } from './request-body';
-import { requireInternalSecret } from './request-context';
+import { requireCaller } from './request-context';
 import { writeError } from './reply';
 
 /** Units: milliseconds. Source: reference reliability 6.3 (slow peers). */
@@ -48,12 +48,12 @@ export async function createApiV4App(
   const instance = adapter.getInstance() as unknown as FastifyInstance;
   registerParsers(instance);
   await instance.register(multipart);
-  const { internalSecret } = app.get<{ internalSecret: string }>(platformSettings.token);
-  // Ordinary Nest routes below /internal/ are behind the same secret as @Internal ones.
+  const own = { service: app.get<string>(SERVICE_NAME), internalKeys: app.get(InternalKeys) };
+  // Ordinary Nest routes below /internal/ are for our own processes too; @Internal ones also say for which.
   instance.addHook('onRequest', (request, _reply, done) => {
     if (!request.raw.url?.startsWith('/internal/')) return done();
     try {
-      requireInternalSecret(request.headers.authorization, internalSecret);
+      requireCaller(request.headers.authorization, null, own);
       done();
     } catch (error) {
       done(error as Error);

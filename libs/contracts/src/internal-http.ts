@@ -1,8 +1,9 @@
 import type { DirectoryChanges } from './directory-log';
+import type { ServiceName } from './event';
 
 /**
  * Calls between our own processes. All are under `/internal/`, which the gateway never routes, and carry
- * `Authorization: Bearer <INTERNAL_SECRET>`.
+ * `Authorization: Bearer <key of caller and callee>`.
  */
 export const INTERNAL_PATHS = {
   resolveToken: '/internal/tokens/resolve',
@@ -12,6 +13,19 @@ export const INTERNAL_PATHS = {
   repositoryFacts: '/internal/repositories/facts',
   accountMails: '/internal/account-mails',
 } as const;
+
+/** Services that keep a copy of the directory. */
+const COPIES = ['collaboration', 'import', 'package', 'admin'] as const;
+
+/** Who may ask what; everybody else is refused, whatever keys they have. Source: ADR 0170. */
+export const INTERNAL_CALLERS = {
+  resolveToken: ['gateway'],
+  resolveSudo: ['gateway'],
+  directoryChanges: ['gateway', ...COPIES],
+  decide: COPIES,
+  accountMails: ['collaboration'],
+  repositoryFacts: ['identity'],
+} as const satisfies Record<keyof typeof INTERNAL_PATHS, readonly ('gateway' | ServiceName)[]>;
 
 /** POST resolveToken. `digest` is the hex SHA-256 of the presented token; null asks for the anonymous head only. */
 export interface ResolveTokenRequest {

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { SCOPE_RESOLVER } from '@rookery/api-v4';
 import type { ServiceName } from '@rookery/contracts';
-import { platformSettings } from '@rookery/platform';
+import { InternalKeys, platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { Applier } from './applier';
 import { ApplierLoop } from './applier-loop';
@@ -25,9 +25,14 @@ export class DirectoryModule {
       providers: [
         {
           provide: IdentityClient,
-          inject: [platformSettings.token],
-          useFactory: (settings: SettingsOf<typeof platformSettings>) =>
-            new IdentityClient(settings.identityUrl, settings.internalSecret, o.service, settings.directoryDecideMs),
+          inject: [platformSettings.token, InternalKeys],
+          useFactory: (settings: SettingsOf<typeof platformSettings>, keys: InternalKeys) =>
+            new IdentityClient(
+              settings.identityUrl,
+              keys.authorization(o.service, 'identity'),
+              o.service,
+              settings.directoryDecideMs,
+            ),
         },
         CopyProgress,
         Decisions,

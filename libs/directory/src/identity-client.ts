@@ -25,7 +25,7 @@ export class IdentityClient {
 
   constructor(
     identityUrl: string,
-    private readonly internalSecret: string,
+    private readonly authorization: string,
     private readonly service: string,
     private readonly decideMs: number,
   ) {
@@ -87,7 +87,7 @@ export class IdentityClient {
         method,
         path: this.prefix + path,
         headers: {
-          authorization: `Bearer ${this.internalSecret}`,
+          authorization: this.authorization,
           'user-agent': `rookery-${this.service}`,
           ...(body === null ? {} : { 'content-type': 'application/json' }),
         },

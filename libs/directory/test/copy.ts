@@ -2,11 +2,9 @@ import { Test } from '@nestjs/testing';
 import type { TestingModule } from '@nestjs/testing';
 import { plumbingMigrations, databaseSettingsFor, Database, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
-import { DATABASE_PATIENCE, testDatabase } from '@rookery/testing';
+import { DATABASE_PATIENCE, testDatabase, testInternalKeys } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { Directory, directoryMigrations, DirectoryModule } from '../src';
-
-export const INTERNAL_SECRET = 'an internal secret for tests only, long enough';
 
 /** Far more than a slow machine takes: what the copy is not late for, it decides. */
 const PATIENT = { DIRECTORY_WAIT_MS: '50000', DIRECTORY_DECIDE_MS: '50000' };
@@ -33,7 +31,7 @@ export class Copy {
     const values = readSettings([platformSettings, settings], {
       DATABASE_URL_COLLABORATION: databaseUrl,
       IDENTITY_URL: identityUrl,
-      ROOKERY_INTERNAL_SECRET: INTERNAL_SECRET,
+      ROOKERY_INTERNAL_KEYS: testInternalKeys('collaboration'),
       ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
       LOG_LEVEL: 'silent',
       ...DATABASE_PATIENCE,

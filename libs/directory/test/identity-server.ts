@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { INTERNAL_PATHS } from '@rookery/contracts';
+import { internalAuthorization } from '@rookery/testing';
 import type { DecideAnswer, DecideRequest, DirectoryChange, DirectoryChangesAnswer } from '@rookery/contracts';
 
 /** What identity serves to the applier and to lagging services, over real HTTP, with the log and its moods in hand. */
@@ -21,8 +22,6 @@ export class IdentityServer {
   largestPage = Infinity;
   private server: Server | undefined;
   private readonly waiting = new Set<() => void>();
-
-  constructor(readonly secret: string) {}
 
   get url(): string {
     return `http://127.0.0.1:${(this.server?.address() as AddressInfo).port}`;
@@ -60,7 +59,8 @@ export class IdentityServer {
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.headers.authorization !== `Bearer ${this.secret}`) return void response.writeHead(401).end();
+    if (request.headers.authorization !== internalAuthorization('collaboration', 'identity'))
+      return void response.writeHead(401).end();
     if (this.isAsleep) return;
     const url = new URL(request.url ?? '/', 'http://identity');
     const body = url.pathname === INTERNAL_PATHS.decide ? await this.decide(request) : await this.changes(url);

@@ -1,4 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import { internalKeys } from './internal-keys';
 import { createLogger, LOGGER, nestLogger, stderr } from './logger';
 import { Metrics } from './metrics';
 import { IS_SERVING, SERVICE_NAME } from './platform.module';
@@ -7,7 +8,7 @@ import type { BootContext, Command, ProcessDefinition } from './process';
 import { Readiness } from './readiness';
 import { serve } from './serve';
 import { ConfigurationError, readSettings, settingsIn } from './settings';
-import type { SettingsValues } from './settings';
+import type { SettingsOf, SettingsValues } from './settings';
 import { ShutdownOrder } from './shutdown';
 import { contextKeys } from './signed-context';
 import { startTracing } from './tracing';
@@ -71,7 +72,7 @@ function roles(definition: ProcessDefinition, args: readonly string[]): Role[] {
 function prepare(definition: ProcessDefinition, role: Role): BootContext {
   const values: SettingsValues = readSettings([platformSettings, ...definition.settings], process.env);
   const platform = settingsIn(values, platformSettings);
-  refuseForeignKeys(definition.name, platform.contextKeys);
+  refuseForeignKeys(definition.name, platform);
   const isCommand = !role.stays && role.name !== 'migrate';
   const logger = createLogger(
     { service: definition.name, instance: platform.instanceId, level: platform.logLevel },
@@ -103,14 +104,22 @@ function prepare(definition: ProcessDefinition, role: Role): BootContext {
 }
 
 /**
- * A service that could sign for another would make the keys of audiences a promise only.
- * Source: reference reliability 6.1.
+ * A service that could sign or ask for another would make keys of one audience or caller a promise only.
+ * Source: reference reliability 6.1; ADR 0170.
  */
-function refuseForeignKeys(name: string, keys: string): void {
-  if (name === 'gateway' || !contextKeys(keys).reachesBeyond(name)) return;
-  throw new ConfigurationError([
-    `ROOKERY_CONTEXT_KEYS holds keys for others than ${name}; a service needs its own alone, as kid/${name}:base64`,
-  ]);
+function refuseForeignKeys(name: string, keys: SettingsOf<typeof platformSettings>): void {
+  const problems: string[] = [];
+  if (name !== 'gateway' && contextKeys(keys.contextKeys).reachesBeyond(name)) {
+    problems.push(
+      `ROOKERY_CONTEXT_KEYS holds keys for others than ${name}; a service needs its own alone, as kid/${name}:base64`,
+    );
+  }
+  if (internalKeys(keys.internalKeys).reachesBeyond(name)) {
+    problems.push(
+      `ROOKERY_INTERNAL_KEYS holds keys for others than ${name}; a process needs those alone that it presents or checks`,
+    );
+  }
+  if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
 async function standalone(context: BootContext): Promise<INestApplicationContext> {

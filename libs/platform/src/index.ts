@@ -25,6 +25,7 @@ export {
   signContext,
   verifyContext,
 } from './signed-context';
+export { InternalKeys, internalKeys } from './internal-keys';
 export { IS_SERVING, PlatformModule, SERVICE_NAME } from './platform.module';
 export { boot } from './boot';
 export type { ReadyMessage } from './serve';

@@ -1,6 +1,7 @@
 import type { DynamicModule, Provider } from '@nestjs/common';
 import { CLOCK, systemClock } from '@rookery/kernel';
 import { Links } from './links';
+import { internalKeys, InternalKeys } from './internal-keys';
 import { createLogger, LOGGER } from './logger';
 import { Metrics } from './metrics';
 import { platformSettings } from './platform.settings';
@@ -18,7 +19,7 @@ export const IS_SERVING: unique symbol = Symbol('IsServing');
 
 /**
  * What every room may inject: each settings object by `definition.token`, `CLOCK`, `LOGGER`, `SERVICE_NAME`, `IS_SERVING`, `Metrics`,
- * `Links`, `Readiness`, `ShutdownOrder`, `ContextKeys`. Global. It carries no decorator, so that reading this library
+ * `Links`, `Readiness`, `ShutdownOrder`, `ContextKeys`, `InternalKeys`. Global. It carries no decorator, so that reading this library
  * does not load Nest.
  */
 export class PlatformModule {
@@ -40,6 +41,7 @@ export class PlatformModule {
     provide(Readiness, () => new Readiness());
     provide(ShutdownOrder, () => new ShutdownOrder(made.get(LOGGER) as ReturnType<typeof createLogger>));
     provide(ContextKeys, () => contextKeys(settings.contextKeys));
+    provide(InternalKeys, () => internalKeys(settings.internalKeys));
     const providers = [...made].map(([token, value]): Provider => ({ provide: token, useValue: value }));
     return { module: PlatformModule, global: true, providers, exports: [...made.keys()] };
   }

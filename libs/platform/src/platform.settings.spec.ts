@@ -6,7 +6,8 @@ import { readSettings, settingsIn } from './settings';
 describe('platform settings', () => {
   it('have these defaults, whole', () => {
     const ROOKERY_CONTEXT_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
-    const env = { ROOKERY_INTERNAL_SECRET: 's'.repeat(32), ROOKERY_CONTEXT_KEYS };
+    const ROOKERY_INTERNAL_KEYS = `k1/admin/identity:${Buffer.alloc(32, 8).toString('base64')}`;
+    const env = { ROOKERY_INTERNAL_KEYS, ROOKERY_CONTEXT_KEYS };
     expect(settingsIn(readSettings([platformSettings], env), platformSettings)).toEqual({
       logLevel: 'info',
       port: 8080,
@@ -14,7 +15,7 @@ describe('platform settings', () => {
       managementHost: '0.0.0.0',
       managementPort: 9090,
       externalUrl: 'http://localhost:8080',
-      internalSecret: 's'.repeat(32),
+      internalKeys: ROOKERY_INTERNAL_KEYS,
       contextKeys: ROOKERY_CONTEXT_KEYS,
       identityUrl: 'http://identity:8080',
       directoryWaitMs: 150,

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { LOG_LEVELS } from './logger';
 import { setting } from './setting';
 import { defineSettings } from './settings';
+import { internalKeys } from './internal-keys';
 import { contextKeys } from './signed-context';
 
 /** What every process reads. */
@@ -27,14 +28,15 @@ export const platformSettings = defineSettings('platform', {
     protocols: ['http', 'https'],
     about: 'Where clients reach the gateway; every link in an answer begins with it.',
   }),
-  internalSecret: setting.secret('ROOKERY_INTERNAL_SECRET', {
-    about: 'Shared by all processes; opens the calls between them.',
-    check: (text) => (text.length >= 32 ? null : 'is shorter than 32 characters'),
+  internalKeys: setting.secret('ROOKERY_INTERNAL_KEYS', {
+    about:
+      'Keys of the calls between processes, comma-separated: kid/caller/callee:base64 of 32 bytes. A process has those that it presents or checks, and starts with no other; of several for the same two the first is presented and all are taken.',
+    check: (text) => problemOf(() => internalKeys(text)),
   }),
   contextKeys: setting.secret('ROOKERY_CONTEXT_KEYS', {
     about:
       'Keys of the signed request context, comma-separated, the first of which signs: kid/service:base64 of 32 bytes. A service has its own alone, and starts with no other; the gateway has those of all services, or a master kid:base64 from which they are derived.',
-    check: problemOfContextKeys,
+    check: (text) => problemOf(() => contextKeys(text)),
   }),
   identityUrl: setting.url('IDENTITY_URL', {
     default: 'http://identity:8080',
@@ -76,9 +78,9 @@ export const platformSettings = defineSettings('platform', {
   }),
 });
 
-function problemOfContextKeys(text: string): string | null {
+function problemOf(read: () => unknown): string | null {
   try {
-    contextKeys(text);
+    read();
     return null;
   } catch (error) {
     return `is unusable: ${(error as Error).message}`;

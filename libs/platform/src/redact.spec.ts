@@ -26,7 +26,7 @@ describe('redaction', () => {
     'Cookie',
     'set-cookie',
     'client_secret',
-    'internalSecret',
+    'internalKeys',
     'api_key',
     'contextKeys',
     'x-rookery-context',

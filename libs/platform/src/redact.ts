@@ -2,7 +2,7 @@ const HIDDEN = '[redacted]';
 
 /** A key hides its value when its name, without `-` and `_`, ends like this. `token_id` and `scopes` stay readable. */
 const SECRET_KEY =
-  /(?:password|passwd|passphrase|secret|tokens?|authorization|cookie|credentials?|apikey|accesskey|privatekey|secretkey|contextkeys?|rookerycontext)$/;
+  /(?:password|passwd|passphrase|secret|tokens?|authorization|cookie|credentials?|apikey|accesskey|privatekey|secretkey|contextkeys?|internalkeys?|rookerycontext)$/;
 
 /**
  * Secrets by their own looks, wherever they stand. Each pattern is linear: bounded, or anchored by a look-behind, so

@@ -147,10 +147,10 @@ describe('settings', () => {
   });
 
   it('never show a secret in a problem', () => {
-    const env = { ROOKERY_INTERNAL_SECRET: 'canary-short', ROOKERY_CONTEXT_KEYS: 'k1:canary' };
+    const env = { ROOKERY_INTERNAL_KEYS: 'k1/admin/identity:canary', ROOKERY_CONTEXT_KEYS: 'k1:canary' };
     const problems = problemsOf(env, [platformSettings] as never);
     expect(problems).toEqual([
-      'ROOKERY_INTERNAL_SECRET is shorter than 32 characters',
+      'ROOKERY_INTERNAL_KEYS is unusable: key k1/admin/identity is not base64 of at least 32 bytes',
       'ROOKERY_CONTEXT_KEYS is unusable: key k1 is not base64 of at least 32 bytes',
     ]);
     expect(problems.join()).not.toContain('canary');

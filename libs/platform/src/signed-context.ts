@@ -1,4 +1,4 @@
-import { createHash, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import type { ContextClaims } from '@rookery/contracts';
 import { RookeryError, Unavailable } from '@rookery/kernel';
@@ -50,6 +50,18 @@ export class ContextKeys {
     const key = createSecretKey(createHmac('sha256', master).update(`rookery context ${audience}`).digest());
     this.derived.set(name, key);
     return key;
+  }
+
+  /**
+   * Keys for something else that only those who hold the keys of an audience may make. Shape: one a key id, that of the
+   * signing one first: it makes, all check. `purpose` keeps apart what they are for.
+   */
+  madeFor(purpose: string, audience: string): readonly [Buffer, ...Buffer[]] {
+    const ids = [...this.masters.keys(), ...this.derived.keys()].map((name) => name.split('/', 1)[0]!);
+    const keys = [...new Set([this.signingKeyId, ...ids])].flatMap((id) => this.of(id, audience) ?? []);
+    const [first, ...others] = keys.map((key) => Buffer.from(hkdfSync('sha256', key.export(), '', purpose, 32)));
+    if (!first) throw new Error(`no context key for ${audience}`);
+    return [first, ...others];
   }
 }
 

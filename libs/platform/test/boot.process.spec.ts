@@ -81,7 +81,7 @@ describe('a process', () => {
     const process = start([], {
       PORT: 'http',
       MANAGEMENT_PORT: '70000',
-      ROOKERY_INTERNAL_SECRET: 'c4n4ry',
+      ROOKERY_INTERNAL_KEYS: 'k1/admin/identity:c4n4ry',
       ROOKERY_TYPO: 'x',
     });
     expect((await process.ended).code).toBe(78);
@@ -89,7 +89,7 @@ describe('a process', () => {
       'admin: The configuration has 5 problems:',
       '  - PORT is not a whole number',
       '  - MANAGEMENT_PORT is out of range (0 to 65535)',
-      '  - ROOKERY_INTERNAL_SECRET is shorter than 32 characters',
+      '  - ROOKERY_INTERNAL_KEYS is unusable: key k1/admin/identity is not base64 of at least 32 bytes',
       expect.stringMatching(/^ {2}- ROOKERY_CONTEXT_KEYS is missing: Keys of the signed request context/),
       '  - ROOKERY_TYPO is not known',
       '',
@@ -104,6 +104,14 @@ describe('a process', () => {
     const process = start([], { ...goodEnv, ROOKERY_CONTEXT_KEYS: keys });
     expect((await process.ended).code).toBe(78);
     expect(process.errors).toContain('ROOKERY_CONTEXT_KEYS holds keys for others than admin');
+  });
+
+  it('does not start with a key by which others know each other', async () => {
+    const foreign = `k1/gateway/identity:${Buffer.alloc(32, 2).toString('base64')}`;
+    const keys = `${goodEnv.ROOKERY_INTERNAL_KEYS},${foreign}`;
+    const process = start([], { ...goodEnv, ROOKERY_INTERNAL_KEYS: keys });
+    expect((await process.ended).code).toBe(78);
+    expect(process.errors).toContain('ROOKERY_INTERNAL_KEYS holds keys for others than admin');
   });
 
   it('explains its roles when asked for another, and ends with 64', async () => {

@@ -9,11 +9,11 @@ import { ContextKeys, contextKeys, createLogger, LOGGER, platformSettings, readS
 import type { ProcessName, RootModule, SettingsDefinition, SettingsValues } from '@rookery/platform';
 import type { Agent, Response } from 'supertest';
 import { agentFor } from './agent';
+import { testInternalKeys } from './internal-keys';
 import type { Target } from './agent';
 import { DATABASE_PATIENCE } from './patience';
 import { noteRoute, writeRouteTests } from './route-tests';
 
-export const TEST_INTERNAL_SECRET = 'internal-secret-of-tests-0123456789';
 const TEST_CONTEXT_KEYS = `test:${Buffer.alloc(32, 1).toString('base64')}`;
 
 export interface TestAppOptions {
@@ -93,7 +93,7 @@ export function testSettings({
     databaseUrl === undefined ? {} : { [`DATABASE_URL_${service.toUpperCase()}`]: databaseUrl, ...DATABASE_PATIENCE };
   const nats = process.env['TEST_NATS_URL'];
   return readSettings([platformSettings, ...settings], {
-    ROOKERY_INTERNAL_SECRET: TEST_INTERNAL_SECRET,
+    ROOKERY_INTERNAL_KEYS: testInternalKeys(service),
     ROOKERY_CONTEXT_KEYS: TEST_CONTEXT_KEYS,
     ...(nats === undefined ? {} : { NATS_URL: nats }),
     ...database,

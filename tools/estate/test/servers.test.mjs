@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createTransport } from 'nodemailer';
 import pg from 'pg';
 import { ensureDatabases } from '../databases.mjs';
-import { environmentOf, PROCESSES, SERVICES } from '../environment.mjs';
+import { environmentOf, INTERNAL_PAIRS, PROCESSES, SERVICES } from '../environment.mjs';
 import { startMailSink } from '../mail-sink.mjs';
 import { greets, startNats } from '../nats.mjs';
 import { startPostgres } from '../postgres.mjs';
@@ -115,8 +115,8 @@ describe('the environment of a process', () => {
     natsUrls: Object.fromEntries(SERVICES.map((service) => [service, `nats://${service}:p@own`])),
     smtpUrl: 'smtp://own',
     secrets: {
-      internalSecret: 'shh',
       contextKeys: Object.fromEntries(SERVICES.map((service) => [service, `k1/${service}:x`])),
+      internalKeys: Object.fromEntries(INTERNAL_PAIRS.map((pair) => [pair.join('/'), `k1/${pair.join('/')}:x`])),
     },
   });
 
@@ -133,7 +133,7 @@ describe('the environment of a process', () => {
       'DATABASE_URL_IDENTITY',
       'ROOKERY_CONTEXT_KEYS',
       'ROOKERY_EXTERNAL_URL',
-      'ROOKERY_INTERNAL_SECRET',
+      'ROOKERY_INTERNAL_KEYS',
     ]);
     assert.equal(given.RATE_LIMITS, 'off');
     assert.equal(environmentOf('admin', estate(env)).DATABASE_URL_ADMIN, 'postgres://other');
@@ -150,12 +150,24 @@ describe('the environment of a process', () => {
     assert.deepEqual([keys.split(',').length, bus], [SERVICES.length, undefined]);
   });
 
+  it('holds the keys of the calls that it makes or answers, and no other', () => {
+    const keysOf = (name) =>
+      environmentOf(name, estate({ ROOKERY_INTERNAL_KEYS: 'k0/a/b:x' }))
+        .ROOKERY_INTERNAL_KEYS.split(',')
+        .sort();
+    for (const name of ['gateway', 'import', 'package', 'admin']) {
+      assert.deepEqual(keysOf(name), [`k1/${name}/identity:x`]);
+    }
+    assert.deepEqual(keysOf('collaboration'), ['k1/collaboration/identity:x', 'k1/identity/collaboration:x']);
+    assert.deepEqual(keysOf('identity'), INTERNAL_PAIRS.map((pair) => `k1/${pair.join('/')}:x`).sort());
+  });
+
   it('leaves out what the operator keeps in a file', () => {
     const given = environmentOf(
       'collaboration',
-      estate({ ROOKERY_INTERNAL_SECRET_FILE: '/run/secret', SMTP_URL: 'smtp://relay' }),
+      estate({ DATABASE_URL_COLLABORATION_FILE: '/run/secret', SMTP_URL: 'smtp://relay' }),
     );
-    assert.equal(given.ROOKERY_INTERNAL_SECRET, undefined);
+    assert.equal(given.DATABASE_URL_COLLABORATION, undefined);
     assert.equal(given.SMTP_URL, 'smtp://relay');
   });
 
@@ -168,6 +180,21 @@ describe('the environment of a process', () => {
     assert.equal(given.HOST, '0.0.0.0');
     assert.equal(environmentOf('identity', estate({})).HOST, '127.0.0.1');
   });
+});
+
+it('an estate with older secrets makes the keys that it lacks, and keeps the others', () => {
+  const own = mkdtempSync(join(folder, 'older-'));
+  const { internalKeys, ...others } = readSecrets(own);
+  const { 'gateway/identity': dropped, ...left } = internalKeys;
+  writeFileSync(join(own, 'secrets.json'), JSON.stringify({ ...others, internalKeys: left, internalSecret: 'shared' }));
+  const read = readSecrets(own);
+  assert.deepEqual({ ...read, internalKeys: null }, { ...others, internalKeys: null });
+  const { 'gateway/identity': made, ...kept } = read.internalKeys;
+  assert.deepEqual(kept, left);
+  assert.match(made, /^k1\/gateway\/identity:/);
+  assert.notEqual(made, dropped);
+  assert.equal(new Set(Object.values(read.internalKeys).map((key) => key.split(':')[1])).size, INTERNAL_PAIRS.length);
+  assert.doesNotMatch(readFileSync(join(own, 'secrets.json'), 'utf8'), /shared/);
 });
 
 it('secrets are made once, and only their owner may read them', () => {

@@ -2,11 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import { Database, prepared, Work } from '@rookery/persistence';
 import type { Prepared } from '@rookery/persistence';
-import { platformSettings } from '@rookery/platform';
-import type { SettingsOf } from '@rookery/platform';
 import { NoteableKinds } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
-import { mailIdentityOf } from './mailer/mail-identity';
+import { MAIL_IDENTITY } from './mailer/mail-identity';
 import type { MailIdentity } from './mailer/mail-identity';
 import { Judgement } from './mailer/judgement';
 import type { Due } from './mailer/judgement';
@@ -56,7 +54,6 @@ type DueRow = Omit<MailJob, 'kind'> & { readonly noteable_type: string };
  */
 @Injectable()
 export class MailQueue implements MailSource {
-  private readonly identity: MailIdentity;
   /** $1 ids. */
   private readonly load: Prepared;
   /** $1 ids. */
@@ -68,9 +65,8 @@ export class MailQueue implements MailSource {
     private readonly directory: Directory,
     private readonly kinds: NoteableKinds,
     @Inject(mailerSettings.token) private readonly settings: MailerSettings,
-    @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
+    @Inject(MAIL_IDENTITY) private readonly identity: MailIdentity,
   ) {
-    this.identity = mailIdentityOf(settings, platform);
     this.load = prepared('mails_load', `${kinds.all.map(dueSql).join(' union all ')} order by id`);
     const due = kinds.all.map((kind) => `select m.id, u.notification_email as address ${stillDueSql(kind)}`);
     this.due = prepared('mails_due', due.join(' union all '));

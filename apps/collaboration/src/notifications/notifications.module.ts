@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ContextKeys, platformSettings } from '@rookery/platform';
 import { MentionsModule } from '../mentions/mentions.module';
 import { NotesModule } from '../notes/notes.module';
 import { AccountMailQueue } from './account-mails/account-mail-queue';
@@ -6,9 +7,11 @@ import { AccountMailsConsumer } from './account-mails/account-mails.consumer';
 import { QueueAccountMails } from './account-mails/queue-account-mails';
 import { InvolvedPeople } from './involved-people';
 import { MailQueue } from './mail-queue';
+import { MAIL_IDENTITY, mailIdentityOf } from './mailer/mail-identity';
 import { MAIL_SOURCES } from './mailer/mail-source';
 import type { MailSource } from './mailer/mail-source';
 import { Mailer } from './mailer/mailer';
+import { mailerSettings } from './mailer/mailer.config';
 import { NotificationsConsumer } from './notifications.consumer';
 import { OldMailsJob } from './old-mails.job';
 import { Participants } from './participants';
@@ -22,6 +25,11 @@ import { QueueMails } from './queue-mails';
     AccountMailQueue,
     InvolvedPeople,
     MailQueue,
+    {
+      provide: MAIL_IDENTITY,
+      inject: [mailerSettings.token, platformSettings.token, ContextKeys],
+      useFactory: mailIdentityOf,
+    },
     { provide: MAIL_SOURCES, inject: [MailQueue, AccountMailQueue], useFactory: (...sources: MailSource[]) => sources },
     Mailer,
     OldMailsJob,

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { Internal } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import type { RepositoryFactsAnswer } from '@rookery/contracts';
-import { INTERNAL_PATHS } from '@rookery/contracts';
+import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { InvalidParameters } from '@rookery/kernel';
 
@@ -16,7 +16,7 @@ const MAX_PROJECTS = 100;
 export class RepositoryFactsController {
   constructor(private readonly directory: Directory) {}
 
-  @Internal('POST', INTERNAL_PATHS.repositoryFacts)
+  @Internal('POST', INTERNAL_PATHS.repositoryFacts, INTERNAL_CALLERS.repositoryFacts)
   async facts({ body }: InternalRequest): Promise<RepositoryFactsAnswer> {
     const known = await this.directory.projects(projectIdsIn(body));
     const projects = [...known.values()].map(({ id, defaultBranch }) => ({

@@ -1,4 +1,4 @@
-import { TEST_INTERNAL_SECRET } from '@rookery/testing';
+import { internalAuthorization } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { startCollaboration } from '../support/app';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => collaboration.close());
 
-const ask = (body: object, authorization = `Bearer ${TEST_INTERNAL_SECRET}`): Promise<Response> =>
+const ask = (body: object, authorization = internalAuthorization('identity', 'collaboration')): Promise<Response> =>
   collaboration.app.bare().post('/internal/repositories/facts').send(body).set('authorization', authorization);
 
 it('tells the default branch that the directory names, and nothing of commits and tags', async () => {
@@ -30,8 +30,9 @@ it('tells the default branch that the directory names, and nothing of commits an
   expect((await ask({ project_ids: [] })).body).toEqual({ projects: [] });
 });
 
-it('answers our own processes only, about at most 100 projects', async () => {
+it('answers identity only, about at most 100 projects', async () => {
   expect((await ask({ project_ids: [] }, 'Bearer wrong')).status).toBe(401);
+  expect((await ask({ project_ids: [] }, internalAuthorization('gateway', 'collaboration'))).status).toBe(403);
   for (const project_ids of [undefined, 'x', [1.5], ['1'], [1e300], Array.from({ length: 101 }, (_, id) => id)]) {
     const refused = await ask({ project_ids });
     expect([refused.status, refused.body]).toEqual([400, { error: 'project_ids is invalid' }]);

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type { AccountMailFacts, AccountMailQuestion } from '@rookery/contracts';
-import { quietPort, TEST_INTERNAL_SECRET } from '@rookery/testing';
+import { internalAuthorization, quietPort } from '@rookery/testing';
 
 /** What identity serves to the mailer, over real HTTP. Shape: `answer` null = nothing to tell any more. */
 export class AccountFacts {
@@ -32,7 +32,8 @@ export class AccountFacts {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const isKnown = request.url === INTERNAL_PATHS.accountMails && request.method === 'POST';
     if (!isKnown) return void response.writeHead(404).end();
-    if (request.headers.authorization !== `Bearer ${TEST_INTERNAL_SECRET}`) return void response.writeHead(401).end();
+    const ours = internalAuthorization('collaboration', 'identity');
+    if (request.headers.authorization !== ours) return void response.writeHead(401).end();
     const { mails } = JSON.parse(Buffer.concat(chunks).toString()) as { mails: AccountMailQuestion[] };
     this.questions.push(...mails);
     response.writeHead(200, { 'content-type': 'application/json' });

@@ -19,11 +19,11 @@ export class IdentityClient {
 
   constructor(
     url: string,
-    secret: string,
+    authorization: string,
     private readonly timeoutMs: number,
   ) {
     this.pool = new Pool(url, { connections: CONNECTIONS, connect: { timeout: timeoutMs } });
-    this.headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    this.headers = { authorization, 'content-type': 'application/json' };
   }
 
   resolveToken(question: ResolveTokenRequest): Promise<ResolveTokenAnswer> {

@@ -9,7 +9,6 @@ const { join } = require('node:path');
 const autocannon = require('autocannon');
 const { Pool } = require('undici');
 
-const SECRET = 'a-secret-of-the-bench-0123456789abcdef';
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const REQUESTS = Number(process.env.REQUESTS ?? 20000);
 const CONNECTIONS = Number(process.env.CONNECTIONS ?? 16);
@@ -93,7 +92,7 @@ async function main() {
       HOST: '127.0.0.1',
       LOG_LEVEL: 'warn',
       RATE_LIMITS: process.env.RATE_LIMITS ?? 'off',
-      ROOKERY_INTERNAL_SECRET: SECRET,
+      ROOKERY_INTERNAL_KEYS: `k/gateway/identity:${Buffer.alloc(32, 2).toString('base64')}`,
       ROOKERY_CONTEXT_KEYS: `k:${Buffer.alloc(32, 1).toString('base64')}`,
       IDENTITY_URL: at,
       ...Object.fromEntries(

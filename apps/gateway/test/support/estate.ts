@@ -2,6 +2,7 @@ import { Metrics, Readiness, ShutdownOrder, createLogger, nestLogger, platformSe
 import { LOGGER, readSettings, settingsIn } from '@rookery/platform';
 import type { BootContext } from '@rookery/platform';
 import type { INestApplication } from '@nestjs/common';
+import { testInternalKeys } from '@rookery/testing';
 import { gatewayServer } from '../../src/edge/gateway-server';
 import { gatewaySettings } from '../../src/gateway.config';
 import type { GatewaySettings } from '../../src/gateway.config';
@@ -12,7 +13,6 @@ import { FakeIdentity } from './fake-identity';
 import { FakeService } from './fake-service';
 import { collaborationDocument, identityDocument, packageDocument } from './documents';
 
-export const SECRET = 'a-secret-of-the-estate-0123456789abcdef';
 export const KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 
 export const routes = generateRoutes({
@@ -36,7 +36,7 @@ export interface Gateway {
 }
 
 export class Estate {
-  readonly identityInside = new FakeIdentity(SECRET);
+  readonly identityInside = new FakeIdentity();
   readonly identity = new FakeService('identity', KEYS);
   readonly collaboration = new FakeService('collaboration', KEYS);
   readonly package = new FakeService('package', KEYS);
@@ -75,7 +75,7 @@ async function startGateway(env: Readonly<Record<string, string>>, over: Partial
     PORT: '0',
     HOST: '127.0.0.1',
     LOG_LEVEL: 'silent',
-    ROOKERY_INTERNAL_SECRET: SECRET,
+    ROOKERY_INTERNAL_KEYS: testInternalKeys('gateway'),
     ROOKERY_CONTEXT_KEYS: KEYS,
     // The load of the machine that runs the tests is not the subject of most of them.
     GATEWAY_LOOP_DELAY_MS: '60000',

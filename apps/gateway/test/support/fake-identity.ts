@@ -9,7 +9,7 @@ import type {
   ResolveTokenRequest,
   TokenHolder,
 } from '@rookery/contracts';
-import { quietPort } from '@rookery/testing';
+import { internalAuthorization, quietPort } from '@rookery/testing';
 
 type Outcome = Omit<Extract<ResolveTokenAnswer, { outcome: string }>, 'version' | 'epoch'>;
 interface Poll {
@@ -50,8 +50,6 @@ export class FakeIdentity {
   private readonly polls = new Set<Poll>();
   private server: Server | undefined;
   private port = 0;
-
-  constructor(private readonly secret: string) {}
 
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
@@ -106,7 +104,7 @@ export class FakeIdentity {
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.headers.authorization !== `Bearer ${this.secret}`) return send(response, 401, {});
+    if (request.headers.authorization !== internalAuthorization('gateway', 'identity')) return send(response, 401, {});
     const url = new URL(request.url ?? '/', 'http://identity');
     if (url.pathname === '/internal/directory/changes') return this.poll(url, response);
     const chunks: Buffer[] = [];

@@ -2,7 +2,7 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { RepositoryFacts, RepositoryFactsAnswer } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
-import { LOGGER, platformSettings } from '@rookery/platform';
+import { InternalKeys, LOGGER } from '@rookery/platform';
 import type { Logger, SettingsOf } from '@rookery/platform';
 import { Pool } from 'undici';
 import { identitySettings } from '../identity.config';
@@ -29,14 +29,14 @@ export class CollaborationClient implements OnModuleDestroy {
 
   constructor(
     @Inject(identitySettings.token) settings: SettingsOf<typeof identitySettings>,
-    @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
+    @Inject(InternalKeys) keys: InternalKeys,
     @Inject(LOGGER) private readonly logger: Logger,
     @Optional() @Inject(COLLABORATION_LIMITS_TOKEN) private readonly limits: CollaborationLimits = LIMITS,
   ) {
     const url = new URL(settings.collaborationUrl);
     this.path = url.pathname.replace(/\/+$/, '') + INTERNAL_PATHS.repositoryFacts;
     this.pool = new Pool(url.origin, { connections: 4, pipelining: 1, connectTimeout: limits.answerMs });
-    this.authorization = `Bearer ${platform.internalSecret}`;
+    this.authorization = keys.authorization('identity', 'collaboration');
   }
 
   onModuleDestroy(): Promise<void> {

@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Internal, JsonText } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
-import { INTERNAL_PATHS } from '@rookery/contracts';
+import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import { InvalidParameters } from '@rookery/kernel';
 import { ChangeFeed } from './change-feed';
 import type { Question } from './change-feed';
@@ -10,12 +10,12 @@ import type { Question } from './change-feed';
 const MAX_WAIT_MS = 20_000;
 const MAX_LIMIT = 10_000;
 
-/** What services and gateways ask of the directory; guarded by the internal secret, unknown outside. */
+/** What services and gateways ask of the directory; guarded by its key, unknown outside. */
 @Controller()
 export class DirectoryController {
   constructor(@Inject(ChangeFeed) private readonly feed: ChangeFeed) {}
 
-  @Internal('GET', INTERNAL_PATHS.directoryChanges)
+  @Internal('GET', INTERNAL_PATHS.directoryChanges, INTERNAL_CALLERS.directoryChanges)
   async changes({ query, signal }: InternalRequest): Promise<JsonText> {
     const request = {
       after: whole(query, 'after', 0, Number.MAX_SAFE_INTEGER),
@@ -26,7 +26,7 @@ export class DirectoryController {
     return new JsonText(await this.feed.changes(request, signal));
   }
 
-  @Internal('POST', INTERNAL_PATHS.decide)
+  @Internal('POST', INTERNAL_PATHS.decide, INTERNAL_CALLERS.decide)
   async decide({ body }: InternalRequest): Promise<JsonText> {
     return new JsonText(await this.feed.decide(questionOf(body)));
   }

@@ -1,13 +1,7 @@
 import { INTERNAL_PATHS } from '@rookery/contracts';
-import {
-  anonymousViewer,
-  aViewer,
-  paging,
-  parameterEncodings,
-  requestOf,
-  TEST_INTERNAL_SECRET,
-} from '@rookery/testing';
-import { confirmationKey, confirmationToken } from '../../src/emails/confirming/confirmation-token';
+import { anonymousViewer, aViewer, paging, parameterEncodings, requestOf } from '@rookery/testing';
+import { ContextKeys } from '@rookery/platform';
+import { confirmationKeys, confirmationToken } from '../../src/emails/confirming/confirmation-token';
 import type { Confirmable } from '../../src/emails/confirming/confirmation-token';
 import { confirmationsOf, mailFacts, newestLink } from '../support/account-mails';
 import { LapseJob } from '../../src/users/addresses/lapse.job';
@@ -386,7 +380,7 @@ describe('GET //users/confirmation', () => {
       `select id, email, confirmation_requested_at from emails where id = $1`,
       [email.id],
     );
-    const token = confirmationToken(asked!, confirmationKey(TEST_INTERNAL_SECRET));
+    const token = confirmationToken(asked!, confirmationKeys(identity.app.get(ContextKeys))[0]);
     const { status, body } = await follow('/users/confirmation').query({ confirmation_token: token });
     expect([status, body]).toEqual([400, { message: '400 Bad request - Confirmation token has expired' }]);
   });
@@ -450,7 +444,7 @@ describe('GET //users/confirmation', () => {
 });
 
 describe('what an e-mail says', () => {
-  it('is asked with the internal secret, in its form', async () => {
+  it('is asked by collaboration alone, in its form', async () => {
     await identity.app.bare().post(INTERNAL_PATHS.accountMails).send({}).expect(401);
     for (const mails of [null, 'x', [null], [{ template: 'x', recipient_id: 1, subject_id: 1 }], Array(501).fill({})]) {
       await expect(mailFacts(identity, ...((mails ?? [null]) as never[]))).rejects.toThrow(/^400 /);

@@ -630,7 +630,7 @@ describe('resolving a token', () => {
     }
   });
 
-  it('needs the internal secret', async () => {
+  it('answers our own processes only', async () => {
     await identity.app.bare().post(INTERNAL_PATHS.resolveToken).send({}).expect(401);
   });
 

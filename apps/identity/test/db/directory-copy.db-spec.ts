@@ -5,10 +5,10 @@ import type { Viewer } from '@rookery/kernel';
 import { Database, databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
-import { DATABASE_PATIENCE, testDatabase, until } from '@rookery/testing';
+import { DATABASE_PATIENCE, testDatabase, testInternalKeys, until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { NewEpochCommand } from '../../src/directory/new-epoch.command';
-import { DirectoryLog, INTERNAL_SECRET } from '../directory-log';
+import { DirectoryLog } from '../directory-log';
 
 /** As short a wait for the copy as in the product, so that the one behind asks; the answer may take its time. */
 const LIMITS = { DIRECTORY_DECIDE_MS: '50000' };
@@ -19,7 +19,7 @@ async function startService(databaseUrl: string, identityUrl: string, isBehind =
   const values = readSettings([platformSettings, settings], {
     DATABASE_URL_COLLABORATION: databaseUrl,
     IDENTITY_URL: identityUrl,
-    ROOKERY_INTERNAL_SECRET: INTERNAL_SECRET,
+    ROOKERY_INTERNAL_KEYS: testInternalKeys('collaboration'),
     ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
     LOG_LEVEL: 'silent',
     ...DATABASE_PATIENCE,

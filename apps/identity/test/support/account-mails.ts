@@ -8,7 +8,8 @@ export async function mailFacts(
   identity: IdentityApp,
   ...mails: readonly AccountMailQuestion[]
 ): Promise<AccountMailsAnswer['mails']> {
-  return (await internalCall<AccountMailsAnswer>(identity, INTERNAL_PATHS.accountMails, { mails })).mails;
+  return (await internalCall<AccountMailsAnswer>(identity, INTERNAL_PATHS.accountMails, { mails }, 'collaboration'))
+    .mails;
 }
 
 export interface ConfirmationEvent {

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { RepositoryFacts, RepositoryFactsRequest } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
-import { TEST_INTERNAL_SECRET } from '@rookery/testing';
+import { internalAuthorization } from '@rookery/testing';
 
 /** Collaboration over real HTTP, as far as badges ask it; it notes what it was asked and may fall silent. */
 export class FakeCollaboration {
@@ -21,7 +21,7 @@ export class FakeCollaboration {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        const isOurs = request.headers.authorization === `Bearer ${TEST_INTERNAL_SECRET}`;
+        const isOurs = request.headers.authorization === internalAuthorization('identity', 'collaboration');
         const isKnown = request.method === 'POST' && request.url === INTERNAL_PATHS.repositoryFacts;
         if (!isOurs || !isKnown) return response.writeHead(404).end();
         const { project_ids } = JSON.parse(Buffer.concat(chunks).toString()) as RepositoryFactsRequest;

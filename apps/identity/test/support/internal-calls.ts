@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import type { ResolveSudoAnswer, ResolveTokenAnswer, ResolveTokenRequest } from '@rookery/contracts';
-import { TEST_INTERNAL_SECRET } from '@rookery/testing';
+import { internalAuthorization } from '@rookery/testing';
+import type { ProcessName } from '@rookery/platform';
 import type { IdentityApp } from './app';
 
-/** Asks as one of our own processes. Errors: a plain Error with status and body of a refusal. */
-export async function internalCall<T>({ app }: IdentityApp, path: string, asked: object): Promise<T> {
-  const secret = `Bearer ${TEST_INTERNAL_SECRET}`;
+/** Asks as one of our own processes: the gateway, unless another is named. Errors: a plain Error with status and body of a refusal. */
+export async function internalCall<T>(
+  { app }: IdentityApp,
+  path: string,
+  asked: object,
+  caller: ProcessName = 'gateway',
+): Promise<T> {
+  const secret = internalAuthorization(caller, 'identity');
   const { status, text, body } = await app.bare().post(path).set('authorization', secret).send(asked);
   if (status !== 200) throw new Error(`${status} ${text}`);
   return body as T;

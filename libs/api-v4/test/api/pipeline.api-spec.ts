@@ -3,12 +3,12 @@ import type { Viewer } from '@rookery/kernel';
 import {
   anonymousViewer,
   aViewer,
+  internalAuthorization,
   paging,
   parameterEncodings,
   refusalOrder,
   requestOf,
   startTestApp,
-  TEST_INTERNAL_SECRET,
   visibility,
 } from '@rookery/testing';
 import type { TestApp } from '@rookery/testing';
@@ -361,22 +361,27 @@ describe('a body', () => {
 });
 
 describe('the inside', () => {
-  const secret = `Bearer ${TEST_INTERNAL_SECRET}`;
+  const ours = internalAuthorization('identity', 'package');
 
-  it('answers our own processes only', async () => {
+  it('answers those of our own processes that may ask', async () => {
     const ask = (authorization?: string) => {
       const request = app.bare().post('/internal/echo?a=1').send({ b: 2 });
       return authorization === undefined ? request : request.set('authorization', authorization);
     };
     await ask().expect(401);
     await ask('Bearer wrong').expect(401);
-    expect((await ask(secret)).body).toEqual({ body: { b: 2 }, query: { a: '1' } });
+    // What this process presents, and what two others have between them.
+    await ask(internalAuthorization('package', 'identity')).expect(401);
+    await ask(internalAuthorization('identity', 'admin')).expect(401);
+    const other = await ask(internalAuthorization('import', 'package'));
+    expect([other.status, other.body]).toEqual([403, { message: '403 Forbidden' }]);
+    expect((await ask(ours)).body).toEqual({ body: { b: 2 }, query: { a: '1' } });
   });
 
   it('covers ordinary Nest routes too', async () => {
     await app.bare().get('/internal/plain').expect(401);
-    expect((await app.bare().get('/internal/plain').set('authorization', secret)).text).toBe('{"plain":true}');
-    const posted = await app.bare().post('/internal/plain').send({ a: 1 }).set('authorization', secret);
+    expect((await app.bare().get('/internal/plain').set('authorization', ours)).text).toBe('{"plain":true}');
+    const posted = await app.bare().post('/internal/plain').send({ a: 1 }).set('authorization', ours);
     expect(posted.text).toBe('{"a":1}');
     await app.bare().get('/internal/nowhere').expect(404);
   });

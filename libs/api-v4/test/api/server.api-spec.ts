@@ -19,7 +19,7 @@ import { ThingsModule } from '../support/things';
 const values = readSettings([platformSettings], {
   PORT: '0',
   HOST: '127.0.0.1',
-  ROOKERY_INTERNAL_SECRET: 'x'.repeat(32),
+  ROOKERY_INTERNAL_KEYS: `k/gateway/package:${Buffer.alloc(32).toString('base64')}`,
   ROOKERY_CONTEXT_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,
 });
 const logger = createLogger({ service: 'package', level: 'silent' });

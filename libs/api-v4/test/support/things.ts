@@ -274,7 +274,7 @@ export class OddsController {
     return 'http://host/there';
   }
 
-  @Internal('POST', '/internal/echo')
+  @Internal('POST', '/internal/echo', ['identity'])
   echo({ body, query }: InternalRequest): object {
     return { body, query };
   }

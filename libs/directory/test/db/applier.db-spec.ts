@@ -1,6 +1,6 @@
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { Copy, INTERNAL_SECRET } from '../copy';
+import { Copy } from '../copy';
 import { IdentityServer } from '../identity-server';
 import { group, membership, project, user, viewer } from '../states';
 
@@ -11,7 +11,7 @@ describe('the copy that follows identity', () => {
 
   beforeEach(async () => {
     database = await Copy.database();
-    identity = new IdentityServer(INTERNAL_SECRET);
+    identity = new IdentityServer();
     await identity.listen();
   });
 

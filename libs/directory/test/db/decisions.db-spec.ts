@@ -2,7 +2,7 @@ import { Metrics } from '@rookery/platform';
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { CopyProgress } from '../../src/copy-progress';
-import { Copy, INTERNAL_SECRET } from '../copy';
+import { Copy } from '../copy';
 import { IdentityServer } from '../identity-server';
 import { group, membership, project, user, viewer } from '../states';
 
@@ -13,7 +13,7 @@ describe('a decision that must have seen a version', () => {
 
   beforeEach(async () => {
     database = await Copy.database();
-    identity = new IdentityServer(INTERNAL_SECRET);
+    identity = new IdentityServer();
     await identity.listen();
     identity.commit(['user', user(1)], ['namespace', group(10)], ['project', project(100, 10)]);
     await start();

@@ -1,7 +1,7 @@
 import type { RookeryError } from '@rookery/kernel';
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { Copy, INTERNAL_SECRET } from '../copy';
+import { Copy } from '../copy';
 import { IdentityServer } from '../identity-server';
 import { LevelModel } from '../level-model';
 import { viewer } from '../states';
@@ -27,7 +27,7 @@ describe(`random changes against a reference model, seed ${SEED}`, () => {
 
   beforeAll(async () => {
     database = await Copy.database();
-    identity = new IdentityServer(INTERNAL_SECRET);
+    identity = new IdentityServer();
     await identity.listen();
     copy = await Copy.start(database.url, identity.url);
   });

@@ -47,7 +47,7 @@ export async function newService(o: {
   const definition = databaseSettingsFor(service);
   const values = readSettings([platformSettings, definition, jobSettings], {
     DATABASE_URL_PACKAGE: o.url,
-    ROOKERY_INTERNAL_SECRET: 's'.repeat(32),
+    ROOKERY_INTERNAL_KEYS: `k1/gateway/admin:${Buffer.alloc(32, 9).toString('base64')}`,
     ROOKERY_CONTEXT_KEYS: `k:${Buffer.alloc(32, 1).toString('base64')}`,
     JOBS_POLL_MS: '50',
     JOBS_WATCH_MS: '50',

@@ -32,7 +32,7 @@ describe('eventWorker and the commands', () => {
     const values = readSettings([platformSettings, definition, messagingSettings], {
       DATABASE_URL_COLLABORATION: test.url,
       NATS_URL: nats.url,
-      ROOKERY_INTERNAL_SECRET: 's'.repeat(32),
+      ROOKERY_INTERNAL_KEYS: `k1/gateway/admin:${Buffer.alloc(32, 9).toString('base64')}`,
       ROOKERY_CONTEXT_KEYS: `k:${Buffer.alloc(32, 1).toString('base64')}`,
       LOG_LEVEL: 'silent',
       CONSUMER_RETRY_DELAYS_MS: '5',

@@ -49,7 +49,7 @@ export async function newProcess(o: {
   const values = readSettings([platformSettings, definition, messagingSettings], {
     [`DATABASE_URL_${service.toUpperCase()}`]: o.databaseUrl,
     NATS_URL: o.natsUrl,
-    ROOKERY_INTERNAL_SECRET: 's'.repeat(32),
+    ROOKERY_INTERNAL_KEYS: `k1/gateway/admin:${Buffer.alloc(32, 9).toString('base64')}`,
     ROOKERY_CONTEXT_KEYS: `k:${Buffer.alloc(32, 1).toString('base64')}`,
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
     CONSUMER_RETRY_DELAYS_MS: '20,20,20,20,20,20,20',

@@ -28,7 +28,7 @@ export async function startService(o: {
   const definition = databaseSettingsFor(service);
   const values = readSettings([platformSettings, definition], {
     [`DATABASE_URL_${service.toUpperCase()}`]: test.url,
-    ROOKERY_INTERNAL_SECRET: 's'.repeat(32),
+    ROOKERY_INTERNAL_KEYS: `k1/gateway/admin:${Buffer.alloc(32, 9).toString('base64')}`,
     ROOKERY_CONTEXT_KEYS: `k:${Buffer.alloc(32, 1).toString('base64')}`,
     LOG_LEVEL: 'silent',
     ...DATABASE_PATIENCE,

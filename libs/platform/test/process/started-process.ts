@@ -10,7 +10,7 @@ export const goodEnv = {
   HOST: '127.0.0.1',
   MANAGEMENT_PORT: '0',
   SHUTDOWN_DELAY_MS: '0',
-  ROOKERY_INTERNAL_SECRET: 's'.repeat(40),
+  ROOKERY_INTERNAL_KEYS: `k1/admin/identity:${Buffer.alloc(32, 1).toString('base64')}`,
   ROOKERY_CONTEXT_KEYS: `k1/admin:${Buffer.alloc(32, 1).toString('base64')}`,
 };
 

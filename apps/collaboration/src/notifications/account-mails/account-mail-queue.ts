@@ -3,9 +3,7 @@ import type { AccountMailFacts } from '@rookery/contracts';
 import { IdentityClient } from '@rookery/directory';
 import { Database, prepared, Work } from '@rookery/persistence';
 import type { RowOf } from '@rookery/persistence';
-import { platformSettings } from '@rookery/platform';
-import type { SettingsOf } from '@rookery/platform';
-import { mailIdentityOf, messageIdFor } from '../mailer/mail-identity';
+import { MAIL_IDENTITY, messageIdFor } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { again } from '../mailer/mail-source';
 import type { DueMail, MailOutcome, MailSource } from '../mailer/mail-source';
@@ -35,17 +33,13 @@ const load = prepared(
  */
 @Injectable()
 export class AccountMailQueue implements MailSource {
-  private readonly sender: MailIdentity;
-
   constructor(
     private readonly work: Work,
     private readonly database: Database,
     private readonly identity: IdentityClient,
     @Inject(mailerSettings.token) private readonly settings: MailerSettings,
-    @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
-  ) {
-    this.sender = mailIdentityOf(settings, platform);
-  }
+    @Inject(MAIL_IDENTITY) private readonly sender: MailIdentity,
+  ) {}
 
   /** Errors: Unavailable while identity is away; what was taken is tried again then. */
   async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {

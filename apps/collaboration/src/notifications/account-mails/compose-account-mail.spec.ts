@@ -7,7 +7,7 @@ const identity = {
   replyTo: 'noreply@rookery.example',
   headerPrefix: 'X-Platform',
   subjectSuffix: '',
-  secret: 's',
+  secret: Buffer.from('s'),
 };
 const facts = {
   address: 'ann@mail.example',

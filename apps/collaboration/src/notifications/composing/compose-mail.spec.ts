@@ -44,7 +44,7 @@ const identity = {
   replyTo: 'noreply@rookery.example',
   headerPrefix: 'X-Platform',
   subjectSuffix: '',
-  secret: 's',
+  secret: Buffer.from('s'),
 };
 const transport = createTransport({ streamTransport: true, buffer: true });
 async function headersOf(one: MailJob): Promise<string[]> {

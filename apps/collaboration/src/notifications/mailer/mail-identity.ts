@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { platformSettings, SettingsOf } from '@rookery/platform';
+import type { ContextKeys, platformSettings, SettingsOf } from '@rookery/platform';
 import type { MailerSettings } from './mailer.config';
 
 /** What all e-mails of an instance have in common. */
@@ -11,10 +11,17 @@ export interface MailIdentity {
   readonly headerPrefix: string;
   readonly subjectSuffix: string;
   /** Keys the ids of messages that are named after nothing else. */
-  readonly secret: string;
+  readonly secret: Buffer;
 }
 
-export function mailIdentityOf(settings: MailerSettings, platform: SettingsOf<typeof platformSettings>): MailIdentity {
+/** Injection token of the MailIdentity. */
+export const MAIL_IDENTITY: unique symbol = Symbol('MailIdentity');
+
+export function mailIdentityOf(
+  settings: MailerSettings,
+  platform: SettingsOf<typeof platformSettings>,
+  keys: ContextKeys,
+): MailIdentity {
   const { hostname } = new URL(platform.externalUrl);
   return {
     externalUrl: platform.externalUrl.replace(/\/+$/, ''),
@@ -22,7 +29,7 @@ export function mailIdentityOf(settings: MailerSettings, platform: SettingsOf<ty
     replyTo: settings.replyTo ?? `noreply@${hostname}`,
     headerPrefix: settings.headerPrefix,
     subjectSuffix: settings.subjectSuffix,
-    secret: platform.internalSecret,
+    secret: keys.madeFor('rookery message ids', 'collaboration')[0],
   };
 }
 

@@ -2,16 +2,16 @@ import { Controller } from '@nestjs/common';
 import type { InternalRequest } from '@rookery/api-v4';
 import { Internal } from '@rookery/api-v4';
 import type { AccountMailQuestion, AccountMailsAnswer, AccountMailTemplate } from '@rookery/contracts';
-import { ACCOUNT_MAIL_TEMPLATES, ACCOUNT_MAILS_MOST, INTERNAL_PATHS } from '@rookery/contracts';
+import { ACCOUNT_MAIL_TEMPLATES, ACCOUNT_MAILS_MOST, INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import { InvalidParameters } from '@rookery/kernel';
 import { AccountMailsService } from './account-mails.service';
 
-/** Asked by the mailer; guarded by the internal secret, unknown outside. */
+/** Asked by the mailer; guarded by its key, unknown outside. */
 @Controller()
 export class AccountMailsController {
   constructor(private readonly mails: AccountMailsService) {}
 
-  @Internal('POST', INTERNAL_PATHS.accountMails)
+  @Internal('POST', INTERNAL_PATHS.accountMails, INTERNAL_CALLERS.accountMails)
   async facts({ body }: InternalRequest): Promise<AccountMailsAnswer> {
     return { mails: await this.mails.answer(questionsIn(body['mails'])) };
   }

@@ -1,6 +1,9 @@
-import { confirmationKey, confirmationToken, emailIdOf, isConfirmationToken, isExpired } from './confirmation-token';
+import { contextKeys } from '@rookery/platform';
+import { confirmationKeys, confirmationToken, emailIdOf, isConfirmationToken, isExpired } from './confirmation-token';
 
-const key = confirmationKey('internal-secret-of-tests-0123456789');
+const master = (id: string, fill: number): string => `${id}:${Buffer.alloc(32, fill).toString('base64')}`;
+const keys = confirmationKeys(contextKeys(master('k1', 1)));
+const [key] = keys;
 const asked = { id: 7, email: 'ann@mail.example', confirmation_requested_at: new Date('2026-11-21T09:00:00.000Z') };
 const token = confirmationToken(asked, key);
 
@@ -9,8 +12,8 @@ describe('the token of a confirmation link', () => {
     expect(confirmationToken(asked, key)).toBe(token);
     expect(token).toMatch(/^7\.[A-Za-z0-9_-]{43}$/);
     expect(emailIdOf(token)).toBe(7);
-    expect(isConfirmationToken(token, asked, key)).toBe(true);
-    expect(isConfirmationToken(token, { ...asked, email: 'ANN@mail.example' }, key)).toBe(true);
+    expect(isConfirmationToken(token, asked, keys)).toBe(true);
+    expect(isConfirmationToken(token, { ...asked, email: 'ANN@mail.example' }, keys)).toBe(true);
   });
 
   it('is bound to the row, the address, the asking and the key', () => {
@@ -20,10 +23,17 @@ describe('the token of a confirmation link', () => {
       { ...asked, email: 'bob@mail.example' },
       { ...asked, confirmation_requested_at: later },
     ]) {
-      expect(isConfirmationToken(token, other, key)).toBe(false);
+      expect(isConfirmationToken(token, other, keys)).toBe(false);
     }
-    expect(isConfirmationToken(token, asked, confirmationKey('another-secret-of-tests-0123456789'))).toBe(false);
-    expect(isConfirmationToken(`7.${'A'.repeat(43)}`, asked, key)).toBe(false);
+    expect(isConfirmationToken(token, asked, confirmationKeys(contextKeys(master('k1', 2))))).toBe(false);
+    expect(isConfirmationToken(`7.${'A'.repeat(43)}`, asked, keys)).toBe(false);
+  });
+
+  it('outlasts a change of keys, as long as the old one is there', () => {
+    const turned = confirmationKeys(contextKeys(`${master('k2', 2)},${master('k1', 1)}`));
+    expect(isConfirmationToken(token, asked, turned)).toBe(true);
+    expect(confirmationToken(asked, turned[0])).not.toBe(token);
+    expect(turned).toHaveLength(2);
   });
 
   it.each([

@@ -1,4 +1,5 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { ContextKeys } from '@rookery/platform';
 
 /** Units: days that a link works. Source: reference identity-and-import 10.5. */
 export const CONFIRMATION_DAYS = 3;
@@ -10,9 +11,9 @@ export interface Confirmable {
   readonly confirmation_requested_at: Date;
 }
 
-/** A key of its own, so that nothing else that the secret opens can be made from a link. */
-export function confirmationKey(internalSecret: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', internalSecret, '', 'rookery e-mail confirmation', 32));
+/** Keys of links, made from those that identity has anyway: the first makes links, by all of them links are good. */
+export function confirmationKeys(keys: ContextKeys): readonly [Buffer, ...Buffer[]] {
+  return keys.madeFor('rookery e-mail confirmation', 'identity');
 }
 
 /**
@@ -29,10 +30,12 @@ export function emailIdOf(token: string): number | null {
   return match ? Number(match[1]) : null;
 }
 
-export function isConfirmationToken(token: string, of: Confirmable, key: Buffer): boolean {
+export function isConfirmationToken(token: string, of: Confirmable, keys: readonly Buffer[]): boolean {
   const presented = Buffer.from(token.slice(token.indexOf('.') + 1), 'base64url');
-  const expected = macOf(of, key);
-  return presented.length === expected.length && timingSafeEqual(presented, expected);
+  return keys.some((key) => {
+    const expected = macOf(of, key);
+    return presented.length === expected.length && timingSafeEqual(presented, expected);
+  });
 }
 
 export function isExpired(of: Confirmable, now: Date): boolean {

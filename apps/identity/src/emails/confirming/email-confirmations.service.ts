@@ -5,12 +5,12 @@ import { CLOCK, Refused, TooManyRequests } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Database, Work } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
-import { platformSettings } from '@rookery/platform';
+import { ContextKeys } from '@rookery/platform';
 import { identitySettings } from '../../identity.config';
 import { AddressesService } from '../../users/addresses/addresses.service';
 import type { EmailRecord } from '../../users/addresses/email.entity';
 import { BOTS } from '../../users/bot-limits';
-import { confirmationKey, confirmationToken, emailIdOf, isConfirmationToken, isExpired } from './confirmation-token';
+import { confirmationKeys, confirmationToken, emailIdOf, isConfirmationToken, isExpired } from './confirmation-token';
 
 const INVALID = 'Confirmation token is invalid';
 /** The maker of the bot $1, or of the bot that made it, and so on; $1 itself when it is none. */
@@ -23,7 +23,7 @@ const PERSON_BEHIND = `(with recursive behind as (
 /** Proving that an address belongs to the person who named it. Source: reference identity-and-import 10.5. */
 @Injectable()
 export class EmailConfirmationsService {
-  private readonly key: Buffer;
+  private readonly keys: ReturnType<typeof confirmationKeys>;
 
   constructor(
     private readonly work: Work,
@@ -31,9 +31,9 @@ export class EmailConfirmationsService {
     private readonly addresses: AddressesService,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
-    @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
+    @Inject(ContextKeys) keys: ContextKeys,
   ) {
-    this.key = confirmationKey(platform.internalSecret);
+    this.keys = confirmationKeys(keys);
   }
 
   /**
@@ -71,7 +71,7 @@ export class EmailConfirmationsService {
     if (confirmed_at !== null || at === null) return null;
     const asked = { id, email: email.email, confirmation_requested_at: at };
     if (isExpired(asked, this.clock.now())) return null;
-    return `users/confirmation?confirmation_token=${confirmationToken(asked, this.key)}`;
+    return `users/confirmation?confirmation_token=${confirmationToken(asked, this.keys[0])}`;
   }
 
   /** Works once. Errors: Refused for a token that is forged, used up, replaced by a newer one or too old. */
@@ -96,7 +96,7 @@ export class EmailConfirmationsService {
       id === null ? [] : await runner.query<EmailRecord>(`select * from emails where id = $1 ${lock}`, [id]);
     if (!email || email.confirmed_at !== null || email.confirmation_requested_at === null) throw new Refused(INVALID);
     const asked = { ...email, confirmation_requested_at: email.confirmation_requested_at };
-    if (!isConfirmationToken(token, asked, this.key)) throw new Refused(INVALID);
+    if (!isConfirmationToken(token, asked, this.keys)) throw new Refused(INVALID);
     if (isExpired(asked, this.clock.now())) throw new Refused('Confirmation token has expired');
     return email;
   }

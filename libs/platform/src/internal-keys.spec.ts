@@ -1,0 +1,64 @@
+import { internalKeys } from './internal-keys';
+
+const key = (fill: number): string => Buffer.alloc(32, fill).toString('base64');
+const at = (fill: number): string => `Bearer ${key(fill)}`;
+
+describe('keys of calls between processes', () => {
+  const keys = internalKeys(`k1/gateway/identity:${key(1)}, k1/import/identity:${key(2)},k1/identity/import:${key(3)}`);
+
+  it('name the caller to the callee, and to nobody else', () => {
+    expect(keys.authorization('gateway', 'identity')).toBe(at(1));
+    expect(keys.callerOf(at(1), 'identity')).toBe('gateway');
+    expect(keys.callerOf(at(2), 'identity')).toBe('import');
+    expect(keys.callerOf(at(1), 'import')).toBeNull();
+    // What identity presents opens nothing at identity itself.
+    expect(keys.callerOf(at(3), 'identity')).toBeNull();
+  });
+
+  it.each([undefined, '', 'Bearer', 'Bearer ', key(1), `bearer ${key(1)}`, at(4), `${at(1)}=`, `${at(1)} `])(
+    'know nobody who sends %j',
+    (authorization) => {
+      expect(keys.callerOf(authorization, 'identity')).toBeNull();
+    },
+  );
+
+  it('say what is missing, and not a key', () => {
+    expect(() => keys.authorization('admin', 'identity')).toThrow(
+      'ROOKERY_INTERNAL_KEYS holds no key by which admin may ask identity',
+    );
+  });
+
+  it('reach beyond a process that is neither caller nor callee of one', () => {
+    expect(keys.reachesBeyond('identity')).toBe(false);
+    expect(keys.reachesBeyond('gateway')).toBe(true);
+    expect(internalKeys(`k1/gateway/identity:${key(1)}`).reachesBeyond('gateway')).toBe(false);
+  });
+
+  it('are changed without a refusal: two generations are taken, the first is presented', () => {
+    const old = `k1/gateway/identity:${key(1)}`;
+    const next = `k2/gateway/identity:${key(2)}`;
+    const both = internalKeys(`${old},${next}`);
+    const turned = internalKeys(`${next},${old}`);
+    const done = internalKeys(next);
+    expect(both.callerOf(internalKeys(old).authorization('gateway', 'identity'), 'identity')).toBe('gateway');
+    expect(both.callerOf(turned.authorization('gateway', 'identity'), 'identity')).toBe('gateway');
+    expect(turned.callerOf(both.authorization('gateway', 'identity'), 'identity')).toBe('gateway');
+    expect(done.callerOf(turned.authorization('gateway', 'identity'), 'identity')).toBe('gateway');
+    expect(done.callerOf(internalKeys(old).authorization('gateway', 'identity'), 'identity')).toBeNull();
+  });
+
+  it.each([
+    ['', 'a key has no name'],
+    [`k1:${key(1)}`, 'a key has no name'],
+    [`k1/gateway:${key(1)}`, 'a key has no name'],
+    ['k1/gateway/identity:c2hvcnQ=', 'key k1/gateway/identity is not base64 of at least 32 bytes'],
+    [`k1/gateway/identity:${'*'.repeat(50)}`, 'key k1/gateway/identity is not base64 of at least 32 bytes'],
+    [`k1/gateway/identity:${key(1)},k1/gateway/identity:${key(2)}`, 'key k1/gateway/identity is there twice'],
+    [
+      `k1/gateway/identity:${key(1)},k1/import/identity:${key(1)}`,
+      'key k1/import/identity is that of k1/gateway/identity',
+    ],
+  ])('are refused as %j', (text, problem) => {
+    expect(() => internalKeys(text)).toThrow(problem);
+  });
+});

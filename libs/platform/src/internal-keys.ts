@@ -1,0 +1,72 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** Key id, caller, callee, key. */
+const ITEM = /^([A-Za-z0-9_-]{1,32})\/([a-z]{1,32})\/([a-z]{1,32}):(.*)$/;
+const MIN_KEY_BYTES = 32;
+const BEARER = 'Bearer ';
+
+interface InternalKey {
+  readonly caller: string;
+  readonly callee: string;
+  /** What stands behind `Bearer`, and its digest. */
+  readonly text: string;
+  readonly digest: Buffer;
+}
+
+/**
+ * The keys by which processes know each other: one a caller and callee, which these two have and nobody else. Of several
+ * keys for the same two the first is presented and all are taken. Source: ADR 0170.
+ */
+export class InternalKeys {
+  constructor(private readonly keys: readonly InternalKey[]) {}
+
+  /** Whether somebody with these keys could ask, or answer, in another name than this process's. */
+  reachesBeyond(process: string): boolean {
+    return this.keys.some(({ caller, callee }) => caller !== process && callee !== process);
+  }
+
+  /** What a caller sends as `Authorization`. Errors: a plain Error when there is no key for the two. */
+  authorization(caller: string, callee: string): string {
+    const key = this.keys.find((one) => one.caller === caller && one.callee === callee);
+    if (!key) throw new Error(`ROOKERY_INTERNAL_KEYS holds no key by which ${caller} may ask ${callee}`);
+    return BEARER + key.text;
+  }
+
+  /** Who sent this `Authorization` to the callee; null when nobody known did. All keys are looked at, in constant time. */
+  callerOf(authorization: string | undefined, callee: string): string | null {
+    if (!authorization?.startsWith(BEARER)) return null;
+    const given = digestOf(authorization.slice(BEARER.length));
+    let found: string | null = null;
+    for (const key of this.keys) {
+      if (timingSafeEqual(given, key.digest) && key.callee === callee) found = key.caller;
+    }
+    return found;
+  }
+}
+
+/**
+ * Reads `ROOKERY_INTERNAL_KEYS`: comma-separated `kid/caller/callee:base64`. A key is changed by adding the new one
+ * behind at the callee, then in front at both, then taking the old one away.
+ * Errors: a plain Error that names the key and never its value.
+ */
+export function internalKeys(text: string): InternalKeys {
+  const names = new Map<string, string>();
+  const keys = text.split(',').map((item): InternalKey => {
+    const [, keyId = '', caller = '', callee = '', value = ''] = ITEM.exec(item.trim()) ?? [];
+    if (keyId === '') throw new Error('a key has no name of the form kid/caller/callee:base64');
+    const name = `${keyId}/${caller}/${callee}`;
+    if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(value) || Buffer.from(value, 'base64').length < MIN_KEY_BYTES) {
+      throw new Error(`key ${name} is not base64 of at least ${MIN_KEY_BYTES} bytes`);
+    }
+    if ([...names.values()].includes(name)) throw new Error(`key ${name} is there twice`);
+    if (names.has(value)) throw new Error(`key ${name} is that of ${names.get(value)}`);
+    names.set(value, name);
+    return { caller, callee, text: value, digest: digestOf(value) };
+  });
+  return new InternalKeys(keys);
+}
+
+/** Of equal length, whatever was sent. */
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
