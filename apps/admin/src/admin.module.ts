@@ -11,6 +11,8 @@ import { entities, migrations } from './database';
 import { FeatureFlagsClientsModule } from './feature-flags-clients/feature-flags-clients.module';
 import { FeatureFlagsUserListsModule } from './feature-flags-user-lists/feature-flags-user-lists.module';
 import { FeatureFlagsModule } from './feature-flags/feature-flags.module';
+import { FeaturesModule } from './features/features.module';
+import { InstanceModule } from './instance/instance.module';
 
 const service = 'admin';
 
@@ -34,6 +36,8 @@ export class AdminModule {
         FeatureFlagsClientsModule,
         FeatureFlagsUserListsModule,
         FeatureFlagsModule,
+        InstanceModule,
+        FeaturesModule,
       ],
     };
   }

@@ -5,8 +5,11 @@ import { FeatureFlagsClient } from './feature-flags-clients/feature-flags-client
 import { UserList } from './feature-flags-user-lists/user-list.entity';
 import { FeatureFlagScope, FeatureFlagStrategy } from './feature-flags/feature-flag-strategy.entity';
 import { FeatureFlag } from './feature-flags/feature-flag.entity';
+import { Feature } from './features/feature.entity';
+import { InstanceVersion } from './instance/instance-version.entity';
 import { CreateBroadcastMessages1767225600000 } from './migrations/1767225600000-create-broadcast-messages';
 import { CreateFeatureFlags1767225600100 } from './migrations/1767225600100-create-feature-flags';
+import { CreateInstanceFeatures1767225600200 } from './migrations/1767225600200-create-instance-features';
 
 export const entities = [
   BroadcastMessage,
@@ -15,10 +18,13 @@ export const entities = [
   FeatureFlag,
   FeatureFlagStrategy,
   FeatureFlagScope,
+  InstanceVersion,
+  Feature,
 ];
 
 export const migrations: readonly MigrationClass[] = [
   ...directoryMigrations,
   CreateBroadcastMessages1767225600000,
   CreateFeatureFlags1767225600100,
+  CreateInstanceFeatures1767225600200,
 ];

@@ -3,11 +3,10 @@ import { eventWorker, messagingSettings, republishCommand } from '@rookery/messa
 import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
 import { boot } from '@rookery/platform';
 import { migrations } from './database';
-import { packageSettings } from './package.config';
 
 void boot({
   name: 'package',
-  settings: [databaseSettingsFor('package'), messagingSettings, packageSettings],
+  settings: [databaseSettingsFor('package'), messagingSettings],
   module: async () => (await import('./package.module')).PackageModule,
   http: apiV4Server,
   worker: eventWorker,

@@ -11,6 +11,7 @@ export const INTERNAL_PATHS = {
   resolveSudo: '/internal/users/resolve-sudo',
   repositoryFacts: '/internal/repositories/facts',
   accountMails: '/internal/account-mails',
+  instance: '/internal/instance',
 } as const;
 
 /** POST resolveToken. `digest` is the hex SHA-256 of the presented token; null asks for the anonymous head only. */
@@ -131,4 +132,26 @@ export interface RepositoryFacts {
 /** Projects that collaboration does not know are left out. */
 export interface RepositoryFactsAnswer {
   readonly projects: readonly RepositoryFacts[];
+}
+
+/**
+ * What says for whom a feature is on. Source: reference packages-and-admin 10.1.
+ * Units: percentages from 0 to 100. Shape: actors as `Project:7`.
+ */
+export interface FeatureGates {
+  readonly boolean: boolean;
+  readonly percentage_of_time: number;
+  readonly percentage_of_actors: number;
+  readonly actors: readonly string[];
+  readonly groups: readonly string[];
+}
+
+/**
+ * GET instance?after=&wait_ms=, of admin: what administrators set for the whole instance, always all of it. The answer
+ * waits while the version is `after`. Source: ADR 0180.
+ */
+export interface InstanceAnswer {
+  readonly version: number;
+  /** Of the features that somebody set, by name. */
+  readonly features: Readonly<Record<string, FeatureGates>>;
 }

@@ -5,7 +5,7 @@ export { quietPort } from './ports';
 export { PrivateNats, startNats, testNats, testServer } from './servers';
 export { DirectorySeed, SEED_EPOCH, type SeededUser } from './directory-seed';
 export { startSeeded, type SeededService } from './seeded-service';
-export { startTestApp, TEST_INTERNAL_SECRET, type TestApp, type TestAppOptions } from './app';
+export { startTestApp, TEST_INTERNAL_SECRET, testSettings, type TestApp, type TestAppOptions } from './app';
 export { DATABASE_PATIENCE } from './patience';
 export { requestOf, type Method, type Params } from './agent';
 export {

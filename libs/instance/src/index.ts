@@ -1,0 +1,4 @@
+export { actorOf, FEATURE_DEFINITIONS, FEATURE_GROUPS, FEATURES } from './features';
+export type { ActorKind, Asked, FeatureDefinition, FeatureName } from './features';
+export { Instance } from './instance';
+export { InstanceModule } from './instance.module';

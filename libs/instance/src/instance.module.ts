@@ -1,0 +1,33 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import type { ServiceName } from '@rookery/contracts';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { AdminClient } from './admin-client';
+import { Instance } from './instance';
+import { InstanceCopy } from './instance-copy';
+
+/**
+ * `Instance` for a service, and what keeps it current. Global. Needs PlatformModule.
+ * Shape: admin is no service in this sense; it asks its own tables.
+ */
+@Module({})
+export class InstanceModule {
+  static forRoot(o: { readonly service: Exclude<ServiceName, 'admin'> }): DynamicModule {
+    return {
+      module: InstanceModule,
+      global: true,
+      providers: [
+        {
+          provide: AdminClient,
+          inject: [platformSettings.token],
+          useFactory: (settings: SettingsOf<typeof platformSettings>) =>
+            new AdminClient(settings.adminUrl, settings.internalSecret, o.service),
+        },
+        Instance,
+        InstanceCopy,
+      ],
+      exports: [Instance],
+    };
+  }
+}
