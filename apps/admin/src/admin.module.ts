@@ -6,6 +6,7 @@ import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
+import { ApplicationSettingsModule } from './application-settings/application-settings.module';
 import { BroadcastMessagesModule } from './broadcast-messages/broadcast-messages.module';
 import { entities, migrations } from './database';
 import { FeatureFlagsClientsModule } from './feature-flags-clients/feature-flags-clients.module';
@@ -38,6 +39,7 @@ export class AdminModule {
         FeatureFlagsModule,
         InstanceModule,
         FeaturesModule,
+        ApplicationSettingsModule,
       ],
     };
   }

@@ -1,5 +1,6 @@
 import { directoryMigrations } from '@rookery/directory';
 import type { MigrationClass } from '@rookery/persistence';
+import { ApplicationSetting } from './application-settings/application-setting.entity';
 import { BroadcastMessage } from './broadcast-messages/broadcast-message.entity';
 import { FeatureFlagsClient } from './feature-flags-clients/feature-flags-client.entity';
 import { UserList } from './feature-flags-user-lists/user-list.entity';
@@ -10,8 +11,10 @@ import { InstanceVersion } from './instance/instance-version.entity';
 import { CreateBroadcastMessages1767225600000 } from './migrations/1767225600000-create-broadcast-messages';
 import { CreateFeatureFlags1767225600100 } from './migrations/1767225600100-create-feature-flags';
 import { CreateInstanceFeatures1767225600200 } from './migrations/1767225600200-create-instance-features';
+import { CreateApplicationSettings1767225600300 } from './migrations/1767225600300-create-application-settings';
 
 export const entities = [
+  ApplicationSetting,
   BroadcastMessage,
   FeatureFlagsClient,
   UserList,
@@ -27,4 +30,5 @@ export const migrations: readonly MigrationClass[] = [
   CreateBroadcastMessages1767225600000,
   CreateFeatureFlags1767225600100,
   CreateInstanceFeatures1767225600200,
+  CreateApplicationSettings1767225600300,
 ];

@@ -94,14 +94,49 @@ it('stays while admin is away, and after restarts of both', async () => {
   await inForce(false);
 });
 
-it('is for administrators', async () => {
-  for (const [method, path] of [
-    ['GET', '/features'],
-    ['GET', '/features/definitions'],
-    ['POST', FEATURE],
-    ['DELETE', FEATURE],
-  ] as const) {
-    const status = async (token: string | null) => (await call(method, path, { token, json: { value: true } })).status;
-    expect([await status(null), await status(owner.token)]).toEqual([401, 403]);
-  }
+describe('a setting', () => {
+  const SETTINGS = '/application/settings';
+  const change = (json: object): Promise<Answer> => call('PUT', SETTINGS, { json });
+  const makeGroup = (path: string): Promise<Answer> =>
+    call('POST', '/groups', { token: owner.token, json: { name: path, path: `${path}-${mark}` } });
+
+  it('acts in the service of identity, also while NATS is down', async () => {
+    const { default_group_visibility: before } = (await call('GET', SETTINGS)).body;
+    let serial = 0;
+    const follows = async (visibility: string): Promise<void> => {
+      expect((await change({ default_group_visibility: visibility })).body).toMatchObject({
+        default_group_visibility: visibility,
+      });
+      await timed(`a setting changed to ${visibility} is in force in another service`, async () => {
+        await eventually(
+          () => makeGroup(`setting${(serial += 1)}`),
+          ({ status, body }) => status === 201 && body.visibility === visibility,
+        );
+      });
+    };
+    try {
+      await follows('public');
+      await control('/nats/stop');
+      try {
+        await follows('internal');
+      } finally {
+        await control('/nats/start');
+      }
+    } finally {
+      await change({ default_group_visibility: before });
+    }
+  });
+});
+
+it.each([
+  ['GET', '/features'],
+  ['GET', '/features/definitions'],
+  ['POST', FEATURE],
+  ['DELETE', FEATURE],
+  ['GET', '/application/settings'],
+  ['PUT', '/application/settings'],
+])('%s %s is for administrators', async (method, path) => {
+  const body = method === 'GET' ? {} : { json: { value: true, default_plan: 'free' } };
+  const status = async (token: string | null) => (await call(method, path, { token, ...body })).status;
+  expect([await status(null), await status(owner.token)]).toEqual([401, 403]);
 });

@@ -154,4 +154,6 @@ export interface InstanceAnswer {
   readonly version: number;
   /** Of the features that somebody set, by name. */
   readonly features: Readonly<Record<string, FeatureGates>>;
+  /** Of the settings that somebody changed, by name: as the API takes them. */
+  readonly settings: Readonly<Record<string, unknown>>;
 }

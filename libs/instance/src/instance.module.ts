@@ -8,7 +8,8 @@ import { Instance } from './instance';
 import { InstanceCopy } from './instance-copy';
 
 /**
- * `Instance` for a service, and what keeps it current. Global. Needs PlatformModule.
+ * `Instance` for a service, and what keeps it current. Global. Needs PlatformModule, and `applicationSettings` among
+ * the settings of the process.
  * Shape: admin is no service in this sense; it asks its own tables.
  */
 @Module({})

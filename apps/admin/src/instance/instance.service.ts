@@ -15,7 +15,8 @@ const ANSWER = prepared(
   `select v.version,
      (select coalesce(jsonb_object_agg(f.name, jsonb_build_object('boolean', f.is_on,
         'percentage_of_time', f.percentage_of_time, 'percentage_of_actors', f.percentage_of_actors,
-        'actors', f.actors, 'groups', f.groups)), '{}') from instance_features f) as features
+        'actors', f.actors, 'groups', f.groups)), '{}') from instance_features f) as features,
+     (select coalesce(jsonb_object_agg(s.name, s.value), '{}') from application_settings s) as settings
    from instance_versions v`,
 );
 

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Test } from '@nestjs/testing';
 import type { TestingModule } from '@nestjs/testing';
-import { Instance, InstanceModule } from '@rookery/instance';
+import { applicationSettings, Instance, InstanceModule } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
 import { PlatformModule, Readiness } from '@rookery/platform';
 import { TEST_INTERNAL_SECRET, testSettings, until } from '@rookery/testing';
@@ -62,7 +62,8 @@ afterAll(async () => {
 async function started(port: number): Promise<TestingModule> {
   const values = testSettings({
     service: 'package',
-    env: { ADMIN_URL: `http://127.0.0.1:${port}`, LOG_LEVEL: 'silent' },
+    settings: [applicationSettings],
+    env: { ADMIN_URL: `http://127.0.0.1:${port}`, LOG_LEVEL: 'silent', DELETION_DELAY_DAYS: '3' },
   });
   const imports = [
     PlatformModule.forRoot({ service: 'package', values }),
@@ -86,6 +87,17 @@ it('follows every change, and the end of what was set', async () => {
   process.stdout.write(`changes of a feature, until the copy has them, in ms: ${times.join(', ')}\n`);
   await service.app.as(root).delete(`/api/v4/features/${NAME}`).expect(204);
   await until(() => !isOn(), 'the default counts');
+});
+
+it('follows changed settings, which win over the environment', async () => {
+  const instance = copy.get(Instance);
+  expect([instance.setting('deletion_adjourned_period'), instance.setting('default_plan')]).toEqual([3, 'ultimate']);
+  const change = (params: object) => service.app.as(root).put('/api/v4/application/settings').send(params).expect(200);
+  await change({ deletion_adjourned_period: 0, notes_create_limit_allowlist: ['wren'] });
+  await until(() => instance.setting('deletion_adjourned_period') === 0, 'the copy has the setting');
+  expect(instance.setting('notes_create_limit_allowlist')).toEqual(['wren']);
+  await change({ deletion_adjourned_period: 5 });
+  await until(() => instance.setting('deletion_adjourned_period') === 5, 'the copy has the setting');
 });
 
 it('follows changes that another replica of admin made', async () => {
@@ -169,6 +181,7 @@ describe('GET /internal/instance', () => {
       features: {
         [NAME]: { boolean: false, percentage_of_time: 5, percentage_of_actors: 0, actors: [], groups: [] },
       },
+      settings: { deletion_adjourned_period: 5, notes_create_limit_allowlist: ['wren'] },
     });
     expect((await ask(`after=${(body as { version: number }).version}&wait_ms=1`).expect(200)).body).toEqual(body);
   });

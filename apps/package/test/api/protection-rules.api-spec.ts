@@ -261,9 +261,9 @@ describe('with the delete level switched on', () => {
   const switchOn = (gates: Partial<FeatureGates>) => {
     const closed = { boolean: false, percentage_of_time: 0, percentage_of_actors: 0, actors: [], groups: [] };
     const features = { packages_protected_packages_delete: { ...closed, ...gates } };
-    app.get(Instance).take({ version: 1, features });
+    app.get(Instance).take({ version: 1, features, settings: {} });
   };
-  const switchOff = () => app.get(Instance).take({ version: 1, features: {} });
+  const switchOff = () => app.get(Instance).take({ version: 1, features: {}, settings: {} });
   afterEach(switchOff);
 
   const ownersRule = (of = project) => aRule({ minimum_access_level_for_delete: 'owner' }, of);

@@ -1,3 +1,4 @@
+import { applicationSettings } from '@rookery/instance';
 import { eventWorker, messagingSettings } from '@rookery/messaging';
 import { databaseSettingsFor } from '@rookery/persistence';
 import { background } from '@rookery/testing';
@@ -7,7 +8,7 @@ import { PackageModule } from '../../src/package.module';
 background({
   service: 'package',
   module: PackageModule,
-  settings: [databaseSettingsFor('package'), messagingSettings],
+  settings: [databaseSettingsFor('package'), messagingSettings, applicationSettings],
   migrations,
   worker: eventWorker,
   everywhere: [
