@@ -5,4 +5,10 @@ import { notesSettings } from './notes/notes.config';
 import { mailerSettings } from './notifications/mailer/mailer.config';
 
 /** What only this service reads. */
-export const collaborationSettings = [applicationSettings, notesSettings, mentionsSettings, activitySettings, mailerSettings];
+export const collaborationSettings = [
+  applicationSettings,
+  notesSettings,
+  mentionsSettings,
+  activitySettings,
+  mailerSettings,
+];

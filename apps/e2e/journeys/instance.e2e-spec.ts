@@ -30,7 +30,7 @@ const shows =
 async function timed(what: string, act: () => Promise<void>): Promise<void> {
   const from = performance.now();
   await act();
-  process.stdout.write(`${what}: ${Math.round(performance.now() - from)} ms\n`);
+  process.stderr.write(`${what}: ${Math.round(performance.now() - from)} ms\n`);
 }
 
 async function inForce(value: boolean): Promise<void> {

@@ -12,9 +12,7 @@ export const managesServiceAccounts = <P extends object>() =>
     'service_account.manage',
     ({ viewer, within }, services) => {
       if (viewer.isAdmin) return true;
-      const isForOwners = services
-        .get(Instance)
-        .setting('allow_top_level_group_owners_to_create_service_accounts');
+      const isForOwners = services.get(Instance).setting('allow_top_level_group_owners_to_create_service_accounts');
       return isForOwners && within.level >= ACCESS_LEVELS.owner;
     },
     { signedIn: true },

@@ -63,6 +63,10 @@ export class TokenTerms {
   }
 
   private expiry(requested: string | undefined, defaultDays: number): string {
-    return expiryDay(requested, { now: this.clock.now(), maxDays: this.instance.setting('max_personal_access_token_lifetime'), defaultDays });
+    return expiryDay(requested, {
+      now: this.clock.now(),
+      maxDays: this.instance.setting('max_personal_access_token_lifetime'),
+      defaultDays,
+    });
   }
 }

@@ -11,7 +11,14 @@ import { IdentityModule } from '../../src/identity.module';
 background({
   service: 'identity',
   module: IdentityModule,
-  settings: [databaseSettingsFor('identity'), messagingSettings, jobSettings, applicationSettings, identitySettings, bootstrapSettings],
+  settings: [
+    databaseSettingsFor('identity'),
+    messagingSettings,
+    jobSettings,
+    applicationSettings,
+    identitySettings,
+    bootstrapSettings,
+  ],
   migrations,
   worker: withJobs(eventWorker),
   everywhere: ['libs/instance/src/admin-client.ts', 'libs/platform/src/follower.ts'],
