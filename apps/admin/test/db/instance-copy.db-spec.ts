@@ -1,12 +1,11 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Test } from '@nestjs/testing';
 import type { TestingModule } from '@nestjs/testing';
 import { applicationSettings, Instance, InstanceModule } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
 import { PlatformModule, Readiness } from '@rookery/platform';
-import { TEST_INTERNAL_SECRET, testSettings, until } from '@rookery/testing';
+import { quietPort, TEST_INTERNAL_SECRET, testSettings, until } from '@rookery/testing';
 import type { SeededService, TestApp } from '@rookery/testing';
 import { startAdmin } from '../support/app';
 
@@ -30,8 +29,8 @@ class Way {
       on.end();
     });
     this.server = server;
+    this.port ||= await quietPort();
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
-    this.port = (server.address() as AddressInfo).port;
   }
 
   async cut(): Promise<void> {
@@ -135,10 +134,7 @@ it('takes what an older backup says', async () => {
 });
 
 it('begins with the defaults, not ready before it has waited for admin', async () => {
-  const closed = new Way('');
-  await closed.open();
-  await closed.cut();
-  const alone = await started(closed.port);
+  const alone = await started(await quietPort());
   try {
     expect([isOn(alone), alone.get(Instance).version]).toEqual([false, -1]);
     expect(await alone.get(Readiness).report()).toEqual({
