@@ -12,6 +12,7 @@ const LIBRARIES = [
   'jobs',
   'api-v4',
   'directory',
+  'instance',
   'testing',
 ];
 
@@ -24,6 +25,7 @@ const SERVICE_LIBRARIES = [
   'jobs',
   'api-v4',
   'directory',
+  'instance',
 ];
 
 /** Shape: room -> the libraries it may import, and the reason for leaving out the others. */
@@ -50,6 +52,10 @@ export const ROOMS = {
   'libs/directory': {
     may: ['contracts', 'kernel', 'platform', 'persistence', 'messaging', 'api-v4'],
     why: 'the directory copy is a library, not a service',
+  },
+  'libs/instance': {
+    may: ['contracts', 'kernel', 'platform'],
+    why: 'what administrators set is asked of the admin service and kept in memory: no rows, no events, no routes',
   },
   'libs/testing': { may: LIBRARIES, why: 'testing helps all libraries' },
   'apps/gateway': {

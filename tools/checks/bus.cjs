@@ -18,6 +18,7 @@ const [Module] = Object.values(require(join(root, `apps/${service}/dist/${servic
 const internalKeys = [
   [service, 'identity'],
   [service, 'collaboration'],
+  [service, 'admin'],
 ]
   .map(([caller, callee], at) => `none/${caller}/${callee}:${Buffer.alloc(32, at).toString('base64')}`)
   .join(',');

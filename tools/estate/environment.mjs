@@ -8,6 +8,7 @@ export const PROCESSES = [...SERVICES, 'gateway'];
 export const INTERNAL_PAIRS = [
   ...PROCESSES.filter((name) => name !== 'identity').map((caller) => [caller, 'identity']),
   ['identity', 'collaboration'],
+  ...['identity', 'collaboration', 'package'].map((caller) => [caller, 'admin']),
 ];
 
 export function databaseVariable(service) {
@@ -26,6 +27,7 @@ const WITHHELD = new Set([
   'MANAGEMENT_HOST',
   'MANAGEMENT_PORT',
   'IDENTITY_URL',
+  'ADMIN_URL',
   'COLLABORATION_URL',
   'ROOKERY_CONTEXT_KEYS',
   'ROOKERY_CONTEXT_KEYS_FILE',
@@ -56,6 +58,7 @@ export function environmentOf(name, estate) {
     ROOKERY_CONTEXT_KEYS: contextKeysOf(name, estate.secrets),
     ROOKERY_INTERNAL_KEYS: internalKeysOf(name, estate.secrets),
     IDENTITY_URL: at('identity'),
+    ADMIN_URL: at('admin'),
     ...(name === 'identity' ? { COLLABORATION_URL: at('collaboration') } : {}),
     HOST: name === 'gateway' ? estate.host : '127.0.0.1',
     MANAGEMENT_HOST: '127.0.0.1',

@@ -6,11 +6,14 @@ import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
+import { ApplicationSettingsModule } from './application-settings/application-settings.module';
 import { BroadcastMessagesModule } from './broadcast-messages/broadcast-messages.module';
 import { entities, migrations } from './database';
 import { FeatureFlagsClientsModule } from './feature-flags-clients/feature-flags-clients.module';
 import { FeatureFlagsUserListsModule } from './feature-flags-user-lists/feature-flags-user-lists.module';
 import { FeatureFlagsModule } from './feature-flags/feature-flags.module';
+import { FeaturesModule } from './features/features.module';
+import { InstanceModule } from './instance/instance.module';
 
 const service = 'admin';
 
@@ -34,6 +37,9 @@ export class AdminModule {
         FeatureFlagsClientsModule,
         FeatureFlagsUserListsModule,
         FeatureFlagsModule,
+        InstanceModule,
+        FeaturesModule,
+        ApplicationSettingsModule,
       ],
     };
   }

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { ApiV4Module } from '@rookery/api-v4';
 import { DirectoryModule } from '@rookery/directory';
+import { InstanceModule } from '@rookery/instance';
 import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
@@ -51,6 +52,7 @@ export class CollaborationModule {
         PersistenceModule.forRoot({ service, entities, settings, migrations }),
         MessagingModule.forRoot({ service }),
         JobsModule.forRoot({ service }),
+        InstanceModule.forRoot({ service }),
         ApiV4Module.forRoot({ service }),
         DirectoryModule.forRoot({ service }),
         NoteablesModule.forRoot([...kinds, ...more]),

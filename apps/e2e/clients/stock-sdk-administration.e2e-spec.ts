@@ -47,3 +47,18 @@ describe('feature flags', () => {
     expect(await root.FeatureFlagUserLists.all(id)).toEqual([]);
   });
 });
+
+describe('application settings', () => {
+  it('are shown and changed', async () => {
+    const before = await root.ApplicationSettings.show();
+    expect(before).toMatchObject({ deletion_adjourned_period: expect.any(Number) });
+    const most = before['max_personal_access_token_lifetime'] as number;
+    try {
+      const edited = await root.ApplicationSettings.edit({ maxPersonalAccessTokenLifetime: most - 1 } as never);
+      expect(edited).toEqual({ ...before, max_personal_access_token_lifetime: most - 1 });
+    } finally {
+      await root.ApplicationSettings.edit({ maxPersonalAccessTokenLifetime: most } as never);
+    }
+    expect(await root.ApplicationSettings.show()).toEqual(before);
+  });
+});

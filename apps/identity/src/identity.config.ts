@@ -1,26 +1,14 @@
 import type { CronLine } from '@rookery/jobs';
-import { VISIBILITIES } from '@rookery/kernel';
 import { defineSettings, setting } from '@rookery/platform';
 
 /** What only the identity service reads. */
 export const identitySettings = defineSettings('identity', {
-  tokenMaxLifetimeDays: setting.int('TOKEN_MAX_LIFETIME_DAYS', {
-    default: 365,
-    min: 1,
-    max: 400,
-    about: 'Longest life of an access token, in days; also the life of one made without a date.',
-  }),
-  tokenExpiryRequired: setting.flag('TOKEN_EXPIRY_REQUIRED', {
-    default: true,
-    about: 'Whether a token made without a date ends all the same, after its longest life.',
-  }),
   botRetentionDays: setting.int('TOKEN_BOT_RETENTION_DAYS', {
     default: 30,
     min: 0,
     max: 3650,
     about: 'Days between the end of the last token of a group or project bot and the removal of the bot.',
   }),
-  tokenPrefix: setting.text('TOKEN_PREFIX', { default: 'glpat-', about: 'First characters of access tokens.' }),
   impersonationEnabled: setting.flag('TOKEN_IMPERSONATION', {
     default: true,
     about: 'Whether impersonation tokens may be used.',
@@ -31,24 +19,6 @@ export const identitySettings = defineSettings('identity', {
     min: 0,
     max: 1_000_000,
     about: 'How often one person may ask in a minute whether a path is free, counted over all replicas; 0 = no limit.',
-  }),
-  deletionDelayDays: setting.int('DELETION_DELAY_DAYS', {
-    default: 7,
-    min: 0,
-    max: 90,
-    about: 'Days between deleting a group or project and its removal; 0 removes at once.',
-  }),
-  groupVisibility: setting.choice('DEFAULT_GROUP_VISIBILITY', VISIBILITIES, {
-    default: 'private',
-    about: 'Visibility of a new group that names none.',
-  }),
-  projectVisibility: setting.choice('DEFAULT_PROJECT_VISIBILITY', VISIBILITIES, {
-    default: 'private',
-    about: 'Visibility of a new project that names none.',
-  }),
-  defaultPlan: setting.choice('ROOKERY_DEFAULT_PLAN', ['free', 'premium', 'ultimate'], {
-    default: 'ultimate',
-    about: 'Plan of a new top-level group or user namespace.',
   }),
   housekeepingCron: setting.cron('HOUSEKEEPING_CRON', {
     default: '*/10 * * * *',
@@ -64,10 +34,6 @@ export const identitySettings = defineSettings('identity', {
     min: 0,
     max: 1_000_000,
     about: 'Confirmation e-mails that one person may have sent in an hour; 0 = no limit.',
-  }),
-  ownersManageServiceAccounts: setting.flag('SERVICE_ACCOUNTS_BY_OWNERS', {
-    default: true,
-    about: 'Whether owners of top-level groups manage service accounts there; off leaves that to administrators.',
   }),
   collaborationUrl: setting.url('COLLABORATION_URL', {
     default: 'http://collaboration:8080',

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { ApiV4Module } from '@rookery/api-v4';
+import { InstanceModule } from '@rookery/instance';
 import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
@@ -55,6 +56,7 @@ export class IdentityModule {
         PersistenceModule.forRoot({ service: 'identity', entities, settings, migrations }),
         MessagingModule.forRoot({ service: 'identity' }),
         JobsModule.forRoot({ service: 'identity' }),
+        InstanceModule.forRoot({ service: 'identity' }),
         ApiV4Module.forRoot({ service: 'identity' }),
         ...wings,
       ],

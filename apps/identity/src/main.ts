@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { apiV4Server } from '@rookery/api-v4';
+import { applicationSettings } from '@rookery/instance';
 import { jobSettings, withJobs } from '@rookery/jobs';
 import { eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
 import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
@@ -12,7 +13,14 @@ import { identitySettings } from './identity.config';
 
 void boot({
   name: 'identity',
-  settings: [databaseSettingsFor('identity'), messagingSettings, jobSettings, identitySettings, bootstrapSettings],
+  settings: [
+    databaseSettingsFor('identity'),
+    messagingSettings,
+    jobSettings,
+    applicationSettings,
+    identitySettings,
+    bootstrapSettings,
+  ],
   module: async () => (await import('./identity.module')).IdentityModule,
   http: apiV4Server,
   worker: withJobs(eventWorker),

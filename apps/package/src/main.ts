@@ -1,13 +1,13 @@
 import { apiV4Server } from '@rookery/api-v4';
+import { applicationSettings } from '@rookery/instance';
 import { eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
 import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
 import { boot } from '@rookery/platform';
 import { migrations } from './database';
-import { packageSettings } from './package.config';
 
 void boot({
   name: 'package',
-  settings: [databaseSettingsFor('package'), messagingSettings, packageSettings],
+  settings: [databaseSettingsFor('package'), messagingSettings, applicationSettings],
   module: async () => (await import('./package.module')).PackageModule,
   http: apiV4Server,
   worker: eventWorker,

@@ -2,6 +2,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { ApiV4Module } from '@rookery/api-v4';
 import { DirectoryModule } from '@rookery/directory';
+import { InstanceModule } from '@rookery/instance';
 import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
@@ -26,6 +27,7 @@ export class PackageModule {
         }),
         MessagingModule.forRoot({ service }),
         DirectoryModule.forRoot({ service }),
+        InstanceModule.forRoot({ service }),
         ApiV4Module.forRoot({ service }),
         ProtectionRulesModule,
       ],

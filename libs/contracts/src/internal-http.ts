@@ -12,10 +12,13 @@ export const INTERNAL_PATHS = {
   resolveSudo: '/internal/users/resolve-sudo',
   repositoryFacts: '/internal/repositories/facts',
   accountMails: '/internal/account-mails',
+  instance: '/internal/instance',
 } as const;
 
 /** Services that keep a copy of the directory. */
 const COPIES = ['collaboration', 'import', 'package', 'admin'] as const;
+/** Services that keep a copy of what administrators set. */
+const INSTANCE_COPIES = ['identity', 'collaboration', 'package'] as const;
 
 /** Who may ask what; everybody else is refused, whatever keys they have. Source: ADR 0170. */
 export const INTERNAL_CALLERS = {
@@ -25,6 +28,7 @@ export const INTERNAL_CALLERS = {
   decide: COPIES,
   accountMails: ['collaboration'],
   repositoryFacts: ['identity'],
+  instance: INSTANCE_COPIES,
 } as const satisfies Record<keyof typeof INTERNAL_PATHS, readonly ('gateway' | ServiceName)[]>;
 
 /** POST resolveToken. `digest` is the hex SHA-256 of the presented token; null asks for the anonymous head only. */
@@ -145,4 +149,28 @@ export interface RepositoryFacts {
 /** Projects that collaboration does not know are left out. */
 export interface RepositoryFactsAnswer {
   readonly projects: readonly RepositoryFacts[];
+}
+
+/**
+ * What says for whom a feature is on. Source: reference packages-and-admin 10.1.
+ * Units: percentages from 0 to 100. Shape: actors as `Project:7`.
+ */
+export interface FeatureGates {
+  readonly boolean: boolean;
+  readonly percentage_of_time: number;
+  readonly percentage_of_actors: number;
+  readonly actors: readonly string[];
+  readonly groups: readonly string[];
+}
+
+/**
+ * GET instance?after=&wait_ms=, of admin: what administrators set for the whole instance, always all of it. The answer
+ * waits while the version is `after`. Source: ADR 0180.
+ */
+export interface InstanceAnswer {
+  readonly version: number;
+  /** Of the features that somebody set, by name. */
+  readonly features: Readonly<Record<string, FeatureGates>>;
+  /** Of the settings that somebody changed, by name: as the API takes them. */
+  readonly settings: Readonly<Record<string, unknown>>;
 }

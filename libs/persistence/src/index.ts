@@ -16,6 +16,8 @@ export { asProperties } from './row-of';
 export type { RowOf } from './row-of';
 export { SnakeNaming } from './naming';
 export { dropInternalIds, nextInternalId, raiseInternalId } from './internal-ids';
+export { HeadWatch } from './head-watch';
+export type { Head } from './head-watch';
 export { Inbox } from './inbox';
 export { collection, Collection } from './collection';
 export type { By, CollectionDefinition, CollectionOptions, ListRequest, RowKey } from './collection';

@@ -8,6 +8,7 @@ export { platformSettings } from './platform.settings';
 export { createLogger, LOGGER, nestLogger } from './logger';
 export type { Logger, LogLevel } from './logger';
 export { redactText, redactValue } from './redact';
+export { Follower } from './follower';
 export { Metrics } from './metrics';
 export { Links } from './links';
 export { Readiness } from './readiness';

@@ -20,6 +20,7 @@ describe('platform settings', () => {
       identityUrl: 'http://identity:8080',
       directoryWaitMs: 150,
       directoryDecideMs: 300,
+      adminUrl: 'http://admin:8080',
       shutdownDelayMs: 5000,
       shutdownGraceMs: 30_000,
       otlpEndpoint: null,

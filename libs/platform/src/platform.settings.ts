@@ -56,6 +56,11 @@ export const platformSettings = defineSettings('platform', {
     about:
       'How long a service waits for a decision of identity, connection included, that its own copy of the directory cannot make yet; then it answers 503.',
   }),
+  adminUrl: setting.url('ADMIN_URL', {
+    default: 'http://admin:8080',
+    protocols: ['http', 'https'],
+    about: 'Where the admin service is reached from inside.',
+  }),
   shutdownDelayMs: setting.int('SHUTDOWN_DELAY_MS', {
     default: 5000,
     min: 0,

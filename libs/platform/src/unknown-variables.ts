@@ -18,7 +18,7 @@ const OUR_PREFIXES: readonly string[] = [
   'NOTES_',
 ];
 
-/** `ROOKERY_` variables that one process or the estate reads and every process sees. */
+/** Variables with a policed prefix that one process or the estate reads and every process sees. */
 export const ESTATE_VARIABLES: readonly string[] = [
   'ROOKERY_DATA',
   'ROOKERY_ROOT_TOKEN',
@@ -28,6 +28,7 @@ export const ESTATE_VARIABLES: readonly string[] = [
   'ROOKERY_INTERNAL_KEYS',
   'ROOKERY_CONTEXT_KEYS',
   'ROOKERY_INSTANCE_ID',
+  'NOTES_PER_NOTEABLE_COUNT',
 ];
 
 /** Kubernetes and old Docker links put `<SERVICE>_PORT…` and `<SERVICE>_SERVICE_HOST` into every container. */

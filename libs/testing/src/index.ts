@@ -6,7 +6,7 @@ export { PrivateNats, startNats, testNats, testServer } from './servers';
 export { DirectorySeed, SEED_EPOCH, type SeededUser } from './directory-seed';
 export { startSeeded, type SeededService } from './seeded-service';
 export { internalAuthorization, testInternalKeys } from './internal-keys';
-export { startTestApp, type TestApp, type TestAppOptions } from './app';
+export { startTestApp, testSettings, type TestApp, type TestAppOptions } from './app';
 export { DATABASE_PATIENCE } from './patience';
 export { requestOf, type Method, type Params } from './agent';
 export {

@@ -1,4 +1,5 @@
 import type { ServiceName } from '@rookery/contracts';
+import { applicationSettings } from '@rookery/instance';
 import { jobSettings } from '@rookery/jobs';
 import { messagingSettings } from '@rookery/messaging';
 import { Database, databaseSettingsFor } from '@rookery/persistence';
@@ -25,12 +26,12 @@ interface SeededOptions extends Omit<TestAppOptions, 'databaseUrl'> {
   readonly migrations: readonly MigrationClass[];
 }
 
-/** Shape: `settings` are those of the service itself, without what every service with a database, events and jobs has. */
+/** Shape: `settings` are those of the service itself, without what every service with a database, events and jobs has, or that is in force everywhere. */
 export async function startSeeded({ migrations, settings = [], ...options }: SeededOptions): Promise<SeededService> {
   const { url, drop } = await testDatabase(options.service, migrations);
   const own: TestAppOptions = {
     ...options,
-    settings: [databaseSettingsFor(options.service), messagingSettings, jobSettings, ...settings],
+    settings: [databaseSettingsFor(options.service), messagingSettings, jobSettings, applicationSettings, ...settings],
     databaseUrl: url,
   };
   const app = await startTestApp(own);

@@ -1,3 +1,4 @@
+import { applicationSettings } from '@rookery/instance';
 import { eventWorker, messagingSettings } from '@rookery/messaging';
 import { databaseSettingsFor } from '@rookery/persistence';
 import { background } from '@rookery/testing';
@@ -7,9 +8,9 @@ import { AdminModule } from '../../src/admin.module';
 background({
   service: 'admin',
   module: AdminModule,
-  settings: [databaseSettingsFor('admin'), messagingSettings],
+  settings: [databaseSettingsFor('admin'), messagingSettings, applicationSettings],
   migrations,
   worker: eventWorker,
-  everywhere: ['libs/directory/src/applier-loop.ts', 'libs/directory/src/identity-client.ts'],
+  everywhere: ['libs/directory/src/identity-client.ts', 'libs/platform/src/follower.ts'],
   inWorkers: ['libs/messaging/src/broker.ts'],
 });

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Instance } from '@rookery/instance';
 import type { SignedInViewer } from '@rookery/kernel';
 import { TooManyRequests } from '@rookery/kernel';
 import { prepared } from '@rookery/persistence';
@@ -32,17 +33,25 @@ const wait = prepared(
  */
 @Injectable()
 export class NoteLimit {
-  constructor(@Inject(notesSettings.token) private readonly settings: NotesSettings) {}
+  constructor(
+    @Inject(notesSettings.token) private readonly settings: NotesSettings,
+    private readonly instance: Instance,
+  ) {}
+
+  /** Notes a minute; 0 is no limit. */
+  get perMinute(): number {
+    return this.instance.setting('notes_create_limit');
+  }
 
   holdsFor(viewer: SignedInViewer): boolean {
-    const { rateLimits, createsPerMinute, unlimitedUsernames } = this.settings;
-    return rateLimits && createsPerMinute > 0 && !unlimitedUsernames.includes(viewer.username);
+    const isUnlimited = this.instance.setting('notes_create_limit_allowlist').includes(viewer.username);
+    return this.settings.rateLimits && this.perMinute > 0 && !isUnlimited;
   }
 
   /** For what is no note of its own: the system notes of one change, or a text that names people. Errors: TooManyRequests. */
   async count(tx: Tx, viewer: SignedInViewer): Promise<void> {
     if (!this.holdsFor(viewer)) return;
-    const counted = await tx.prepared(count, [viewer.userId, this.settings.createsPerMinute]);
+    const counted = await tx.prepared(count, [viewer.userId, this.perMinute]);
     if (counted.length > 0) return;
     const [left] = await tx.prepared<{ seconds: number }>(wait, [viewer.userId]);
     throw new TooManyRequests(Math.max(1, left?.seconds ?? 1));

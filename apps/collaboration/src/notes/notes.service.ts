@@ -75,10 +75,12 @@ export class NotesService {
     const body = newBody(wish.body);
     const createdAt = notePolicy.mayBackdate(viewer, on.parent) ? wish.createdAt : null;
     const isCounted = this.limit.holdsFor(viewer);
-    const { commentsPerNoteable, createsPerMinute } = this.settings;
-    const values = [...readerValues(viewer, on), body, o.thread ?? wish.internal, createdAt, commentsPerNoteable];
+    const most = this.settings.commentsPerNoteable;
+    const values = [...readerValues(viewer, on), body, o.thread ?? wish.internal, createdAt, most];
     const statements = this.queries.statementsOf(on);
-    const write = isCounted ? statements.of(`${as}_counted`, [...values, createsPerMinute]) : statements.of(as, values);
+    const write = isCounted
+      ? statements.of(`${as}_counted`, [...values, this.limit.perMinute])
+      : statements.of(as, values);
     const [note] = await tx.run<CreatedRow>(write);
     if (!note) return o.refuse ? o.refuse() : this.refuse(tx, viewer, on);
     tx.emit(

@@ -1,3 +1,4 @@
+import { Instance } from '@rookery/instance';
 import type { SeededService } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
 
@@ -123,4 +124,25 @@ test('what the system says of one change counts as one note of whoever made it',
     .put(issue)
     .send({ description: boxes(' ') })
     .expect(200);
+});
+
+test('an administrator changes the limit, and whom it holds for, while everything runs', async () => {
+  const [limited, free] = [await somebody(), await somebody('free-bird')];
+  const issues = path.replace(/\/\d+\/notes$/, '');
+  const author = service.app.as(service.seed.viewer(limited.user));
+  const { body: issue }: { body: { iid: number } } = await author.post(issues).send({ title: 'x' }).expect(201);
+  const notes = `${issues}/${issue.iid}/notes`;
+  const say = (settings: Record<string, unknown>) =>
+    service.app.get(Instance).take({ version: 1, features: {}, settings });
+  try {
+    say({ notes_create_limit: 1, notes_create_limit_allowlist: ['free-bird'] });
+    for (const status of [201, 429]) await limited.write(notes).expect(status);
+    for (const status of [201, 201]) await free.write(notes).expect(status);
+    say({ notes_create_limit: 2 });
+    for (const status of [201, 429]) await limited.write(notes).expect(status);
+    say({ notes_create_limit: 0 });
+    await limited.write(notes).expect(201);
+  } finally {
+    say({});
+  }
 });

@@ -13,7 +13,11 @@ background({
   settings: [databaseSettingsFor('collaboration'), messagingSettings, jobSettings, ...collaborationSettings],
   migrations,
   worker: collaborationWorker,
-  everywhere: ['libs/directory/src/applier-loop.ts', 'libs/directory/src/identity-client.ts'],
+  everywhere: [
+    'libs/directory/src/identity-client.ts',
+    'libs/instance/src/admin-client.ts',
+    'libs/platform/src/follower.ts',
+  ],
   inWorkers: [
     'graphile-worker',
     'libs/jobs/src/job-watch.ts',

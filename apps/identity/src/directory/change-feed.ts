@@ -1,9 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database } from '@rookery/persistence';
-import type { Prepared } from '@rookery/persistence';
+import { Database, HeadWatch } from '@rookery/persistence';
+import type { Head, Prepared } from '@rookery/persistence';
 import { CHANGES, DECIDE } from './change-feed.queries';
-import { HeadWatch } from './head-watch';
-import type { Head } from './head-watch';
 
 /** What a reader of the log asks. Units: `waitMs` how long to wait for something new; `limit` entries. */
 export interface ChangesRequest {

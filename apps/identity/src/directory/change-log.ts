@@ -1,10 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DirectoryKind, DomainEvent } from '@rookery/contracts';
-import { prepared } from '@rookery/persistence';
-import type { Tx } from '@rookery/persistence';
+import { HeadWatch, prepared } from '@rookery/persistence';
+import type { Head, Tx } from '@rookery/persistence';
 import { LOGGED_KINDS, WRITE_CHANGES } from './change-states';
-import { HeadWatch } from './head-watch';
-import type { Head } from './head-watch';
 import { BELONGINGS, SUBTREE } from './subtree.queries';
 
 type LoggedKind = DirectoryKind | 'token';

@@ -2,14 +2,17 @@ import { Module } from '@nestjs/common';
 import { SCOPE_RESOLVER, WRITE_HEADERS } from '@rookery/api-v4';
 import type { WriteHeaders } from '@rookery/api-v4';
 import { DIRECTORY_VERSION_HEADER } from '@rookery/contracts';
+import { Database, HeadWatch, prepared } from '@rookery/persistence';
+import { ShutdownOrder } from '@rookery/platform';
 import { ChangeFeed } from './change-feed';
 import { ChangeLog } from './change-log';
 import { CompactionJob } from './compaction.job';
 import { DirectoryController } from './directory.controller';
-import { HeadWatch } from './head-watch';
 import { NewEpochCommand } from './new-epoch.command';
 import { IdentityScopeResolver } from './scope/identity-scope-resolver';
 import { NamedNamespaces } from './scope/named-namespaces';
+
+const HEAD = prepared('directory_head_now', 'select version, epoch from directory_head');
 
 /**
  * Tells the gateway, on the answer to each write, which version of the directory it must see from now on: the newest
@@ -24,7 +27,11 @@ export function versionHeaders(watch: HeadWatch): WriteHeaders {
 @Module({
   controllers: [DirectoryController],
   providers: [
-    HeadWatch,
+    {
+      provide: HeadWatch,
+      inject: [Database, ShutdownOrder],
+      useFactory: (database: Database, shutdown: ShutdownOrder) => new HeadWatch(database, shutdown, HEAD),
+    },
     ChangeLog,
     ChangeFeed,
     CompactionJob,

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Work } from '@rookery/persistence';
+import { HeadWatch, Work } from '@rookery/persistence';
+import type { Head } from '@rookery/persistence';
 import type { Command } from '@rookery/platform';
 import { REWRITE_LOG } from './change-states';
-import { HeadWatch } from './head-watch';
-import type { Head } from './head-watch';
 
 /**
  * Begins another history: after a restore of identity's database, versions that were given away may be given again to

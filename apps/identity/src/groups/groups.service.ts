@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { Instance } from '@rookery/instance';
 import type { SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS, Forbidden, Invalid, NotFound, problemsByField, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { violates, Work } from '@rookery/persistence';
-import type { SettingsOf } from '@rookery/platform';
 import { AvatarsService } from '../avatars/avatars.service';
-import { identitySettings } from '../identity.config';
 import { inspected, TAKEN } from '../namespaces/paths/path-rules';
 import { NamespacesService } from '../namespaces/namespaces.service';
 import { MembershipsService } from '../members/memberships.service';
@@ -31,7 +30,7 @@ export class GroupsService {
     private readonly namespaces: NamespacesService,
     private readonly memberships: MembershipsService,
     private readonly avatars: AvatarsService,
-    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+    private readonly instance: Instance,
   ) {}
 
   /** Shape: `parent` is the scope of `parent_id`, null at the top level. Errors: Forbidden; Refused with the whole text of the API. */
@@ -105,7 +104,7 @@ export class GroupsService {
   }
 
   private defaultVisibility(parent: Parent | null) {
-    const wanted = this.settings.groupVisibility;
+    const wanted = this.instance.setting('default_group_visibility');
     const rank = ['private', 'internal', 'public'];
     return parent && rank.indexOf(parent.visibility) < rank.indexOf(wanted) ? parent.visibility : wanted;
   }

@@ -1,9 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { Instance } from '@rookery/instance';
 import type { Visibility } from '@rookery/kernel';
 import type { RowOf, Tx } from '@rookery/persistence';
-import type { SettingsOf } from '@rookery/platform';
 import { ChangeLog } from '../directory/change-log';
-import { identitySettings } from '../identity.config';
 import { Namespace } from './namespace.entity';
 import { SiblingPathsService } from './paths/sibling-paths.service';
 
@@ -23,7 +22,7 @@ export class NamespacesService {
   constructor(
     private readonly log: ChangeLog,
     private readonly paths: SiblingPathsService,
-    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+    private readonly instance: Instance,
   ) {}
 
   /** An id for what is about to be made. */
@@ -44,7 +43,7 @@ export class NamespacesService {
       traversalIds: [...(parent?.traversal_ids ?? []), id],
       fullName: parent ? `${parent.full_name} / ${name}` : name,
       fullPath,
-      plan: parent?.plan ?? this.settings.defaultPlan,
+      plan: parent?.plan ?? this.instance.setting('default_plan'),
     });
     if (!(await this.paths.take(tx, parent?.id ?? null, path, { namespaceId: id }))) return false;
     await this.paths.endRedirect(tx, fullPath);

@@ -1,8 +1,7 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { Instance } from '@rookery/instance';
 import { Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import type { SettingsOf } from '@rookery/platform';
-import { identitySettings } from '../identity.config';
 import { NamespacesService } from '../namespaces/namespaces.service';
 import { ProjectsService } from '../projects/projects.service';
 import { TreeRemovalService } from './tree-removal.service';
@@ -35,14 +34,14 @@ export class DeletionMarksService {
     groups: NamespacesService,
     projects: ProjectsService,
     private readonly trees: TreeRemovalService,
-    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+    private readonly instance: Instance,
   ) {
     this.rows = { group: groups, project: projects };
   }
 
   /** Errors: Refused for a second call without the flag, the flag without a mark, or a wrong path. */
   async request(tx: Tx, kind: Kind, thing: Marked, asked: RemovalRequest, actorId: number | null): Promise<void> {
-    if (this.settings.deletionDelayDays === 0) return this.trees.remove(tx, kind, thing.id, actorId);
+    if (this.instance.setting('deletion_adjourned_period') === 0) return this.trees.remove(tx, kind, thing.id, actorId);
     const isMarked = thing.marked_for_deletion_on !== null;
     if (!asked.permanently_remove) {
       if (isMarked) throw new Refused(`${NOUNS[kind]} has been already marked for deletion`, { verbatim: true });
@@ -69,7 +68,7 @@ export class DeletionMarksService {
     const rows = await tx.query<{ id: number }>(
       `select id from ${TABLES[kind]} where marked_for_deletion_on <= (now() at time zone 'UTC')::date - $1::int
        order by id limit 100 for update skip locked`,
-      [this.settings.deletionDelayDays],
+      [this.instance.setting('deletion_adjourned_period')],
     );
     return rows.map((row) => row.id);
   }

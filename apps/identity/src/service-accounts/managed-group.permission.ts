@@ -1,8 +1,7 @@
 import type { GroupScope } from '@rookery/api-v4';
 import { ability } from '@rookery/api-v4';
+import { Instance } from '@rookery/instance';
 import { ACCESS_LEVELS, Refused } from '@rookery/kernel';
-import type { SettingsOf } from '@rookery/platform';
-import { identitySettings } from '../identity.config';
 
 /**
  * The permission of every route below a group: administrators, and owners where the instance leaves it to them.
@@ -12,8 +11,9 @@ export const managesServiceAccounts = <P extends object>() =>
   ability<P, GroupScope>(
     'service_account.manage',
     ({ viewer, within }, services) => {
-      const settings = services.get<SettingsOf<typeof identitySettings>>(identitySettings.token);
-      return viewer.isAdmin || (settings.ownersManageServiceAccounts && within.level >= ACCESS_LEVELS.owner);
+      if (viewer.isAdmin) return true;
+      const isForOwners = services.get(Instance).setting('allow_top_level_group_owners_to_create_service_accounts');
+      return isForOwners && within.level >= ACCESS_LEVELS.owner;
     },
     { signedIn: true },
   );

@@ -1,10 +1,17 @@
+import { Instance } from '@rookery/instance';
+import type { ApplicationSettings } from '@rookery/instance';
 import { Refused } from '@rookery/kernel';
 import { TokenTerms } from './token-terms';
 
 const clock = { now: () => new Date('2026-11-21T15:00:00Z') };
-const terms = (over: object = {}) => {
-  const settings = { tokenMaxLifetimeDays: 365, tokenExpiryRequired: true, tokenPrefix: 'glpat-', ...over };
-  return new TokenTerms(clock as never, settings as never);
+const terms = (over: Partial<ApplicationSettings> = {}) => {
+  const settings = {
+    max_personal_access_token_lifetime: 365,
+    require_personal_access_token_expiry: true,
+    personal_access_token_prefix: 'glpat-',
+    ...over,
+  };
+  return new TokenTerms(clock as never, new Instance(settings as ApplicationSettings));
 };
 
 describe('the terms of a new token', () => {
@@ -15,7 +22,7 @@ describe('the terms of a new token', () => {
   });
 
   it('give it no end where the instance insists on none, and the end that is asked for', () => {
-    const lenient = terms({ tokenExpiryRequired: false });
+    const lenient = terms({ require_personal_access_token_expiry: false });
     expect(lenient.expiryOfNew(undefined)).toBeNull();
     expect(lenient.expiryOfNew('2026-12-24')).toBe('2026-12-24');
     expect(lenient.expiryOfSuccessor(undefined)).toBe('2026-11-28');
@@ -27,7 +34,7 @@ describe('the terms of a new token', () => {
       expect(() => terms()[name]('2026-11-20')).toThrow(new Refused('Expiration date cannot be in the past'));
       expect(() => terms()[name]('2027-11-22')).toThrow(new Refused('Expiration date must be before 2027-11-22'));
     }
-    expect(terms({ tokenMaxLifetimeDays: 400 }).expiryOfNew('2027-12-26')).toBe('2027-12-26');
+    expect(terms({ max_personal_access_token_lifetime: 400 }).expiryOfNew('2027-12-26')).toBe('2027-12-26');
   });
 
   it('count the notices that are behind it', () => {
@@ -36,6 +43,6 @@ describe('the terms of a new token', () => {
   });
 
   it('begin its secret as the instance says', () => {
-    expect(terms({ tokenPrefix: 'rook-' }).secret()).toMatch(/^rook-[\w-]{20}$/);
+    expect(terms({ personal_access_token_prefix: 'rook-' }).secret()).toMatch(/^rook-[\w-]{20}$/);
   });
 });

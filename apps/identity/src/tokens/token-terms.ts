@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Instance } from '@rookery/instance';
 import type { Clock } from '@rookery/kernel';
 import { CLOCK, scopesOf } from '@rookery/kernel';
-import type { SettingsOf } from '@rookery/platform';
-import { identitySettings } from '../identity.config';
 import { noticesPassed, dayAfter, daysBetween, expiryDay, ROTATED_LIFETIME_DAYS } from './token-lifetime';
 import { createHash, randomBytes } from 'node:crypto';
 
@@ -32,7 +31,7 @@ export function digestOf(secret: string): Buffer {
 export class TokenTerms {
   constructor(
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+    private readonly instance: Instance,
   ) {}
 
   /**
@@ -40,8 +39,8 @@ export class TokenTerms {
    * Errors: Refused.
    */
   expiryOfNew(requested: string | undefined): string | null {
-    if (requested === undefined && !this.settings.tokenExpiryRequired) return null;
-    return this.expiry(requested, this.settings.tokenMaxLifetimeDays);
+    if (requested === undefined && !this.instance.setting('require_personal_access_token_expiry')) return null;
+    return this.expiry(requested, this.instance.setting('max_personal_access_token_lifetime'));
   }
 
   /** The day on which a token ends that takes the place of another. Errors: Refused. */
@@ -60,10 +59,14 @@ export class TokenTerms {
   }
 
   secret(): string {
-    return newSecret(this.settings.tokenPrefix);
+    return newSecret(this.instance.setting('personal_access_token_prefix'));
   }
 
   private expiry(requested: string | undefined, defaultDays: number): string {
-    return expiryDay(requested, { now: this.clock.now(), maxDays: this.settings.tokenMaxLifetimeDays, defaultDays });
+    return expiryDay(requested, {
+      now: this.clock.now(),
+      maxDays: this.instance.setting('max_personal_access_token_lifetime'),
+      defaultDays,
+    });
   }
 }

@@ -1,3 +1,4 @@
+import { applicationSettings } from '@rookery/instance';
 import { jobSettings, withJobs } from '@rookery/jobs';
 import { eventWorker, messagingSettings } from '@rookery/messaging';
 import { databaseSettingsFor } from '@rookery/persistence';
@@ -10,8 +11,16 @@ import { IdentityModule } from '../../src/identity.module';
 background({
   service: 'identity',
   module: IdentityModule,
-  settings: [databaseSettingsFor('identity'), messagingSettings, jobSettings, identitySettings, bootstrapSettings],
+  settings: [
+    databaseSettingsFor('identity'),
+    messagingSettings,
+    jobSettings,
+    applicationSettings,
+    identitySettings,
+    bootstrapSettings,
+  ],
   migrations,
   worker: withJobs(eventWorker),
+  everywhere: ['libs/instance/src/admin-client.ts', 'libs/platform/src/follower.ts'],
   inWorkers: ['graphile-worker', 'libs/jobs/src/job-watch.ts', 'libs/messaging/src/broker.ts'],
 });

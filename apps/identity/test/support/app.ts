@@ -1,4 +1,5 @@
 import type { SignedInViewer } from '@rookery/kernel';
+import { applicationSettings } from '@rookery/instance';
 import { jobSettings } from '@rookery/jobs';
 import { messagingSettings } from '@rookery/messaging';
 import { Database, databaseSettingsFor } from '@rookery/persistence';
@@ -41,7 +42,14 @@ export async function startIdentity(
   const app = await startTestApp({
     service: 'identity',
     module: IdentityModule,
-    settings: [databaseSettingsFor('identity'), messagingSettings, jobSettings, identitySettings, bootstrapSettings],
+    settings: [
+      databaseSettingsFor('identity'),
+      messagingSettings,
+      jobSettings,
+      applicationSettings,
+      identitySettings,
+      bootstrapSettings,
+    ],
     databaseUrl: database.url,
     env: { ROOKERY_ROOT_TOKEN: ROOT_TOKEN, ...env },
     replace,

@@ -1,4 +1,5 @@
 import type { DomainEvent } from '@rookery/contracts';
+import { applicationSettings } from '@rookery/instance';
 import { jobSettings, withJobs } from '@rookery/jobs';
 import { eventWorker, JetStreamStrategy, messagingSettings } from '@rookery/messaging';
 import { Database, databaseSettingsFor } from '@rookery/persistence';
@@ -28,6 +29,7 @@ export async function startWorker(o: { readonly databaseUrl: string; readonly na
       databaseSettingsFor('identity'),
       messagingSettings,
       jobSettings,
+      applicationSettings,
       identitySettings,
       bootstrapSettings,
     ],

@@ -1,13 +1,12 @@
 import { choice, int, nullable, presenter, text } from '@rookery/api-v4';
-import { packageSettings } from '../package.config';
+import { Instance } from '@rookery/instance';
 import { PROTECTED_PACKAGE_TYPES } from './package-name-pattern';
 import type { ProtectionRule } from './protection-rule.entity';
 import { DELETE_LEVELS, PUSH_LEVELS } from './protection-rule.entity';
-import type { SettingsOf } from '@rookery/platform';
 
 /** Source: requirements 3 §2 Package protection rule. The delete level is shown only while it takes part. */
 export const protectionRulePresenter = presenter<ProtectionRule>('PackageProtectionRule')
-  .load((_rules, ctx) => ({ settings: ctx.get<SettingsOf<typeof packageSettings>>(packageSettings.token) }))
+  .load((_rules, ctx) => ({ instance: ctx.get(Instance), viewer: ctx.viewer }))
   .fields({
     id: [int, (rule) => rule.id],
     project_id: [int, (rule) => rule.projectId],
@@ -15,7 +14,10 @@ export const protectionRulePresenter = presenter<ProtectionRule>('PackageProtect
     package_type: [choice(...PROTECTED_PACKAGE_TYPES), (rule) => rule.packageType],
     minimum_access_level_for_delete: [
       nullable(choice(...DELETE_LEVELS)),
-      (rule, { settings }) => (settings.protectedPackagesDelete ? rule.deleteLevel : null),
+      (rule, { instance, viewer }) =>
+        instance.isOn('packages_protected_packages_delete', { viewer, projectId: rule.projectId })
+          ? rule.deleteLevel
+          : null,
     ],
     minimum_access_level_for_push: [nullable(choice(...PUSH_LEVELS)), (rule) => rule.pushLevel],
   });

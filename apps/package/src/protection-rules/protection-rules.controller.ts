@@ -3,12 +3,11 @@ import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
 import { all, atLeast, by, created, Endpoint, none, one, project } from '@rookery/api-v4';
 import type { EventDefinition } from '@rookery/contracts';
 import { protectionRuleCreated, protectionRuleDeleted, protectionRuleUpdated } from '@rookery/contracts';
+import { Instance } from '@rookery/instance';
 import type { Clock } from '@rookery/kernel';
 import { CLOCK, Unprocessable } from '@rookery/kernel';
 import type { Collection } from '@rookery/persistence';
 import { collection, Work } from '@rookery/persistence';
-import type { SettingsOf } from '@rookery/platform';
-import { packageSettings } from '../package.config';
 import type { ProtectionRuleInput } from './protection-rule.entity';
 import { ProtectionRule } from './protection-rule.entity';
 import { protectionRulePresenter } from './protection-rule.presenter';
@@ -43,7 +42,7 @@ export class ProtectionRulesController {
   constructor(
     work: Work,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(packageSettings.token) private readonly settings: SettingsOf<typeof packageSettings>,
+    private readonly instance: Instance,
   ) {
     this.rules = protectionRules.on(work);
   }
@@ -69,7 +68,7 @@ export class ProtectionRulesController {
     fails: [422],
   })
   create(call: Call<CreateProtectionRule, ProjectScope>): Promise<ProtectionRule> {
-    const rule = ProtectionRule.write(call.within.id, this.input(call.params), this.clock.now());
+    const rule = ProtectionRule.write(call.within.id, this.input(call), this.clock.now());
     return this.rules.create(rule, by(call));
   }
 
@@ -83,7 +82,7 @@ export class ProtectionRulesController {
     fails: [404, 422],
   })
   update(call: Call<UpdateProtectionRule, ProjectScope>): Promise<ProtectionRule> {
-    const change = (rule: ProtectionRule) => rule.change(this.input(call.params), this.clock.now());
+    const change = (rule: ProtectionRule) => rule.change(this.input(call), this.clock.now());
     return this.rules.change(call.params.package_protection_rule_id, change, by(call));
   }
 
@@ -101,8 +100,10 @@ export class ProtectionRulesController {
   }
 
   /** While the instance has it switched off, the level for deletion is ignored: not stored, not changed. */
-  private input({ minimum_access_level_for_delete: level, ...rest }: ProtectionRuleInput): ProtectionRuleInput {
-    return this.settings.protectedPackagesDelete && level !== undefined
+  private input(call: Call<ProtectionRuleInput, ProjectScope>): ProtectionRuleInput {
+    const { minimum_access_level_for_delete: level, ...rest } = call.params;
+    const asked = { viewer: call.viewer, projectId: call.within.id };
+    return level !== undefined && this.instance.isOn('packages_protected_packages_delete', asked)
       ? { ...rest, minimum_access_level_for_delete: level }
       : rest;
   }

@@ -1,4 +1,5 @@
-import type { DirectoryProject } from '@rookery/contracts';
+import type { DirectoryProject, FeatureGates } from '@rookery/contracts';
+import { Instance } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
 import { foreignId, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
 import type { DirectorySeed, SeededService, SeededUser, TestApp } from '@rookery/testing';
@@ -257,26 +258,45 @@ describe('GET …/packages/protection/rules', () => {
 });
 
 describe('with the delete level switched on', () => {
+  const switchOn = (gates: Partial<FeatureGates>) => {
+    const closed = { boolean: false, percentage_of_time: 0, percentage_of_actors: 0, actors: [], groups: [] };
+    const features = { packages_protected_packages_delete: { ...closed, ...gates } };
+    app.get(Instance).take({ version: 1, features, settings: {} });
+  };
+  const switchOff = () => app.get(Instance).take({ version: 1, features: {}, settings: {} });
+  afterEach(switchOff);
+
+  const ownersRule = (of = project) => aRule({ minimum_access_level_for_delete: 'owner' }, of);
+
   it('stores and shows it; switched off again, it keeps it and shows null', async () => {
-    const switchedOn = await service.again({ PACKAGES_PROTECTED_PACKAGES_DELETE: 'on' });
-    try {
-      const { body: rule }: { body: Rule } = await switchedOn
-        .as(me())
-        .post(rulesOf(project))
-        .send({ package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_delete: 'owner' })
-        .expect(201);
-      expect(rule).toMatchObject({ minimum_access_level_for_delete: 'owner', minimum_access_level_for_push: null });
-      const path = `${rulesOf(project)}/${rule.id}`;
-      const { body: hidden }: { body: Rule } = await app
-        .as(me())
-        .patch(path)
-        .send({ minimum_access_level_for_delete: null, minimum_access_level_for_push: 'owner' })
-        .expect(200);
-      expect(hidden).toMatchObject({ minimum_access_level_for_delete: null, minimum_access_level_for_push: 'owner' });
-      const { body: all }: { body: Rule[] } = await switchedOn.as(me()).get(rulesOf(project)).expect(200);
-      expect(all.find(({ id }) => id === rule.id)).toMatchObject({ minimum_access_level_for_delete: 'owner' });
-    } finally {
-      await switchedOn.close();
-    }
+    switchOn({ boolean: true });
+    const { body: rule }: { body: Rule } = await app
+      .as(me())
+      .post(rulesOf(project))
+      .send({ package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_delete: 'owner' })
+      .expect(201);
+    expect(rule).toMatchObject({ minimum_access_level_for_delete: 'owner', minimum_access_level_for_push: null });
+    switchOff();
+    const { body: hidden }: { body: Rule } = await app
+      .as(me())
+      .patch(`${rulesOf(project)}/${rule.id}`)
+      .send({ minimum_access_level_for_delete: null, minimum_access_level_for_push: 'owner' })
+      .expect(200);
+    expect(hidden).toMatchObject({ minimum_access_level_for_delete: null, minimum_access_level_for_push: 'owner' });
+    switchOn({ boolean: true });
+    const { body: all }: { body: Rule[] } = await app.as(me()).get(rulesOf(project)).expect(200);
+    expect(all.find(({ id }) => id === rule.id)).toMatchObject({ minimum_access_level_for_delete: 'owner' });
+  });
+
+  it('is so for the projects and the people that it is switched on for', async () => {
+    const other = await seed.project();
+    await seed.member(maintainer, other, 'maintainer');
+    switchOn({ actors: [`Project:${other.id}`] });
+    const [here, there] = [await ownersRule(), await ownersRule(other)];
+    expect([here, there].map((rule) => rule['minimum_access_level_for_delete'])).toEqual([null, 'owner']);
+    switchOn({ actors: [`User:${maintainer.id}`] });
+    expect(await ownersRule()).toMatchObject({ minimum_access_level_for_delete: 'owner' });
+    switchOn({ actors: [`User:${maintainer.id + 1}`] });
+    expect(await ownersRule()).toMatchObject({ minimum_access_level_for_delete: null });
   });
 });

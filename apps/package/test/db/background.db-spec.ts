@@ -1,16 +1,20 @@
+import { applicationSettings } from '@rookery/instance';
 import { eventWorker, messagingSettings } from '@rookery/messaging';
 import { databaseSettingsFor } from '@rookery/persistence';
 import { background } from '@rookery/testing';
-import { packageSettings } from '../../src/package.config';
 import { migrations } from '../../src/database';
 import { PackageModule } from '../../src/package.module';
 
 background({
   service: 'package',
   module: PackageModule,
-  settings: [databaseSettingsFor('package'), messagingSettings, packageSettings],
+  settings: [databaseSettingsFor('package'), messagingSettings, applicationSettings],
   migrations,
   worker: eventWorker,
-  everywhere: ['libs/directory/src/applier-loop.ts', 'libs/directory/src/identity-client.ts'],
+  everywhere: [
+    'libs/directory/src/identity-client.ts',
+    'libs/instance/src/admin-client.ts',
+    'libs/platform/src/follower.ts',
+  ],
   inWorkers: ['libs/messaging/src/broker.ts'],
 });

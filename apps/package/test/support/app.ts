@@ -1,9 +1,8 @@
 import { startSeeded } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import { migrations } from '../../src/database';
-import { packageSettings } from '../../src/package.config';
 import { PackageModule } from '../../src/package.module';
 
 export function startPackage(): Promise<SeededService> {
-  return startSeeded({ service: 'package', module: PackageModule, settings: [packageSettings], migrations });
+  return startSeeded({ service: 'package', module: PackageModule, migrations });
 }

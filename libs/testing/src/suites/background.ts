@@ -60,8 +60,8 @@ async function startersIn(
   wanted: readonly string[],
 ): Promise<string[]> {
   const database = await testDatabase(o.service, o.migrations);
-  // Neither identity nor the bus is there: those who follow them try, rest, and try again.
-  const env = { NATS_URL: 'nats://127.0.0.1:1', IDENTITY_URL: 'http://127.0.0.1:1' };
+  // Neither identity nor admin nor the bus is there: those who follow them try, rest, and try again.
+  const env = { NATS_URL: 'nats://127.0.0.1:1', IDENTITY_URL: 'http://127.0.0.1:1', ADMIN_URL: 'http://127.0.0.1:1' };
   const values = testSettings({ service: o.service, settings: o.settings, databaseUrl: database.url, env });
   const logger = createLogger({ service: o.service, level: 'silent' });
   values.set(LOGGER, logger).set(IS_SERVING, role !== 'command');

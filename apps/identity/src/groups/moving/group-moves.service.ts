@@ -1,16 +1,15 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { groupMoved } from '@rookery/contracts';
+import { Instance } from '@rookery/instance';
 import type { SignedInViewer, Visibility } from '@rookery/kernel';
 import { NotFound, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
-import type { SettingsOf } from '@rookery/platform';
 import { ChangeLog } from '../../directory/change-log';
 import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../../namespaces/group.policy';
 import type { KnownGroup } from '../group-input';
 import { takenFields } from '../groups.service';
 import type { NamespaceRecord } from '../../namespaces/namespace.entity';
-import { identitySettings } from '../../identity.config';
 import { NamespaceTreesService } from '../../namespaces/paths/namespace-trees.service';
 import { invalid, OCCUPIED, placeBelow, refusalOfMove } from './group-move-rules';
 import { MovedTreesService } from './moved-trees.service';
@@ -26,7 +25,7 @@ export class GroupMovesService {
     private readonly log: ChangeLog,
     private readonly trees: NamespaceTreesService,
     private readonly moved: MovedTreesService,
-    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+    private readonly instance: Instance,
   ) {}
 
   /**
@@ -57,7 +56,7 @@ export class GroupMovesService {
     if (refusal !== null) throw failed(refusal);
 
     if (!(await this.trees.move(tx, group, placeBelow(group, parent)))) throw failed(OCCUPIED);
-    await this.trees.setPlan(tx, groupId, parent?.plan ?? this.settings.defaultPlan);
+    await this.trees.setPlan(tx, groupId, parent?.plan ?? this.instance.setting('default_plan'));
     if (parent) {
       await this.moved.lower(tx, tree, parent.visibility);
       await this.trees.dropRootSettings(tx, groupId);

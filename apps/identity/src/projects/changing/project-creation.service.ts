@@ -1,10 +1,9 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { Instance } from '@rookery/instance';
 import type { SignedInViewer, Visibility } from '@rookery/kernel';
 import { Invalid, NotFound, VISIBILITY_LEVELS } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
-import type { SettingsOf } from '@rookery/platform';
-import { identitySettings } from '../../identity.config';
 import { projectPathFrom } from '../../namespaces/paths/path-rules';
 import type { NewProject } from './project-input';
 import { mayPutProjectsIn, ProjectPlacesService } from './project-places.service';
@@ -23,7 +22,7 @@ export class ProjectCreationService {
     private readonly work: Work,
     private readonly places: ProjectPlacesService,
     private readonly projects: ProjectsService,
-    @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
+    private readonly instance: Instance,
   ) {}
 
   /** Errors: Invalid by field; NotFound for another organization. */
@@ -82,7 +81,7 @@ export class ProjectCreationService {
   }
 
   private defaultVisibility(home: Home): Visibility {
-    const wanted = this.settings.projectVisibility;
+    const wanted = this.instance.setting('default_project_visibility');
     return VISIBILITY_LEVELS[wanted] > VISIBILITY_LEVELS[home.visibility] ? home.visibility : wanted;
   }
 }

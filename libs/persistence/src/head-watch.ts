@@ -1,14 +1,13 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { Database, prepared } from '@rookery/persistence';
-import { ShutdownOrder } from '@rookery/platform';
+import type { ShutdownOrder } from '@rookery/platform';
+import type { Database } from './database';
+import type { Prepared } from './prepared';
 
-/** Where the log stands. */
+/** Where something that others copy stands: a version means something only within its epoch. */
 export interface Head {
   readonly version: number;
   readonly epoch: string;
 }
 
-const HEAD = prepared('directory_head_now', 'select version, epoch from directory_head');
 /** How often the head is looked at while somebody waits, for what other replicas commit. Units: ms. */
 const LOOK_MS = 100;
 
@@ -18,21 +17,22 @@ interface Waiter {
 }
 
 /**
- * Wakes those who wait for the log to move: at once after a commit of this process, within 100 ms after one of
+ * Wakes those who wait for a version to move: at once after a commit of this process, within 100 ms after one of
  * another replica. One look at the database serves everybody who waits.
+ * Shape: `head` selects one row, a Head.
  */
-@Injectable()
 export class HeadWatch {
   private readonly waiters = new Set<Waiter>();
   private looking: NodeJS.Timeout | undefined;
   private latestVersion: number | null = null;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(ShutdownOrder) private readonly shutdown: ShutdownOrder,
+    private readonly database: Database,
+    private readonly shutdown: ShutdownOrder,
+    private readonly head: Prepared,
   ) {
     // Polls would hold up the end of the process; what they are told is true, only early.
-    shutdown.on('stop-accepting', 'directory polls', () => {
+    shutdown.on('stop-accepting', `polls of ${head.name}`, () => {
       for (const waiter of [...this.waiters]) waiter.settle(false);
       return Promise.resolve();
     });
@@ -51,7 +51,7 @@ export class HeadWatch {
     }
   }
 
-  /** Resolves to true when the log has moved on from `after`, to false when it has not in time or nobody waits. Units: ms. */
+  /** Resolves to true when it has moved on from `after`, to false when it has not in time or nobody waits. Units: ms. */
   beyond(after: Head, withinMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.shutdown.hasBegun) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -76,7 +76,7 @@ export class HeadWatch {
     if (this.looking !== undefined || this.waiters.size === 0) return;
     this.looking = setTimeout(() => {
       void this.database
-        .prepared<Head>(HEAD, [])
+        .prepared<Head>(this.head, [])
         .then(([head]) => head && this.moved(head))
         // Each that waits has a time limit of its own.
         .catch(() => undefined)

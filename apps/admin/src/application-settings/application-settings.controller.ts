@@ -1,0 +1,32 @@
+import { Controller } from '@nestjs/common';
+import type { Call } from '@rookery/api-v4';
+import { administrator, Endpoint, one } from '@rookery/api-v4';
+import type { ApplicationSettings } from '@rookery/instance';
+import { UpdateApplicationSettings } from './application-settings.dto';
+import { applicationSettingsPresenter } from './application-settings.presenter';
+import { ApplicationSettingsService } from './application-settings.service';
+
+const SHARED = {
+  source: 'reference packages-and-admin 10.3',
+  may: administrator(),
+  answers: one(applicationSettingsPresenter),
+} as const;
+
+@Controller()
+export class ApplicationSettingsController {
+  constructor(private readonly settings: ApplicationSettingsService) {}
+
+  @Endpoint('GET', '/application/settings', { ...SHARED, about: 'The settings of the instance.' })
+  show(): Promise<ApplicationSettings> {
+    return this.settings.show();
+  }
+
+  @Endpoint('PUT', '/application/settings', {
+    ...SHARED,
+    about: 'Changes the settings that are sent; every service follows within a second.',
+    params: UpdateApplicationSettings,
+  })
+  update({ params }: Call<UpdateApplicationSettings>): Promise<ApplicationSettings> {
+    return this.settings.change(params);
+  }
+}

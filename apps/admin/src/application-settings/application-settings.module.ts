@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { InstanceModule } from '../instance/instance.module';
+import { ApplicationSettingsController } from './application-settings.controller';
+import { ApplicationSettingsService } from './application-settings.service';
+
+/** Settings of the instance that administrators change while everything runs. */
+@Module({
+  imports: [InstanceModule],
+  controllers: [ApplicationSettingsController],
+  providers: [ApplicationSettingsService],
+})
+export class ApplicationSettingsModule {}

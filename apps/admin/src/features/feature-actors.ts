@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { Directory } from '@rookery/directory';
+import { actorOf } from '@rookery/instance';
+import type { ActorKind } from '@rookery/instance';
+import type { Viewer } from '@rookery/kernel';
+import { Refused } from '@rookery/kernel';
+import { Database, prepared } from '@rookery/persistence';
+
+/** Names of those that a feature is set for. Shape: usernames and full paths, compared without case. */
+export interface ActorNames {
+  readonly user?: readonly string[];
+  readonly group?: readonly string[];
+  readonly namespace?: readonly string[];
+  readonly project?: readonly string[];
+  readonly repository?: readonly string[];
+}
+
+interface Place {
+  readonly id: number;
+  readonly kind: 'group' | 'user';
+  readonly path: string;
+}
+
+const NAMESPACES = prepared(
+  'feature_namespaces',
+  `select n.id, n.kind, lower(n.full_path) as path from directory_namespaces n
+   where lower(n.full_path) = any($1::text[])`,
+);
+const PROJECTS = prepared(
+  'feature_projects',
+  `select p.id, 'project' as kind, lower(n.full_path || '/' || p.path) as path
+   from unnest($1::text[]) asked
+   join directory_namespaces n on lower(n.full_path) = regexp_replace(asked, '/[^/]*$', '')
+   join directory_projects p on p.namespace_id = n.id and lower(p.path) = regexp_replace(asked, '^.*/', '')
+   where asked like '%/%'`,
+);
+
+/** Finds whom a feature is set for. Source: reference packages-and-admin 10.1. */
+@Injectable()
+export class FeatureActors {
+  constructor(
+    private readonly directory: Directory,
+    private readonly database: Database,
+  ) {}
+
+  /** Shape: as gates name them. Errors: Refused for the first name that nobody has; Unavailable. */
+  async named(names: ActorNames, viewer: Viewer): Promise<string[]> {
+    await this.directory.fresh(viewer);
+    const { user = [], group = [], namespace = [], project = [], repository = [] } = names;
+    const repositories = repository.map((path) => path.replace(/\.git$/, ''));
+    const [people, places, projects] = [
+      await this.directory.usersByUsername(user),
+      await this.places(NAMESPACES, [...group, ...namespace]),
+      await this.places(PROJECTS, [...project, ...repositories]),
+    ];
+    const isGroup = (place: Place | undefined): Place | undefined => (place?.kind === 'group' ? place : undefined);
+    return [
+      ...user.map((name) => found(name, 'User', people.get(name.toLowerCase()))),
+      ...group.map((name) => found(name, 'Group', isGroup(places.get(name.toLowerCase())))),
+      ...namespace.map((name) => {
+        const place = places.get(name.toLowerCase());
+        return found(name, place?.kind === 'user' ? 'Namespaces::UserNamespace' : 'Group', place);
+      }),
+      ...[...project, ...repositories].map((name) => found(name, 'Project', projects.get(name.toLowerCase()))),
+    ];
+  }
+
+  private async places(statement: typeof NAMESPACES, paths: readonly string[]): Promise<ReadonlyMap<string, Place>> {
+    const wanted = paths.map((path) => path.toLowerCase());
+    const rows = wanted.length === 0 ? [] : await this.database.prepared<Place>(statement, [wanted]);
+    return new Map(rows.map((place) => [place.path, place]));
+  }
+}
+
+function found(name: string, kind: ActorKind, one: { readonly id: number } | undefined): string {
+  if (!one) throw new Refused(`${name} is not found!`);
+  return actorOf(kind, one.id);
+}

@@ -1,0 +1,76 @@
+import { Refused } from '@rookery/kernel';
+import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** What is said of a feature: on, off, or a percentage from 1 to 99. */
+export type FeatureValue = boolean | number;
+export type PercentageOf = 'percentage_of_time' | 'percentage_of_actors';
+
+/** Whom a value is said for; nobody: for all. */
+export interface FeatureTargets {
+  readonly actors: readonly string[];
+  readonly groups: readonly string[];
+}
+
+const MOST_TARGETS = 1000;
+
+/** A switch of the instance that somebody has set. Source: reference packages-and-admin 10.1. */
+@Entity('instance_features')
+@Check('ck_instance_features_name', 'char_length(name) <= 255')
+export class Feature {
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_instance_features' }) name: string;
+  @Column({ type: 'boolean', default: false }) isOn: boolean;
+  @Column({ type: 'integer', default: 0 }) percentageOfTime: number;
+  @Column({ type: 'integer', default: 0 }) percentageOfActors: number;
+  /** Shape: `Project:7`. */
+  @Column({ type: 'text', array: true, default: () => `'{}'` }) actors: string[];
+  @Column({ type: 'text', array: true, default: () => `'{}'` }) groups: string[];
+
+  /** Off for everybody. */
+  static write(name: string): Feature {
+    const feature = new Feature();
+    feature.name = name;
+    feature.clear();
+    return feature;
+  }
+
+  /** Errors: Refused for a percentage while it is on for everybody, and past the 1000th target. */
+  set(value: FeatureValue, key: PercentageOf, targets: FeatureTargets): void {
+    const { actors, groups } = targets;
+    if (typeof value === 'number') this.setPercentage(value, key);
+    else if (actors.length + groups.length > 0) this.setFor(value, targets);
+    else this.clear(value);
+  }
+
+  get state(): 'on' | 'off' | 'conditional' {
+    if (this.isOn) return 'on';
+    const isSome = this.percentageOfTime + this.percentageOfActors + this.actors.length + this.groups.length > 0;
+    return isSome ? 'conditional' : 'off';
+  }
+
+  /** For everybody or for nobody, whatever was said before. */
+  private clear(isOn = false): void {
+    this.isOn = isOn;
+    this.percentageOfTime = 0;
+    this.percentageOfActors = 0;
+    this.actors = [];
+    this.groups = [];
+  }
+
+  private setPercentage(value: number, key: PercentageOf): void {
+    const words = key.replaceAll('_', ' ');
+    if (this.isOn) throw new Refused(`Cannot enable ${words} for a fully-enabled flag`);
+    if (key === 'percentage_of_time') this.percentageOfTime = value;
+    else this.percentageOfActors = value;
+  }
+
+  private setFor(isOn: boolean, { actors, groups }: FeatureTargets): void {
+    this.actors = changed(this.actors, actors, isOn);
+    this.groups = changed(this.groups, groups, isOn);
+    if (this.actors.length > MOST_TARGETS) throw new Refused(`A feature has at most ${MOST_TARGETS} actors`);
+  }
+}
+
+/** The list with these added, or without them; sorted, each once. */
+function changed(list: readonly string[], names: readonly string[], isAdded: boolean): string[] {
+  return isAdded ? [...new Set([...list, ...names])].sort() : list.filter((name) => !names.includes(name));
+}

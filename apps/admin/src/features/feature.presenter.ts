@@ -1,0 +1,49 @@
+import { any, bool, choice, list, nullable, object, presenter, text } from '@rookery/api-v4';
+import type { FieldType } from '@rookery/api-v4';
+import { FEATURE_DEFINITIONS } from '@rookery/instance';
+import type { FeatureDefinition } from '@rookery/instance';
+import type { Feature } from './feature.entity';
+
+export type NamedDefinition = readonly [name: string, definition: FeatureDefinition];
+
+const KEYS = ['boolean', 'percentage_of_time', 'percentage_of_actors', 'actors', 'groups'] as const;
+type Gate = { key: (typeof KEYS)[number]; value: unknown };
+const gate = object<Gate>({ key: choice(...KEYS), value: any });
+const unknownHere = nullable(text) as FieldType<null>;
+
+/** Source: reference packages-and-admin 10.1. What is told of where a feature came from is null here. */
+export const definitionPresenter = presenter<NamedDefinition>('FeatureDefinition').fields({
+  name: [text, ([name]) => name],
+  introduced_by_url: [unknownHere, () => null],
+  rollout_issue_url: [unknownHere, () => null],
+  milestone: [unknownHere, () => null],
+  log_state_changes: [nullable(bool) as FieldType<null>, () => null],
+  type: [text, () => 'beta'],
+  group: [unknownHere, () => null],
+  default_enabled: [bool, ([, definition]) => definition.defaultEnabled],
+});
+
+/** Source: reference packages-and-admin 10.1. */
+export const featurePresenter = presenter<Feature>('Feature').fields({
+  name: [text, (feature) => feature.name],
+  state: [choice('on', 'off', 'conditional'), (feature) => feature.state],
+  gates: [list(gate), gatesOf],
+  definition: [nullable(definitionPresenter.asField()), definitionOf],
+});
+
+/** The first one always, others when they say something. */
+function gatesOf(feature: Feature): Gate[] {
+  const gates: Gate[] = [
+    { key: 'boolean', value: feature.isOn },
+    { key: 'percentage_of_time', value: feature.percentageOfTime },
+    { key: 'percentage_of_actors', value: feature.percentageOfActors },
+    { key: 'actors', value: feature.actors },
+    { key: 'groups', value: feature.groups },
+  ];
+  return gates.filter(({ key, value }) => key === 'boolean' || (Array.isArray(value) ? value.length > 0 : value !== 0));
+}
+
+function definitionOf({ name }: Feature): NamedDefinition | null {
+  const definition = FEATURE_DEFINITIONS.get(name);
+  return definition ? [name, definition] : null;
+}

@@ -1,0 +1,54 @@
+import { Controller } from '@nestjs/common';
+import type { Call } from '@rookery/api-v4';
+import { administrator, all, created, Endpoint, none } from '@rookery/api-v4';
+import { FEATURE_DEFINITIONS } from '@rookery/instance';
+import { definitionPresenter, featurePresenter } from './feature.presenter';
+import type { NamedDefinition } from './feature.presenter';
+import type { Feature } from './feature.entity';
+import { inputOf, OneFeature, SetFeature } from './features.dto';
+import { FeaturesService } from './features.service';
+
+const SHARED = { source: 'reference packages-and-admin 10.1', may: administrator() } as const;
+
+@Controller()
+export class FeaturesController {
+  constructor(private readonly features: FeaturesService) {}
+
+  @Endpoint('GET', '/features', {
+    ...SHARED,
+    about: 'The features that somebody has set, by name.',
+    answers: all(featurePresenter),
+  })
+  list(): Promise<Feature[]> {
+    return this.features.list();
+  }
+
+  @Endpoint('GET', '/features/definitions', {
+    ...SHARED,
+    about: 'The features that services ask for, set or not.',
+    answers: all(definitionPresenter),
+  })
+  definitions(): readonly NamedDefinition[] {
+    return [...FEATURE_DEFINITIONS];
+  }
+
+  @Endpoint('POST', '/features/:name', {
+    ...SHARED,
+    about: 'Switches a feature on or off: for all, for a percentage, or for those who are named.',
+    params: SetFeature,
+    answers: created(featurePresenter),
+  })
+  set({ params, viewer }: Call<SetFeature>): Promise<Feature> {
+    return this.features.set(params.name, inputOf(params), viewer);
+  }
+
+  @Endpoint('DELETE', '/features/:name', {
+    ...SHARED,
+    about: 'Forgets what was set, so that the default counts; also when nothing was.',
+    params: OneFeature,
+    answers: none(),
+  })
+  remove({ params }: Call<OneFeature>): Promise<void> {
+    return this.features.remove(params.name);
+  }
+}

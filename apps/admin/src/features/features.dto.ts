@@ -1,0 +1,55 @@
+import { AnyValue, Exclusive, Flag, ListOf, OneOf, Text } from '@rookery/api-v4';
+import { FEATURE_GROUPS } from '@rookery/instance';
+import { InvalidParameters } from '@rookery/kernel';
+import type { FeatureValue, PercentageOf } from './feature.entity';
+import type { FeatureInput } from './features.service';
+
+const PEOPLE = 'Username, or several as a comma-separated list.';
+const PATHS = 'Full path, or several as a comma-separated list.';
+const MANY = { optional: true, splitItems: true } as const;
+
+export class OneFeature {
+  @Text({ max: 255, blank: 'refused' }) name: string;
+}
+
+/** Source: reference packages-and-admin 10.1. */
+@Exclusive('key', 'feature_group')
+@Exclusive('key', 'user')
+@Exclusive('key', 'group')
+@Exclusive('key', 'namespace')
+@Exclusive('key', 'project')
+@Exclusive('key', 'repository')
+export class SetFeature extends OneFeature {
+  @AnyValue({ about: '`true`, `false`, or a percentage from 0 to 100.' }) value: unknown;
+  @OneOf(['percentage_of_actors', 'percentage_of_time'], {
+    optional: true,
+    about: 'What the percentage is of; by default of time.',
+  })
+  key?: PercentageOf;
+  @ListOf({ oneOf: FEATURE_GROUPS }, { optional: true }) feature_group?: readonly (typeof FEATURE_GROUPS)[number][];
+  @ListOf('text', { ...MANY, about: PEOPLE }) user?: readonly string[];
+  @ListOf('text', { ...MANY, about: PATHS }) group?: readonly string[];
+  @ListOf('text', { ...MANY, about: PATHS }) namespace?: readonly string[];
+  @ListOf('text', { ...MANY, about: PATHS }) project?: readonly string[];
+  @ListOf('text', { ...MANY, about: 'As `project`: a repository is asked for by its project.' })
+  repository?: readonly string[];
+  @Flag({ optional: true, about: 'Set it although no definition has its name.' }) force?: boolean;
+}
+
+/** Errors: InvalidParameters for a value that is none, and for a percentage of named targets. */
+export function inputOf({ name: _, value, key, feature_group, force, ...names }: SetFeature): FeatureInput {
+  const groups = feature_group ?? [];
+  const isTargeted = groups.length > 0 || Object.values(names).some((list) => list.length > 0);
+  const said = valueOf(value);
+  if (said === null || (isTargeted && typeof said === 'number')) {
+    throw new InvalidParameters(['value does not have a valid value']);
+  }
+  return { value: said, key: key ?? 'percentage_of_time', names, groups, force: force ?? false };
+}
+
+function valueOf(raw: unknown): FeatureValue | null {
+  const text = typeof raw === 'object' ? '' : String(raw).toLowerCase();
+  if (text === 'true' || text === '100') return true;
+  if (text === 'false' || text === '0') return false;
+  return /^[1-9]\d?$/.test(text) ? Number(text) : null;
+}

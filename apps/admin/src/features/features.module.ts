@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { InstanceModule } from '../instance/instance.module';
+import { FeatureActors } from './feature-actors';
+import { FeaturesController } from './features.controller';
+import { FeaturesService } from './features.service';
+
+/** Behaviour of the instance that administrators switch on and off, for all or for some. */
+@Module({
+  imports: [InstanceModule],
+  controllers: [FeaturesController],
+  providers: [FeatureActors, FeaturesService],
+})
+export class FeaturesModule {}

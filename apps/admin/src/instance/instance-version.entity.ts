@@ -1,0 +1,9 @@
+import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** The one row that counts the changes of features and settings. Source: ADR 0180. */
+@Entity('instance_versions')
+@Check('ck_instance_versions_id', 'id = 1')
+export class InstanceVersion {
+  @PrimaryColumn({ type: 'integer', primaryKeyConstraintName: 'pk_instance_versions' }) id: number;
+  @Column({ type: 'bigint' }) version: number;
+}

@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { Database, HeadWatch } from '@rookery/persistence';
+import { ShutdownOrder } from '@rookery/platform';
+import { InstanceController } from './instance.controller';
+import { INSTANCE_HEAD, InstanceService } from './instance.service';
+
+/** What administrators set for the whole instance, as the other services copy it. */
+@Module({
+  controllers: [InstanceController],
+  providers: [
+    {
+      provide: HeadWatch,
+      inject: [Database, ShutdownOrder],
+      useFactory: (database: Database, shutdown: ShutdownOrder) => new HeadWatch(database, shutdown, INSTANCE_HEAD),
+    },
+    InstanceService,
+  ],
+  exports: [InstanceService],
+})
+export class InstanceModule {}

@@ -1,0 +1,144 @@
+import type { Viewer } from '@rookery/kernel';
+import { parameterEncodings, requestOf } from '@rookery/testing';
+import type { SeededService, TestApp } from '@rookery/testing';
+import { startAdmin } from '../support/app';
+
+const PATH = '/api/v4/application/settings';
+const DEFAULTS = {
+  allow_top_level_group_owners_to_create_service_accounts: true,
+  default_group_visibility: 'private',
+  default_plan: 'ultimate',
+  default_project_visibility: 'private',
+  deletion_adjourned_period: 7,
+  max_personal_access_token_lifetime: 365,
+  notes_create_limit: 300,
+  notes_create_limit_allowlist: [],
+  personal_access_token_prefix: 'glpat-',
+  require_personal_access_token_expiry: true,
+};
+const ALL_OTHER = {
+  allow_top_level_group_owners_to_create_service_accounts: false,
+  default_group_visibility: 'public',
+  default_plan: 'free',
+  default_project_visibility: 'internal',
+  deletion_adjourned_period: 0,
+  max_personal_access_token_lifetime: 1,
+  notes_create_limit: 1_000_000,
+  notes_create_limit_allowlist: ['wren', 'robin'],
+  personal_access_token_prefix: 'nest.A_1-',
+  require_personal_access_token_expiry: false,
+};
+
+let service: SeededService;
+let app: TestApp;
+let root: Viewer;
+let user: Viewer;
+
+beforeAll(async () => {
+  service = await startAdmin();
+  ({ app } = service);
+  root = service.seed.viewer(await service.seed.user({ admin: true }));
+  user = service.seed.viewer(await service.seed.user());
+});
+afterAll(() => service.close());
+beforeEach(() => service.database.query('delete from application_settings'));
+
+const show = async (from = app): Promise<unknown> => (await from.as(root).get(PATH).expect(200)).body;
+const put = (params: object) => app.as(root).put(PATH).send(params);
+
+it.each(['GET', 'PUT'] as const)('%s is for administrators, before anything else is judged', async (method) => {
+  const anonymous = await requestOf(app.as(service.seed.anonymous()), method, PATH);
+  expect([anonymous.status, anonymous.body]).toEqual([401, { message: '401 Unauthorized' }]);
+  const ordinary = await requestOf(app.as(user), method, PATH);
+  expect([ordinary.status, ordinary.body]).toEqual([403, { message: '403 Forbidden' }]);
+  const scopeless = await requestOf(app.as({ ...root, scopes: ['read_user'] }), method, PATH);
+  expect([scopeless.status, (scopeless.body as { error: string }).error]).toEqual([403, 'insufficient_scope']);
+});
+
+describe('GET /application/settings', () => {
+  it('tells all that can be changed, by name', async () => {
+    const body = (await show()) as object;
+    expect(body).toEqual(DEFAULTS);
+    expect(Object.keys(body)).toEqual(Object.keys(DEFAULTS));
+  });
+
+  it('goes by the environment until somebody changes them', async () => {
+    const other = await service.again({ DELETION_DELAY_DAYS: '3', NOTES_UNLIMITED_USERNAMES: 'wren, robin' });
+    try {
+      const expected = { ...DEFAULTS, deletion_adjourned_period: 3, notes_create_limit_allowlist: ['wren', 'robin'] };
+      expect(await show(other)).toEqual(expected);
+      await put({ deletion_adjourned_period: 5 }).expect(200);
+      expect(await show(other)).toEqual({ ...expected, deletion_adjourned_period: 5 });
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe('PUT /application/settings', () => {
+  it('changes all of them, and keeps them', async () => {
+    expect((await put(ALL_OTHER).expect(200)).body).toEqual(ALL_OTHER);
+    expect(await show()).toEqual(ALL_OTHER);
+    expect((await put(DEFAULTS).expect(200)).body).toEqual(DEFAULTS);
+  });
+
+  it.each(Object.keys(ALL_OTHER) as (keyof typeof ALL_OTHER)[])('changes %s alone', async (name) => {
+    const expected = { ...DEFAULTS, [name]: ALL_OTHER[name] };
+    expect((await put({ [name]: ALL_OTHER[name] }).expect(200)).body).toEqual(expected);
+    expect(await show()).toEqual(expected);
+  });
+
+  it('ignores what it does not know beside what it knows', async () => {
+    const { body } = await put({ notes_create_limit: 5, signup_enabled: false, constructor: 1 }).expect(200);
+    expect(body).toEqual({ ...DEFAULTS, notes_create_limit: 5 });
+  });
+
+  it.each([{}, { signup_enabled: false }])('refuses %j, of which it knows nothing', async (params) => {
+    const { status, body } = await put(params);
+    const error = `${Object.keys(DEFAULTS).join(', ')} are missing, at least one parameter must be provided`;
+    expect([status, body]).toEqual([400, { error }]);
+  });
+
+  it.each([
+    [{ allow_top_level_group_owners_to_create_service_accounts: 'maybe' }, 'is invalid'],
+    [{ default_group_visibility: 'secret' }, 'does not have a valid value'],
+    [{ default_plan: 'gold' }, 'does not have a valid value'],
+    [{ default_project_visibility: 'secret' }, 'does not have a valid value'],
+    [{ deletion_adjourned_period: 91 }, 'does not have a valid value'],
+    [{ deletion_adjourned_period: -1 }, 'does not have a valid value'],
+    [{ max_personal_access_token_lifetime: 0 }, 'does not have a valid value'],
+    [{ max_personal_access_token_lifetime: 401 }, 'does not have a valid value'],
+    [{ max_personal_access_token_lifetime: 'x' }, 'is invalid'],
+    [{ notes_create_limit: 1_000_001 }, 'does not have a valid value'],
+    [{ personal_access_token_prefix: 'a b' }, 'is invalid'],
+    [{ personal_access_token_prefix: 'x'.repeat(21) }, 'is too long (maximum is 20 characters)'],
+    [{ require_personal_access_token_expiry: [] }, 'is invalid'],
+  ])('refuses %j, and the rest with it', async (params, problem) => {
+    const { status, body } = await put({ notes_create_limit_allowlist: ['wren'], ...params });
+    expect([status, body]).toEqual([400, { error: `${Object.keys(params)[0]} ${problem}` }]);
+    expect(await show()).toEqual(DEFAULTS);
+  });
+
+  parameterEncodings({
+    app: () => app,
+    to: () => ({
+      viewer: root,
+      method: 'PUT',
+      path: PATH,
+      params: {
+        require_personal_access_token_expiry: false,
+        default_plan: 'free',
+        notes_create_limit: 5,
+        notes_create_limit_allowlist: ['wren', 'robin'],
+      },
+    }),
+    seen: (body) => body,
+    expected: {
+      ...DEFAULTS,
+      require_personal_access_token_expiry: false,
+      default_plan: 'free',
+      notes_create_limit: 5,
+      notes_create_limit_allowlist: ['wren', 'robin'],
+    },
+  });
+});

@@ -1,0 +1,194 @@
+import { createServer, request as httpRequest } from 'node:http';
+import type { Server } from 'node:http';
+import { Test } from '@nestjs/testing';
+import type { TestingModule } from '@nestjs/testing';
+import { applicationSettings, Instance, InstanceModule } from '@rookery/instance';
+import type { Viewer } from '@rookery/kernel';
+import { PlatformModule, Readiness } from '@rookery/platform';
+import { internalAuthorization, quietPort, testSettings, until } from '@rookery/testing';
+import type { SeededService, TestApp } from '@rookery/testing';
+import { startAdmin } from '../support/app';
+
+const NAME = 'packages_protected_packages_delete';
+
+/** The way to admin, which can be cut and mended. */
+class Way {
+  private server: Server | undefined;
+  port = 0;
+
+  constructor(private readonly to: string) {}
+
+  async open(): Promise<void> {
+    const server = createServer((asked, answer) => {
+      const on = httpRequest(this.to + asked.url!, { headers: asked.headers }, (reply) => {
+        answer.writeHead(reply.statusCode!, reply.headers);
+        reply.pipe(answer);
+      });
+      on.on('error', () => answer.destroy());
+      answer.on('close', () => on.destroy());
+      on.end();
+    });
+    this.server = server;
+    this.port ||= await quietPort();
+    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
+  }
+
+  async cut(): Promise<void> {
+    const gone = new Promise((resolve) => this.server!.close(resolve));
+    this.server!.closeAllConnections();
+    await gone;
+  }
+}
+
+let service: SeededService;
+let root: Viewer;
+let way: Way;
+let copy: TestingModule;
+
+beforeAll(async () => {
+  service = await startAdmin();
+  root = service.seed.viewer(await service.seed.user({ admin: true }));
+  way = new Way(service.app.baseUrl);
+  await way.open();
+  copy = await started(way.port);
+});
+afterAll(async () => {
+  await copy.close();
+  await way.cut();
+  await service.close();
+});
+
+async function started(port: number): Promise<TestingModule> {
+  const values = testSettings({
+    service: 'package',
+    settings: [applicationSettings],
+    env: { ADMIN_URL: `http://127.0.0.1:${port}`, LOG_LEVEL: 'silent', DELETION_DELAY_DAYS: '3' },
+  });
+  const imports = [
+    PlatformModule.forRoot({ service: 'package', values }),
+    InstanceModule.forRoot({ service: 'package' }),
+  ];
+  return (await Test.createTestingModule({ imports }).compile()).init();
+}
+
+const set = (value: boolean, app: TestApp = service.app) =>
+  app.as(root).post(`/api/v4/features/${NAME}`).send({ value }).expect(201);
+const isOn = (module = copy): boolean => module.get(Instance).isOn(NAME, {});
+
+it('follows every change, and the end of what was set', async () => {
+  const times: number[] = [];
+  for (const value of [true, false, true, false, true]) {
+    const from = performance.now();
+    await set(value);
+    await until(() => isOn() === value, `the copy says ${value}`);
+    times.push(Math.round(performance.now() - from));
+  }
+  process.stdout.write(`changes of a feature, until the copy has them, in ms: ${times.join(', ')}\n`);
+  await service.app.as(root).delete(`/api/v4/features/${NAME}`).expect(204);
+  await until(() => !isOn(), 'the default counts');
+});
+
+it('follows changed settings, which win over the environment', async () => {
+  const instance = copy.get(Instance);
+  expect([instance.setting('deletion_adjourned_period'), instance.setting('default_plan')]).toEqual([3, 'ultimate']);
+  const change = (params: object) => service.app.as(root).put('/api/v4/application/settings').send(params).expect(200);
+  await change({ deletion_adjourned_period: 0, notes_create_limit_allowlist: ['wren'] });
+  await until(() => instance.setting('deletion_adjourned_period') === 0, 'the copy has the setting');
+  expect(instance.setting('notes_create_limit_allowlist')).toEqual(['wren']);
+  await change({ deletion_adjourned_period: 5 });
+  await until(() => instance.setting('deletion_adjourned_period') === 5, 'the copy has the setting');
+});
+
+it('follows changes that another replica of admin made', async () => {
+  const other = await service.again({});
+  try {
+    for (const value of [true, false]) {
+      await set(value, other);
+      await until(() => isOn() === value, `the copy says ${value}`);
+    }
+  } finally {
+    await other.close();
+  }
+});
+
+it('keeps what it knows while admin is away, and catches up', async () => {
+  await set(true);
+  await until(() => isOn(), 'the copy says on');
+  await way.cut();
+  try {
+    await set(false);
+    expect(isOn()).toBe(true);
+    expect((await copy.get(Readiness).report()).reasons).toEqual({});
+  } finally {
+    await way.open();
+  }
+  await until(() => !isOn(), 'the copy has caught up');
+});
+
+it('takes what an older backup says', async () => {
+  await set(true);
+  await until(() => isOn(), 'the copy says on');
+  await service.database.query('update instance_features set is_on = false');
+  await service.database.query('update instance_versions set version = 1');
+  await until(() => copy.get(Instance).version === 1 && !isOn(), 'the copy is as old as the backup');
+});
+
+it('begins with the defaults, not ready before it has waited for admin', async () => {
+  const alone = await started(await quietPort());
+  try {
+    expect([isOn(alone), alone.get(Instance).version]).toEqual([false, -1]);
+    expect(await alone.get(Readiness).report()).toEqual({
+      ready: false,
+      reasons: { instance: 'admin was not asked for features and settings yet' },
+    });
+    await until(async () => (await alone.get(Readiness).report()).ready, 'ready by the defaults', 30_000);
+    expect(alone.get(Instance).version).toBe(-1);
+  } finally {
+    await alone.close();
+  }
+});
+
+it('knows everything from the first answer on when it begins anew', async () => {
+  await set(true);
+  const anew = await started(way.port);
+  try {
+    await until(() => isOn(anew), 'the new copy says on');
+    expect((await anew.get(Readiness).report()).ready).toBe(true);
+  } finally {
+    await anew.close();
+  }
+});
+
+describe('GET /internal/instance', () => {
+  const ask = (query: string, authorization = internalAuthorization('package', 'admin')) =>
+    service.app.bare().get(`/internal/instance?${query}`).set('authorization', authorization);
+
+  it('answers at once what is newer, with gates as they are', async () => {
+    await service.app
+      .as(root)
+      .post(`/api/v4/features/${NAME}`)
+      .send({ value: 5, key: 'percentage_of_actors' })
+      .expect(400);
+    await set(false);
+    await service.app.as(root).post(`/api/v4/features/${NAME}`).send({ value: 5 }).expect(201);
+    const { body } = await ask('after=-1&wait_ms=20000').expect(200);
+    expect(body).toEqual({
+      version: expect.any(Number),
+      features: {
+        [NAME]: { boolean: false, percentage_of_time: 5, percentage_of_actors: 0, actors: [], groups: [] },
+      },
+      settings: { deletion_adjourned_period: 5, notes_create_limit_allowlist: ['wren'] },
+    });
+    expect((await ask(`after=${(body as { version: number }).version}&wait_ms=1`).expect(200)).body).toEqual(body);
+  });
+
+  it.each(['', 'after=1', 'wait_ms=1', 'after=x&wait_ms=1', 'after=1&wait_ms=1.5'])('refuses ?%s', async (query) => {
+    await ask(query).expect(400);
+  });
+
+  it('is for our own processes', async () => {
+    await ask('after=-1&wait_ms=0', `Bearer ${'x'.repeat(32)}`).expect(401);
+    await ask('after=-1&wait_ms=0', internalAuthorization('package', 'identity')).expect(401);
+    await ask('after=-1&wait_ms=0', internalAuthorization('gateway', 'admin')).expect(403);
+  });
+});

@@ -1,0 +1,142 @@
+import { call, control, eventually, mark, person, projectOf } from '../support/estate';
+import type { Answer, Person } from '../support/estate';
+
+/**
+ * What administrators set is in force in the services that it is about: within a second in normal running, also while
+ * the bus is down, and after restarts. Tests print how long it took, and allow for a machine that is busy.
+ * Source: reference packages-and-admin 10; ADR 0180.
+ */
+const FEATURE = '/features//packages_protected_packages_delete';
+let owner: Person;
+let project: { id: number; path: string };
+let rules: string;
+
+beforeAll(async () => {
+  owner = await person('keeper-instance');
+  project = await projectOf(owner, `instance-${mark}`);
+  rules = `/projects/${project.id}/packages/protection/rules`;
+});
+afterAll(() => call('DELETE', FEATURE));
+
+const set = (value: boolean): Promise<Answer> => call('POST', FEATURE, { json: { value, project: project.path } });
+const ofRules = (): Promise<Answer> => call('GET', rules, { token: owner.token });
+const levels = ({ body }: Answer): unknown[] =>
+  Array.isArray(body) ? body.map((rule: Record<string, unknown>) => rule['minimum_access_level_for_delete']) : [];
+const shows =
+  (level: string | null) =>
+  (answer: Answer): boolean =>
+    answer.status === 200 && levels(answer)[0] === level;
+
+async function timed(what: string, act: () => Promise<void>): Promise<void> {
+  const from = performance.now();
+  await act();
+  process.stderr.write(`${what}: ${Math.round(performance.now() - from)} ms\n`);
+}
+
+async function inForce(value: boolean): Promise<void> {
+  expect((await set(value)).status).toBe(201);
+  await timed(`a feature set ${value} is in force in another service`, async () => {
+    await eventually(ofRules, shows(value ? 'owner' : null));
+  });
+}
+
+it('a feature of a project acts in the service of packages', async () => {
+  expect((await set(true)).body).toMatchObject({
+    state: 'conditional',
+    gates: [
+      { key: 'boolean', value: false },
+      { key: 'actors', value: [`Project:${project.id}`] },
+    ],
+  });
+  let serial = 0;
+  const write = (): Promise<Answer> => {
+    const json = {
+      package_name_pattern: `@nest/${(serial += 1)}`,
+      package_type: 'npm',
+      minimum_access_level_for_push: 'maintainer',
+      minimum_access_level_for_delete: 'owner',
+    };
+    return call('POST', rules, { token: owner.token, json });
+  };
+  await timed('a feature set true acts', async () => {
+    await eventually(write, ({ body }) => body?.minimum_access_level_for_delete === 'owner');
+  });
+  for (const written of (await ofRules()).body.slice(0, -1)) {
+    await call('DELETE', `${rules}/${written.id}`, { token: owner.token });
+  }
+});
+
+it('also while NATS is down', async () => {
+  await control('/nats/stop');
+  try {
+    for (const value of [true, false]) await inForce(value);
+  } finally {
+    await control('/nats/start');
+  }
+});
+
+it('stays while admin is away, and after restarts of both', async () => {
+  await inForce(true);
+  await control('/processes/admin/kill');
+  try {
+    expect([502, 503]).toContain((await set(false)).status);
+    expect(shows('owner')(await ofRules())).toBe(true);
+  } finally {
+    await control('/processes/admin/restart');
+  }
+  await control('/processes/package/restart');
+  await eventually(ofRules, shows('owner'), 60_000);
+  await eventually(
+    () => call('GET', '/features'),
+    ({ status }) => status === 200,
+    60_000,
+  );
+  await inForce(false);
+});
+
+describe('a setting', () => {
+  const SETTINGS = '/application/settings';
+  const change = (json: object): Promise<Answer> => call('PUT', SETTINGS, { json });
+  const makeGroup = (path: string): Promise<Answer> =>
+    call('POST', '/groups', { token: owner.token, json: { name: path, path: `${path}-${mark}` } });
+
+  it('acts in the service of identity, also while NATS is down', async () => {
+    const { default_group_visibility: before } = (await call('GET', SETTINGS)).body;
+    let serial = 0;
+    const follows = async (visibility: string): Promise<void> => {
+      expect((await change({ default_group_visibility: visibility })).body).toMatchObject({
+        default_group_visibility: visibility,
+      });
+      await timed(`a setting changed to ${visibility} is in force in another service`, async () => {
+        await eventually(
+          () => makeGroup(`setting${(serial += 1)}`),
+          ({ status, body }) => status === 201 && body.visibility === visibility,
+        );
+      });
+    };
+    try {
+      await follows('public');
+      await control('/nats/stop');
+      try {
+        await follows('internal');
+      } finally {
+        await control('/nats/start');
+      }
+    } finally {
+      await change({ default_group_visibility: before });
+    }
+  });
+});
+
+it.each([
+  ['GET', '/features'],
+  ['GET', '/features/definitions'],
+  ['POST', FEATURE],
+  ['DELETE', FEATURE],
+  ['GET', '/application/settings'],
+  ['PUT', '/application/settings'],
+])('%s %s is for administrators', async (method, path) => {
+  const body = method === 'GET' ? {} : { json: { value: true, default_plan: 'free' } };
+  const status = async (token: string | null) => (await call(method, path, { token, ...body })).status;
+  expect([await status(null), await status(owner.token)]).toEqual([401, 403]);
+});

@@ -1,0 +1,94 @@
+import { Instance } from '@rookery/instance';
+import type { ApplicationSettings } from '@rookery/instance';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
+
+/** Settings that an administrator changes while the service runs. Source: reference packages-and-admin 10.3; ADR 0180. */
+let identity: IdentityApp;
+let olga: Person;
+let serial = 0;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  olga = await identity.person('olga');
+});
+afterAll(() => identity.close());
+afterEach(() => say({}));
+
+function say(settings: Partial<ApplicationSettings>): void {
+  identity.app.get(Instance).take({ version: 1, features: {}, settings });
+}
+
+interface Group {
+  readonly id: number;
+  readonly visibility: string;
+}
+async function aGroup(): Promise<Group> {
+  const path = `changed${(serial += 1)}`;
+  return (await olga.client.post('/api/v4/groups').send({ name: path, path }).expect(201)).body as Group;
+}
+async function aProject(): Promise<{ readonly visibility: string }> {
+  const name = `changed${(serial += 1)}`;
+  return (await olga.client.post('/api/v4/projects').send({ name }).expect(201)).body as { visibility: string };
+}
+async function aToken(params: object = {}): Promise<{ readonly token: string; readonly expires_at: string | null }> {
+  const token = { name: 't', scopes: ['api'], ...params };
+  const path = `/api/v4/users/${olga.id}/personal_access_tokens`;
+  return (await identity.root.post(path).send(token).expect(201)).body as never;
+}
+const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+test('the visibility of new groups and projects', async () => {
+  expect([(await aGroup()).visibility, (await aProject()).visibility]).toEqual(['private', 'private']);
+  say({ default_group_visibility: 'public', default_project_visibility: 'internal' });
+  expect([(await aGroup()).visibility, (await aProject()).visibility]).toEqual(['public', 'internal']);
+});
+
+test('the plan of new top-level groups', async () => {
+  const planOf = async ({ id }: Group): Promise<unknown> => {
+    const { body } = await identity.root.get(`/api/v4/namespaces/${id}`).expect(200);
+    return (body as { plan: unknown }).plan;
+  };
+  const before = await aGroup();
+  say({ default_plan: 'premium' });
+  expect([await planOf(await aGroup()), await planOf(before)]).toEqual(['premium', 'ultimate']);
+});
+
+test('the time between deletion and removal', async () => {
+  const remove = async (): Promise<number> => {
+    const { id } = await aGroup();
+    await olga.client.delete(`/api/v4/groups/${id}`).expect(202);
+    return (await olga.client.get(`/api/v4/groups/${id}`)).status;
+  };
+  expect(await remove()).toBe(200);
+  say({ deletion_adjourned_period: 0 });
+  expect(await remove()).toBe(404);
+});
+
+test('beginning and end of new tokens', async () => {
+  say({ personal_access_token_prefix: 'nest-' });
+  expect((await aToken()).token).toMatch(/^nest-[\w-]{20}$/);
+  say({ require_personal_access_token_expiry: false });
+  expect((await aToken()).expires_at).toBeNull();
+  say({ max_personal_access_token_lifetime: 10 });
+  const { expires_at: end } = await aToken();
+  // Midnight may pass between the request and the look at the clock.
+  expect([inDays(9), inDays(10)]).toContain(end);
+  const path = `/api/v4/users/${olga.id}/personal_access_tokens`;
+  await identity.root
+    .post(path)
+    .send({ name: 't', scopes: ['api'], expires_at: inDays(20) })
+    .expect(400);
+  say({});
+  const later = inDays(20);
+  expect((await aToken({ expires_at: later })).expires_at).toBe(later);
+});
+
+test('who manages service accounts', async () => {
+  const { id } = await aGroup();
+  const list = () => olga.client.get(`/api/v4/groups/${id}/service_accounts`);
+  await list().expect(200);
+  say({ allow_top_level_group_owners_to_create_service_accounts: false });
+  await list().expect(403);
+  await identity.root.get(`/api/v4/groups/${id}/service_accounts`).expect(200);
+});

@@ -1,0 +1,40 @@
+import type { InstanceAnswer } from '@rookery/contracts';
+import { INTERNAL_PATHS } from '@rookery/contracts';
+import { Pool } from 'undici';
+
+/** On top of the asked wait, before the connection counts as dead. Units: ms. */
+const GRACE_MS = 2000;
+
+/** The one question of every process to admin. */
+export class AdminClient {
+  private readonly pool: Pool;
+  private readonly path: string;
+  private readonly headers: Readonly<Record<string, string>>;
+
+  constructor(adminUrl: string, authorization: string, service: string) {
+    const url = new URL(adminUrl);
+    this.path = url.pathname.replace(/\/+$/, '') + INTERNAL_PATHS.instance;
+    this.pool = new Pool(url.origin, { connections: 1, pipelining: 1, connectTimeout: 1000 });
+    this.headers = { authorization, 'user-agent': `rookery-${service}` };
+  }
+
+  /**
+   * Units: `waitMs` how long admin may hold the question while its version is `after`. Errors: a plain Error
+   * whenever there is no good answer in time.
+   */
+  async instance(after: number, waitMs: number, signal: AbortSignal): Promise<InstanceAnswer> {
+    const { statusCode, body } = await this.pool.request({
+      method: 'GET',
+      path: `${this.path}?after=${after}&wait_ms=${waitMs}`,
+      headers: this.headers,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(waitMs + GRACE_MS)]),
+    });
+    if (statusCode === 200) return (await body.json()) as InstanceAnswer;
+    await body.dump();
+    throw new Error(`admin answered ${statusCode}`);
+  }
+
+  close(): Promise<void> {
+    return this.pool.destroy();
+  }
+}

@@ -1,0 +1,62 @@
+import type { FeatureGates } from '@rookery/contracts';
+import type { Viewer } from '@rookery/kernel';
+import { isOnFor } from './features';
+import type { Asked } from './features';
+
+const NAME = 'packages_protected_packages_delete';
+const CLOSED: FeatureGates = { boolean: false, percentage_of_time: 0, percentage_of_actors: 0, actors: [], groups: [] };
+const viewer = (userId: number | null, isAdmin = false): Viewer => ({ userId, isAdmin }) as Viewer;
+const isOn = (gates: Partial<FeatureGates> | undefined, asked: Asked = {}, chance = 0.5): boolean =>
+  isOnFor(NAME, gates && { ...CLOSED, ...gates }, asked, chance);
+
+it('has its default while nobody has set it, and is off when it was set off', () => {
+  expect([isOn(undefined), isOn({})]).toEqual([false, false]);
+});
+
+it('is on for everybody', () => {
+  expect(isOn({ boolean: true })).toBe(true);
+});
+
+it.each([
+  [0, 1, true],
+  [0.0099, 1, true],
+  [0.01, 1, false],
+  [0.98, 99, true],
+  [0, 0, false],
+])('of the time: a chance of %d and %d percent is %s', (chance, percentage_of_time, expected) => {
+  expect(isOn({ percentage_of_time }, {}, chance)).toBe(expected);
+});
+
+it.each<[string, Asked, boolean]>([
+  ['User:5', { viewer: viewer(5) }, true],
+  ['User:5', { viewer: viewer(55) }, false],
+  ['User:5', { projectId: 5 }, false],
+  ['Project:7', { viewer: viewer(5), projectId: 7 }, true],
+  ['Group:9', { groupId: 9 }, true],
+  ['Group:9', {}, false],
+  ['User:null', { viewer: viewer(null) }, false],
+])('%s is meant by %j: %s', (actor, asked, expected) => {
+  expect(isOn({ actors: [actor] }, asked)).toBe(expected);
+});
+
+it('knows the group of administrators', () => {
+  const groups = ['administrators'];
+  expect([isOn({ groups }, { viewer: viewer(1, true) }), isOn({ groups }, { viewer: viewer(1) })]).toEqual([
+    true,
+    false,
+  ]);
+  expect(isOn({}, { viewer: viewer(1, true) })).toBe(false);
+});
+
+it('takes that part of the actors, always the same, and more of them as it grows', () => {
+  const inside = (percentage: number): number[] =>
+    Array.from({ length: 4000 }, (_, index) => index).filter((projectId) =>
+      isOn({ percentage_of_actors: percentage }, { projectId }),
+    );
+  const [none, few, many] = [inside(0), inside(20), inside(60)];
+  expect(none).toEqual([]);
+  expect(Math.abs(few.length / 40 - 20)).toBeLessThan(4);
+  expect(Math.abs(many.length / 40 - 60)).toBeLessThan(4);
+  expect(few.every((projectId) => many.includes(projectId))).toBe(true);
+  expect(inside(20)).toEqual(few);
+});

@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import type { ServiceName } from '@rookery/contracts';
+import { InternalKeys, platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { AdminClient } from './admin-client';
+import { Instance } from './instance';
+import { InstanceCopy } from './instance-copy';
+
+/**
+ * `Instance` for a service, and what keeps it current. Global. Needs PlatformModule, and `applicationSettings` among
+ * the settings of the process.
+ * Shape: admin is no service in this sense; it asks its own tables.
+ */
+@Module({})
+export class InstanceModule {
+  static forRoot(o: { readonly service: Exclude<ServiceName, 'admin'> }): DynamicModule {
+    return {
+      module: InstanceModule,
+      global: true,
+      providers: [
+        {
+          provide: AdminClient,
+          inject: [platformSettings.token, InternalKeys],
+          useFactory: (settings: SettingsOf<typeof platformSettings>, keys: InternalKeys) =>
+            new AdminClient(settings.adminUrl, keys.authorization(o.service, 'admin'), o.service),
+        },
+        Instance,
+        InstanceCopy,
+      ],
+      exports: [Instance],
+    };
+  }
+}
