@@ -15,7 +15,8 @@ export class ListMilestones implements NothingBut<MilestoneFilters & MilestoneRe
   @Instant({ optional: true }) updated_after?: Date;
   @Day({ optional: true, about: 'Those that have begun by this day and are not due before it.' })
   containing_date?: string;
-  @Flag({ default: false, about: 'Of the groups above, too.' }) include_ancestors: boolean;
+  @Flag({ default: false, alias: 'include_parent_milestones', about: 'Of the groups above, too.' })
+  include_ancestors: boolean;
 }
 
 export class ListGroupMilestones

@@ -375,6 +375,7 @@ describe('a tree of groups', () => {
       [group, {}, ['b']],
       [group, up, ['a', 'b']],
       [group, down, ['b', 'c']],
+      [group, { include_parent_milestones: 'True' }, ['a', 'b']],
       [group, { ...up, ...down }, ['a', 'b', 'c']],
       [group, { ...up, ...down, search: 'c' }, ['c']],
       [project, {}, ['c']],
