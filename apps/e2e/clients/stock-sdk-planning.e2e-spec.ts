@@ -61,7 +61,9 @@ describe('planning with a stock SDK', () => {
     const issue = await Issues.create(projectId, 'Labelled', { labels: 'needs: work,new' });
     expect(issue.labels).toEqual(['needs: work', 'new']);
     expect(await ProjectLabels.show(projectId, 'needs: work')).toMatchObject({ id: label.id });
-    expect(await ProjectLabels.subscribe(projectId, label.id)).toMatchObject({ subscribed: true });
+    expect(await ProjectLabels.edit(projectId, label.id, { newName: 'needs: work', priority: 2 })).toMatchObject({
+      priority: 2,
+    });
     const counted = await ProjectLabels.all(projectId, { withCounts: true });
     expect(counted.map(({ name, open_issues_count: open }) => [name, open])).toEqual([
       ['needs: work', 1],
