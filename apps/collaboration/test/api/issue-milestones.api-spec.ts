@@ -241,7 +241,7 @@ describe('issues of a milestone', () => {
     return agent.get(`/api/v4/${place}/milestones/${id}/issues`);
   };
   const seen = async (who: SeededUser | null, place: string, one: Milestone): Promise<string[]> => {
-    const { body } = await await of(who, place, one);
+    const { body } = await of(who, place, one);
     return (body as { title: string }[]).map(({ title }) => title);
   };
 
