@@ -13,6 +13,7 @@ import { entities, migrations } from './database';
 import { issueKind } from './issues/issue.kind';
 import { IssuesModule } from './issues/issues.module';
 import { LabelsModule } from './labels/labels.module';
+import { MilestonesModule } from './milestones/milestones.module';
 import type { NoteableKind } from './noteables/noteable-kinds';
 import { NoteablesModule } from './noteables/noteables.module';
 import { documentTargets } from './noteables/targets.shape';
@@ -34,6 +35,7 @@ documentTargets(kinds);
     ActivityModule,
     IssuesModule,
     LabelsModule,
+    MilestonesModule,
     NotificationsModule,
     RemovalModule,
     RepositoriesModule,

@@ -22,6 +22,9 @@ import { AddThreadsToNotes1767225830200 } from './migrations/1767225830200-add-t
 import { CreateAwardEmoji1767225830201 } from './migrations/1767225830201-create-award-emoji';
 import { CreateSubscriptions1767225830202 } from './migrations/1767225830202-create-subscriptions';
 import { CreateIssueCounts1767225840010 } from './migrations/1767225840010-create-issue-counts';
+import { CreateMilestones1767225850000 } from './migrations/1767225850000-create-milestones';
+import { ResourceMilestoneEvent } from './milestones/assigning/milestone-event.entity';
+import { Milestone } from './milestones/milestone.entity';
 import { Note, NoteCreation } from './notes/note.entity';
 import { AccountMail } from './notifications/account-mails/account-mail.entity';
 import { Mail, MailAllowance, NotificationSetting, Participant } from './notifications/mail.entity';
@@ -43,11 +46,13 @@ export const entities = [
   LabelSubscription,
   Mail,
   MailAllowance,
+  Milestone,
   Note,
   NoteCreation,
   NotificationSetting,
   Participant,
   ResourceLabelEvent,
+  ResourceMilestoneEvent,
   Subscription,
   Todo,
   UserDeparture,
@@ -72,4 +77,5 @@ export const migrations: readonly MigrationClass[] = [
   CreateAwardEmoji1767225830201,
   CreateSubscriptions1767225830202,
   CreateIssueCounts1767225840010,
+  CreateMilestones1767225850000,
 ];

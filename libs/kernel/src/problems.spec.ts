@@ -1,7 +1,12 @@
-import { problemsByField, webAddressProblems } from './problems';
+import { lengthProblems, problemsByField, webAddressProblems } from './problems';
 
 it('leaves out fields without a problem', () => {
   expect(problemsByField({ title: ["can't be blank"], link: [] })).toEqual({ title: ["can't be blank"] });
+});
+
+it('counts characters, not code units', () => {
+  expect(lengthProblems('\u{1F95A}'.repeat(3), 3)).toEqual([]);
+  expect(lengthProblems('\u{1F95A}'.repeat(4), 3)).toEqual(['is too long (maximum is 3 characters)']);
 });
 
 it.each<[string, string[]]>([

@@ -7,6 +7,13 @@ export function problemsByField(fields: Readonly<Record<string, readonly string[
   );
 }
 
+/** What is wrong with the length of a text, in the words of the API. Units: characters, not code units. */
+export function lengthProblems(text: string, longest: number): string[] {
+  // Code units are at least as many as characters, so short texts need no count.
+  const isLonger = text.length > longest && [...text].length > longest;
+  return isLonger ? [`is too long (maximum is ${longest} characters)`] : [];
+}
+
 const SCHEMES = new Set(['http:', 'https:']);
 
 /**

@@ -10,7 +10,7 @@ import { violates } from './failures';
 import { dropInternalIds, nextInternalId } from './internal-ids';
 import { ListQuery } from './list-query';
 import type { OrderTerm } from './list-parts';
-import { isShownBy, ownedBy, parentOf } from './parents';
+import { counterOf, isShownBy, ownedBy, parentOf } from './parents';
 import type { Parent, Parents, Within } from './parents';
 import type { Tx, Work } from './work';
 
@@ -88,7 +88,8 @@ export function collection<E extends { id: number }, F extends object = object>(
     drop: async (tx, kind, parentIds) => {
       const table = new EntityTable(tx.manager.connection, entity);
       await table.drop(tx, parentOf(options.within, kind, entity.name), parentIds);
-      if (options.numbered !== undefined) await dropInternalIds(tx, table.name, parentIds);
+      if (options.numbered !== undefined)
+        await dropInternalIds(tx, counterOf(options.within, kind, table.name), parentIds);
     },
   };
 }
@@ -130,7 +131,9 @@ export class Collection<E extends { id: number }, F extends object = object> {
     return this.attempt(async (tx) => {
       await by.before?.(tx);
       const made = tx.manager.create(this.entity, row);
-      Object.assign(made, this.owned(by.within), await this.number(tx, by.within));
+      const { numbered } = this.options;
+      const number = numbered === undefined ? {} : { [numbered]: await this.nextNumber(tx, by.within) };
+      Object.assign(made, this.owned(by.within), number);
       await this.table.insert(tx.manager, made);
       await also?.(made, tx);
       if (this.options.created) tx.emit(this.options.created(made, by.actorId));
@@ -171,13 +174,15 @@ export class Collection<E extends { id: number }, F extends object = object> {
     });
   }
 
-  /** The next number, where rows are numbered: asked for late, since it locks the counter of the parent. */
-  private async number(tx: Tx, within?: Within): Promise<Readonly<Record<string, number>>> {
-    const { numbered } = this.options;
-    if (numbered === undefined) return {};
+  /**
+   * The next number of a parent, for rows that a statement of its own writes. Asked for late, since it locks the counter.
+   * Errors: a plain Error for a collection without parents.
+   */
+  async nextNumber(tx: Tx, within?: Within): Promise<number> {
     const [parentId] = Object.values(this.owned(within));
     if (parentId === undefined) throw new Error(`${this.entity.name} is numbered and has no parent`);
-    return { [numbered]: await nextInternalId(tx, this.table.name, parentId) };
+    const kind = typeof within === 'object' ? within.kind : null;
+    return nextInternalId(tx, counterOf(this.options.within, kind, this.table.name), parentId);
   }
 
   private async locked(tx: Tx, key: RowKey<E>, by: By, verb: 'update' | 'delete'): Promise<E> {

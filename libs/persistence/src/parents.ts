@@ -44,6 +44,11 @@ export function parentOf(declared: Declared, kind: Parent['kind'], name: string)
   return typeof declared === 'string' ? declared : declared[kind];
 }
 
+/** Which counter numbers the rows of a parent. Projects and groups have one each: their ids may be equal. */
+export function counterOf(declared: Declared, kind: Parent['kind'] | null, table: string): string {
+  return typeof declared === 'object' && kind !== null ? `${kind}_${table}` : table;
+}
+
 /** The condition for the rows that a parent shows; `own` alone where it inherits nothing. */
 export function isShownBy(
   declared: Declared,

@@ -13,6 +13,8 @@ export interface IssueWish {
   readonly stateEvent?: 'close' | 'reopen' | undefined;
   readonly assigneeIds?: readonly number[] | undefined;
   readonly labels?: LabelWish | undefined;
+  /** Null takes it away. */
+  readonly milestoneId?: number | null | undefined;
   readonly dueOn?: string | null | undefined;
   readonly confidential?: boolean | undefined;
   readonly discussionLocked?: boolean | null | undefined;
@@ -21,10 +23,10 @@ export interface IssueWish {
 
 /** A wish without what the caller may not set: such fields are ignored, not refused. Source: reference work-tracking 9.1. */
 export function permitted(wish: IssueWish, may: { readonly plan: boolean; readonly backdate: boolean }): IssueWish {
-  const { assigneeIds, labels, dueOn, confidential, discussionLocked, updatedAt, ...open } = wish;
+  const { assigneeIds, labels, milestoneId, dueOn, confidential, discussionLocked, updatedAt, ...open } = wish;
   return {
     ...open,
-    ...(may.plan ? { assigneeIds, labels, dueOn, confidential, discussionLocked } : {}),
+    ...(may.plan ? { assigneeIds, labels, milestoneId, dueOn, confidential, discussionLocked } : {}),
     ...(may.backdate ? { updatedAt } : {}),
   };
 }
@@ -59,6 +61,7 @@ export function changeOf(
     notes.push(...descriptionNotes(issue.description, wish.description));
   }
   if (wish.issueType !== undefined && wish.issueType !== issue.issueType) columns.issueType = wish.issueType;
+  if (wish.milestoneId !== undefined && wish.milestoneId !== issue.milestoneId) columns.milestoneId = wish.milestoneId;
   if (wish.dueOn !== undefined && wish.dueOn !== issue.dueOn) {
     columns.dueOn = wish.dueOn;
     notes.push(systemNotes.dueDate(wish.dueOn));

@@ -1,4 +1,5 @@
 import { awardEmojiController } from '../award-emoji/award-emoji.controller';
+import { milestoneEvents } from '../milestones/milestone.shape';
 import type { NoteableRoutes } from '../noteables/noteable-routes.dto';
 import { labelEvents } from '../labels/labelling/labels.shape';
 import { resourceEventsController } from '../noteables/resource-events.controller';
@@ -20,6 +21,7 @@ const issues: NoteableRoutes = {
 export const IssueAwardEmojiController = awardEmojiController(issues, 'thing');
 export const IssueNoteAwardEmojiController = awardEmojiController(issues, 'note');
 export const IssueLabelEventsController = resourceEventsController(issues, labelEvents);
+export const IssueMilestoneEventsController = resourceEventsController(issues, milestoneEvents);
 export const IssueMarkingController = markingController(issues);
 export const IssueSubscriptionsController = subscriptionsController(issues);
 export const IssueNotesController = notesController(issues);

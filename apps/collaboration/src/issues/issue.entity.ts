@@ -1,6 +1,7 @@
-import { Invalid } from '@rookery/kernel';
+import { Invalid, lengthProblems, problemsByField } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { taskItems } from '../mentions/task-items';
+import { Milestone } from '../milestones/milestone.entity';
 
 export const ISSUE_TYPES = ['issue', 'incident', 'test_case', 'task'] as const;
 export type IssueType = (typeof ISSUE_TYPES)[number];
@@ -24,6 +25,8 @@ const MAX_DESCRIPTION_LENGTH = 1_048_576;
 @Index('ix_issues_project_id_created_at_opened', { synchronize: false })
 @Index('ix_issues_project_id_due_on', ['projectId', 'dueOn', 'id'], { where: 'due_on is not null' })
 @Index('ix_issues_author_id_project_id', ['authorId', 'projectId', 'id'])
+@Index('ix_issues_milestone_id', { synchronize: false })
+@Index('ix_issues_project_id_created_at_planned', { synchronize: false })
 @Index('ix_issues_closed_by_id', ['closedById'], { where: 'closed_by_id is not null' })
 export class Issue {
   @PrimaryGeneratedColumn('identity', {
@@ -41,6 +44,9 @@ export class Issue {
   @Column({ type: 'boolean', default: false }) confidential: boolean;
   @Column({ type: 'boolean', nullable: true }) discussionLocked: boolean | null;
   @Column({ type: 'text', default: 'issue' }) issueType: IssueType;
+  @ForeignKey(() => Milestone, { name: 'fk_issues_milestone_id', onDelete: 'SET NULL' })
+  @Column({ type: 'bigint', nullable: true })
+  milestoneId: number | null;
   /** Calendar day, `YYYY-MM-DD`. */
   @Column({ type: 'date', nullable: true }) dueOn: string | null;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) closedAt: Date | null;
@@ -73,10 +79,11 @@ export function checkTexts(texts: {
   readonly title?: string | undefined;
   readonly description?: string | null | undefined;
 }): void {
-  const problems: Record<string, string[]> = {};
-  if (texts.title !== undefined && texts.title.trim() === '') problems['title'] = ["can't be blank"];
-  else if (isLonger(texts.title, MAX_TITLE_LENGTH)) problems['title'] = [tooLong(MAX_TITLE_LENGTH)];
-  if (isLonger(texts.description, MAX_DESCRIPTION_LENGTH)) problems['description'] = [tooLong(MAX_DESCRIPTION_LENGTH)];
+  const isBlank = texts.title !== undefined && texts.title.trim() === '';
+  const problems = problemsByField({
+    title: isBlank ? ["can't be blank"] : lengthProblems(texts.title ?? '', MAX_TITLE_LENGTH),
+    description: lengthProblems(texts.description ?? '', MAX_DESCRIPTION_LENGTH),
+  });
   if (Object.keys(problems).length > 0) throw new Invalid(problems);
 }
 
@@ -84,13 +91,4 @@ export function checkTexts(texts: {
 export function taskCounts(description: string | null): Pick<Issue, 'taskCount' | 'completedTaskCount'> {
   const items = taskItems(description);
   return { taskCount: items.length, completedTaskCount: items.filter((item) => item.done).length };
-}
-
-function isLonger(text: string | null | undefined, max: number): boolean {
-  // Code units are at least as many as characters, so short texts need no count.
-  return typeof text === 'string' && text.length > max && [...text].length > max;
-}
-
-function tooLong(max: number): string {
-  return `is too long (maximum is ${max} characters)`;
 }

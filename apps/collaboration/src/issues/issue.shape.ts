@@ -1,5 +1,6 @@
 import { choice, int, nullable, object, text } from '@rookery/api-v4';
 import { labelsOf } from '../labels/labelling/labels.shape';
+import { milestoneShape } from '../milestones/milestone.shape';
 import { json, jsonShape } from '../noteables/json.shape';
 import type { DetailSql, ShownSql } from '../noteables/noteable-kinds';
 import { baseOf, personShape } from '../noteables/person.shape';
@@ -57,7 +58,13 @@ export const issueShape = jsonShape<ShownSql>('Issue').fields({
   closed_at: [json.instantOrNull, () => 'i.closed_at'],
   closed_by: [json.found(personShape), (sql) => person(sql, 'from directory_users u where u.id = i.closed_by_id')],
   labels: [labelsOf, ({ withLabelDetails }) => ({ ...OF_ISSUE, withDetails: withLabelDetails === true })],
-  milestone: [json.constant(nullable(object({}))), () => null],
+  milestone: [
+    json.found(milestoneShape),
+    ({ externalUrl, fullPath }) => ({
+      of: { externalUrl, projectPath: fullPath },
+      from: 'from milestones m where m.id = i.milestone_id',
+    }),
+  ],
   assignees: [json.list(personShape), (sql) => ({ ...person(sql, ASSIGNEES), order: 's.position' })],
   author: [json.found(personShape), (sql) => person(sql, 'from directory_users u where u.id = i.author_id')],
   type: [json.token, () => 'upper(i.issue_type)'],

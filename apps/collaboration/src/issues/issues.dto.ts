@@ -38,8 +38,8 @@ export class ListIssues {
   @Hash({ optional: true, of: 'any', about: 'Exclusions: author, assignee, iids, labels and others.' })
   not?: Readonly<Record<string, unknown>>;
   @ListOf('text', { optional: true, splitItems: true }) labels?: readonly string[];
-  @Text({ optional: true }) milestone?: string;
-  @Text({ optional: true }) milestone_id?: string;
+  @Text({ optional: true, about: 'A title, `None` or `Any`.' }) milestone?: string;
+  @Text({ optional: true, about: '`None`, `Any`, `Upcoming`, `Started` or an id.' }) milestone_id?: string;
   @Text({ optional: true }) my_reaction_emoji?: string;
   @Text({ optional: true }) epic_id?: string;
   @Text({ optional: true }) weight?: string;
@@ -55,6 +55,8 @@ export class OneIssue {
 
 /** What both writes take. `assignee_ids` may hold 0 or nothing, `assignee_id` may be 0 or empty: nobody. */
 class IssueWrite {
+  @Int({ optional: true, nullable: true, min: 0, about: 'Of the project or a group above it; 0 takes it away.' })
+  milestone_id?: number | null;
   @Text({ optional: true, nullable: true, about: 'At most 1,048,576 characters of Markdown.' })
   description?: string | null;
   @ListOf('int', { optional: true, nullable: true }) assignee_ids?: readonly number[] | null;
@@ -81,6 +83,7 @@ export class CreateIssue extends IssueWrite {
   'description',
   'assignee_ids',
   'assignee_id',
+  'milestone_id',
   'due_date',
   'confidential',
   'discussion_locked',
@@ -100,7 +103,7 @@ export class UpdateIssue extends IssueWrite {
 
 /** The issue that is asked for. */
 export function newIssueOf(params: CreateIssue): NewIssue {
-  const { title, description, assignee_ids, assignee_id, due_date, confidential, ...others } = params;
+  const { title, description, assignee_ids, assignee_id, due_date, confidential, milestone_id, ...others } = params;
   const { discussion_locked, issue_type, created_at, iid, labels, add_labels, remove_labels, ...rest } = others;
   nothingLeft(rest);
   return {
@@ -109,6 +112,7 @@ export function newIssueOf(params: CreateIssue): NewIssue {
     issueType: issue_type ?? 'issue',
     confidential: confidential ?? false,
     assigneeIds: wishedAssignees(assignee_ids, assignee_id) ?? [],
+    milestoneId: milestone_id || null,
     dueOn: due_date ?? null,
     discussionLocked: discussion_locked ?? null,
     labels: wishedLabels(labels, add_labels, remove_labels),
@@ -119,7 +123,7 @@ export function newIssueOf(params: CreateIssue): NewIssue {
 
 /** The change that is asked for; the path names the issue. */
 export function wishOf({ issue_iid: _, ...params }: UpdateIssue): IssueWish {
-  const { title, description, assignee_ids, assignee_id, due_date, confidential, ...others } = params;
+  const { title, description, assignee_ids, assignee_id, due_date, confidential, milestone_id, ...others } = params;
   const { discussion_locked, issue_type, state_event, updated_at, labels, add_labels, remove_labels, ...rest } = others;
   nothingLeft(rest);
   return {
@@ -128,6 +132,7 @@ export function wishOf({ issue_iid: _, ...params }: UpdateIssue): IssueWish {
     issueType: issue_type,
     stateEvent: state_event,
     assigneeIds: wishedAssignees(assignee_ids, assignee_id),
+    milestoneId: milestone_id === 0 ? null : milestone_id,
     dueOn: due_date,
     confidential,
     discussionLocked: discussion_locked,

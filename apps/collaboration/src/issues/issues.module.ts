@@ -10,6 +10,7 @@ import {
   IssueDiscussionsController,
   IssueLabelEventsController,
   IssueMarkingController,
+  IssueMilestoneEventsController,
   IssueNoteAwardEmojiController,
   IssueNotesController,
   IssueSubscriptionsController,
@@ -17,6 +18,11 @@ import {
 import { IssueCountsConsumer } from './counting/issue-counts.consumer';
 import { IssueCountsService } from './counting/issue-counts.service';
 import { UncountedIssuesJob } from './counting/uncounted-issues.job';
+import {
+  GroupMilestoneIssuesController,
+  ProjectMilestoneIssuesController,
+} from './listing/milestone-issues.controller';
+import { MilestoneIssuesQueries } from './listing/milestone-issues.queries';
 import { IssuesController } from './issues.controller';
 import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
@@ -30,12 +36,15 @@ import { IssuesService } from './issues.service';
     IssueAwardEmojiController,
     IssueNoteAwardEmojiController,
     IssueLabelEventsController,
+    IssueMilestoneEventsController,
     IssueNotesController,
     IssueDiscussionsController,
     IssueMarkingController,
     IssueSubscriptionsController,
+    GroupMilestoneIssuesController,
+    ProjectMilestoneIssuesController,
     UnassignmentConsumer,
   ],
-  providers: [Assignees, IssueCountsService, IssuesQueries, IssuesService, UncountedIssuesJob],
+  providers: [Assignees, IssueCountsService, IssuesQueries, IssuesService, MilestoneIssuesQueries, UncountedIssuesJob],
 })
 export class IssuesModule {}

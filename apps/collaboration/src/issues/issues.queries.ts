@@ -7,6 +7,7 @@ import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { labelPrioritySql } from '../labels/labelling/label-filter';
 import type { LabelReach } from '../labels/labelling/label-filter';
+import { MILESTONE_DUE } from '../milestones/assigning/milestone-filter';
 import { arraySql } from '../noteables/json.shape';
 import type { WrittenShape } from '../noteables/json.shape';
 import { readerOf, reads } from '../noteables/reader';
@@ -16,9 +17,17 @@ import type { IssueFilter } from './listing/issue-filter';
 import { issueKind } from './issue.kind';
 import { issueDetailShape, issueShape } from './issue.shape';
 
-export const ISSUE_ORDERS = ['created_at', 'updated_at', 'due_date', 'title', 'label_priority', 'popularity'] as const;
+export const ISSUE_ORDERS = [
+  'created_at',
+  'updated_at',
+  'due_date',
+  'title',
+  'label_priority',
+  'milestone_due',
+  'popularity',
+] as const;
 /** Orders by what no issue has yet: they leave the order to the tie-breaker. */
-export const EMPTY_ORDERS = ['priority', 'relative_position', 'milestone_due', 'weight'] as const;
+export const EMPTY_ORDERS = ['priority', 'relative_position', 'weight'] as const;
 
 /** What must be known of the project of an issue. Shape: any ProjectScope. */
 export type IssueProject = ParentFacts & Extract<Parent, { readonly kind: 'project' }>;
@@ -41,7 +50,8 @@ const LABELS: LabelReach = {
   links: 'll.project_id = $1::bigint',
   reaches: `(l.project_id = $1::bigint or l.group_id = any(${GROUPS}))`,
 };
-const FILTERS = issueFilters(READER.viewer, LABELS);
+const MILESTONES = `(m.project_id = $1::bigint or m.group_id = any(${GROUPS}))`;
+const FILTERS = issueFilters({ viewer: READER.viewer, labels: LABELS, milestones: MILESTONES });
 
 /** Reading issues of a project; rows that the reader may not see are left out by the statement itself. */
 @Injectable()
@@ -139,7 +149,7 @@ function readerValues(viewer: Viewer, project: IssueProject): { values: unknown[
   return { values, readsIssues: reads('issues', project, reader) };
 }
 
-/** Issues without a due date or a label that counts come last in either direction. */
+/** Issues without a due date, a milestone that is due or a label that counts come last in either direction. */
 function sorting({ orderBy, sort }: IssueOrder): readonly OrderTerm[] {
   switch (orderBy) {
     case 'created_at':
@@ -150,6 +160,8 @@ function sorting({ orderBy, sort }: IssueOrder): readonly OrderTerm[] {
       return [['i.upvotes_count', sort]];
     case 'due_date':
       return [['i.due_on', sort, 'nulls last']];
+    case 'milestone_due':
+      return [[MILESTONE_DUE, sort, 'nulls last']];
     case 'label_priority':
       return [[labelPrioritySql('Issue'), sort, 'nulls last']];
     default:

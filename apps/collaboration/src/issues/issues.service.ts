@@ -7,6 +7,7 @@ import type { Tx } from '@rookery/persistence';
 import { prepared, Work } from '@rookery/persistence';
 import { putLabels, wishedLabels } from '../labels/labelling/labelling';
 import type { LabelledThing } from '../labels/labelling/labelling';
+import { chosenMilestone, reachedMilestone, tellMilestone } from '../milestones/assigning/chosen-milestone';
 import { mentionsIn } from '../mentions/mentions';
 import { readerOfNamed } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
@@ -57,15 +58,19 @@ export class IssuesService {
       createdAt: mayBackdate ? wish.createdAt : null,
       iid: mayBackdate ? wish.iid : null,
     };
+    const wishedMilestone = mayPlan ? wish.milestoneId : null;
     const counts = taskCounts(wish.description);
     const reaches = users.length > 0 || mentionsIn(`${wish.title}\n\n${wish.description ?? ''}`).all.length > 0;
     const number = await this.work.run(async (tx) => {
       if (reaches) await this.noteLimit.count(tx, viewer);
       const wished = await wishedLabels(tx, project, mayPlan ? wish.labels : undefined);
-      const issue = await insertIssue(tx, { ...allowed, ...counts, projectId: project.id, authorId: viewer.userId });
+      const milestoneId = reachedMilestone(await chosenMilestone(tx, project, wishedMilestone)) ?? null;
+      const placed = { ...allowed, ...counts, milestoneId, projectId: project.id };
+      const issue = await insertIssue(tx, { ...placed, authorId: viewer.userId });
       await this.assignees.assign(tx, issue.id, [], users);
       const by = { actorId: viewer.userId, at: issue.createdAt };
       const labels = await putLabels(tx, labelled(issue.id, project), wished, by);
+      await tellMilestone(tx, planned(issue), { from: null, to: milestoneId }, by);
       tx.emit(
         issueCreated.of({
           aggregateId: issue.id,
@@ -82,20 +87,23 @@ export class IssuesService {
 
   async update(viewer: SignedInViewer, project: IssueProject, iid: number, wish: IssueWish): Promise<string> {
     await this.work.run(async (tx) => {
+      const mayPlan = issuePolicy.mayPlan(viewer, project);
+      const choice = await chosenMilestone(tx, project, mayPlan ? wish.milestoneId : undefined);
       const { issue, at } = await this.locked(tx, viewer, project, iid);
       const before = await this.assignees.of(tx, issue.id);
       const subject = { authorId: issue.authorId, assigneeIds: before };
       const may = wantsMoreThanState(wish) ? issuePolicy.mayEdit : issuePolicy.mayChangeState;
       if (!may(viewer, project, subject)) throw new Forbidden();
       checkTexts(wish);
-      const allowed = permitted(wish, {
-        plan: issuePolicy.mayPlan(viewer, project),
-        backdate: issuePolicy.mayBackdate(viewer, project),
-      });
+      const permits = { plan: mayPlan, backdate: issuePolicy.mayBackdate(viewer, project) };
+      const allowed = { ...permitted(wish, permits), milestoneId: reachedMilestone(choice) };
       const change = changeOf(issue, allowed, { actorId: viewer.userId, at });
       const people = await this.reassign(tx, project, issue.id, before, allowed.assigneeIds);
       const wished = await wishedLabels(tx, project, allowed.labels);
-      const labels = await putLabels(tx, labelled(issue.id, project), wished, { actorId: viewer.userId, at });
+      const by = { actorId: viewer.userId, at };
+      const labels = await putLabels(tx, labelled(issue.id, project), wished, by);
+      const planning = { from: issue.milestoneId, to: change.columns.milestoneId ?? null };
+      if (change.columns.milestoneId !== undefined) await tellMilestone(tx, planned(issue), planning, by);
       const around = { people, labels };
       const mentionedBefore = change.textChanged ? await this.named(tx, issue) : [];
       await this.store(tx, viewer, issue, { change, around, at, given: allowed.updatedAt });
@@ -179,6 +187,10 @@ export class IssuesService {
     const names = mentionsIn(`${issue.title}\n\n${issue.description ?? ''}`).all;
     return [...(await this.directory.usersByUsername(names, tx)).values()].map((user) => user.id);
   }
+}
+
+function planned({ id, projectId }: Pick<Issue, 'id' | 'projectId'>) {
+  return { type: issueKind.type, id, projectId };
 }
 
 function labelled(id: number, project: IssueProject): LabelledThing {

@@ -13,6 +13,8 @@ export interface NewIssue {
   readonly confidential: boolean;
   readonly assigneeIds: readonly number[];
   readonly labels: LabelWish | undefined;
+  /** Null for none. */
+  readonly milestoneId: number | null;
   readonly dueOn: string | null;
   readonly discussionLocked: boolean | null;
   /** Null = now. */
@@ -31,8 +33,9 @@ interface NewRow extends NewIssue {
 const insert = prepared(
   'issues_insert',
   `insert into issues (project_id, iid, author_id, title, description, issue_type, confidential, due_on,
-     discussion_locked, task_count, completed_task_count, created_at, updated_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12::timestamptz, now()), coalesce($12::timestamptz, now()))
+     discussion_locked, task_count, completed_task_count, created_at, updated_at, milestone_id)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12::timestamptz, now()), coalesce($12::timestamptz, now()),
+     $13)
    returning id, created_at`,
 );
 
@@ -44,9 +47,18 @@ export async function insertIssue(tx: Tx, issue: NewRow): Promise<IssueFacts> {
   const { projectId, authorId, confidential } = issue;
   if (issue.iid !== null) await raiseInternalId(tx, 'issues', projectId, issue.iid);
   const iid = issue.iid ?? (await nextInternalId(tx, 'issues', projectId));
-  const { title, description, issueType, dueOn, discussionLocked, taskCount, completedTaskCount, createdAt } = issue;
+  const { title, description, issueType, dueOn, discussionLocked, taskCount, completedTaskCount } = issue;
   const texts = [title, description, issueType, confidential, dueOn, discussionLocked];
-  const values = [projectId, iid, authorId, ...texts, taskCount, completedTaskCount, createdAt];
+  const values = [
+    projectId,
+    iid,
+    authorId,
+    ...texts,
+    taskCount,
+    completedTaskCount,
+    issue.createdAt,
+    issue.milestoneId,
+  ];
   try {
     const [row] = await tx.prepared<RowOf<Issue, 'id' | 'createdAt'>>(insert, values);
     return { id: row!.id, iid, projectId, authorId, confidential, createdAt: row!.created_at };

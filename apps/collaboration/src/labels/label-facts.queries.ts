@@ -5,7 +5,7 @@ import { Database, prepared } from '@rookery/persistence';
 import { projectAccessSql } from '../noteables/access-sql';
 import { NoteableKinds, perKind, readableSql } from '../noteables/noteable-kinds';
 import type { Label } from './label.entity';
-import type { LabelSource } from './label.policy';
+import type { PlanningSource } from '../noteables/planning.policy';
 
 /** How many things that the viewer may see have a label. */
 export interface LabelCounts {
@@ -37,7 +37,7 @@ const person = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4::bo
  * $1 labels, $2-$4 the viewer, $5 project or group. How many things of a kind in that place have each label, of those
  * that the viewer reads. Stops past COUNT_LIMIT.
  */
-const countedIn = (source: LabelSource['kind']) => {
+const countedIn = (source: PlanningSource['kind']) => {
   const place = source === 'project' ? 'll.project_id = $5::bigint' : 'a.traversal_ids @> array[$5::bigint]';
   return perKind((kind) =>
     prepared(
@@ -72,7 +72,7 @@ export class LabelFactsQueries {
 
   async of(
     viewer: Viewer,
-    source: LabelSource,
+    source: PlanningSource,
     labels: readonly Label[],
     { isCounted = false }: { readonly isCounted?: boolean } = {},
   ): Promise<ShownLabel[]> {
@@ -91,7 +91,7 @@ export class LabelFactsQueries {
 
   private async counts(
     viewer: Viewer,
-    source: LabelSource,
+    source: PlanningSource,
     ids: readonly number[],
   ): Promise<(id: number) => LabelCounts> {
     const values = [ids, viewer.userId, viewer.isAdmin, viewer.isExternal, source.id];

@@ -1,5 +1,5 @@
 import type { NoteableType } from '@rookery/contracts';
-import { Invalid, nothingLeft } from '@rookery/kernel';
+import { Invalid, lengthProblems, nothingLeft, problemsByField } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { colourOf, DEFAULT_COLOUR, textColourOn } from './colours/colours';
 import { labelHtml } from './label-html';
@@ -57,13 +57,12 @@ export class Label {
     nothingLeft(rest);
     const title = name.trim();
     const colour = colourOf(color);
-    const problems = {
+    const problems = problemsByField({
       title: titleProblems(title),
       color: colour === null ? ['must be a valid color code'] : [],
-      description: isLonger(description ?? '', LONGEST_DESCRIPTION) ? [tooLong(LONGEST_DESCRIPTION)] : [],
-    };
-    const found = Object.entries(problems).filter(([, texts]) => texts.length > 0);
-    if (found.length > 0 || colour === null) throw new Invalid(Object.fromEntries(found));
+      description: lengthProblems(description ?? '', LONGEST_DESCRIPTION),
+    });
+    if (Object.keys(problems).length > 0 || colour === null) throw new Invalid(problems);
     const shown = { descriptionHtml: labelHtml(description), color: colour, textColor: textColourOn(colour) };
     Object.assign(this, { title, description, archived, ...shown, updatedAt: now });
   }
@@ -109,17 +108,8 @@ export class LabelLink {
 export function titleProblems(title: string): string[] {
   if (title === '') return ["can't be blank"];
   return [
-    ...(isLonger(title, LONGEST_LABEL) ? [tooLong(LONGEST_LABEL)] : []),
+    ...lengthProblems(title, LONGEST_LABEL),
     // A comma divides the names of a list.
     ...(title.includes(',') ? ['is invalid'] : []),
   ];
-}
-
-function isLonger(text: string, max: number): boolean {
-  // Code units are at least as many as characters, so short texts need no count.
-  return text.length > max && [...text].length > max;
-}
-
-function tooLong(max: number): string {
-  return `is too long (maximum is ${max} characters)`;
 }

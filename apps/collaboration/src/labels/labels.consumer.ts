@@ -4,9 +4,10 @@ import type { NoteableDeleted } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
+import { projectsBelow } from '../noteables/moved-projects';
 import { NoteableKinds, noteables } from '../noteables/noteable-kinds';
 import { dropLabelsOfThings, dropLabelUseIn } from './label-removal';
-import { replaceStrayLabels, replaceStrayLabelsBelow } from './labelling/stray-labels';
+import { replaceStrayLabels } from './labelling/stray-labels';
 import { labels } from './labels.service';
 
 /** What goes with things and projects, and what becomes of labels when projects move. Source: docs/architecture.md 3. */
@@ -43,9 +44,7 @@ export class LabelsConsumer {
   @Consume(groupMoved, { effect: 'replace-stray-labels' })
   async groupMoved({ tx, events }: EffectBatch<typeof groupMoved>): Promise<void> {
     await this.directory.settledFor(tx, events);
-    await replaceStrayLabelsBelow(
-      tx,
-      events.map((event) => event.data.group_id),
-    );
+    const groups = events.map((event) => event.data.group_id);
+    await replaceStrayLabels(tx, await projectsBelow(tx, groups));
   }
 }

@@ -1,21 +1,9 @@
 import { Controller } from '@nestjs/common';
-import type { Call, ProjectScope, RuleServices } from '@rookery/api-v4';
-import {
-  ability,
-  created,
-  Endpoint,
-  ifUnmodified,
-  none,
-  one,
-  page,
-  project,
-  SCOPE_RESOLVER,
-  source,
-} from '@rookery/api-v4';
-import type { ScopeResolver } from '@rookery/api-v4';
-import type { Page, SignedInViewer, Viewer } from '@rookery/kernel';
-import { labelPolicy } from './label.policy';
-import type { LabelSource } from './label.policy';
+import { ability, created, Endpoint, ifUnmodified, none, one, page, project, source } from '@rookery/api-v4';
+import type { Page, Viewer } from '@rookery/kernel';
+import { planningAbilities } from '../noteables/planning-routes.dto';
+import type { PlanningCall, PromotionCall } from '../noteables/planning-routes.dto';
+import { planningPolicy } from '../noteables/planning.policy';
 import { LabelPromotionService } from './label-promotion.service';
 import { shownLabel } from './label.presenter';
 import type { ShownLabel } from './label-facts.queries';
@@ -33,19 +21,10 @@ import {
 import { LabelsService } from './labels.service';
 
 const SOURCE = 'reference work-tracking 9.4';
-type LabelCall<P, V extends Viewer = SignedInViewer> = Call<P, LabelSource, V>;
-
-const mayRead = ability('label.read', ({ viewer, within }: LabelCall<unknown, Viewer>) =>
-  labelPolicy.mayRead(viewer, within),
-);
+const { mayRead, mayManage, mayPromote } = planningAbilities('label');
 const mayFollow = ability(
   'label.subscribe',
-  ({ viewer, within }: LabelCall<unknown>) => labelPolicy.mayRead(viewer, within),
-  { signedIn: true },
-);
-const mayManage = ability(
-  'label.manage',
-  ({ viewer, within }: LabelCall<unknown>) => labelPolicy.mayManage(viewer, within),
+  ({ viewer, within }: PlanningCall<unknown>) => planningPolicy.mayRead(viewer, within),
   { signedIn: true },
 );
 
@@ -75,7 +54,7 @@ function labelsBelow(
       params: ListLabels,
       answers: page(shownLabel),
     })
-    list({ params, viewer, within, page }: LabelCall<ListLabels, Viewer>): Promise<Page<ShownLabel>> {
+    list({ params, viewer, within, page }: PlanningCall<ListLabels, Viewer>): Promise<Page<ShownLabel>> {
       return this.labels.list(viewer, within, params, page);
     }
 
@@ -87,7 +66,7 @@ function labelsBelow(
       fails: [404],
       answers: one(shownLabel),
     })
-    show({ params, viewer, within }: LabelCall<OneLabel, Viewer>): Promise<ShownLabel> {
+    show({ params, viewer, within }: PlanningCall<OneLabel, Viewer>): Promise<ShownLabel> {
       return this.labels.show(viewer, within, params);
     }
 
@@ -99,7 +78,7 @@ function labelsBelow(
       fails: [409],
       answers: created(shownLabel),
     })
-    create({ params, viewer, within }: LabelCall<CreateLabel & Prioritized>): Promise<ShownLabel> {
+    create({ params, viewer, within }: PlanningCall<CreateLabel & Prioritized>): Promise<ShownLabel> {
       return this.labels.create(viewer, within, params);
     }
 
@@ -115,7 +94,7 @@ function labelsBelow(
       params: { label_id, ...change },
       viewer,
       within,
-    }: LabelCall<UpdateLabel & Prioritized>): Promise<ShownLabel> {
+    }: PlanningCall<UpdateLabel & Prioritized>): Promise<ShownLabel> {
       return this.labels.update(viewer, within, { label_id }, change);
     }
 
@@ -131,7 +110,7 @@ function labelsBelow(
       params: { label_id, name, ...change },
       viewer,
       within,
-    }: LabelCall<UpdateNamedLabel & Prioritized>): Promise<ShownLabel> {
+    }: PlanningCall<UpdateNamedLabel & Prioritized>): Promise<ShownLabel> {
       return this.labels.update(viewer, within, { label_id, name }, change);
     }
 
@@ -143,7 +122,7 @@ function labelsBelow(
       fails: [404, 412],
       answers: none(),
     })
-    remove(call: LabelCall<OneLabel>): Promise<void> {
+    remove(call: PlanningCall<OneLabel>): Promise<void> {
       return this.labels.remove(call.params, ifUnmodified(call));
     }
 
@@ -155,7 +134,7 @@ function labelsBelow(
       fails: [404, 412],
       answers: none(),
     })
-    removeNamed(call: LabelCall<OneNamedLabel>): Promise<void> {
+    removeNamed(call: PlanningCall<OneNamedLabel>): Promise<void> {
       return this.labels.remove(call.params, ifUnmodified(call));
     }
 
@@ -167,7 +146,7 @@ function labelsBelow(
       fails: [304, 404],
       answers: created(shownLabel),
     })
-    subscribe({ params, viewer, within }: LabelCall<OneLabel>): Promise<ShownLabel> {
+    subscribe({ params, viewer, within }: PlanningCall<OneLabel>): Promise<ShownLabel> {
       return this.labels.subscribe(viewer, within, params);
     }
 
@@ -179,7 +158,7 @@ function labelsBelow(
       fails: [304, 404],
       answers: created(shownLabel),
     })
-    unsubscribe({ params, viewer, within }: LabelCall<OneLabel>): Promise<ShownLabel> {
+    unsubscribe({ params, viewer, within }: PlanningCall<OneLabel>): Promise<ShownLabel> {
       return this.labels.unsubscribe(viewer, within, params);
     }
   }
@@ -197,16 +176,6 @@ export const GroupLabelsController = labelsBelow('group', {
   updateNamed: UpdateNamedLabel,
 });
 
-type PromotionCall = Call<OneLabel, ProjectScope, SignedInViewer>;
-
-/** Whoever may manage labels in the project and in its group. */
-async function mayPromote({ viewer, within }: PromotionCall, services: RuleServices): Promise<boolean> {
-  if (!labelPolicy.mayManage(viewer, within)) return false;
-  if (within.namespace.kind !== 'group') return true;
-  const above = await services.get<ScopeResolver>(SCOPE_RESOLVER).group(within.namespace.id, viewer);
-  return above !== null && labelPolicy.mayManage(viewer, above);
-}
-
 @Controller()
 export class LabelPromotionController {
   constructor(private readonly promotion: LabelPromotionService) {}
@@ -215,12 +184,12 @@ export class LabelPromotionController {
     about: 'Makes a label of a project one of its group.',
     source: SOURCE,
     within: project('id'),
-    may: ability('label.promote', mayPromote, { signedIn: true }),
+    may: mayPromote,
     params: OneLabel,
     fails: [404, 409],
     answers: one(shownLabel),
   })
-  promote({ params, viewer, within }: PromotionCall): Promise<ShownLabel> {
+  promote({ params, viewer, within }: PromotionCall<OneLabel>): Promise<ShownLabel> {
     return this.promotion.promote(viewer, within, params.label_id);
   }
 }

@@ -4,7 +4,7 @@ import { CLOCK, Conflict, NotModified } from '@rookery/kernel';
 import type { Clock, Page, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
 import { collection, Database, filter, prepared, Work } from '@rookery/persistence';
 import type { AllFilters, By, Collection, Tx } from '@rookery/persistence';
-import type { LabelSource } from './label.policy';
+import type { PlanningSource } from '../noteables/planning.policy';
 import { Label } from './label.entity';
 import type { LabelInput } from './label.entity';
 import { LabelFactsQueries } from './label-facts.queries';
@@ -88,7 +88,7 @@ export class LabelsService {
 
   async list(
     viewer: Viewer,
-    source: LabelSource,
+    source: PlanningSource,
     o: LabelFilters & { readonly with_counts: boolean; readonly include_ancestor_groups: boolean },
     page: PageRequest,
   ): Promise<Page<ShownLabel>> {
@@ -108,12 +108,12 @@ export class LabelsService {
   }
 
   /** Errors: NotFound. */
-  async show(viewer: Viewer, source: LabelSource, key: LabelKey): Promise<ShownLabel> {
+  async show(viewer: Viewer, source: PlanningSource, key: LabelKey): Promise<ShownLabel> {
     return this.shown(viewer, source, await this.found(source, key));
   }
 
   /** Errors: Invalid by field; Conflict when the place or a group above has a label of that name. */
-  async create(viewer: SignedInViewer, source: LabelSource, params: NewLabel): Promise<ShownLabel> {
+  async create(viewer: SignedInViewer, source: PlanningSource, params: NewLabel): Promise<ShownLabel> {
     const { priority, ...input } = params;
     const label = Label.write(input, this.clock.now());
     const made = await this.labels.create(label, by(viewer, source), async ({ id, title }, tx) => {
@@ -126,7 +126,7 @@ export class LabelsService {
   /** Errors: NotFound, also for labels of groups above; Invalid by field; Conflict as on creation. */
   async update(
     viewer: SignedInViewer,
-    source: LabelSource,
+    source: PlanningSource,
     key: LabelKey,
     { new_name: name, priority, ...input }: LabelChange,
   ): Promise<ShownLabel> {
@@ -145,22 +145,22 @@ export class LabelsService {
   }
 
   /** Errors: NotFound; NotModified when it is so already. */
-  async subscribe(viewer: SignedInViewer, source: LabelSource, key: LabelKey): Promise<ShownLabel> {
+  async subscribe(viewer: SignedInViewer, source: PlanningSource, key: LabelKey): Promise<ShownLabel> {
     return this.follow(viewer, source, key, subscribe);
   }
 
   /** Errors: NotFound; NotModified when it is so already. */
-  async unsubscribe(viewer: SignedInViewer, source: LabelSource, key: LabelKey): Promise<ShownLabel> {
+  async unsubscribe(viewer: SignedInViewer, source: PlanningSource, key: LabelKey): Promise<ShownLabel> {
     return this.follow(viewer, source, key, unsubscribe);
   }
 
-  async shown(viewer: Viewer, source: LabelSource, label: Label): Promise<ShownLabel> {
+  async shown(viewer: Viewer, source: PlanningSource, label: Label): Promise<ShownLabel> {
     return (await this.facts.of(viewer, source, [label]))[0]!;
   }
 
   private async follow(
     viewer: SignedInViewer,
-    source: LabelSource,
+    source: PlanningSource,
     key: LabelKey,
     change: typeof subscribe,
   ): Promise<ShownLabel> {
@@ -170,17 +170,17 @@ export class LabelsService {
     return this.shown(viewer, source, label);
   }
 
-  private found(source: LabelSource, key: LabelKey): Promise<Label> {
+  private found(source: PlanningSource, key: LabelKey): Promise<Label> {
     return this.labels.find(keyOf(key), source);
   }
 
   /** The indexes hold names of one place apart; groups above are looked at here. */
-  private async refuseTaken(tx: Tx, source: LabelSource, { id, title }: Pick<Label, 'id' | 'title'>): Promise<void> {
+  private async refuseTaken(tx: Tx, source: PlanningSource, { id, title }: Pick<Label, 'id' | 'title'>): Promise<void> {
     const named = await labels.on(this.work, tx).all({ within: source, where: { title } });
     if (named.some((one) => one.id !== id)) throw alreadyExists();
   }
 
-  private async setPriority(tx: Tx, source: LabelSource, id: number, priority?: number | null): Promise<void> {
+  private async setPriority(tx: Tx, source: PlanningSource, id: number, priority?: number | null): Promise<void> {
     if (source.kind === 'group' || priority === undefined) return;
     if (priority === null) await tx.prepared(unprioritize, [source.id, id]);
     else await tx.prepared(prioritize, [source.id, id, priority]);
@@ -191,6 +191,6 @@ function keyOf({ label_id: id, name }: LabelKey): number | string {
   return id ?? name ?? '';
 }
 
-function by(viewer: SignedInViewer, source: LabelSource): By {
+function by(viewer: SignedInViewer, source: PlanningSource): By {
   return { actorId: viewer.userId, within: source };
 }

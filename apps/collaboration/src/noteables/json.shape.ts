@@ -115,6 +115,9 @@ export function literalSql(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
 }
 
+/** Today by UTC, as a date. Shape: an SQL expression. */
+export const TODAY = `(now() at time zone 'UTC')::date`;
+
 const orNull = (sql: string): Piece => ({ sql: `coalesce(${sql}, 'null')` });
 const quoted = (...pieces: readonly Piece[]): readonly Piece[] => [{ constant: '"' }, ...pieces, { constant: '"' }];
 

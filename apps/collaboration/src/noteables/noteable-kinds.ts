@@ -32,7 +32,8 @@ export type ProjectFeature = 'issues' | 'merge_requests' | 'snippets';
  * What may be done with things of a kind besides talking about them. Threads, awards, time and subscriptions are said of
  * a kind before there is a wing that asks. Source: reference work-tracking 2.1.
  */
-export type Ability = 'internal-notes' | 'threads' | 'awards' | 'time' | 'todos' | 'subscriptions' | 'labels';
+export type Ability =
+  'internal-notes' | 'threads' | 'awards' | 'time' | 'todos' | 'subscriptions' | 'labels' | 'milestones';
 
 /** Who works on things of a kind. */
 export interface AssigneesOfKind {
@@ -47,7 +48,7 @@ export interface AssigneesOfKind {
  * service's module. All that is told of notes, to-dos, feeds, e-mails and removal goes by it.
  * Shape: the table has the columns id, project_id (group_id for things of groups), author_id, title, description,
  * discussion_locked, created_at, updated_at, public_notes_count, internal_notes_count and system_notes_count, iid where
- * `shownId` says so, and with awards upvotes_count and downvotes_count.
+ * `shownId` says so, with awards upvotes_count and downvotes_count, and with milestones milestone_id.
  * Source: reference work-tracking 2.1, 2.4.
  */
 export interface NoteableKind extends ShownAs {

@@ -3,6 +3,7 @@ import type { Prepared, RowOf, Tx } from '@rookery/persistence';
 import { activityTraces } from '../activity/record-activity';
 import { awardTracesOf } from '../award-emoji/award-removal';
 import { labelTraces } from '../labels/label-removal';
+import { milestoneTraces } from '../milestones/milestone-removal';
 import { NoteableKinds } from '../noteables/noteable-kinds';
 import { TRACES_CHUNK } from '../noteables/traces';
 import type { Traces } from '../noteables/traces';
@@ -26,7 +27,8 @@ export class DepartureSteps {
     kinds: NoteableKinds,
   ) {
     const awards = awardTracesOf(kinds.able('awards'));
-    const ofWings = [awards, noteTraces, labelTraces, subscriptionTraces, todoTraces, activityTraces, mailTraces];
+    const changes = [labelTraces, milestoneTraces];
+    const ofWings = [awards, noteTraces, ...changes, subscriptionTraces, todoTraces, activityTraces, mailTraces];
     this.traces = [...kinds.all.map((kind) => kind.traces), ...ofWings];
   }
 

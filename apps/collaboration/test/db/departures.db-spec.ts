@@ -69,9 +69,13 @@ async function busyPerson(): Promise<{ person: SeededUser; own: Thing; note: Thi
   const note = await noteOf(owner, own);
   const elsewhere = await issueOf(owner, { assignee_ids: [person.id] });
   const word = await noteOf(person, elsewhere);
+  const { body: milestone } = await as(owner)
+    .post(`/api/v4/projects/${project.id}/milestones`)
+    .send({ title: `known to ${person.id}` })
+    .expect(201);
   await as(person)
     .put(`/api/v4/projects/${project.id}/issues/${elsewhere.iid}`)
-    .send({ state_event: 'close', add_labels: 'named' })
+    .send({ state_event: 'close', add_labels: 'named', milestone_id: milestone.id })
     .expect(200);
   await as(person).post(`/api/v4/projects/${project.id}/labels/named/subscribe`).expect(201);
   const { database } = service;
@@ -143,6 +147,7 @@ describe('whoever is removed', () => {
       'notification_settings.user_id',
       'participants.user_id',
       'resource_label_events.user_id',
+      'resource_milestone_events.user_id',
       'todos.author_id',
       'todos.user_id',
     ]);
@@ -170,7 +175,9 @@ describe('whoever is removed', () => {
     expect((await shown(elsewhere, '/notes?activity_filter=only_comments')).body).toMatchObject([
       { id: word.id, author: { id: ghost.id } },
     ]);
-    expect((await shown(elsewhere, '/resource_label_events')).body).toMatchObject([{ user: { id: ghost.id } }]);
+    for (const path of ['/resource_label_events', '/resource_milestone_events']) {
+      expect((await shown(elsewhere, path)).body).toMatchObject([{ user: { id: ghost.id } }]);
+    }
     expect(await count('todos', `user_id = $1 and author_id = $2`, owner.id, ghost.id)).toBe(1);
     expect(await count('mails', `recipient_id = $1 and actor_id = $2`, owner.id, ghost.id)).toBe(1);
   });
@@ -183,6 +190,7 @@ describe('whoever is removed', () => {
     await shown(own).expect(404);
     expect((await shown(elsewhere)).body).toMatchObject({ closed_by: null, state: 'closed', user_notes_count: 0 });
     expect((await shown(elsewhere, '/resource_label_events')).body).toEqual([]);
+    expect((await shown(elsewhere, '/resource_milestone_events')).body).toEqual([]);
     expect((await shown(elsewhere, '/notes')).body.filter((one: Thing) => one.author === null)).toEqual([]);
     expect(await count('notes', `noteable_id = $1`, own.id)).toBe(0);
     expect(

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Pool } from 'pg';
+import type { Directory } from '@rookery/directory';
 import { runMigrations } from '@rookery/persistence';
 import type { Database } from '@rookery/persistence';
 import { expectPlan, planOf, readRows, testDatabase, vacuumed } from '@rookery/testing';
@@ -10,7 +11,10 @@ import { IssuesQueries } from '../../src/issues/issues.queries';
 import type { IssueFilter } from '../../src/issues/listing/issue-filter';
 import type { IssueOrder } from '../../src/issues/issues.queries';
 import { issueKind } from '../../src/issues/issue.kind';
+import { MilestoneIssuesQueries } from '../../src/issues/listing/milestone-issues.queries';
 import { labelEvents } from '../../src/labels/labelling/labels.shape';
+import { milestoneEvents } from '../../src/milestones/milestone.shape';
+import { MilestonesQueries } from '../../src/milestones/milestones.queries';
 import { ResourceEventsQueries } from '../../src/noteables/resource-events.queries';
 import { DiscussionStatements } from '../../src/notes/discussions/discussions.statements';
 import { NoteStatements } from '../../src/notes/notes.statements';
@@ -27,6 +31,8 @@ const statements = new NoteStatements(issueKind, externalUrl);
 const discussions = new DiscussionStatements(issueKind, externalUrl);
 const awards = new AwardStatements(issueKind, 'iid', 'thing', externalUrl);
 const issues = new IssuesQueries({} as Database, { externalUrl } as never);
+const milestones = new MilestonesQueries({} as Database, {} as Directory, { externalUrl } as never);
+const milestoneIssues = new MilestoneIssuesQueries({} as Database, {} as Directory, { externalUrl } as never);
 const events = new ResourceEventsQueries({} as Database, { externalUrl } as never);
 
 beforeAll(async () => {
@@ -36,10 +42,18 @@ beforeAll(async () => {
   await pool.query(`
     insert into directory_users (id, username, name, state, kind, admin, external, private_profile, created_at)
       select g, 'user' || g, 'User ' || g, 'active', 'human', false, false, false, now() from generate_series(1, 5000) g;
-    insert into issues (project_id, iid, author_id, title, state, closed_at, due_on, created_at, updated_at)
+    insert into directory_namespaces (id, kind, owner_id, parent_id, traversal_ids, name, path, full_name, full_path, visibility,
+        emails_enabled, plan, created_at)
+      select g, 'group', null, case when g > 1 then 1 end, case when g > 1 then array[1, g] else array[1] end, 'g', 'g' || g,
+        'g', 'g/' || g, 'public', true, 'free', now() from generate_series(1, 3) g;
+    insert into milestones (id, project_id, group_id, iid, title, due_on)
+      select g, case when g % 10 > 0 then 1 + g % 40 end, case when g % 10 = 0 then 1 + g % 3 end, g, 'v' || g,
+        case when g % 3 > 0 then current_date + g % 300 end from generate_series(1, 4000) g;
+    insert into issues (project_id, iid, author_id, title, state, closed_at, due_on, created_at, updated_at,
+        milestone_id)
       select 1 + g % 4, g / 4 + 1, 1 + g % 200, 'Issue ' || g, case when g % 3 = 0 then 'opened' else 'closed' end,
         case when g % 3 = 0 then null else now() end, case when g % 10 = 0 then current_date end,
-        now() - g * interval '1 minute', now() - g * interval '1 second'
+        now() - g * interval '1 minute', now() - g * interval '1 second', case when g % 5 = 0 then 10 * (1 + g % 40) end
       from generate_series(1, 8000) g;
     insert into issue_assignees (issue_id, user_id, position) select id, 1 + id % 200, 1 from issues;
     insert into labels (id, project_id, group_id, title, description_html, color, text_color)
@@ -52,6 +66,8 @@ beforeAll(async () => {
       select project_id, id, id from labels where project_id is not null and id % 3 = 1;
     insert into resource_label_events (noteable_type, noteable_id, project_id, user_id, label_id, action, created_at)
       select 'Issue', noteable_id, project_id, 1, label_id, 'add', now() from label_links;
+    insert into resource_milestone_events (noteable_type, noteable_id, project_id, user_id, milestone_id, action, created_at)
+      select 'Issue', i.id, i.project_id, 1, 10 * (1 + i.id % 40), 'add', now() from issues i, generate_series(1, 3);
     insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, created_at, updated_at)
       select 'Issue', case when g % 10 = 0 then 1 else 1 + g % 8000 end, 1, 1 + g % 200, 'Note ' || g, g % 50 = 0,
         now() - g * interval '1 second', now() - g * interval '1 second'
@@ -88,6 +104,9 @@ const listed = (filter: IssueFilter, by: Partial<IssueOrder> = {}): Planned => {
   return issues.pageStatement(values, filter, { orderBy: 'created_at', sort: 'desc', ...by }, pageOne);
 };
 
+// Project 2 below two groups.
+const planned = [2, [1, 2], 7, false, false];
+
 const HOT: Record<string, () => Planned> = {
   'notes-newest': () => noted(),
   'notes-oldest': () => noted({ sort: 'asc' }),
@@ -107,6 +126,17 @@ const HOT: Record<string, () => Planned> = {
   'issues-with-any-label': () => listed({ labels: 'Any' }),
   'issues-by-label-priority': () => listed({}, { orderBy: 'label_priority', sort: 'asc' }),
   'label-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, labelEvents, pageOne, reader),
+  'issues-of-milestone': () => listed({ milestone: { title: 'v100' } }),
+  'issues-with-any-milestone': () => listed({ milestone: 'Any' }),
+  'issues-without-milestone': () => listed({ milestone: 'None' }),
+  'issues-not-of-milestone': () => listed({ not: { milestone: { title: 'v100' } } }),
+  'issues-of-group-milestone': () => milestoneIssues.pageStatement('group', pageOne, [100, 2, 7, false, false]),
+  'milestones-of-project': () => milestones.pageStatement('project', {}, pageOne, planned),
+  'milestones-on-the-way-up': () =>
+    milestones.pageStatement('project', { include_ancestors: true, state: 'active' }, pageOne, planned),
+  'milestones-below-group': () =>
+    milestones.pageStatement('group', { include_descendants: true }, pageOne, [1, [1], 7, false, false]),
+  'milestone-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, milestoneEvents, pageOne, reader),
   'issues-with-my-emoji': () => listed({ reaction: 'rocket' }),
   'issues-by-due-date': () => listed({ dueDate: 'any' }, { orderBy: 'due_date', sort: 'asc' }),
 };
@@ -114,7 +144,9 @@ const HOT: Record<string, () => Planned> = {
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
   const shape = await expectPlan(pool, join(__dirname, '../golden', `${name}.plan.txt`), HOT[name]!());
   // The directory of a test is so small that reading it whole is right.
-  expect(shape).not.toMatch(/Seq Scan on (notes|issues|issue_assignees|label_links|resource_label_events)\b/);
+  expect(shape).not.toMatch(
+    /Seq Scan on (notes|issues|issue_assignees|label_links|resource_(label|milestone)_events|milestones)\b/,
+  );
 });
 
 test.each(['created_at', 'updated_at'] as const)(

@@ -1,5 +1,8 @@
 import { hasLabelSql, labelledSql } from '../../labels/labelling/label-filter';
 import type { LabelFilter, LabelReach } from '../../labels/labelling/label-filter';
+import { plannedSql } from '../../milestones/assigning/milestone-filter';
+import type { MilestoneFilter } from '../../milestones/assigning/milestone-filter';
+import { TODAY } from '../../noteables/json.shape';
 import { containing, filter, partOf } from '@rookery/persistence';
 import { emojiNamed } from '../../award-emoji/emoji-names';
 import type { Bind, Filters } from '@rookery/persistence';
@@ -20,6 +23,7 @@ export interface IssueFilter {
   readonly updatedBefore?: Date | undefined;
   readonly dueDate?: DueDate | undefined;
   readonly labels?: LabelFilter | undefined;
+  readonly milestone?: MilestoneFilter | undefined;
   /** An emoji that the caller gave, `None` or `Any`. */
   readonly reaction?: string | undefined;
   /** A filter asks for something that no issue has, for instance a weight. */
@@ -31,6 +35,7 @@ export interface IssueFilter {
 export interface Exclusion extends PeopleFilter {
   readonly iids?: readonly number[] | undefined;
   readonly labels?: LabelFilter | undefined;
+  readonly milestone?: MilestoneFilter | undefined;
   readonly reaction?: string | undefined;
 }
 
@@ -53,8 +58,6 @@ export const DUE_DATES = [
 ] as const;
 export type DueDate = (typeof DUE_DATES)[number];
 
-const TODAY = `(now() at time zone 'UTC')::date`;
-
 /** Days are those of UTC; a week begins on Monday. Source: reference work-tracking 9.1. */
 const DUE: Readonly<Record<DueDate, string>> = {
   '0': 'i.due_on is null',
@@ -68,8 +71,18 @@ const DUE: Readonly<Record<DueDate, string>> = {
     and (date_trunc('month', ${TODAY}) + interval '2 months' - interval '1 day')::date`,
 };
 
-/** What lists of issues `i` are narrowed by. Shape: `viewer` is the place of the caller's id. */
-export function issueFilters(viewer: string, reach: LabelReach): Filters<IssueFilter> {
+/** What the conditions of a list of issues are written with. */
+export interface ReachSql {
+  /** The place of the caller's id. */
+  readonly viewer: string;
+  readonly labels: LabelReach;
+  /** Boolean SQL over a milestone `m`: those of the project or projects, and of groups. */
+  readonly milestones: string;
+}
+
+/** What lists of issues `i` are narrowed by. */
+export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
+  const { viewer } = reach;
   return {
     asksForMissing: filter.when('false'),
     state: (state) => state !== 'all' && `i.state = '${state}'`,
@@ -88,8 +101,9 @@ export function issueFilters(viewer: string, reach: LabelReach): Filters<IssueFi
     updatedAfter: filter.compares('i.updated_at', '>='),
     updatedBefore: filter.compares('i.updated_at', '<='),
     search: (text, bind, { searchIn = ['title', 'description'] }) => found(text, bind, searchIn),
-    labels: (labels, bind) => labelledSql(labels, reach, bind),
-    not: (not, bind) => excluded({ viewer, reach }, not, bind),
+    labels: (labels, bind) => labelledSql(labels, reach.labels, bind),
+    milestone: (milestone, bind) => plannedSql(milestone, reach.milestones, bind),
+    not: (not, bind) => excluded(reach, not, bind),
   };
 }
 
@@ -102,17 +116,14 @@ function found(text: string, bind: Bind, fields: readonly string[]): string {
   return words.map((word) => partOf(columns, bind(containing(word)))).join(' and ');
 }
 
-function excluded(
-  { viewer, reach }: { readonly viewer: string; readonly reach: LabelReach },
-  not: Exclusion,
-  bind: Bind,
-): string {
-  const labelled = not.labels === undefined ? [] : [hasLabelSql(not.labels, reach, bind)];
-  const conditions = [...peopleConditions(not, bind, 'any'), ...labelled].map(
+function excluded(reach: ReachSql, not: Exclusion, bind: Bind): string {
+  const labelled = not.labels === undefined ? [] : [hasLabelSql(not.labels, reach.labels, bind)];
+  const planned = not.milestone === undefined ? [] : [plannedSql(not.milestone, reach.milestones, bind)];
+  const conditions = [...peopleConditions(not, bind, 'any'), ...labelled, ...planned].map(
     (condition) => `(${condition}) is not true`,
   );
   if (not.iids) conditions.push(`i.iid <> all(${bind(not.iids)}::bigint[])`);
-  if (not.reaction) conditions.push(`not ${reactionOf(viewer, not.reaction, bind)}`);
+  if (not.reaction) conditions.push(`not ${reactionOf(reach.viewer, not.reaction, bind)}`);
   return conditions.join(' and ');
 }
 

@@ -1,5 +1,7 @@
 import { InvalidParameters } from '@rookery/kernel';
 import { labelFilterOf } from '../../labels/labelling/label-filter';
+import { milestoneIdentified, milestoneTitled } from '../../milestones/assigning/milestone-filter';
+import type { MilestoneFilter } from '../../milestones/assigning/milestone-filter';
 import type { Exclusion, IssueFilter, PeopleFilter } from './issue-filter';
 import type { ListIssues } from '../issues.dto';
 
@@ -31,6 +33,7 @@ export function filterOf(params: ListIssues): IssueFilter {
     updatedBefore: params.updated_before,
     dueDate: params.due_date,
     labels: labelFilterOf(params.labels),
+    milestone: milestoneOf(params.milestone, 'milestone_id', params.milestone_id),
     reaction: params.my_reaction_emoji || undefined,
     asksForMissing: asksForMissing(params),
     not: params.not && exclusionOf(params.not),
@@ -38,9 +41,9 @@ export function filterOf(params: ListIssues): IssueFilter {
 }
 
 function asksForMissing(params: ListIssues): boolean {
-  const { milestone, milestone_id, epic_id, weight, iteration_id, iteration_title, health_status } = params;
-  return [milestone, milestone_id, epic_id, weight, iteration_id, iteration_title, health_status].some(
-    (value) => value !== undefined && value !== '' && !/^(none|0|no milestone)$/i.test(value),
+  const { epic_id, weight, iteration_id, iteration_title, health_status } = params;
+  return [epic_id, weight, iteration_id, iteration_title, health_status].some(
+    (value) => value !== undefined && value !== '' && !/^(none|0)$/i.test(value),
   );
 }
 
@@ -54,6 +57,7 @@ function exclusionOf(not: Readonly<Record<string, unknown>>): Exclusion {
     assigneeId: assigneeOf('not[assignee_id]', textOf(not['assignee_id'])),
     assigneeUsernames: usernames,
     labels: labelFilterOf(listOf(not['labels']).slice(0, MOST_LABELS)),
+    milestone: milestoneOf(textOf(not['milestone']), 'not[milestone_id]', textOf(not['milestone_id'])),
     reaction: textOf(not['my_reaction_emoji']) || undefined,
     iids: iids === undefined ? undefined : listOf(iids).map((iid) => idOf('not[iids]', iid) ?? 0),
   };
@@ -63,6 +67,12 @@ function assigneeOf(name: string, value: string | undefined): PeopleFilter['assi
   if (value === undefined || value === '') return undefined;
   if (/^(none|0)$/i.test(value)) return 'None';
   return /^any$/i.test(value) ? 'Any' : idOf(name, value);
+}
+
+function milestoneOf(title: string | undefined, name: string, id: string | undefined): MilestoneFilter | undefined {
+  const meant = milestoneIdentified(id);
+  if (meant === null) throw new InvalidParameters([`${name} does not have a valid value`]);
+  return meant ?? milestoneTitled(title);
 }
 
 function idOf(name: string, value: string | undefined): number | undefined {

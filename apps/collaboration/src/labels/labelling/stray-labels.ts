@@ -49,13 +49,6 @@ const replace = prepared(
    update resource_label_events e set label_id = heir.heir_id from heir
    where e.project_id = heir.project_id and e.label_id = heir.id`,
 );
-/** $1 groups. */
-const projectsBelow = prepared(
-  'labels_projects_below',
-  `select p.id from directory_projects p join directory_namespaces home on home.id = p.namespace_id
-   where home.traversal_ids && $1::bigint[] order by p.id`,
-);
-
 /**
  * Things of projects keep their labels when the group of a label is above them no more: a label of that name takes its
  * place, one of the project's own where there is none. Source: reference work-tracking 9.4.
@@ -63,13 +56,4 @@ const projectsBelow = prepared(
 export async function replaceStrayLabels(tx: Tx, projectIds: readonly number[]): Promise<void> {
   await tx.prepared(make, [projectIds]);
   await tx.prepared(replace, [projectIds]);
-}
-
-/** The same for all projects in groups and below them. */
-export async function replaceStrayLabelsBelow(tx: Tx, groupIds: readonly number[]): Promise<void> {
-  const projects = await tx.prepared<{ id: number }>(projectsBelow, [groupIds]);
-  await replaceStrayLabels(
-    tx,
-    projects.map((project) => project.id),
-  );
 }

@@ -1,0 +1,32 @@
+import { ability, SCOPE_RESOLVER } from '@rookery/api-v4';
+import type { Call, ProjectScope, RuleServices, ScopeResolver } from '@rookery/api-v4';
+import type { SignedInViewer, Viewer } from '@rookery/kernel';
+import { planningPolicy } from './planning.policy';
+import type { PlanningSource } from './planning.policy';
+
+/** What routes of labels and milestones are called with. */
+export type PlanningCall<P, V extends Viewer = SignedInViewer> = Call<P, PlanningSource, V>;
+export type PromotionCall<P> = Call<P, ProjectScope, SignedInViewer>;
+
+/** Abilities by which the routes of labels and milestones are guarded. Shape: `noun` begins their names. */
+export function planningAbilities<const N extends string>(noun: N) {
+  return {
+    mayRead: ability(`${noun}.read`, ({ viewer, within }: PlanningCall<unknown, Viewer>) =>
+      planningPolicy.mayRead(viewer, within),
+    ),
+    mayManage: ability(
+      `${noun}.manage`,
+      ({ viewer, within }: PlanningCall<unknown>) => planningPolicy.mayManage(viewer, within),
+      { signedIn: true },
+    ),
+    mayPromote: ability(`${noun}.promote`, mayPromote, { signedIn: true }),
+  };
+}
+
+/** Whoever may manage them in the project and in its group. */
+async function mayPromote({ viewer, within }: PromotionCall<unknown>, services: RuleServices): Promise<boolean> {
+  if (!planningPolicy.mayManage(viewer, within)) return false;
+  if (within.namespace.kind !== 'group') return true;
+  const above = await services.get<ScopeResolver>(SCOPE_RESOLVER).group(within.namespace.id, viewer);
+  return above !== null && planningPolicy.mayManage(viewer, above);
+}

@@ -1,0 +1,22 @@
+import type { GroupScope, ProjectScope } from '@rookery/api-v4';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import type { SignedInViewer, Viewer } from '@rookery/kernel';
+import { readerOf, reads } from './reader';
+
+/** Where labels and milestones are kept. */
+export type PlanningSource = ProjectScope | GroupScope;
+
+/** Who may do what with that by which things are planned: labels and milestones. Source: reference work-tracking 9.4, 9.5. */
+export const planningPolicy = {
+  /** Whoever sees the place; in a project, whoever reads something there that could have one. */
+  mayRead(viewer: Viewer, source: PlanningSource): boolean {
+    if (source.kind === 'group') return true;
+    const reader = readerOf(viewer, source);
+    return reads('issues', source, reader) || reads('merge_requests', source, reader);
+  },
+
+  mayManage(viewer: SignedInViewer, source: PlanningSource): boolean {
+    const isWritable = source.kind === 'group' || (!source.archived && planningPolicy.mayRead(viewer, source));
+    return isWritable && (viewer.isAdmin || source.level >= ACCESS_LEVELS.planner);
+  },
+};

@@ -1,0 +1,105 @@
+import { Gitlab } from '@gitbeaker/rest';
+import { estate, mark } from '../support/estate';
+
+/** What issues are planned and talked about with, by an API client that people already use, unmodified. */
+describe('planning with a stock SDK', () => {
+  const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
+  let groupId: number;
+  let projectId: number;
+
+  beforeAll(async () => {
+    const path = `planning-${mark}`;
+    groupId = (await root.Groups.create(path, path)).id;
+    projectId = (await root.Projects.create({ name: 'eggs', namespaceId: groupId })).id;
+  });
+
+  it('keeps milestones, gives them to issues and promotes them', async () => {
+    const { ProjectMilestones, GroupMilestones, Issues } = root;
+    const made = await ProjectMilestones.create(projectId, 'v1', { startDate: '2030-01-01', dueDate: '2030-02-01' });
+    expect(made).toMatchObject({
+      iid: 1,
+      project_id: projectId,
+      state: 'active',
+      due_date: '2030-02-01',
+      expired: false,
+    });
+    expect(await ProjectMilestones.show(projectId, made.id)).toEqual(made);
+    expect(await ProjectMilestones.edit(projectId, made.id, { description: 'first' })).toMatchObject({
+      title: 'v1',
+      description: 'first',
+    });
+    expect(await ProjectMilestones.allAssignedIssues(projectId, made.id)).toEqual([]);
+    const issue = await Issues.create(projectId, 'Planned', { milestoneId: made.id });
+    expect(issue.milestone).toMatchObject({ id: made.id, title: 'v1' });
+    expect((await ProjectMilestones.allAssignedIssues(projectId, made.id)).map(({ iid }) => iid)).toEqual([issue.iid]);
+    expect((await Issues.all({ projectId, milestone: 'v1' })).map(({ iid }) => iid)).toEqual([issue.iid]);
+    expect(await Issues.all({ projectId, milestoneId: 'None' })).toEqual([]);
+
+    const above = await GroupMilestones.create(groupId, 'all of it');
+    const titles = async (options: object) =>
+      (await ProjectMilestones.all(projectId, options)).map(({ title }) => title).sort();
+    expect(await titles({ includeParentMilestones: true })).toEqual(['all of it', 'v1']);
+    expect(await titles({ iids: [1], state: 'active' })).toEqual(['v1']);
+    expect(await ProjectMilestones.edit(projectId, made.id, { stateEvent: 'close' })).toMatchObject({
+      state: 'closed',
+    });
+    await ProjectMilestones.promote(projectId, made.id);
+    expect((await GroupMilestones.all(groupId)).map(({ id }) => id).sort()).toEqual([made.id, above.id].sort());
+    expect((await GroupMilestones.allAssignedIssues(groupId, made.id)).map(({ iid }) => iid)).toEqual([issue.iid]);
+    await Issues.edit(projectId, issue.iid, { milestoneId: 0 });
+    const events = await root.IssueMilestoneEvents.all(projectId, issue.iid);
+    expect(events.map(({ action }) => action)).toEqual(['add', 'remove']);
+    expect(await root.IssueMilestoneEvents.show(projectId, issue.iid, events[0]!.id)).toEqual(events[0]);
+    await GroupMilestones.remove(groupId, made.id);
+    await expect(GroupMilestones.show(groupId, made.id)).rejects.toThrow(/404|Not found/i);
+  });
+
+  it('keeps labels and gives them to issues', async () => {
+    const { ProjectLabels, GroupLabels, Issues } = root;
+    const label = await ProjectLabels.create(projectId, 'needs: work', '#FFAABB', { description: 'soon' });
+    expect(label).toMatchObject({ name: 'needs: work', color: '#FFAABB', is_project_label: true });
+    const issue = await Issues.create(projectId, 'Labelled', { labels: 'needs: work,new' });
+    expect(issue.labels).toEqual(['needs: work', 'new']);
+    expect(await ProjectLabels.show(projectId, 'needs: work')).toMatchObject({ id: label.id });
+    expect(await ProjectLabels.edit(projectId, label.id, { newName: 'needs: work', priority: 2 })).toMatchObject({
+      priority: 2,
+    });
+    const counted = await ProjectLabels.all(projectId, { withCounts: true });
+    expect(counted.map(({ name, open_issues_count: open }) => [name, open])).toEqual([
+      ['needs: work', 1],
+      ['new', 1],
+    ]);
+    expect(await ProjectLabels.promote(projectId, 'new')).toMatchObject({ is_project_label: false });
+    expect((await GroupLabels.all(groupId)).map(({ name }) => name)).toEqual(['new']);
+    await Issues.edit(projectId, issue.iid, { removeLabels: 'new' });
+    const events = await root.IssueLabelEvents.all(projectId, issue.iid);
+    expect(events.map(({ action, label: of }) => `${action} ${of.name}`)).toEqual([
+      'add needs: work',
+      'add new',
+      'remove new',
+    ]);
+    await ProjectLabels.remove(projectId, 'needs: work');
+    expect((await Issues.show(issue.iid, { projectId })).labels).toEqual([]);
+  });
+
+  it('talks in threads and gives emoji', async () => {
+    const { IssueDiscussions, IssueAwardEmojis, IssueNoteAwardEmojis } = root;
+    const { iid } = await root.Issues.create(projectId, 'Talked about');
+    const thread = await IssueDiscussions.create(projectId, iid, 'Why?');
+    const [first] = thread.notes!;
+    const reply = await IssueDiscussions.addNote(projectId, iid, thread.id, 'Because.');
+    await IssueDiscussions.editNote(projectId, iid, thread.id, reply.id, { body: 'Therefore.' });
+    const shown = await IssueDiscussions.show(projectId, iid, thread.id);
+    expect(shown.notes!.map(({ body }) => body)).toEqual(['Why?', 'Therefore.']);
+    await IssueDiscussions.removeNote(projectId, iid, thread.id, reply.id);
+    expect((await IssueDiscussions.all(projectId, iid))[0]!.notes).toHaveLength(1);
+
+    const award = await IssueAwardEmojis.award(projectId, iid, 'thumbsup');
+    expect(await IssueAwardEmojis.show(projectId, iid, award.id)).toMatchObject({ name: 'thumbsup' });
+    const given = await IssueNoteAwardEmojis.award(projectId, iid, first!.id, 'rocket');
+    expect((await IssueNoteAwardEmojis.all(projectId, iid, first!.id)).map(({ name }) => name)).toEqual(['rocket']);
+    await IssueNoteAwardEmojis.remove(projectId, iid, first!.id, given.id);
+    await IssueAwardEmojis.remove(projectId, iid, award.id);
+    expect(await IssueAwardEmojis.all(projectId, iid)).toEqual([]);
+  });
+});
