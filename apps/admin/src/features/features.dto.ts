@@ -36,10 +36,15 @@ export class SetFeature extends OneFeature {
   @Flag({ optional: true, about: 'Set it although no definition has its name.' }) force?: boolean;
 }
 
-/** Errors: InvalidParameters for a value that is none, and for a percentage of named targets. */
+/**
+ * Errors: InvalidParameters for a value that is none, a percentage of named targets, and a target that is sent and names
+ * nobody: it would be taken for everybody.
+ */
 export function inputOf({ name: _, value, key, feature_group, force, ...names }: SetFeature): FeatureInput {
+  const empty = Object.entries({ feature_group, ...names }).filter(([, list]) => list?.length === 0);
+  if (empty.length > 0) throw new InvalidParameters(empty.map(([target]) => `${target} is empty`));
   const groups = feature_group ?? [];
-  const isTargeted = groups.length > 0 || Object.values(names).some((list) => list.length > 0);
+  const isTargeted = [feature_group, ...Object.values(names)].some((list) => list !== undefined);
   const said = valueOf(value);
   if (said === null || (isTargeted && typeof said === 'number')) {
     throw new InvalidParameters(['value does not have a valid value']);

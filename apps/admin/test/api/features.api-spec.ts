@@ -200,6 +200,17 @@ describe('POST /features/:name', () => {
     expect((await app.as(root).get('/api/v4/features').expect(200)).body).toEqual([]);
   });
 
+  it.each(['user', 'group', 'namespace', 'project', 'repository', 'feature_group'])(
+    'does not take an empty %s for everybody',
+    async (target) => {
+      const error = `${target} is empty`;
+      for (const none of ['', []]) {
+        expect(await refusal({ value: true, [target]: none })).toEqual([400, { error }]);
+      }
+      expect((await app.as(root).get('/api/v4/features').expect(200)).body).toEqual([]);
+    },
+  );
+
   it.each(['__proto__', 'constructor', 'moon'])('does not know the feature %s, unless it is forced', async (name) => {
     const message = `400 Bad request - Unknown feature flag: ${name}`;
     expect(await refusal({ value: true }, name)).toEqual([400, { message }]);

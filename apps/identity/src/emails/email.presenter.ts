@@ -35,8 +35,8 @@ export function pageOfRefusal(reason: string): WebPage {
   return {
     title: 'This link does not work',
     html: `<p>${escapeHtml(reason)}.</p>
-<p>It works once and for three days, and the newest e-mail ends the former ones. If the address is not confirmed yet, have
-another e-mail sent by giving it again.</p>`,
+<p>It works once and for three days, and the newest e-mail ends the former ones. If the address is not confirmed yet,
+remove it and give it again: then another e-mail is sent.</p>`,
     status: 400,
   };
 }
