@@ -78,6 +78,16 @@ describe.each([
     if (!rest.endsWith('features')) expect(answers.map(({ text }) => text)).toEqual(['', '']);
   });
 
+  it('takes no environment that is longer than a scope', async () => {
+    const named = (length: number) => ask().set({ ...asClient(), 'unleash-appname': 'x'.repeat(length) });
+    expect((await named(255)).status).toBe(200);
+    const refused = await named(256);
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      { error: 'app_name is too long (maximum is 255 characters)' },
+    ]);
+  });
+
   it('refuses everything else', async () => {
     const other = await flags.service.seed.project();
     const refused = [

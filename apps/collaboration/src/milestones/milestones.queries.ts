@@ -48,7 +48,10 @@ const FILTERS: AllFilters<MilestoneFilters> = {
 // The first values of every statement here: the place, ids from its root down, and who reads.
 const PERSON = { user: '$3::bigint', isAdmin: '$4::boolean', isExternal: '$5::boolean' };
 const ABOVE = 'select m.* from milestones m where m.group_id = any($2::bigint[])';
-const GROUPS_BELOW = `select m.* from directory_namespaces n join milestones m on m.group_id = n.id
+/** What stands elsewhere is never searched, however long its texts are. */
+const ofPlace = (place: string): string =>
+  `cross join lateral (select m.* from milestones m where ${place} offset 0) m`;
+const GROUPS_BELOW = `select m.* from directory_namespaces n ${ofPlace('m.group_id = n.id')}
   where ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })} and n.id <> $1::bigint
     and ${visibleGroupSql({ namespace: 'n', viewer: '$3', isAdmin: '$4', isExternal: '$5' })}`;
 /** Projects are judged once each, and only those that have milestones. */
@@ -57,7 +60,7 @@ const PROJECTS_BELOW = `select m.* from (
     where ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })}
       and exists (select 1 from milestones of_it where of_it.project_id = p.id) offset 0) below
   join lateral ${projectAccessSql('below.id', PERSON)} a on a.reads_issues or a.reads_merge_requests
-  join milestones m on m.project_id = below.id`;
+  ${ofPlace('m.project_id = below.id')}`;
 
 /** Reading milestones of projects and groups: one statement a request. Source: reference work-tracking 9.5. */
 @Injectable()

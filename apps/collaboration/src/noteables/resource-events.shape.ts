@@ -25,6 +25,17 @@ export interface ResourceEvents {
   readonly shape: JsonShape<ResourceEventSql>;
 }
 
+/**
+ * Does a change `e` still show what it was about? Rows of groups that are above the project no more are not told: who
+ * reads the project may know nothing of that group. Shape: boolean SQL; `thing` is the alias of a row of a project or group.
+ * Source: reference work-tracking 2.8.
+ */
+export function stillReachedSql(thing: string): string {
+  return `(${thing}.project_id = e.project_id or ${thing}.group_id = any((
+    select home.traversal_ids from directory_projects p join directory_namespaces home on home.id = p.namespace_id
+    where p.id = e.project_id)::bigint[]))`;
+}
+
 /** What all sorts show; each goes on from it. */
 export const resourceEventShape = jsonShape<ResourceEventSql>('ResourceEvent').fields({
   id: [json.int, () => 'e.id'],

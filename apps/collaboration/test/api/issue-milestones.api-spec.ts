@@ -425,6 +425,37 @@ describe('what follows', () => {
     expect(await milestoneOf(four)).toMatchObject({ title: 'also above', project_id: moving.id });
   });
 
+  test.each(['milestone', 'label'] as const)(
+    'a change tells no %s of a group that the project has left',
+    async (noun) => {
+      const [left, target] = [await service.seed.group(), await service.seed.group()];
+      const moving = await service.seed.project({ namespace_id: left.id });
+      const own = { milestone: { milestone_id: 0 }, label: { labels: '' } }[noun];
+      const { id } =
+        noun === 'milestone'
+          ? await milestone('secret', {}, `groups/${left.id}`)
+          : (await by(cast.admin).post(`/api/v4/groups/${left.id}/labels`).send({ name: 'secret', color: '#fff' }))
+              .body;
+      const given = { milestone: { milestone_id: id as number }, label: { labels: 'secret' } }[noun];
+      const path = `/api/v4/projects/${moving.id}/issues`;
+      const { body: issue } = await by(cast.admin)
+        .post(path)
+        .send({ title: 'x', ...given })
+        .expect(201);
+      await by(cast.admin).put(`${path}/${issue.iid}`).send(own).expect(200);
+      const events = `${path}/${issue.iid}/resource_${noun}_events`;
+      const told = async () => {
+        const { body } = await by(cast.admin).get(events).expect(200);
+        const one = await by(cast.admin).get(`${events}/${body[0].id}`).expect(200);
+        expect(one.body).toEqual(body[0]);
+        return (body as Record<string, { id: number } | null>[]).map((event) => event[noun]?.id ?? null);
+      };
+      expect(await told()).toEqual([id, id]);
+      await service.seed.put('projects', { ...moving, namespace_id: target.id });
+      expect(await told()).toEqual([null, null]);
+    },
+  );
+
   test('they go with the issue, the project and the group', async () => {
     const above = await milestone('above', {}, groupPlace());
     const own = await milestone('own');

@@ -2,7 +2,7 @@ import { list, nested, text } from '@rookery/api-v4';
 import type { NoteableType } from '@rookery/contracts';
 import { json, jsonShape } from '../../noteables/json.shape';
 import type { SqlType } from '../../noteables/json.shape';
-import { resourceEventShape } from '../../noteables/resource-events.shape';
+import { resourceEventShape, stillReachedSql } from '../../noteables/resource-events.shape';
 import type { ResourceEventSql, ResourceEvents } from '../../noteables/resource-events.shape';
 
 const labelDetails = jsonShape<unknown>('LabelDetails').fields({
@@ -51,7 +51,7 @@ const changedLabel = jsonShape<unknown>('ChangedLabel').fields({
 export const labelEvents: ResourceEvents = {
   noun: 'label',
   table: 'resource_label_events',
-  joins: 'left join labels l on l.id = e.label_id',
+  joins: `left join labels l on l.id = e.label_id and ${stillReachedSql('l')}`,
   shape: resourceEventShape.extend<ResourceEventSql>('ResourceLabelEvent').fields({
     label: [json.objectWhen(changedLabel), () => ({ of: {}, when: 'l.id is not null' })],
     action: [json.choice('add', 'remove'), () => 'e.action'],
