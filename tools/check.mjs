@@ -15,7 +15,7 @@ const bin = (name) => `${root}node_modules/.bin/${name}`;
 /** The longest first: they decide how long all of it takes. */
 const STEPS = [
   ['lint', bin('eslint'), ['.', '--max-warnings', '0']],
-  ['format', bin('prettier'), ['--check', '--log-level', 'warn', '.']],
+  ['format', bin('prettier'), ['--check', '--cache', '--cache-strategy', 'content', '--log-level', 'warn', '.']],
   ['types', bin('tsc'), ['-b', 'tsconfig.base.json']],
   ['generated', process.execPath, ['tools/gen.mjs', '--check']],
   ['cycles', bin('depcruise'), ['--config', '.dependency-cruiser.cjs', '--output-type', 'err', 'apps', 'libs']],
