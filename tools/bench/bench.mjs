@@ -1,21 +1,21 @@
 #!/usr/bin/env node
 /**
- * `npm run bench [-- R1 R2 R3 W1 M | groups | projects] [--rounds 3] [--count 3000] [--concurrency 16]`: the whole stack beside the limit
- * (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as medians and ratios. What decides is
- * the CPU time of the whole stack for a thousand requests; after writes it is counted until all is quiet.
+ * `npm run bench [-- R1 R2 R3 W1 M | groups | projects] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>]`:
+ * the whole stack beside the limit (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as
+ * medians and ratios. What decides is the CPU time of the whole stack for a thousand requests, less what it takes while
+ * idle in the same time; after writes it is counted until all is quiet. With `--against` the estate of another checkout
+ * (built and installed) takes its turns too, and the last column is ours beside it: the median of the rounds' ratios.
  */
 import { fork } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { PATIENCE } from '../estate/environment.mjs';
-import { startEstate } from '../estate/estate.mjs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { freePort } from '../estate/processes.mjs';
 import { sharedTemporary } from '../estate/postgres-files.mjs';
 import { BELONGING_LISTS, benchBelonging } from './belonging.mjs';
-import { cpuSeconds, quiet } from './cpu.mjs';
+import { cpuSeconds, idleDraw, quiet } from './cpu.mjs';
 import { load } from './load.mjs';
-import { ISSUES, PEOPLE, seed } from './seed.mjs';
+import { ISSUES, PEOPLE } from './seed.mjs';
 
 const GOALS = { R1: 1.8, R2: 2.2, R3: 1.8, W1: 3.0, M: 2.0 };
 
@@ -27,7 +27,9 @@ function options(words) {
   const rounds = numberOf('--rounds', 3);
   const count = numberOf('--count', 3000);
   const concurrency = numberOf('--concurrency', 16);
-  return { rounds, count, concurrency, names: words.length > 0 ? words : Object.keys(GOALS) };
+  const at = words.indexOf('--against');
+  const against = at < 0 ? undefined : resolve(words.splice(at, 2)[1]);
+  return { rounds, count, concurrency, against, names: words.length > 0 ? words : Object.keys(GOALS) };
 }
 
 /** What is asked, the same of both. */
@@ -77,17 +79,45 @@ async function startLimit(estate, people) {
 
 async function measure(target, next, { concurrency, count }) {
   await load(target.origin, { concurrency, count: Math.ceil(count / 5), next: (index) => next(index + 7919) });
-  await quiet(target.pids);
-  const before = cpuSeconds(target.pids);
+  const idle = await idleDraw(target.pids);
+  const [from, before] = [performance.now(), cpuSeconds(target.pids)];
   const result = await load(target.origin, { concurrency, count, next });
-  await quiet(target.pids);
-  const cpu = ((cpuSeconds(target.pids) - before) / count) * 1000;
+  await quiet(target.pids, idle);
+  const seconds = (performance.now() - from) / 1000;
+  const cpu = ((cpuSeconds(target.pids) - before - idle * seconds) / count) * 1000;
   return { cpu, rate: count / result.seconds, p50: result.p50, p99: result.p99, bad: result.bad };
 }
 
-const median = (rows, name) => [...rows].sort((a, b) => a[name] - b[name])[Math.floor(rows.length / 2)][name];
+const middle = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 const summary = (rows) =>
-  Object.fromEntries(['cpu', 'rate', 'p50', 'p99', 'bad'].map((name) => [name, median(rows, name)]));
+  Object.fromEntries(['cpu', 'rate', 'p50', 'p99', 'bad'].map((name) => [name, middle(rows.map((row) => row[name]))]));
+
+/** An estate with its data. `checkout` is the root of the one whose code runs. */
+async function seeded(checkout) {
+  const from = (path) => import(pathToFileURL(join(checkout, 'tools', path)));
+  const { PATIENCE } = await from('estate/environment.mjs');
+  const { startEstate } = await from('estate/estate.mjs');
+  const { seed } = await from('bench/seed.mjs');
+  const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
+  // E-mails that wait for their recipient's allowance would be counted to whatever is measured next.
+  const env = {
+    ...PATIENCE,
+    NOTES_CREATES_PER_MINUTE_COUNT: '0',
+    NOTES_PER_NOTEABLE_COUNT: '1000000',
+    MAILER_PER_RECIPIENT_BURST_COUNT: '100000',
+  };
+  const estate = await startEstate({ dataDir, port: await freePort(), env });
+  const end = async () => {
+    await estate.stop();
+    await estate.discard();
+  };
+  const data = await seed(estate).catch(async (error) => {
+    await end();
+    throw error;
+  });
+  const { supervisor: _, ...stack } = estate.pids;
+  return { estate, data, end, target: { origin: estate.baseUrl, pids: Object.values(stack), kinds: workloads(data) } };
+}
 
 const chosen = options(process.argv.slice(2));
 // Other questions, with data of their own: each stands alone.
@@ -96,38 +126,31 @@ if (belonging) {
   const isKept = await benchBelonging(belonging, { rounds: chosen.rounds, count: Math.min(chosen.count, 300) });
   process.exit(isKept ? 0 : 1);
 }
-const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
-// E-mails that wait for their recipient's allowance would be counted to whatever is measured next.
-const env = {
-  ...PATIENCE,
-  NOTES_CREATES_PER_MINUTE_COUNT: '0',
-  NOTES_PER_NOTEABLE_COUNT: '1000000',
-  MAILER_PER_RECIPIENT_BURST_COUNT: '100000',
-};
-const estate = await startEstate({ dataDir, port: await freePort(), env });
-let limit;
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const ends = [];
 try {
-  const data = await seed(estate);
-  limit = await startLimit(estate, data.people);
-  const { pids } = estate;
-  const servers = [pids.postgres];
-  const { supervisor: _, ...stack } = pids;
+  const ours = await seeded(ROOT);
+  ends.push(ours.end);
+  const limit = await startLimit(ours.estate, ours.data.people);
+  ends.unshift(limit.stop);
   const targets = {
-    limit: { origin: limit.origin, pids: [limit.pid, ...servers] },
-    rookery: { origin: estate.baseUrl, pids: Object.values(stack) },
+    limit: { origin: limit.origin, pids: [limit.pid, ours.estate.pids.postgres], kinds: ours.target.kinds },
+    rookery: ours.target,
   };
-  const kinds = workloads(data);
+  if (chosen.against) {
+    const other = await seeded(chosen.against);
+    ends.push(other.end);
+    targets.other = other.target;
+  }
   console.log('      target   CPU s/1,000   req/s    p50 ms   p99 ms   not 2xx   CPU ratio (goal)');
   for (const name of chosen.names) {
-    const rows = { limit: [], rookery: [] };
+    const rows = Object.fromEntries(Object.keys(targets).map((target) => [target, []]));
     for (let round = 0; round < chosen.rounds; round += 1)
       for (const [target, about] of Object.entries(targets))
-        rows[target].push(await measure(about, kinds[name], chosen));
-    const [floor, ours] = [summary(rows.limit), summary(rows.rookery)];
-    for (const [target, row] of [
-      ['limit', floor],
-      ['rookery', ours],
-    ]) {
+        rows[target].push(await measure(about, about.kinds[name], chosen));
+    const floor = summary(rows.limit);
+    for (const target of Object.keys(targets)) {
+      const row = summary(rows[target]);
       const figures = [
         row.cpu.toFixed(3).padStart(11),
         row.rate.toFixed(0).padStart(9),
@@ -135,13 +158,16 @@ try {
         row.p99.toFixed(2).padStart(8),
         String(row.bad).padStart(9),
       ];
-      const ratio = target === 'rookery' ? `   x ${(ours.cpu / floor.cpu).toFixed(2)} (${GOALS[name]})` : '';
+      const ratio = target === 'rookery' ? `   x ${(row.cpu / floor.cpu).toFixed(2)} (${GOALS[name]})` : '';
       console.log(`${name.padEnd(5)} ${target.padEnd(8)} ${figures.join(' ')}${ratio}`);
+    }
+    if (rows.other) {
+      const ratios = rows.rookery.map(({ cpu }, round) => cpu / rows.other[round].cpu);
+      const each = ratios.map((ratio) => ratio.toFixed(2)).join(' ');
+      console.log(`${name.padEnd(5)} ours beside the other checkout: x ${middle(ratios).toFixed(2)} (${each})`);
     }
   }
 } finally {
-  limit?.stop();
-  await estate.stop();
-  await estate.discard();
+  for (const end of ends) await end();
 }
 process.exit();

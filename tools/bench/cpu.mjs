@@ -30,13 +30,33 @@ export function cpuSeconds(pids) {
   return sum / TICKS_A_SECOND;
 }
 
-/** Waits until they use less than 3 % of one core over half a second. Bounds: 30 s. */
-export async function quiet(pids) {
-  const until = Date.now() + 30_000;
-  for (let before = cpuSeconds(pids); Date.now() < until;) {
-    await delay(500);
-    const now = cpuSeconds(pids);
-    if (now - before <= 0.03) return;
-    before = now;
+const WINDOW_MS = 1_000;
+/** Two ticks of the clock and what a timer more or less costs. */
+const NOISE_SECONDS = 0.03;
+
+async function used(pids) {
+  const [from, before] = [performance.now(), cpuSeconds(pids)];
+  await delay(WINDOW_MS);
+  return (cpuSeconds(pids) - before) / ((performance.now() - from) / 1000);
+}
+
+/**
+ * Cores that they use while nobody asks anything: looking whether there is work is no work of a request. The mean of
+ * three seconds in turn that are alike. Bounds: 60 s, then the least that was seen.
+ */
+export async function idleDraw(pids) {
+  const seen = [];
+  for (let seconds = 0; seconds < 60; seconds += 1) {
+    seen.push(await used(pids));
+    const last = seen.slice(-3);
+    if (last.length === 3 && Math.max(...last) - Math.min(...last) <= NOISE_SECONDS)
+      return last.reduce((sum, one) => sum + one, 0) / 3;
   }
+  return Math.min(...seen);
+}
+
+/** Waits until they use no more than while idle. Bounds: 60 s, then an error: such a figure would say nothing. */
+export async function quiet(pids, idle) {
+  for (let seconds = 0; seconds < 60; seconds += 1) if ((await used(pids)) <= idle + NOISE_SECONDS) return;
+  throw new Error(`the stack did not come to rest within a minute (it idles at ${idle.toFixed(3)} of a core)`);
 }
