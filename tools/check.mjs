@@ -22,6 +22,7 @@ const STEPS = [
   ['wings', process.execPath, ['tools/checks/wings.mjs', '--check']],
   ['tables', process.execPath, ['tools/checks/table-owners.mjs', '--check']],
   ['routes', process.execPath, ['tools/checks/routes.mjs', '--check']],
+  ['openapi', process.execPath, ['tools/checks/openapi-lint.mjs']],
   ['citations', process.execPath, ['tools/checks/citations.mjs']],
   ['manifests', process.execPath, ['tools/checks/manifests.mjs']],
 ];

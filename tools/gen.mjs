@@ -10,16 +10,30 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './estate/build.mjs';
-import { readmeOf } from './readmes.mjs';
+import { operationNames } from './checks/routes.mjs';
+import { readmeOf, sentencesOf } from './readmes.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
 const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin'];
 
 /** Each service in a process of its own: endpoints and effects declare themselves when their controllers are loaded. */
-function toldBy(name, question) {
+function toldBy(name, question, input = {}) {
   const script = fileURLToPath(new URL(`checks/${question}.cjs`, import.meta.url));
-  return execFileSync(process.execPath, [script, name], { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  return execFileSync(process.execPath, [script, name], {
+    cwd: root,
+    encoding: 'utf8',
+    input: JSON.stringify(input),
+    maxBuffer: 64 * 1024 * 1024,
+  });
+}
+
+/** Wings that are no nouns of the API: what they serve belongs to the nouns in its paths. */
+const NO_NOUNS = ['removal', 'noteables'];
+
+function documentOf(name) {
+  const nouns = Object.entries(sentencesOf(root, name)).filter(([wing]) => !NO_NOUNS.includes(wing));
+  return toldBy(name, 'openapi', { names: operationNames(), nouns: Object.fromEntries(nouns) });
 }
 
 function configurationPage() {
@@ -160,7 +174,7 @@ ${users.join('\n')}
 }
 
 await build();
-const texts = Object.fromEntries(SERVICES.map((name) => [name, toldBy(name, 'openapi')]));
+const texts = Object.fromEntries(SERVICES.map((name) => [name, documentOf(name)]));
 const documents = Object.fromEntries(SERVICES.map((name) => [name, JSON.parse(texts[name])]));
 const bus = Object.fromEntries(SERVICES.map((name) => [name, JSON.parse(toldBy(name, 'bus'))]));
 const outputs = {

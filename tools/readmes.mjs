@@ -49,6 +49,14 @@ export function nounsOf(root, service) {
 
 const byName = ([a], [b]) => (a < b ? -1 : 1);
 
+/** The sentence of each wing of a service that is a module, by its folder. */
+export function sentencesOf(root, service) {
+  const folder = join(root, 'apps', service, 'src');
+  const wings = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const sentences = wings.map(({ name }) => [name, sentenceOf(join(folder, name))]);
+  return Object.fromEntries(sentences.filter(([, sentence]) => sentence !== null));
+}
+
 /** The first sentence above the class of a wing's module; null without a module. */
 function sentenceOf(wing) {
   const file = readdirSync(wing).find((name) => name.endsWith('.module.ts'));

@@ -3,7 +3,7 @@
  * Route inventory: what docs/routes.tsv plans, what the services' OpenAPI documents serve, and how many tests call it.
  * `npm run routes` prints every served route with its requirement and the tests of the last run of each spec, then
  * served / planned per service; `--check` fails when a route is served that the inventory does not know, when the
- * inventory calls an issue done whose route is missing, when a served route cites no requirement, or when a row of the
+ * inventory calls an issue done whose route is missing, when a served route cites no requirement or has another name, or when a row of the
  * inventory is out of order or holds what its columns do not know (docs/reference/README.md). `npm test` ends with a
  * look for served routes that no test called.
  */
@@ -25,6 +25,7 @@ const COLUMNS = {
   tag: /^(?:spec|gap|base|extra)$/,
   method: /^(?:GET|HEAD|POST|PUT|PATCH|DELETE)$/,
   path: /^\/\S+$/,
+  operation: /^(?:-|[a-z][A-Za-z]+)$/,
   success: /^2\d\d$/,
   auth: /\S/,
   paging: /^(?:-|offset|keyset)$/,
@@ -36,13 +37,19 @@ const shapeOf = (path) =>
   path
     .replace(/^\/api\/v4/, '')
     .replace(/^\/\//, '/')
-    .replace(/\{[^}]+\}|:[a-z_]+/gi, ':');
+    .replace(/\{[^}]+\}|[:*][a-z_]+/gi, ':');
 const key = (route) => `${route.method} ${shapeOf(route.path)}`;
 
 export function plannedRoutes() {
   const [head, ...lines] = readFileSync(`${root}docs/routes.tsv`, 'utf8').trim().split('\n');
   const names = head.split('\t');
   return lines.map((line) => Object.fromEntries(line.split('\t').map((value, index) => [names[index], value])));
+}
+
+/** What generated clients call each operation that has a name, by `GET /groups/:`. */
+export function operationNames() {
+  const named = plannedRoutes().filter(({ operation }) => operation !== '-');
+  return Object.fromEntries(named.map((route) => [key(route), route.operation]));
 }
 
 export function servedRoutes() {
@@ -66,6 +73,7 @@ function routesOf(service) {
         // An alias is the same endpoint as the path that it names.
         aliasOf: operation['x-rookery-alias-of'] ?? null,
         source: operation['x-rookery-source'] ?? null,
+        operation: operation.operationId,
       })),
   );
 }
@@ -99,10 +107,14 @@ const nameOf = (route) => `${route.service} ${route.method} ${route.path}`;
 function problemsOf(planned, served) {
   const servedKeys = new Set(served.map(key));
   const plannedKeys = new Set(planned.map(key));
+  const names = Object.fromEntries(planned.map((route) => [key(route), route.operation]));
   return [
     ...served
       .filter((route) => !plannedKeys.has(key(route)))
       .map((route) => `served but not in docs/routes.tsv: ${nameOf(route)}`),
+    ...served
+      .filter((route) => route.operation !== names[key(route)])
+      .map((route) => `is called ${route.operation}, but ${names[key(route)]} in docs/routes.tsv: ${nameOf(route)}`),
     ...served.filter((route) => !route.source).map((route) => `cites no requirement: ${nameOf(route)}`),
     ...planned
       .filter((route) => route.requirement.includes('to come') && servedKeys.has(key(route)))
@@ -123,6 +135,7 @@ export function problemsOfInventory(text) {
   const names = Object.keys(COLUMNS);
   if (head.join() !== names.join()) return [`docs/routes.tsv:1: the columns are not ${names.join(', ')}`];
   const orderOf = (row) => ['service', 'path', 'method'].map((name) => row[names.indexOf(name)]).join('\t');
+  const named = rows.map((row) => row[names.indexOf('operation')]);
   return rows.flatMap((row, index) => {
     const at = `docs/routes.tsv:${index + 2}:`;
     if (row.length !== names.length) return [`${at} has ${row.length} columns`];
@@ -131,9 +144,11 @@ export function problemsOfInventory(text) {
       ...names
         .filter((name, column) => !COLUMNS[name].test(row[column]))
         .map((name) => `${at} ${name} does not hold "${row[names.indexOf(name)]}"`),
-      ...(/^(?:spec|gap)$/.test(row[2]) === row[8].startsWith('requirements ')
+      ...(/^(?:spec|gap)$/.test(row[names.indexOf('tag')]) ===
+      row[names.indexOf('requirement')].startsWith('requirements ')
         ? []
         : [`${at} what cites requirements is spec or gap, and nothing else is`]),
+      ...(named[index] === '-' || named.indexOf(named[index]) === index ? [] : [`${at} ${named[index]} is taken`]),
       ...(orderOf(row) > before ? [] : [`${at} stands after ${before.replaceAll('\t', ' ')}`]),
     ];
   });

@@ -1,36 +1,20 @@
 import type { JsonSchema } from './answers';
 import type { EndpointRecord } from './endpoint';
+import { pageHeaders, refusalResponse } from './openapi-components';
 import type { Presenter } from './presenter';
 import { statusesOf } from './statuses';
 
-const FAILURES: Readonly<Record<number, string>> = {
-  304: 'Nothing to do: the thing is in the wanted state already.',
-  400: 'A parameter is missing, malformed or refused.',
-  401: 'No credential, or one that does not count.',
-  403: 'The token lacks a scope, or the caller lacks the permission.',
-  404: 'Missing, or the caller may not know of it.',
-  405: 'Not possible for this list.',
-  409: 'In conflict with something that is there.',
-  412: 'Changed after the time in If-Unmodified-Since.',
-  413: 'The body is larger than allowed.',
-  415: 'The body is of an unknown type.',
-  422: 'Understood, and not possible.',
-  429: 'Asked too often.',
-  503: 'A part that is needed cannot be reached; try again.',
-};
-const PAGE_HEADERS = ['Link', 'X-Next-Page', 'X-Page', 'X-Per-Page', 'X-Prev-Page', 'X-Total', 'X-Total-Pages'];
+/** What the gateway answers in place of any endpoint. */
+const OF_THE_GATEWAY = [429, 502, 504];
+
 /** What an endpoint answers, by status: its success and every refusal that it can have. */
 export function responsesOf(endpoint: EndpointRecord): JsonSchema {
   const { answers } = endpoint.options;
-  const refusals = statusesOf(endpoint).filter((status) => status !== answers.status);
-  const refused = (status: number): [string, JsonSchema] => [
-    String(status),
-    {
-      description: FAILURES[status] ?? 'Refused.',
-      ...(status === 304 ? {} : { content: jsonContent({ $ref: '#/components/schemas/Refusal' }) }),
-    },
-  ];
-  return { [answers.status]: successOf(endpoint), ...Object.fromEntries(refusals.map(refused)) };
+  const refusals = [...statusesOf(endpoint), ...OF_THE_GATEWAY].filter((status) => status !== answers.status);
+  return {
+    [answers.status]: successOf(endpoint),
+    ...Object.fromEntries(refusals.map((status) => [String(status), refusalResponse(status)])),
+  };
 }
 
 function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
@@ -42,8 +26,7 @@ function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
     case 'all':
       return { description: 'All of them.', content: jsonContent(array) };
     case 'page': {
-      const headers = Object.fromEntries(PAGE_HEADERS.map((name) => [name, { schema: { type: 'string' } }]));
-      return { description: 'One page.', content: jsonContent(answers.schema ?? array), headers };
+      return { description: 'One page.', content: jsonContent(answers.schema ?? array), headers: pageHeaders() };
     }
     case 'json':
       return { description: 'Success.', content: jsonContent(answers.schema ?? {}) };

@@ -9,6 +9,7 @@ import { acceptedScopes } from './pipeline';
 import { Presenter } from './presenter';
 import { DEFAULT_BODY_LIMIT } from './request-body';
 import { pathNamesOf, templatesOf } from './route-template';
+import { REFUSAL_SCHEMAS, SHARED_COMPONENTS, sharedParameter } from './openapi-components';
 import { responsesOf } from './openapi-responses';
 
 export interface OpenApiOptions {
@@ -16,8 +17,14 @@ export interface OpenApiOptions {
   readonly version: string;
   /** Every endpoint whose controller is imported, without. */
   readonly endpoints?: readonly EndpointRecord[];
+  /** What generated clients call each operation. Errors: may throw for one that has no name yet. */
+  readonly nameOf?: (method: string, template: string) => string;
+  /** The nouns of the service, with a sentence each: wings by the names of their folders. */
+  readonly nouns?: Readonly<Record<string, string>>;
 }
 
+/** What a body that carries no files may say of one. */
+const NO_FILE: JsonSchema = { type: ['string', 'null'], maxLength: 0, description: 'Empty: the file is removed.' };
 const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded'];
 
 /**
@@ -25,14 +32,15 @@ const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded'];
  * difference is a difference. The gateway builds its route table and body limits from it (`x-rookery-*`).
  * Errors: a plain Error when two different shapes have one name.
  */
-export function openApiDocument({ service, version, endpoints = registeredEndpoints() }: OpenApiOptions): object {
+export function openApiDocument(options: OpenApiOptions): object {
+  const { service, version, endpoints = registeredEndpoints(), nouns = {} } = options;
   const schemas = new Map<string, JsonSchema>();
   const paths: Record<string, Record<string, unknown>> = {};
   for (const endpoint of endpoints) {
     const templates = templatesOf(endpoint);
     templates.forEach((template, index) => {
       const path = template.replace(/[:*]([A-Za-z_]\w*)/g, '{$1}');
-      const operation = operationOf(service, endpoint, template, index === 0 ? null : templates[0]!);
+      const operation = operationOf(options, endpoint, template, index === 0 ? null : templates[0]!);
       (paths[path] ??= {})[endpoint.method.toLowerCase()] = withSchemas(operation, schemas);
     });
   }
@@ -40,15 +48,10 @@ export function openApiDocument({ service, version, endpoints = registeredEndpoi
     openapi: '3.1.0',
     info: { title: `Rookery ${service}`, version },
     servers: [{ url: '/' }],
-    security: [{ token: [] }, { bearer: [] }, {}],
+    security: [{ token: [] }, { bearer: [] }],
+    tags: tagsOf(paths, nouns),
     paths,
-    components: {
-      securitySchemes: {
-        token: { type: 'apiKey', in: 'header', name: 'PRIVATE-TOKEN' },
-        bearer: { type: 'http', scheme: 'bearer' },
-      },
-      schemas: { ...Object.fromEntries(schemas), Refusal: REFUSAL },
-    },
+    components: { ...SHARED_COMPONENTS, schemas: { ...Object.fromEntries(schemas), ...REFUSAL_SCHEMAS } },
     'x-rookery-service': service,
   }) as object;
 }
@@ -61,45 +64,69 @@ export async function writeOpenApi(file: string, document: object): Promise<bool
   return before !== text;
 }
 
-const REFUSAL: JsonSchema = {
-  type: 'object',
-  description: 'Either `message` (a text, or texts by field) or `error`.',
-  properties: {
-    message: {},
-    error: { type: 'string' },
-    error_description: { type: 'string' },
-    scope: { type: 'string' },
-  },
-};
-
-function operationOf(service: string, endpoint: EndpointRecord, template: string, aliasOf: string | null): JsonSchema {
-  const { options, method, controller, handler } = endpoint;
-  const id = `${controller.name.replace(/Controller$/, '')}.${handler}.${method.toLowerCase()}`;
-  const suffix = aliasOf === null ? '' : `.${template.replace(/\W+/g, '_')}`;
+function operationOf(
+  options: OpenApiOptions,
+  endpoint: EndpointRecord,
+  template: string,
+  aliasOf: string | null,
+): JsonSchema {
+  const { options: said, method, controller, handler } = endpoint;
   const body = bodyOf(endpoint, template);
+  const scopes = acceptedScopes(endpoint);
   return {
-    operationId: `${service}.${id}${suffix}${stampOf(template)}`,
-    summary: options.about,
-    tags: [
-      template.split('/').find((part) => part !== '' && part !== 'api' && part !== 'v4' && part !== '-') ?? service,
-    ],
+    operationId: options.nameOf?.(method, template) ?? handler + stampOf(template),
+    summary: said.about,
+    tags: [nounOf(options, endpoint, template)],
+    security: securityOf(endpoint, scopes),
     parameters: parametersOf(endpoint, template),
     ...(body === null ? {} : { requestBody: body }),
     responses: responsesOf(endpoint),
-    ...(options.deprecated === undefined && aliasOf === null ? {} : { deprecated: true }),
-    'x-rookery-source': options.source,
-    'x-rookery-permission': options.may.name,
+    ...(said.deprecated === undefined && aliasOf === null ? {} : { deprecated: true }),
+    'x-rookery-source': said.source,
+    'x-rookery-permission': said.may.name,
     'x-rookery-handler': `${controller.name}.${handler}`,
     ...(endpoint.file === null ? {} : { 'x-rookery-file': endpoint.file }),
-    'x-rookery-token-scopes': acceptedScopes(endpoint) ?? 'any',
-    'x-rookery-body-limit': options.bodyLimit ?? DEFAULT_BODY_LIMIT,
+    'x-rookery-token-scopes': scopes ?? 'any',
+    'x-rookery-body-limit': said.bodyLimit ?? DEFAULT_BODY_LIMIT,
     ...(template.includes('*') ? { 'x-rookery-template': template } : {}),
     ...(aliasOf === null ? {} : { 'x-rookery-alias-of': aliasOf }),
-    ...(options.within ? { 'x-rookery-within': options.within.kind } : {}),
+    ...(said.within ? { 'x-rookery-within': said.within.kind } : {}),
   };
 }
 
-/** Controllers that a function stamps share their class name; their paths tell them apart. */
+/** Each way to sign in with each scope that suffices; nothing at all where anonymous callers are asked too. */
+function securityOf({ method, options: { may } }: EndpointRecord, scopes: readonly string[] | null): JsonSchema[] {
+  const ways = (scopes ?? [null]).flatMap((scope) => {
+    const asked = scope === null ? [] : [scope];
+    return [{ token: asked }, { bearer: asked }];
+  });
+  const isOpen = may.anonymous === 'asked' || (may.anonymous === 'reads' && method === 'GET');
+  return isOpen ? [...ways, {}] : ways;
+}
+
+/** The noun that an operation stands under: its wing, or where that is none of them the last one in its path. */
+function nounOf({ service, nouns }: OpenApiOptions, { file }: EndpointRecord, template: string): string {
+  const segments = template.split('/').filter((part) => /^[a-z]/.test(part) && part !== 'api' && part !== 'v4');
+  const wing = /^apps\/[^/]+\/src\/([^/]+)\//.exec(file ?? '')?.[1];
+  const names = [wing, ...segments.map((segment) => segment.replaceAll('_', '-')).reverse()];
+  const noun = names.find((name) => name !== undefined && nouns !== undefined && Object.hasOwn(nouns, name));
+  return asTag(noun ?? segments[0] ?? service);
+}
+
+function asTag(noun: string): string {
+  const words = noun.replaceAll(/[-_]/g, ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function tagsOf(paths: Readonly<Record<string, object>>, nouns: Readonly<Record<string, string>>): JsonSchema[] {
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods) as { tags: string[] }[]);
+  const about = new Map(Object.entries(nouns).map(([noun, sentence]) => [asTag(noun), sentence]));
+  return [...new Set(operations.flatMap(({ tags }) => tags))]
+    .sort()
+    .map((name) => ({ name, ...(about.has(name) ? { description: about.get(name) } : {}) }));
+}
+
+/** Tells the paths of one handler apart. */
 function stampOf(template: string): string {
   const stem = template.replace(/^\/api\/v4/, '').replace(/[^A-Za-z0-9]+/g, '_');
   return `.${stem.replace(/^_|_$/g, '')}`;
@@ -119,7 +146,15 @@ function parametersOf(endpoint: EndpointRecord, template: string): readonly Json
   });
   const isQuery = method === 'GET' || method === 'DELETE';
   const inQuery = isQuery ? fields.filter((field) => !names.has(field.name)).flatMap(queryParameters) : [];
-  return [...inPath, ...inQuery, ...headerParameters(fields), ...pagingParameters(endpoint)];
+  const said = new Set(inQuery.map((parameter) => parameter['name']));
+  const paging = pagingParameters(endpoint).filter(([name]) => !said.has(name));
+  return [
+    ...inPath,
+    ...inQuery,
+    ...headerParameters(fields),
+    ...paging.map(([, component]) => sharedParameter(component)),
+    sharedParameter('Sudo'),
+  ];
 }
 
 function headerParameters(fields: readonly FieldDeclaration[]): readonly JsonSchema[] {
@@ -144,31 +179,37 @@ function queryParameters(field: FieldDeclaration): readonly JsonSchema[] {
   return [main, ...aliases.map((name) => ({ name, in: 'query', deprecated: true, schema: fieldSchema(field) }))];
 }
 
-function pagingParameters({ options: { answers } }: EndpointRecord): readonly JsonSchema[] {
+/** Shape: the name of each with that of its component. */
+function pagingParameters({ options: { answers } }: EndpointRecord): readonly (readonly [string, string])[] {
   if (answers.kind !== 'page') return [];
-  const query = (name: string, schema: JsonSchema): JsonSchema => ({ name, in: 'query', schema });
-  const pages = [
-    query('page', { type: 'integer', default: 1, minimum: 1 }),
-    query('per_page', { type: 'integer', default: 20, minimum: 1, maximum: 100 }),
-  ];
+  const pages = [['page', 'Page'] as const, ['per_page', 'PerPage'] as const];
   if (!answers.keyset) return pages;
   return [
     ...pages,
-    query('pagination', { type: 'string', enum: ['keyset', 'legacy'] }),
-    query('cursor', { type: 'string' }),
-    query('id_after', { type: 'integer' }),
-    query('id_before', { type: 'integer' }),
+    ['pagination', 'Pagination'],
+    ['cursor', 'Cursor'],
+    ['id_after', 'IdAfter'],
+    ['id_before', 'IdBefore'],
   ];
 }
 
 function bodyOf({ options, method }: EndpointRecord, template: string): JsonSchema | null {
   if (method === 'GET' || method === 'DELETE' || !options.params) return null;
-  const schema = paramsSchema(options.params, pathNamesOf(template));
-  if (Object.keys(schema['properties'] as object).length === 0) return null;
-  // Texts may come as multipart everywhere; it is named where files may, since the gateway streams such bodies.
-  const takesFiles = fieldsOf(options.params).some((field) => field.form.kind === 'upload');
-  const types = takesFiles ? [...BODY_TYPES, 'multipart/form-data'] : BODY_TYPES;
-  return { content: Object.fromEntries(types.map((type) => [type, { schema }])) };
+  const named = pathNamesOf(template);
+  const uploads = fieldsOf(options.params).filter((field) => field.form.kind === 'upload');
+  const whole = paramsSchema(options.params, named);
+  if (Object.keys(whole['properties'] as object).length === 0) return null;
+  const plain = paramsSchema(options.params, new Set([...named, ...uploads.map((field) => field.name)]));
+  const removable = uploads.filter((field) => field.common.nullable).map((field) => [field.name, NO_FILE]);
+  const schema = { ...plain, properties: { ...(plain['properties'] as object), ...Object.fromEntries(removable) } };
+  // Texts may come as multipart everywhere; it is named where files may, since only such bodies carry them.
+  const carriesPlain = !uploads.some(isRequired) && Object.keys(schema.properties).length > 0;
+  return {
+    content: {
+      ...(carriesPlain ? Object.fromEntries(BODY_TYPES.map((type) => [type, { schema }])) : {}),
+      ...(uploads.length === 0 ? {} : { 'multipart/form-data': { schema: whole } }),
+    },
+  };
 }
 
 /** Replaces each reference to a presenter by a plain one and keeps the shape it names. */

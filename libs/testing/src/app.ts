@@ -9,6 +9,7 @@ import { ContextKeys, contextKeys, createLogger, LOGGER, platformSettings, readS
 import type { ProcessName, RootModule, SettingsDefinition, SettingsValues } from '@rookery/platform';
 import type { Agent, Response } from 'supertest';
 import { agentFor } from './agent';
+import { schemaProblem } from './answer-schemas';
 import { testInternalKeys } from './internal-keys';
 import type { Target } from './agent';
 import { DATABASE_PATIENCE } from './patience';
@@ -101,7 +102,10 @@ export function testSettings({
   });
 }
 
-/** Errors: a plain Error when the endpoint does not list the status it answered with, or JSON is announced otherwise. */
+/**
+ * Errors: a plain Error when the endpoint does not list the status it answered with, when JSON is announced otherwise, or
+ * when it has not the documented shape, with fields absent or more of them.
+ */
 function judge(routes: EndpointRoutes, method: string, url: string, response: Response): void {
   const endpoint = routes.endpointAt(method, url);
   if (endpoint === null) return;
@@ -115,4 +119,7 @@ function judge(routes: EndpointRoutes, method: string, url: string, response: Re
   const announced = response.get('content-type');
   // Supertest reads JSON whatever charset is announced; the API announces none.
   if (type.includes('json') && announced !== 'application/json') throw new Error(`${call} announced ${announced}`);
+  if (method === 'HEAD' || !type.includes('json')) return;
+  const problem = schemaProblem(endpoint, status, response.body);
+  if (problem !== null) throw new Error(`${call} answered ${status} with what its document does not say: ${problem}`);
 }

@@ -12,35 +12,45 @@ const kas = {
     version: { type: ['string', 'null'] },
   },
 };
+/** Asked without a credential. */
+const OPEN = [{}];
 const signedIn = {
+  security: ['api', 'read_api', 'read_user'].flatMap((scope) => [{ token: [scope] }, { bearer: [scope] }]),
   'x-rookery-source': 'reference packages-and-admin 10.2',
   'x-rookery-token-scopes': ['api', 'read_api', 'read_user'],
 };
-const health = (summary: string, fails: boolean) => ({
+const health = (operationId: string, summary: string, fails: boolean) => ({
+  operationId,
   'x-rookery-source': 'reference identity-and-import 1.4',
   tags: ['Health'],
   summary,
+  security: OPEN,
   responses: { '200': { description: 'Yes' }, ...(fails ? { '503': { description: 'Not now' } } : {}) },
 });
 
 /** What the gateway answers itself. Source: reference packages-and-admin 10.2; reference identity-and-import 1.4. */
 export const aboutDocument: OpenApiDocument = {
   openapi: '3.1.0',
-  tags: [{ name: 'About' }, { name: 'Health' }],
+  tags: [
+    { name: 'About', description: 'The instance itself.' },
+    { name: 'Health', description: 'For load balancers and orchestrators.' },
+  ],
   paths: {
     '/api/v4/version': {
       get: {
+        operationId: 'getVersion',
         tags: ['About'],
         summary: 'Names the version of the instance.',
         ...signedIn,
         responses: {
           '200': { description: 'The version', content: json({ type: 'object', properties: version }) },
-          '401': { description: 'No credential' },
+          '401': { $ref: '#/components/responses/Unauthorized' },
         },
       },
     },
     '/api/v4/metadata': {
       get: {
+        operationId: 'getMetadata',
         tags: ['About'],
         summary: 'Names the version and the edition of the instance.',
         ...signedIn,
@@ -49,19 +59,21 @@ export const aboutDocument: OpenApiDocument = {
             description: 'The metadata',
             content: json({ type: 'object', properties: { ...version, kas, enterprise: { type: 'boolean' } } }),
           },
-          '401': { description: 'No credential' },
+          '401': { $ref: '#/components/responses/Unauthorized' },
         },
       },
     },
     '/api/v4/openapi.json': {
       get: {
+        operationId: 'getOpenApiDocument',
+        security: OPEN,
         tags: ['About'],
         summary: 'This document.',
         'x-rookery-source': 'reference identity-and-import 1.4; docs/architecture.md 2',
         responses: { '200': { description: 'An OpenAPI document', content: json({ type: 'object' }) } },
       },
     },
-    '/-/health/live': { get: health('Does the gateway run?', false) },
-    '/-/health/ready': { get: health('Are all services ready?', true) },
+    '/-/health/live': { get: health('checkLiveness', 'Does the gateway run?', false) },
+    '/-/health/ready': { get: health('checkReadiness', 'Are all services ready?', true) },
   },
 };

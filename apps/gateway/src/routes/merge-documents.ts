@@ -29,12 +29,19 @@ export function mergeDocuments(documents: ServiceDocuments): OpenApiDocument {
         (components[kind] ??= {})[renamed.get(reference(kind, name)) ?? name] = value;
       }
     }
-    for (const tag of own.tags ?? []) if (!tags.has(tag.name)) tags.set(tag.name, tag);
+    // The service that owns the noun says what it is.
+    for (const tag of own.tags ?? []) tags.set(tag.name, { ...tags.get(tag.name), ...tag });
   }
   return {
     openapi: aboutDocument.openapi as string,
-    info: { title: 'Rookery', version: 'v4', description: 'The whole API, as the gateway serves it.' },
+    info: {
+      title: 'Rookery',
+      version: 'v4',
+      description: 'The whole API, as the gateway serves it.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: '/' }],
+    security: [{ token: [] }, { bearer: [] }],
     tags: [...tags.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
     paths: sorted(paths),
     components: sorted(components),

@@ -3,7 +3,8 @@ export interface OpenApiDocument {
   readonly openapi?: string;
   readonly info?: Readonly<Record<string, unknown>>;
   readonly servers?: readonly { readonly url: string }[];
-  readonly tags?: readonly { readonly name: string }[];
+  readonly tags?: readonly { readonly name: string; readonly description?: string }[];
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly paths?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }

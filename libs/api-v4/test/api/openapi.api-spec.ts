@@ -38,22 +38,25 @@ it('says of each operation where it is from, who may, and what it answers', () =
     'x-rookery-file': 'libs/api-v4/test/support/things.ts',
     'x-rookery-token-scopes': ['api'],
     'x-rookery-body-limit': 1_048_576,
-    parameters: [{ name: 'id', in: 'path', required: true }],
+    parameters: [{ name: 'id', in: 'path', required: true }, { $ref: '#/components/parameters/Sudo' }],
+    security: [{ token: ['api'] }, { bearer: ['api'] }],
   });
-  expect(Object.keys(create['responses'] as object)).toEqual(['201', '400', '401', '403', '404', '413', '415', '503']);
+  const statuses = ['201', '400', '401', '403', '404', '413', '415', '429', '502', '503', '504'];
+  expect(Object.keys(create['responses'] as object)).toEqual(statuses);
+  expect(create['responses']).toMatchObject({ '404': { $ref: '#/components/responses/NotFound' } });
   const body = create['requestBody'] as { content: Record<string, { schema: unknown }> };
   expect(Object.keys(body.content)).toEqual(['application/json', 'application/x-www-form-urlencoded']);
   const picture = make().paths['/api/v4/projects/{id}/things/picture']!['put']!;
   expect(picture['requestBody']).toMatchObject({ content: { 'multipart/form-data': {} } });
   const face = make().paths['/api/v4/projects/{id}/things/face']!['put']!;
-  const avatar = { type: ['string', 'null'], format: 'binary' };
+  const formOf = (avatar: object): object => ({ schema: { type: 'object', properties: { avatar } } });
+  const noFile = { type: ['string', 'null'], maxLength: 0, description: 'Empty: the file is removed.' };
   expect(face['requestBody']).toEqual({
-    content: Object.fromEntries(
-      ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'].map((type) => [
-        type,
-        { schema: { type: 'object', properties: { avatar } } },
-      ]),
-    ),
+    content: {
+      'application/json': formOf(noFile),
+      'application/x-www-form-urlencoded': formOf(noFile),
+      'multipart/form-data': formOf({ type: ['string', 'null'], format: 'binary' }),
+    },
   });
   expect(body.content['application/json']!.schema).toMatchObject({
     required: ['title'],
@@ -63,24 +66,40 @@ it('says of each operation where it is from, who may, and what it answers', () =
 
 it('has lists, aliases, and each shape once', () => {
   const { paths, components } = make();
-  const list = paths['/api/v4/projects/{id}/things']!['get']! as { parameters: { name: string }[] };
-  expect(list.parameters.map((parameter) => parameter.name)).toEqual([
+  const list = paths['/api/v4/projects/{id}/things']!['get']! as { parameters: { name?: string; $ref?: string }[] };
+  const shared = ['Page', 'PerPage', 'Pagination', 'Cursor', 'IdAfter', 'IdBefore', 'Sudo'];
+  expect(list.parameters.map((parameter) => parameter.name ?? parameter.$ref)).toEqual([
     'id',
     'order_by',
     'labels[]',
-    'page',
-    'per_page',
-    'pagination',
-    'cursor',
-    'id_after',
-    'id_before',
+    ...shared.map((name) => `#/components/parameters/${name}`),
   ]);
   expect(paths['/api/v4/projects/{id}/items']!['get']).toMatchObject({
     deprecated: true,
     'x-rookery-alias-of': '/api/v4/projects/:id/things',
   });
   expect(paths).toHaveProperty(['/-/bytes']);
-  expect(Object.keys(components.schemas)).toEqual(['Refusal', 'Thing']);
+  const refusals = ['', 'ByField', 'InSentences', 'OfForm', 'OfRate', 'OfSome', 'OfToken'].map(
+    (name) => `Refusal${name}`,
+  );
+  expect(Object.keys(components.schemas)).toEqual([...refusals, 'Thing']);
+});
+
+it('names operations, and puts them under the noun of their wing', () => {
+  const nameOf = (method: string, template: string): string => `${method} of ${template}`;
+  const nouns = { things: 'What a test has.' };
+  const said = openApiDocument({ service: 'package', version: '1.2.3', endpoints, nameOf, nouns }) as Document;
+  expect(said.paths['/api/v4/projects/{id}/things']!['post']).toMatchObject({
+    operationId: 'POST of /api/v4/projects/:id/things',
+    tags: ['Things'],
+  });
+  expect(said).toMatchObject({ tags: expect.arrayContaining([{ name: 'Things', description: 'What a test has.' }]) });
+});
+
+it('lets anonymous callers ask where they may', () => {
+  const bytes = make().paths['/-/bytes']!['get']!;
+  expect(bytes['security']).toContainEqual({});
+  expect(bytes['security']).toContainEqual({ bearer: ['read_api'] });
 });
 
 it('has sorted keys, and is written only when it changed', async () => {

@@ -1,0 +1,45 @@
+/** The check of the OpenAPI document: what generators stumble over is told. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { problemsOf } from '../openapi-lint.mjs';
+
+const DOCUMENT = readFileSync(new URL('../../../apps/gateway/openapi.json', import.meta.url), 'utf8');
+const LIST = '/api/v4/todos';
+
+async function problemsAfter(change) {
+  const document = JSON.parse(DOCUMENT);
+  change(document.paths[LIST].get, document);
+  return (await problemsOf(JSON.stringify(document))).join('\n');
+}
+
+describe('the linter of the OpenAPI document', () => {
+  it('finds nothing as it is', async () => assert.equal(await problemsAfter(() => {}), ''));
+
+  const refused = {
+    'a parameter twice': [/unique `name` \+ `in`/, (list) => list.parameters.push(list.parameters[0])],
+    'a name twice': [
+      /unique `operationId`/,
+      (list, { paths }) => (paths['/api/v4/user'].get.operationId = list.operationId),
+    ],
+    'no name': [/should contain `operationId`/, (list) => delete list.operationId],
+    'no way to sign in': [
+      /should have security/,
+      (list, document) => {
+        delete list.security;
+        delete document.security;
+      },
+    ],
+    'an unknown component': [
+      /Can.t resolve \$ref/,
+      (list) => list.parameters.push({ $ref: '#/components/parameters/No' }),
+    ],
+    'a required field that is none': [
+      /not defined|is undefined|must be defined/i,
+      (_, { components }) => components.schemas.Todo.required.push('no'),
+    ],
+  };
+  for (const [name, [problem, change]] of Object.entries(refused)) {
+    it(`tells of ${name}`, async () => assert.match(await problemsAfter(change), problem));
+  }
+});
