@@ -15,9 +15,7 @@ require(join(root, `apps/${service}/dist/${service}.module.js`));
 const { openApiDocument } = require(join(root, 'libs/api-v4/dist/index.js'));
 
 function nameOf(method, template) {
-  const shape = template
-    .replace(/^\/api\/v4/, '')
-    .replace(/[:*][A-Za-z_]\w*/g, ':');
+  const shape = template.replace(/^\/api\/v4/, '').replace(/[:*][A-Za-z_]\w*/g, ':');
   const name = names[`${method} ${shape}`];
   if (name !== undefined) return name;
   throw new Error(`${method} ${template} has no name in the column "operation" of docs/routes.tsv`);

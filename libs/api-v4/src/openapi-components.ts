@@ -18,7 +18,7 @@ export const SECURITY_SCHEMES: JsonSchema = {
   bearer: { type: 'http', scheme: 'bearer', description: 'The same tokens as `Authorization: Bearer <token>`.' },
 };
 
-/** Bodies of refusals. Source: reference identity-and-import 1.1; `renderError`. */
+/** Bodies of refusals, as `renderError` writes them. Source: reference identity-and-import 1.1. */
 export const REFUSAL_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Refusal: {
     type: 'object',
