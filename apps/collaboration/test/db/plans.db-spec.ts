@@ -91,6 +91,7 @@ afterAll(async () => {
 
 // Issue 1, with a tenth of all notes.
 const reader = [2, 1, 7, true, false, false, false];
+const told = [...reader.slice(0, 5), [1, 2]];
 const pageOne = { page: 1, perPage: 20 };
 const order = (over: Partial<NoteOrder> = {}): NoteOrder => ({
   orderBy: 'created_at',
@@ -125,7 +126,7 @@ const HOT: Record<string, () => Planned> = {
   'issues-unlabelled': () => listed({ labels: 'None' }),
   'issues-with-any-label': () => listed({ labels: 'Any' }),
   'issues-by-label-priority': () => listed({}, { orderBy: 'label_priority', sort: 'asc' }),
-  'label-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, labelEvents, pageOne, reader),
+  'label-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, labelEvents, pageOne, told),
   'issues-of-milestone': () => listed({ milestone: { title: 'v100' } }),
   'issues-with-any-milestone': () => listed({ milestone: 'Any' }),
   'issues-without-milestone': () => listed({ milestone: 'None' }),
@@ -136,7 +137,7 @@ const HOT: Record<string, () => Planned> = {
     milestones.pageStatement('project', { include_ancestors: true, state: 'active' }, pageOne, planned),
   'milestones-below-group': () =>
     milestones.pageStatement('group', { include_descendants: true }, pageOne, [1, [1], 7, false, false]),
-  'milestone-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, milestoneEvents, pageOne, reader),
+  'milestone-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, milestoneEvents, pageOne, told),
   'issues-with-my-emoji': () => listed({ reaction: 'rocket' }),
   'issues-by-due-date': () => listed({ dueDate: 'any' }, { orderBy: 'due_date', sort: 'asc' }),
 };

@@ -27,17 +27,18 @@ export function labelledSql(filter: LabelFilter, reach: LabelReach, bind: Bind):
   if (filter.length <= ONE_BY_ONE) return filter.map((name) => hasLabelSql([name], reach, bind)).join(' and ');
   // Many names are counted: a plan with a part for each of them would take longer than the list.
   return `(select count(distinct l.title) from label_links ll join labels l on l.id = ll.label_id
-    where ${linkedSql(reach)} and l.title = any(${bind(filter)}::text[])) = ${filter.length}`;
+    where ${linkedSql(reach)} and ${reach.reaches} and l.title = any(${bind(filter)}::text[])) = ${filter.length}`;
 }
 
 /** A condition on a row `i`: it has one of the labels, none at all, or any. */
 export function hasLabelSql(filter: LabelFilter, reach: LabelReach, bind: Bind): string {
-  const link = `select 1 from label_links ll where ${linkedSql(reach)}`;
-  if (filter === 'None') return `not exists (${link})`;
-  if (filter === 'Any') return `exists (${link})`;
+  const any = `select 1 from label_links ll join labels l on l.id = ll.label_id
+    where ${linkedSql(reach)} and ${reach.reaches}`;
+  if (filter === 'None') return `not exists (${any})`;
+  if (filter === 'Any') return `exists (${any})`;
   // The ids are found once; a condition on the name would be asked of each thing.
   const title = filter.length === 1 ? `= ${bind(filter[0])}` : `= any(${bind(filter)}::text[])`;
-  return `exists (${link} and ll.label_id = any(array(
+  return `exists (select 1 from label_links ll where ${linkedSql(reach)} and ll.label_id = any(array(
       select l.id from labels l where l.title ${title} and ${reach.reaches})))`;
 }
 
@@ -49,8 +50,8 @@ function linkedSql({ type, links }: LabelReach): string {
 }
 
 /** The lowest priority number of the labels of a row `i`, in its project; null when none has one. */
-export function labelPrioritySql(type: NoteableType): string {
+export function labelPrioritySql(reach: LabelReach): string {
   return `(select min(p.priority) from label_links ll
     join label_priorities p on p.label_id = ll.label_id and p.project_id = i.project_id
-    where ll.noteable_id = i.id and ll.noteable_type = '${type}')`;
+    join labels l on l.id = ll.label_id where ${linkedSql(reach)} and ${reach.reaches})`;
 }
