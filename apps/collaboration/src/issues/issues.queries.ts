@@ -49,8 +49,7 @@ const HERE = { project: '$1::bigint', above: GROUPS };
 const VISIBLE = issueKind.visibleSql(READER);
 const LABELS: LabelReach = {
   type: 'Issue',
-  links: 'll.project_id = $1::bigint',
-  reaches: reachedSql('l', HERE),
+  ...HERE,
 };
 const MILESTONES = reachedSql('m', HERE);
 const FILTERS = issueFilters({ viewer: READER.viewer, labels: LABELS, milestones: MILESTONES });

@@ -1,10 +1,15 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
-import type { SeededService, SeededUser } from '@rookery/testing';
+import { startNats, until } from '@rookery/testing';
+import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
+import { Client } from 'pg';
+import { projectMoved } from '@rookery/contracts';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';
+import { publish } from '../support/published';
+import { startWorker } from '../support/worker';
+import type { Worker } from '../support/worker';
 
-/** A project that has left its group, before the move has had its effects: no worker runs here. */
 let service: SeededService;
 let left: DirectoryNamespace;
 let project: DirectoryProject;
@@ -20,7 +25,7 @@ afterAll(() => service.close());
 const { by, anIssue } = issueActions(() => ({ service, project, cast }));
 const issues = (): string => `/api/v4/projects/${project.id}/issues`;
 const own = (): string => `${issues()}/${issue.iid}`;
-const read = async (path: string, query: Record<string, unknown> = {}, who = cast.owner): Promise<any> =>
+const read = async (path: string, query: Record<string, unknown> = {}, who = cast.owner) =>
   (await by(who).get(path).query(query).expect(200)).body;
 const listed = async (query: Record<string, unknown>): Promise<number[]> =>
   ((await read(issues(), query)) as { iid: number }[]).map(({ iid }) => iid);
@@ -42,7 +47,8 @@ beforeEach(async () => {
   issue = await anIssue({ title: 'First', labels: 'own,secret', milestone_id: secret.milestone });
 });
 
-describe('labels and milestones of a group that the project has left', () => {
+/** No worker runs here. */
+describe('before a move has had its effects, labels and milestones of the group that was left', () => {
   const shows = async (who: SeededUser = cast.owner): Promise<unknown[]> => {
     const plain = [await read(own(), {}, who), ...(await read(issues(), {}, who))];
     const [detailed] = await read(issues(), { with_labels_details: true }, who);
@@ -130,5 +136,102 @@ describe('labels and milestones of a group that the project has left', () => {
     await move(await service.seed.group());
     await service.seed.put('projects', project);
     expect(await shows()).toEqual(Array(3).fill([['own', 'secret'], 'secret']));
+  });
+});
+
+describe('when a move has its effects', () => {
+  let nats: PrivateNats;
+  let worker: Worker;
+  let target: DirectoryNamespace;
+  beforeAll(async () => {
+    nats = await startNats();
+    worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
+  }, 60_000);
+  afterAll(async () => {
+    await worker.stop();
+    await nats.drop();
+  });
+  beforeEach(async () => {
+    target = await service.seed.group();
+  });
+  const tellOfMove = async (): Promise<void> => {
+    await move(target);
+    const data = { project_id: project.id, namespace_id: target.id };
+    await publish(nats, projectMoved.of({ aggregateId: project.id, actorId: 1, data }));
+  };
+  const rows = <R>(sql: string, ...values: unknown[]): Promise<R[]> => service.database.query<R>(sql, values);
+
+  test('nothing that was planned meanwhile keeps what is left behind', async () => {
+    const other = new Client({ connectionString: service.databaseUrl });
+    await other.connect();
+    try {
+      // Numbers are given last: whoever opens an issue has chosen its milestone by then.
+      await other.query('begin');
+      await other.query(`select 1 from internal_ids where usage = 'issues' and scope_id = $1 for update`, [project.id]);
+      const fields = { title: 'Late', labels: 'secret', milestone_id: secret.milestone };
+      const late = by(cast.owner)
+        .post(issues())
+        .send(fields)
+        .expect(201)
+        .then(({ body }) => body.iid as number);
+      const waits = (event: string) => async (): Promise<boolean> =>
+        (
+          await rows(
+            `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+             and wait_event = $1`,
+            event,
+          )
+        ).length > 0;
+      await until(waits('transactionid'), 'the issue to wait for its number');
+      const effects = async (): Promise<number> =>
+        (await rows(`select 1 from inbox where effect in ('replace-stray-labels', 'replace-stray-milestones')`)).length;
+      const before = await effects();
+      await tellOfMove();
+      const isDone = async (): Promise<boolean> => (await effects()) === before + 2;
+      await until(async () => (await isDone()) || waits('advisory')(), 'the effects to be done, or to wait');
+      await other.query('commit');
+      const iid = await late;
+      await until(isDone, 'the effects');
+      const shown = await read(`${issues()}/${iid}`);
+      expect(shown).toMatchObject({ labels: ['secret'], milestone: { title: 'secret', project_id: project.id } });
+      const [kept] = await rows<{ n: number }>(
+        `select count(*)::integer as n from label_links ll join labels l on l.id = ll.label_id
+         where ll.project_id = $1 and l.group_id = $2`,
+        project.id,
+        left.id,
+      );
+      expect(kept).toEqual({ n: 0 });
+    } finally {
+      await other.end();
+    }
+  });
+
+  test('what was chosen by somebody who had not heard of it is looked for where the project is now', async () => {
+    await service.database.query(`update directory_projects set namespace_id = $2 where id = $1`, [
+      project.id,
+      target.id,
+    ]);
+    const refused = await by(cast.owner).put(own()).send({ milestone_id: secret.milestone });
+    expect([refused.status, refused.body]).toEqual([400, { message: { milestone_id: ['is invalid'] } }]);
+  });
+
+  test('changes of long ago tell of what takes the place, and nothing is made for them alone', async () => {
+    await by(cast.owner).put(own()).send({ labels: 'own', milestone_id: 0 }).expect(200);
+    const heirs = {
+      label: await add(`groups/${target.id}`, 'labels', { name: 'secret' }),
+      milestone: await add(`groups/${target.id}`, 'milestones', { title: 'secret' }),
+    };
+    const alone = await add(`groups/${left.id}`, 'milestones', { title: 'alone' });
+    await by(cast.owner).put(own()).send({ labels: 'own', milestone_id: alone }).expect(200);
+    await by(cast.owner).put(own()).send({ milestone_id: 0 }).expect(200);
+    await tellOfMove();
+    await worker.drained();
+    const told = async (noun: 'label' | 'milestone'): Promise<unknown[]> =>
+      ((await read(`${own()}/resource_${noun}_events`)) as Record<string, { id: number; title: string } | null>[]).map(
+        (change) => change[noun] && change[noun].id,
+      );
+    expect((await told('label')).slice(-2)).toContain(heirs.label);
+    expect(await told('milestone')).toEqual([heirs.milestone, heirs.milestone, null, null]);
+    expect(await read(`/api/v4/projects/${project.id}/milestones`)).toEqual([]);
   });
 });

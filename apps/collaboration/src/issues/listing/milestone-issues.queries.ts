@@ -33,7 +33,12 @@ export class MilestoneIssuesQueries {
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.shown = issueShape.over({ externalUrl, fullPath: 'i.full_path', above: 'i.traversal_ids', readsInternal: 'i.reads_internal' });
+    this.shown = issueShape.over({
+      externalUrl,
+      fullPath: 'i.full_path',
+      above: 'i.traversal_ids',
+      readsInternal: 'i.reads_internal',
+    });
   }
 
   /** Newest first. Errors: NotFound of the milestone, also for one that is not the place's own. */

@@ -55,7 +55,8 @@ const changedLabel = jsonShape<unknown>('ChangedLabel').fields({
 export const labelEvents: ResourceEvents = {
   noun: 'label',
   table: 'resource_label_events',
-  joins: (above) => `left join labels l on l.id = e.label_id and ${reachedSql('l', { project: 'e.project_id', above })}`,
+  joins: (above) =>
+    `left join labels l on l.id = e.label_id and ${reachedSql('l', { project: 'e.project_id', above })}`,
   shape: resourceEventShape.extend<ResourceEventSql>('ResourceLabelEvent').fields({
     label: [json.objectWhen(changedLabel), () => ({ of: {}, when: 'l.id is not null' })],
     action: [json.choice('add', 'remove'), () => 'e.action'],
