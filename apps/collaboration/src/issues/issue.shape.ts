@@ -58,10 +58,7 @@ export const issueShape = jsonShape<ShownSql>('Issue').fields({
   updated_at: [json.instant, () => 'i.updated_at'],
   closed_at: [json.instantOrNull, () => 'i.closed_at'],
   closed_by: [json.found(personShape), (sql) => person(sql, 'from directory_users u where u.id = i.closed_by_id')],
-  labels: [
-    labelsOf,
-    ({ withLabelDetails, above }) => ({ ...OF_ISSUE, withDetails: withLabelDetails === true, above }),
-  ],
+  labels: [labelsOf, ({ withLabelDetails, above }) => ({ ...OF_ISSUE, withDetails: withLabelDetails === true, above })],
   milestone: [
     json.found(milestoneShape),
     ({ externalUrl, fullPath, above }) => ({

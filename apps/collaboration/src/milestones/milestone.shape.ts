@@ -46,7 +46,8 @@ export const milestoneShape = jsonShape<MilestoneSql>('Milestone')
 export const milestoneEvents: ResourceEvents = {
   noun: 'milestone',
   table: 'resource_milestone_events',
-  joins: (above) => `left join milestones m on m.id = e.milestone_id and ${reachedSql('m', { project: 'e.project_id', above })}`,
+  joins: (above) =>
+    `left join milestones m on m.id = e.milestone_id and ${reachedSql('m', { project: 'e.project_id', above })}`,
   shape: resourceEventShape.extend<ResourceEventSql>('ResourceMilestoneEvent').fields({
     milestone: [
       json.objectWhen(milestoneShape),
