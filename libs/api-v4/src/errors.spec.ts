@@ -48,6 +48,7 @@ it.each([
   [new Conflict('taken'), 409, { message: 'taken' }],
   [new PreconditionFailed(), 412, { message: '412 Precondition Failed' }],
   [new TooLarge(), 413, { message: '413 Request Entity Too Large' }],
+  [Object.assign(new Error('x'), { statusCode: 414 }), 414, { message: '414 URI Too Long' }],
   [new Unprocessable(), 422, { message: '422 Unprocessable Entity' }],
   [new Unprocessable({ error: ['x'] }), 422, { message: { error: ['x'] } }],
   [new Unavailable('copy'), 503, { message: '503 Service Unavailable' }],

@@ -77,7 +77,7 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   406: 'Not Acceptable',
   409: 'Conflict',
   413: 'Request Entity Too Large',
-  414: 'Request-URI Too Long',
+  414: 'URI Too Long',
   415: 'Unsupported Media Type',
   422: 'Unprocessable Entity',
   431: 'Request Header Fields Too Large',

@@ -4,6 +4,7 @@ import { milestoneShape } from '../milestones/milestone.shape';
 import { json, jsonShape } from '../noteables/json.shape';
 import type { DetailSql, ShownSql } from '../noteables/noteable-kinds';
 import { baseOf, personShape } from '../noteables/person.shape';
+import { reachedSql } from '../noteables/reach-sql';
 import { referencesShape, webPathSql } from '../noteables/references.shape';
 import type { ShownAs } from '../noteables/references.shape';
 import { subscribedSql } from '../noteables/subscribed-sql';
@@ -57,12 +58,12 @@ export const issueShape = jsonShape<ShownSql>('Issue').fields({
   updated_at: [json.instant, () => 'i.updated_at'],
   closed_at: [json.instantOrNull, () => 'i.closed_at'],
   closed_by: [json.found(personShape), (sql) => person(sql, 'from directory_users u where u.id = i.closed_by_id')],
-  labels: [labelsOf, ({ withLabelDetails }) => ({ ...OF_ISSUE, withDetails: withLabelDetails === true })],
+  labels: [labelsOf, ({ withLabelDetails, above }) => ({ ...OF_ISSUE, withDetails: withLabelDetails === true, above })],
   milestone: [
     json.found(milestoneShape),
-    ({ externalUrl, fullPath }) => ({
+    ({ externalUrl, fullPath, above }) => ({
       of: { externalUrl, projectPath: fullPath },
-      from: 'from milestones m where m.id = i.milestone_id',
+      from: `from milestones m where m.id = i.milestone_id and ${reachedSql('m', { project: 'i.project_id', above })}`,
     }),
   ],
   assignees: [json.list(personShape), (sql) => ({ ...person(sql, ASSIGNEES), order: 's.position' })],

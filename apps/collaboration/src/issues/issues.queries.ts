@@ -7,11 +7,12 @@ import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { labelPrioritySql } from '../labels/labelling/label-filter';
 import type { LabelReach } from '../labels/labelling/label-filter';
-import { MILESTONE_DUE } from '../milestones/assigning/milestone-filter';
+import { milestoneDueSql } from '../milestones/assigning/milestone-filter';
 import { arraySql } from '../noteables/json.shape';
 import type { WrittenShape } from '../noteables/json.shape';
 import { readerOf, reads } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
+import { reachedSql } from '../noteables/reach-sql';
 import { issueFilters } from './listing/issue-filter';
 import type { IssueFilter } from './listing/issue-filter';
 import { issueKind } from './issue.kind';
@@ -44,13 +45,13 @@ const READER = { viewer: '$2::bigint', isMember: '$3::boolean', readsConfidentia
 const READS_INTERNAL = '$5::boolean';
 const FULL_PATH = '$6::text';
 const GROUPS = '$7::bigint[]';
+const HERE = { project: '$1::bigint', above: GROUPS };
 const VISIBLE = issueKind.visibleSql(READER);
 const LABELS: LabelReach = {
   type: 'Issue',
-  links: 'll.project_id = $1::bigint',
-  reaches: `(l.project_id = $1::bigint or l.group_id = any(${GROUPS}))`,
+  ...HERE,
 };
-const MILESTONES = `(m.project_id = $1::bigint or m.group_id = any(${GROUPS}))`;
+const MILESTONES = reachedSql('m', HERE);
 const FILTERS = issueFilters({ viewer: READER.viewer, labels: LABELS, milestones: MILESTONES });
 
 /** Reading issues of a project; rows that the reader may not see are left out by the statement itself. */
@@ -64,7 +65,8 @@ export class IssuesQueries {
     private readonly database: Database,
     @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
   ) {
-    const sql = { externalUrl: platform.externalUrl, fullPath: FULL_PATH, readsInternal: READS_INTERNAL };
+    const project = { fullPath: FULL_PATH, above: GROUPS };
+    const sql = { externalUrl: platform.externalUrl, ...project, readsInternal: READS_INTERNAL };
     this.listed = { plain: issueShape.over(sql), labelled: issueShape.over({ ...sql, withLabelDetails: true }) };
     const detail = issueDetailShape.over({ ...sql, viewer: READER.viewer });
     this.oneSql = `select ${detail.sql} as json from issues i where i.project_id = $1::bigint and i.iid = $8::bigint`;
@@ -161,9 +163,9 @@ function sorting({ orderBy, sort }: IssueOrder): readonly OrderTerm[] {
     case 'due_date':
       return [['i.due_on', sort, 'nulls last']];
     case 'milestone_due':
-      return [[MILESTONE_DUE, sort, 'nulls last']];
+      return [[milestoneDueSql(MILESTONES), sort, 'nulls last']];
     case 'label_priority':
-      return [[labelPrioritySql('Issue'), sort, 'nulls last']];
+      return [[labelPrioritySql(LABELS), sort, 'nulls last']];
     default:
       return [['i.id', sort]];
   }

@@ -9,6 +9,7 @@ import { putLabels, wishedLabels } from '../labels/labelling/labelling';
 import type { LabelledThing } from '../labels/labelling/labelling';
 import { chosenMilestone, reachedMilestone, tellMilestone } from '../milestones/assigning/chosen-milestone';
 import { mentionsIn } from '../mentions/mentions';
+import { placeOf } from '../noteables/planning-place';
 import { readerOfNamed } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
 import { NoteLimit } from '../notes/note-limit';
@@ -58,13 +59,14 @@ export class IssuesService {
       createdAt: mayBackdate ? wish.createdAt : null,
       iid: mayBackdate ? wish.iid : null,
     };
-    const wishedMilestone = mayPlan ? wish.milestoneId : null;
+    const planning = mayPlan ? wish : { labels: undefined, milestoneId: null };
     const counts = taskCounts(wish.description);
     const reaches = users.length > 0 || mentionsIn(`${wish.title}\n\n${wish.description ?? ''}`).all.length > 0;
     const number = await this.work.run(async (tx) => {
       if (reaches) await this.noteLimit.count(tx, viewer);
-      const wished = await wishedLabels(tx, project, mayPlan ? wish.labels : undefined);
-      const milestoneId = reachedMilestone(await chosenMilestone(tx, project, wishedMilestone)) ?? null;
+      const place = await this.placeFor(tx, viewer, project, planning);
+      const wished = await wishedLabels(tx, place, planning.labels);
+      const milestoneId = reachedMilestone(await chosenMilestone(tx, place, planning.milestoneId)) ?? null;
       const placed = { ...allowed, ...counts, milestoneId, projectId: project.id };
       const issue = await insertIssue(tx, { ...placed, authorId: viewer.userId });
       await this.assignees.assign(tx, issue.id, [], users);
@@ -88,7 +90,9 @@ export class IssuesService {
   async update(viewer: SignedInViewer, project: IssueProject, iid: number, wish: IssueWish): Promise<string> {
     await this.work.run(async (tx) => {
       const mayPlan = issuePolicy.mayPlan(viewer, project);
-      const choice = await chosenMilestone(tx, project, mayPlan ? wish.milestoneId : undefined);
+      const planning = mayPlan ? wish : {};
+      const place = await this.placeFor(tx, viewer, project, planning);
+      const choice = await chosenMilestone(tx, place, planning.milestoneId);
       const { issue, at } = await this.locked(tx, viewer, project, iid);
       const before = await this.assignees.of(tx, issue.id);
       const subject = { authorId: issue.authorId, assigneeIds: before };
@@ -99,11 +103,11 @@ export class IssuesService {
       const allowed = { ...permitted(wish, permits), milestoneId: reachedMilestone(choice) };
       const change = changeOf(issue, allowed, { actorId: viewer.userId, at });
       const people = await this.reassign(tx, project, issue.id, before, allowed.assigneeIds);
-      const wished = await wishedLabels(tx, project, allowed.labels);
+      const wished = await wishedLabels(tx, place, allowed.labels);
       const by = { actorId: viewer.userId, at };
       const labels = await putLabels(tx, labelled(issue.id, project), wished, by);
-      const planning = { from: issue.milestoneId, to: change.columns.milestoneId ?? null };
-      if (change.columns.milestoneId !== undefined) await tellMilestone(tx, planned(issue), planning, by);
+      const told = { from: issue.milestoneId, to: change.columns.milestoneId ?? null };
+      if (change.columns.milestoneId !== undefined) await tellMilestone(tx, planned(issue), told, by);
       const around = { people, labels };
       const mentionedBefore = change.textChanged ? await this.named(tx, issue) : [];
       await this.store(tx, viewer, issue, { change, around, at, given: allowed.updatedAt });
@@ -144,6 +148,16 @@ export class IssuesService {
     const [row] = await tx.prepared<{ id: number; at: Date }>(lockVisible, values);
     if (!row) throw new NotFound('Issue');
     return { issue: await tx.manager.findOneByOrFail(Issue, { id: row.id }), at: row.at };
+  }
+
+  /** Most writes give neither labels nor a milestone, and ask nothing. */
+  private async placeFor(
+    tx: Tx,
+    viewer: SignedInViewer,
+    project: IssueProject,
+    { labels, milestoneId }: Pick<IssueWish, 'labels' | 'milestoneId'>,
+  ): Promise<IssueProject> {
+    return labels || milestoneId ? placeOf(tx, viewer, project) : project;
   }
 
   private async reassign(

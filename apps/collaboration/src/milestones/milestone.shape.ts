@@ -1,6 +1,7 @@
 import { json, jsonShape, TODAY } from '../noteables/json.shape';
 import { baseOf } from '../noteables/person.shape';
-import { resourceEventShape, stillReachedSql } from '../noteables/resource-events.shape';
+import { reachedSql } from '../noteables/reach-sql';
+import { resourceEventShape } from '../noteables/resource-events.shape';
 import type { ResourceEventSql, ResourceEvents } from '../noteables/resource-events.shape';
 
 /** What the JSON of a milestone `m` is built from besides its row. */
@@ -45,7 +46,8 @@ export const milestoneShape = jsonShape<MilestoneSql>('Milestone')
 export const milestoneEvents: ResourceEvents = {
   noun: 'milestone',
   table: 'resource_milestone_events',
-  joins: `left join milestones m on m.id = e.milestone_id and ${stillReachedSql('m')}`,
+  joins: (above) =>
+    `left join milestones m on m.id = e.milestone_id and ${reachedSql('m', { project: 'e.project_id', above })}`,
   shape: resourceEventShape.extend<ResourceEventSql>('ResourceMilestoneEvent').fields({
     milestone: [
       json.objectWhen(milestoneShape),

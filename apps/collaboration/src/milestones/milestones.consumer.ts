@@ -8,6 +8,7 @@ import { Work } from '@rookery/persistence';
 import type { Collection, Tx } from '@rookery/persistence';
 import { projectsBelow } from '../noteables/moved-projects';
 import { NoteableKinds, noteables } from '../noteables/noteable-kinds';
+import { plannedBefore } from '../noteables/planning-place';
 import { replaceStrayMilestones } from './assigning/stray-milestones';
 import type { Milestone } from './milestone.entity';
 import { dropMilestoneEventsIn, dropMilestoneEventsOfThings } from './milestone-removal';
@@ -55,6 +56,7 @@ export class MilestonesConsumer {
   }
 
   private async replaceStrays(tx: Tx, projectIds: readonly number[]): Promise<void> {
+    await plannedBefore(tx, projectIds);
     for (const kind of this.kinds.able('milestones')) {
       await replaceStrayMilestones(tx, kind, this.milestones, projectIds);
     }

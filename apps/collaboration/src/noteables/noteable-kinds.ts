@@ -17,6 +17,8 @@ export interface ShownSql {
   readonly externalUrl: string;
   /** Full path of its project, a text expression. */
   readonly fullPath: string;
+  /** Ids of the groups above its project, a bigint[] expression: labels and milestones of others are not shown. */
+  readonly above: string;
   /** Whether internal notes count for the reader. */
   readonly readsInternal: string;
   /** Labels as objects instead of names. */

@@ -15,7 +15,16 @@ const FEATURES = {
  * archived and has nothing that could be switched off.
  */
 export type ParentFacts = Pick<ProjectFacts, 'id' | 'fullPath' | 'visibility'> &
-  Partial<Pick<ProjectFacts, 'archived' | (typeof FEATURES)[ProjectFeature]>> & { readonly level: number };
+  Partial<Pick<ProjectFacts, 'archived' | (typeof FEATURES)[ProjectFeature]>> & {
+    readonly level: number;
+    readonly namespace?: { readonly traversalIds: readonly number[] };
+    readonly traversalIds?: readonly number[];
+  };
+
+/** Ids of the groups above a project, or of a group and those above it. Shape: from the root down. */
+export function aboveOf({ namespace, traversalIds = [] }: ParentFacts): readonly number[] {
+  return namespace?.traversalIds ?? traversalIds;
+}
 
 /** The thing that a path names in a project or group. */
 export interface NamedNoteable {

@@ -8,12 +8,13 @@ import type { SettingsOf } from '@rookery/platform';
 import { arraySql } from './json.shape';
 import { parentSql } from './noteable-kinds';
 import type { NoteableKind } from './noteable-kinds';
-import { readerOfNamed } from './reader';
+import { aboveOf, readerOfNamed } from './reader';
 import type { NamedNoteable } from './reader';
 import type { ResourceEvents } from './resource-events.shape';
 
-// The first values of every statement: the parent, what the path names, and who reads.
+// The first values of every statement: the parent, what the path names, who reads, and what is above the parent.
 const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
+const ABOVE = '$6::bigint[]';
 
 /** Reading what things went through: one statement a request. Source: reference work-tracking 2.8. */
 @Injectable()
@@ -40,8 +41,8 @@ export class ResourceEventsQueries {
     const statement = this.kept.statement(`${kind.table}_by_${by}_${table}_one`, values, () => ({
       text: `select case when e.id is not null then ${shape.over(this.sqlOf(kind)).sql} end as json
         from ${kind.table} i
-        left join ${table} e on e.id = $6::bigint and ${ofThing(kind)}
-        left join directory_users u on u.id = e.user_id ${joins}
+        left join ${table} e on e.id = $7::bigint and ${ofThing(kind)}
+        left join directory_users u on u.id = e.user_id ${joins(ABOVE)}
         where ${visible(on)}`,
       values,
     }));
@@ -60,7 +61,7 @@ export class ResourceEventsQueries {
     const { kind, by } = on;
     const name = isUsualPage(page) ? `${kind.table}_by_${by}_${table}_${page.perPage}` : null;
     return this.kept.statement(name, values, () => {
-      const joined = `left join directory_users u on u.id = e.user_id ${joins}`;
+      const joined = `left join directory_users u on u.id = e.user_id ${joins(ABOVE)}`;
       const list = new ListQuery<never>({ name: table, from: `${table} e`, carries: 'e.*', joins: joined, values });
       const written = shape.over(this.sqlOf(kind));
       return list
@@ -88,5 +89,5 @@ function visible({ kind, by }: Pick<NamedNoteable, 'kind' | 'by'>): string {
 
 function readerValues(viewer: Viewer, on: NamedNoteable): unknown[] {
   const { viewerId, isMember, readsConfidential } = readerOfNamed(viewer, on);
-  return [on.parent.id, on.named, viewerId, isMember, readsConfidential];
+  return [on.parent.id, on.named, viewerId, isMember, readsConfidential, aboveOf(on.parent)];
 }

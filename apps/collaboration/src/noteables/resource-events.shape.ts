@@ -20,20 +20,12 @@ export interface ResourceEvents {
   /** In paths and sentences: `label`. */
   readonly noun: string;
   readonly table: string;
-  /** Joined to the rows `e` of a page. */
-  readonly joins: string;
+  /**
+   * Joined to the rows `e` of a page. What no more reaches the project is not told. Shape: `above` is an expression, the
+   * ids of the groups above the project.
+   */
+  joins(above: string): string;
   readonly shape: JsonShape<ResourceEventSql>;
-}
-
-/**
- * Does a change `e` still show what it was about? Rows of groups that are above the project no more are not told: who
- * reads the project may know nothing of that group. Shape: boolean SQL; `thing` is the alias of a row of a project or group.
- * Source: reference work-tracking 2.8.
- */
-export function stillReachedSql(thing: string): string {
-  return `(${thing}.project_id = e.project_id or ${thing}.group_id = any((
-    select home.traversal_ids from directory_projects p join directory_namespaces home on home.id = p.namespace_id
-    where p.id = e.project_id)::bigint[]))`;
 }
 
 /** What all sorts show; each goes on from it. */

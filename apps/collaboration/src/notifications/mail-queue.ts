@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import { Database, prepared, Work } from '@rookery/persistence';
 import type { Prepared } from '@rookery/persistence';
+import { reachedSql } from '../noteables/reach-sql';
 import { NoteableKinds } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 import { MAIL_IDENTITY } from './mailer/mail-identity';
@@ -22,7 +23,8 @@ const names = (key: string): string =>
     join directory_users named on named.id = listed.user_id::bigint order by named.id)`;
 
 const LABELS = `array(select l.title from jsonb_array_elements_text(m.details -> 'labels') listed (label_id)
-    join labels l on l.id = listed.label_id::bigint order by l.title)`;
+    join labels l on l.id = listed.label_id::bigint
+      and ${reachedSql('l', { project: 'a.project_id', above: 'a.traversal_ids' })} order by l.title)`;
 
 /** What may still be told of one kind to whom it was queued for. */
 function dueSql(kind: NoteableKind): string {
@@ -36,13 +38,14 @@ function dueSql(kind: NoteableKind): string {
    ${stillDueSql(kind)}`;
 }
 
-/** The mails of one kind that their recipients may get. */
+/** The mails of one kind that their recipients may get. Labels that do not count there any more are not told. */
 function stillDueSql(kind: NoteableKind): string {
   const person = recipientSql(kind, { userId: 'm.recipient_id', note: 'm.note_id' });
   return `from mails m join ${kind.table} i on i.id = m.noteable_id left join notes n on n.id = m.note_id
    join directory_users actor on actor.id = m.actor_id
    ${person.joins}
    where m.id = any($1::bigint[]) and m.noteable_type = '${kind.type}' and ${person.where}
+     and (m.template <> 'relabelled' or cardinality(${LABELS}) > 0)
      and ${wantedSql(kind, { isMeant: `m.reason in ('assigned', 'mentioned', 'subscribed')`, isNamed: `m.reason = 'mentioned'` })}`;
 }
 

@@ -5,7 +5,7 @@ import { KeptStatements, Work } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import type { NoteableKind } from '../noteables/noteable-kinds';
-import { perNaming } from '../noteables/reader';
+import { aboveOf, perNaming } from '../noteables/reader';
 import type { NamedNoteable } from '../noteables/reader';
 import { subscribedSql } from '../noteables/subscribed-sql';
 import { readerValues } from '../notes/notes.queries';
@@ -27,7 +27,7 @@ export class SubscriptionsService {
   /** Errors: NotModified when it is so already. */
   async follow(viewer: SignedInViewer, on: NamedNoteable, isWanted: boolean): Promise<string> {
     const { name, lock, write, shown } = this.textsOf(on);
-    const values = [...readerValues(viewer, on), isWanted, on.parent.fullPath];
+    const values = [...readerValues(viewer, on), isWanted, on.parent.fullPath, aboveOf(on.parent)];
     const statement = (what: string, text: string) =>
       this.kept.statement(`${name}_${what}`, values, () => ({ text, values }));
     return this.work.run(async (tx) => {
@@ -41,11 +41,12 @@ export class SubscriptionsService {
   }
 }
 
-/** The statements of one kind. They take the values of those on notes; $8 is the wish, $9 the full path of the parent. */
+/** The statements of one kind. They take the values of those on notes; $8 is the wish, $9 and $10 are the path of the parent and what is above. */
 function texts(kind: NoteableKind, by: 'id' | 'iid', externalUrl: string) {
   const visible = namedVisibleSql(kind, by);
   const { viewer } = READER;
-  const shown = kind.detailed.over({ externalUrl, fullPath: '$9::text', readsInternal: READS_INTERNAL, viewer });
+  const parent = { fullPath: '$9::text', above: '$10::bigint[]' };
+  const shown = kind.detailed.over({ externalUrl, ...parent, readsInternal: READS_INTERNAL, viewer });
   const projectId = kind.parent === 'project' ? '$1::bigint' : 'null::bigint';
   return {
     name: statementsName(kind, by, 'follow'),

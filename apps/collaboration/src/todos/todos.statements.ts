@@ -38,7 +38,7 @@ function judged(kinds: readonly NoteableKind[]): string {
 
 const COLUMNS = `t.id, t.author_id, t.action, t.target_type, t.target_id, t.note_id, t.state, t.created_at, t.updated_at,
       a.project_id, a.name, a.path, a.full_path, a.name_with_namespace, a.description,
-      a.created_at as project_created_at, a.reads_internal`;
+      a.created_at as project_created_at, a.traversal_ids, a.reads_internal`;
 
 /**
  * The statements on to-dos, by hand: R3 is one of them. The page is cut before its JSON is built; what a person may
@@ -58,7 +58,8 @@ export class TodoStatements {
     this.seen = `todos t
       join lateral ${access} a on true
       ${judged(this.kinds)}`;
-    const sql = { externalUrl, fullPath: 't.full_path', readsInternal: 't.reads_internal' };
+    const project = { fullPath: 't.full_path', above: 't.traversal_ids' };
+    const sql = { externalUrl, ...project, readsInternal: 't.reads_internal' };
     this.joined = joined(this.kinds, (kind) => kind.listed.over(sql).sql);
     const detailed = joined(this.kinds, (kind) => kind.detailed.over({ ...sql, viewer: VIEWER }).sql);
     this.oneSql = `select ${todoDetailShape.over({ externalUrl }).sql} as json from (select ${COLUMNS} from ${this.seen}

@@ -16,9 +16,11 @@ import { issueShape } from '../issue.shape';
 
 // The values of the statement: the milestone, its place, and who reads.
 const PERSON = { user: '$3::bigint', isAdmin: '$4::boolean', isExternal: '$5::boolean' };
-/** Of the projects that use the milestone those that the reader sees, each judged once. */
-const SEEN = `select access.* from (select distinct s.project_id from issues s where s.milestone_id = $1::bigint) used
-  cross join lateral ${projectAccessSql('used.project_id', PERSON)} access offset 0`;
+/** Of the projects that use the milestone and that it reaches those that the reader sees, each judged once. */
+const seenSql = (kind: PlanningSource['kind']): string => `select access.*
+  from (select distinct s.project_id from issues s where s.milestone_id = $1::bigint) used
+  cross join lateral ${projectAccessSql('used.project_id', PERSON)} access
+  where ${kind === 'project' ? 'access.project_id = $2::bigint' : '$2::bigint = any(access.traversal_ids)'} offset 0`;
 
 /** Issues that have a milestone, in all projects where the reader sees them. Source: reference work-tracking 9.5. */
 @Injectable()
@@ -31,7 +33,12 @@ export class MilestoneIssuesQueries {
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.shown = issueShape.over({ externalUrl, fullPath: 'i.full_path', readsInternal: 'i.reads_internal' });
+    this.shown = issueShape.over({
+      externalUrl,
+      fullPath: 'i.full_path',
+      above: 'i.traversal_ids',
+      readsInternal: 'i.reads_internal',
+    });
   }
 
   /** Newest first. Errors: NotFound of the milestone, also for one that is not the place's own. */
@@ -46,8 +53,8 @@ export class MilestoneIssuesQueries {
   pageStatement(kind: PlanningSource['kind'], page: PageRequest, values: readonly unknown[]): Statement {
     const name = isUsualPage(page) ? `issues_of_milestone_in_${kind}_${page.perPage}` : null;
     return this.kept.statement(name, values, (): Draft => {
-      const from = `(${SEEN}) a cross join issues i`;
-      const carries = 'i.*, a.full_path, a.reads_internal';
+      const from = `(${seenSql(kind)}) a cross join issues i`;
+      const carries = 'i.*, a.full_path, a.traversal_ids, a.reads_internal';
       return new ListQuery<never>({ name: 'issues', from, carries, values })
         .where('i.milestone_id = $1::bigint and i.project_id = a.project_id')
         .where(readableSql(issueKind, 'a', PERSON.user))

@@ -1,4 +1,5 @@
 import type { NoteableType } from '@rookery/contracts';
+import { reachedSql } from '../../noteables/reach-sql';
 import type { Bind } from '@rookery/persistence';
 
 /** Which labels things must have: all of these names, none at all, or any. */
@@ -12,13 +13,12 @@ export function labelFilterOf(names: readonly string[] | undefined): LabelFilter
   return has(/^any$/i) ? 'Any' : [...new Set(names)];
 }
 
-/** Labels that a list of things can meet: those of its project or projects, and of groups. */
+/** Labels that a list of things of a project can meet: its own and those of the groups above it. */
 export interface LabelReach {
   readonly type: NoteableType;
-  /** Boolean SQL over a label `l`. */
-  readonly reaches: string;
-  /** Boolean SQL over a link `ll`: so that links of other places are not read. */
-  readonly links: string;
+  /** Expressions: the id of the project, and the ids of the groups above it. */
+  readonly project: string;
+  readonly above: string;
 }
 
 /** A condition on a row `i`: it has all of the labels, none at all, or any. */
@@ -27,30 +27,44 @@ export function labelledSql(filter: LabelFilter, reach: LabelReach, bind: Bind):
   if (filter.length <= ONE_BY_ONE) return filter.map((name) => hasLabelSql([name], reach, bind)).join(' and ');
   // Many names are counted: a plan with a part for each of them would take longer than the list.
   return `(select count(distinct l.title) from label_links ll join labels l on l.id = ll.label_id
-    where ${linkedSql(reach)} and l.title = any(${bind(filter)}::text[])) = ${filter.length}`;
+    where ${linkedSql(reach)} and ${reachedSql('l', reach)} and l.title = any(${bind(filter)}::text[])) = ${filter.length}`;
 }
 
 /** A condition on a row `i`: it has one of the labels, none at all, or any. */
 export function hasLabelSql(filter: LabelFilter, reach: LabelReach, bind: Bind): string {
-  const link = `select 1 from label_links ll where ${linkedSql(reach)}`;
-  if (filter === 'None') return `not exists (${link})`;
-  if (filter === 'Any') return `exists (${link})`;
+  const any = `exists (select 1 from label_links ll where ${linkedSql(reach)} and ${isNoStraySql(reach)})`;
+  if (filter === 'None') return `not ${any}`;
+  if (filter === 'Any') return any;
   // The ids are found once; a condition on the name would be asked of each thing.
   const title = filter.length === 1 ? `= ${bind(filter[0])}` : `= any(${bind(filter)}::text[])`;
-  return `exists (${link} and ll.label_id = any(array(
-      select l.id from labels l where l.title ${title} and ${reach.reaches})))`;
+  return `exists (select 1 from label_links ll where ${linkedSql(reach)} and ll.label_id = any(array(
+      select l.id from labels l where l.title ${title} and ${reachedSql('l', reach)})))`;
 }
 
 /** How many names are looked for each by its own index scan. */
 const ONE_BY_ONE = 4;
 
-function linkedSql({ type, links }: LabelReach): string {
-  return `ll.noteable_id = i.id and ll.noteable_type = '${type}' and ${links}`;
+function linkedSql({ type, project }: LabelReach): string {
+  return `ll.noteable_id = i.id and ll.noteable_type = '${type}' and ll.project_id = ${project}`;
+}
+
+/**
+ * A condition on a link `ll`: its label reaches the project. Nearly all do, so the few that do not are found once: from
+ * one label that is used in the project to the next by the index, where a join would find the label of each link.
+ */
+function isNoStraySql({ project, above }: LabelReach): string {
+  const next = (after: string): string => `(select used.label_id from label_links used
+      where used.project_id = ${project}${after} order by used.label_id limit 1)`;
+  return `(ll.label_id = any(array(
+    with recursive met (label_id) as (${next('')} union all
+      select ${next(' and used.label_id > met.label_id')} from met where met.label_id is not null)
+    select l.id from met join labels l on l.id = met.label_id
+    where ${reachedSql('l', { project, above })} is not true))) is not true`;
 }
 
 /** The lowest priority number of the labels of a row `i`, in its project; null when none has one. */
-export function labelPrioritySql(type: NoteableType): string {
+export function labelPrioritySql(reach: LabelReach): string {
   return `(select min(p.priority) from label_links ll
     join label_priorities p on p.label_id = ll.label_id and p.project_id = i.project_id
-    where ll.noteable_id = i.id and ll.noteable_type = '${type}')`;
+    where ll.noteable_id = i.id and ll.noteable_type = '${reach.type}' and ${isNoStraySql(reach)})`;
 }

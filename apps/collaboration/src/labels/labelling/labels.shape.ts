@@ -2,7 +2,8 @@ import { list, nested, text } from '@rookery/api-v4';
 import type { NoteableType } from '@rookery/contracts';
 import { json, jsonShape } from '../../noteables/json.shape';
 import type { SqlType } from '../../noteables/json.shape';
-import { resourceEventShape, stillReachedSql } from '../../noteables/resource-events.shape';
+import { reachedSql } from '../../noteables/reach-sql';
+import { resourceEventShape } from '../../noteables/resource-events.shape';
 import type { ResourceEventSql, ResourceEvents } from '../../noteables/resource-events.shape';
 
 const labelDetails = jsonShape<unknown>('LabelDetails').fields({
@@ -19,6 +20,8 @@ export interface LabelsSql {
   readonly type: NoteableType;
   /** As objects instead of names. */
   readonly withDetails: boolean;
+  /** Ids of the groups above its project, a bigint[] expression. */
+  readonly above: string;
 }
 
 /** The labels of a thing, by name. Source: reference work-tracking 9.1. */
@@ -27,13 +30,14 @@ export const labelsOf: SqlType<LabelsSql> = {
     schema: { type: 'array', items: { anyOf: [text.schema, nested(labelDetails.presenter).schema] } },
     write: list(text).write,
   },
-  pieces: ({ type, withDetails }) => {
+  pieces: ({ type, withDetails, above }) => {
     const one = withDetails ? labelDetails.over({}).sql : 'to_json(l.title)::text';
     return [
       { constant: '[' },
       {
         sql: `coalesce((select string_agg(${one}, ',' order by l.title, l.id) from label_links ll
-          join labels l on l.id = ll.label_id where ll.noteable_id = i.id and ll.noteable_type = '${type}'), '')`,
+          join labels l on l.id = ll.label_id and ${reachedSql('l', { project: 'i.project_id', above })}
+          where ll.noteable_id = i.id and ll.noteable_type = '${type}'), '')`,
       },
       { constant: ']' },
     ];
@@ -51,7 +55,8 @@ const changedLabel = jsonShape<unknown>('ChangedLabel').fields({
 export const labelEvents: ResourceEvents = {
   noun: 'label',
   table: 'resource_label_events',
-  joins: `left join labels l on l.id = e.label_id and ${stillReachedSql('l')}`,
+  joins: (above) =>
+    `left join labels l on l.id = e.label_id and ${reachedSql('l', { project: 'e.project_id', above })}`,
   shape: resourceEventShape.extend<ResourceEventSql>('ResourceLabelEvent').fields({
     label: [json.objectWhen(changedLabel), () => ({ of: {}, when: 'l.id is not null' })],
     action: [json.choice('add', 'remove'), () => 'e.action'],

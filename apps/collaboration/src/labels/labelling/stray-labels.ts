@@ -1,11 +1,16 @@
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { plannedBefore } from '../../noteables/planning-place';
 
-/** What the statements below ask first: $1 projects. Labels of groups that are above a project no more, and are used there. */
-const STRAY = `stray as (
+/** Where labels are used, and where they are told of, which is no reason to make one. */
+const USES = ['label_links', 'label_priorities'];
+const TELLS = [...USES, 'resource_label_events'];
+const labelsIn = (table: string): string =>
+  `select project_id, label_id from ${table} where project_id = any($1::bigint[])`;
+/** What the statements below ask first: $1 projects. Labels of groups that are above a project no more, and are there. */
+const straySql = (tables: readonly string[]): string => `stray as (
     select distinct used.project_id, l.id, l.title, home.traversal_ids
-    from (select project_id, label_id from label_links where project_id = any($1::bigint[])
-      union select project_id, label_id from label_priorities where project_id = any($1::bigint[])) used
+    from (${tables.map(labelsIn).join(' union ')}) used
     join labels l on l.id = used.label_id and l.group_id is not null
     join directory_projects p on p.id = used.project_id join directory_namespaces home on home.id = p.namespace_id
     where not l.group_id = any(home.traversal_ids)
@@ -20,7 +25,7 @@ const HEIR = `heir as (
 
 const make = prepared(
   'labels_make_strays',
-  `with ${STRAY}
+  `with ${straySql(USES)}
    insert into labels (project_id, title, description, description_html, color, text_color, archived)
    select stray.project_id, l.title, l.description, l.description_html, l.color, l.text_color, l.archived
    from stray join labels l on l.id = stray.id
@@ -31,7 +36,7 @@ const make = prepared(
 );
 const replace = prepared(
   'labels_replace_strays',
-  `with ${STRAY}, ${HEIR}, linked as (
+  `with ${straySql(TELLS)}, ${HEIR}, linked as (
      insert into label_links (noteable_type, noteable_id, label_id, project_id)
      select ll.noteable_type, ll.noteable_id, heir.heir_id, ll.project_id
      from heir join label_links ll on ll.project_id = heir.project_id and ll.label_id = heir.id
@@ -54,6 +59,7 @@ const replace = prepared(
  * place, one of the project's own where there is none. Source: reference work-tracking 9.4.
  */
 export async function replaceStrayLabels(tx: Tx, projectIds: readonly number[]): Promise<void> {
+  await plannedBefore(tx, projectIds);
   await tx.prepared(make, [projectIds]);
   await tx.prepared(replace, [projectIds]);
 }

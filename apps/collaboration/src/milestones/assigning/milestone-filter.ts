@@ -36,14 +36,17 @@ export function milestoneIdentified(text: string | undefined): MilestoneFilter |
 
 /** A condition on a row `i`. Shape: `reaches` is boolean SQL over a milestone `m`: those that the list can meet. */
 export function plannedSql(filter: MilestoneFilter, reaches: string, bind: Bind): string {
-  if (filter === 'None') return 'i.milestone_id is null';
-  if (filter === 'Any') return 'i.milestone_id is not null';
+  const planned = `i.milestone_id is not null and i.milestone_id in (select m.id from milestones m where ${reaches})`;
+  if (filter === 'None') return `(${planned}) is not true`;
+  if (filter === 'Any') return planned;
   // The ids are found once; a condition on the milestone would be asked of each thing.
   return `i.milestone_id = any(array(select m.id from milestones m where ${meantSql(filter, bind)} and ${reaches}))`;
 }
 
-/** The day on which the milestone of a row `i` is due; null when it has none. */
-export const MILESTONE_DUE = '(select m.due_on from milestones m where m.id = i.milestone_id)';
+/** The day on which the milestone of a row `i` is due; null when it has none. Shape: `reaches` as above. */
+export function milestoneDueSql(reaches: string): string {
+  return `(select m.due_on from milestones m where m.id = i.milestone_id and ${reaches})`;
+}
 
 function meantSql(filter: Exclude<MilestoneFilter, 'None' | 'Any'>, bind: Bind): string {
   if (filter === 'Upcoming') return `m.state = 'active' and m.due_on > ${TODAY}`;

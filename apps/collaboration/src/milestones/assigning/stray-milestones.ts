@@ -5,6 +5,16 @@ import type { NoteableKind } from '../../noteables/noteable-kinds';
 import type { Milestone } from '../milestone.entity';
 import { reserveTitles } from '../milestones.service';
 
+/** The milestones that `used` names, of groups that are above the project no more. */
+const STRAY = `join milestones m on m.id = used.milestone_id and m.group_id is not null
+     join directory_projects p on p.id = used.project_id
+     join directory_namespaces home on home.id = p.namespace_id and not m.group_id = any(home.traversal_ids)`;
+/** What takes the place of each. */
+const NEAR = `lateral (
+       select heir.id from milestones heir where heir.title = m.title
+         and (heir.project_id = used.project_id or heir.group_id = any(home.traversal_ids))
+       order by heir.project_id, array_position(home.traversal_ids, heir.group_id) desc limit 1) near`;
+
 /**
  * $1 projects. Milestones of groups that are above a project no more and are used there, with what takes their place: the
  * project's own of that title, else that of the nearest group; null where there is none.
@@ -15,13 +25,7 @@ const strays = perKind(({ table }) =>
     `select used.project_id, m.id, m.title, home.traversal_ids[1] as root, near.id as heir_id
      from (select distinct i.project_id, i.milestone_id from ${table} i
        where i.project_id = any($1::bigint[]) and i.milestone_id is not null) used
-     join milestones m on m.id = used.milestone_id and m.group_id is not null
-     join directory_projects p on p.id = used.project_id join directory_namespaces home on home.id = p.namespace_id
-     left join lateral (
-       select heir.id from milestones heir where heir.title = m.title
-         and (heir.project_id = used.project_id or heir.group_id = any(home.traversal_ids))
-       order by heir.project_id, array_position(home.traversal_ids, heir.group_id) desc limit 1) near on true
-     where not m.group_id = any(home.traversal_ids)
+     ${STRAY} left join ${NEAR} on true
      order by used.project_id, m.id`,
   ),
 );
@@ -39,10 +43,14 @@ const replace = perKind(({ table, writes }) =>
     `${writes.update} milestone_id = $3::bigint where i.project_id = $1::bigint and i.milestone_id = $2::bigint`,
   ),
 );
+/** $1 projects. Also of milestones that nothing has any more, where there is something that takes their place. */
 const replaceEvents = prepared(
   'milestones_replace_stray_events',
-  `update resource_milestone_events set milestone_id = $3::bigint
-   where project_id = $1::bigint and milestone_id = $2::bigint`,
+  `update resource_milestone_events e set milestone_id = near.id
+   from (select distinct told.project_id, told.milestone_id from resource_milestone_events told
+     where told.project_id = any($1::bigint[])) used
+   ${STRAY} cross join ${NEAR}
+   where e.project_id = used.project_id and e.milestone_id = used.milestone_id`,
 );
 
 interface Stray {
@@ -64,9 +72,7 @@ export async function replaceStrayMilestones(
   projectIds: readonly number[],
 ): Promise<void> {
   const find = (): Promise<Stray[]> => tx.prepared<Stray>(strays(kind), [projectIds]);
-  const found = await find();
-  if (found.length === 0) return;
-  await reserveTitles(tx, found);
+  await reserveTitles(tx, await find());
   const made = new Map<string, number>();
   // Looked for again: what takes their place may have been made before the titles were reserved.
   for (const stray of await find()) {
@@ -75,8 +81,8 @@ export async function replaceStrayMilestones(
     made.set(named, heir);
     const values = [stray.project_id, stray.id, heir];
     await tx.prepared(replace(kind), values);
-    await tx.prepared(replaceEvents, values);
   }
+  await tx.prepared(replaceEvents, [projectIds]);
 }
 
 async function copied(tx: Tx, own: Collection<Milestone>, { id, project_id }: Stray): Promise<number> {
