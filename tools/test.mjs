@@ -87,8 +87,12 @@ async function routesAreTested() {
 
 /** The tests of `npm start` and of the checks run on Node's own runner: the former start and kill whole estates. */
 async function estateTests() {
-  const folders = ['tools/estate/test', 'tools/checks/test'].map((name) => join(ROOT, name));
-  const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
+  const folders = ['tools/estate/test', 'tools/checks/test', 'tools/jest/test'].map((name) => join(ROOT, name));
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.test.mjs'))
+      .map((name) => join(folder, name)),
+  );
   const { run: runTests } = await import('node:test');
   const stream = runTests({ files, concurrency: 1, timeout: 1_800_000 });
   for await (const { type, data } of stream) {

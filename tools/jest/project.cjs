@@ -12,7 +12,8 @@ delete swc.$schema;
 module.exports = (name, directory) => ({
   displayName: name,
   rootDir: directory,
-  testEnvironment: 'node',
+  testEnvironment: join(root, 'tools/jest/environment.cjs'),
+  runtime: join(root, 'tools/jest/runtime.cjs'),
   testMatch: ['<rootDir>/**/*.{spec,db-spec,api-spec,contract-spec,e2e-spec}.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],

@@ -1,0 +1,1 @@
+require('./leaves-traces.cjs');
