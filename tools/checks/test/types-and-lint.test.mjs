@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { lintOf, typesOf } from '../types-and-lint.mjs';
 
@@ -28,47 +28,36 @@ const TYPES = {
   include: ['*.ts'],
 };
 
-const folders = [];
-afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
-
-/** What is told of a file, by both, as the step tells it; and again, when the first look has left its notes. */
-async function told(code) {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'rookery-types-')));
-  folders.push(folder);
-  const configuration = join(folder, 'tsconfig.base.json');
-  writeFileSync(configuration, JSON.stringify(TYPES));
-  writeFileSync(join(folder, 'eslint.config.mjs'), LINT);
-  writeFileSync(join(folder, 'egg.ts'), code);
-  const looks = [];
-  for (const look of [1, 2]) {
-    const { program, report } = typesOf(configuration);
-    looks[look - 1] = report + (await lintOf(folder, program));
-  }
-  assert.equal(looks[1], looks[0]);
-  return looks[0];
-}
+/** What either is there for, a file each. */
+const PLANTED = {
+  'right.ts': 'export const hatch = async (): Promise<number> => 1;\nvoid hatch();\n',
+  'mistyped.ts': "export const eggs: number = 'three';\n",
+  'broken.ts': 'export const eggs = ;\n',
+  'unawaited.ts': "import { hatch } from './right';\nhatch();\n",
+  'loose.ts': 'export const same = (a: number, b: number) => a == b;\n',
+};
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'rookery-types-')));
+const configuration = join(folder, 'tsconfig.base.json');
+const files = { 'tsconfig.base.json': JSON.stringify(TYPES), 'eslint.config.mjs': LINT, ...PLANTED };
+for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+after(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('types and lint', () => {
-  it('say nothing of a file that is right', async () => {
-    assert.equal(await told('export const hatch = async (): Promise<number> => 1;\nvoid hatch();\n'), '');
-  });
-
-  it('tell what does not compile', async () => {
-    assert.match(await told("export const eggs: number = 'three';\n"), /TS2322/);
-    assert.match(await told('export const eggs = ;\n'), /TS1109/);
-  });
-
-  it('tell what only a rule with types sees', async () => {
-    const text = await told('export const hatch = async (): Promise<number> => 1;\nhatch();\n');
-    assert.match(text, /no-floating-promises/);
-    assert.doesNotMatch(text, /TS\d/);
-  });
-
-  it('tell warnings', async () => {
-    assert.match(await told('export const same = (a: number, b: number) => a == b;\n'), /eqeqeq/);
-  });
+  // The second look has what the first one has noted down.
+  for (const look of ['first', 'second']) {
+    it(`tell at the ${look} look what does not compile, and what only a rule with types sees`, async () => {
+      const { program, report } = typesOf(configuration);
+      assert.match(report, /mistyped\.ts\(1,14\): error TS2322/);
+      assert.match(report, /broken\.ts\(1,21\): error TS1109/);
+      assert.doesNotMatch(report, /right|unawaited|loose/);
+      const lint = await lintOf(folder, program);
+      assert.match(lint, /unawaited\.ts\n +2:1 +error .*no-floating-promises/);
+      assert.match(lint, /loose\.ts\n +1:\d+ +warning .*eqeqeq/);
+      assert.doesNotMatch(lint, /right\.ts|mistyped\.ts/);
+    });
+  }
 
   it('tell of a configuration that is none', () => {
-    assert.match(typesOf(join(tmpdir(), 'no-such-tsconfig.json')).report, /TS5083|TS6053|Cannot read file/);
+    assert.match(typesOf(join(folder, 'no-such.json')).report, /Cannot read file/);
   });
 });
