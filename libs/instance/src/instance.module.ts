@@ -6,10 +6,11 @@ import type { SettingsOf } from '@rookery/platform';
 import { AdminClient } from './admin-client';
 import { Instance } from './instance';
 import { InstanceCopy } from './instance-copy';
+import { KeptAnswers } from './kept-answers';
 
 /**
- * `Instance` for a service, and what keeps it current. Global. Needs PlatformModule, and `applicationSettings` among
- * the settings of the process.
+ * `Instance` for a service, and what keeps it current. Global. Needs PlatformModule and PersistenceModule,
+ * `instanceMigrations` in the database, and `applicationSettings` among the settings of the process.
  * Shape: admin is no service in this sense; it asks its own tables.
  */
 @Module({})
@@ -26,6 +27,7 @@ export class InstanceModule {
             new AdminClient(settings.adminUrl, keys.authorization(o.service, 'admin'), o.service),
         },
         Instance,
+        KeptAnswers,
         InstanceCopy,
       ],
       exports: [Instance],

@@ -71,6 +71,13 @@ function range(min: number | undefined, max: number | undefined): string | undef
   return max === undefined ? undefined : `at most ${max}`;
 }
 
+function itemsOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['on', true],
   ['true', true],
@@ -149,18 +156,29 @@ export const setting = {
     );
   },
 
+  /** Ids, comma-separated as in a `list`. */
+  ids(env: string, o: About & { readonly default: readonly number[] }): SettingField<readonly number[]> {
+    return field<readonly number[]>(
+      env,
+      'list',
+      o,
+      (text) => {
+        const items = itemsOf(text);
+        return items.every((item) => /^[1-9]\d{0,14}$/.test(item))
+          ? { value: items.map(Number) }
+          : { problem: 'is not a list of ids' };
+      },
+      { allowed: 'ids, comma-separated', defaultText: o.default.join(',') },
+    );
+  },
+
   /** Comma-separated; blanks around items and empty items are dropped. */
   list(env: string, o: About & { readonly default: readonly string[] }): SettingField<readonly string[]> {
     return field<readonly string[]>(
       env,
       'list',
       o,
-      (text) => ({
-        value: text
-          .split(',')
-          .map((item) => item.trim())
-          .filter((item) => item !== ''),
-      }),
+      (text) => ({ value: itemsOf(text) }),
       { allowed: 'comma-separated', defaultText: o.default.join(',') },
     );
   },
