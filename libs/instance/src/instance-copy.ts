@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import { Follower, IS_SERVING, LOGGER, Readiness } from '@rookery/platform';
+import { Follower, LOGGER, Readiness } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { AdminClient } from './admin-client';
 import { Instance } from './instance';
@@ -14,7 +14,8 @@ const PATIENCE_MS = 10_000;
 /**
  * Keeps `Instance` as admin has it: one question is always under way, which admin answers once something changes. The
  * bus takes no part, so changes are as fast while it is down. Each answer is kept in the service's database, and a
- * process begins with that; one whose service has never heard of admin waits for it. Source: ADR 0180.
+ * process begins with that; one whose service has never heard of admin waits for it. Commands, and
+ * processes of an estate without admin, go by the environment. Source: ADR 0180.
  */
 @Injectable()
 export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
@@ -26,18 +27,18 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     @Inject(Instance) private readonly instance: Instance,
-    @Inject(AdminClient) private readonly admin: AdminClient,
+    @Inject(AdminClient) private readonly admin: AdminClient | null,
     @Inject(KeptAnswers) private readonly kept: KeptAnswers,
     @Inject(Readiness) private readonly readiness: Readiness,
-    @Inject(IS_SERVING) private readonly isServing: boolean,
     @Inject(LOGGER) logger: Logger,
   ) {
-    this.follower = new Follower('the copy of features and settings', logger, (signal) => this.turn(signal));
+    const turn = (signal: AbortSignal) => (admin ? this.turn(admin, signal) : Promise.resolve(false));
+    this.follower = new Follower('the copy of features and settings', logger, turn);
   }
 
   /** What is kept is known before anybody is served; a database that is away is asked again by the first turn. */
   async onApplicationBootstrap(): Promise<void> {
-    if (!this.isServing) return;
+    if (!this.admin) return;
     this.instance.forget();
     await this.recall().catch(() => undefined);
     this.readiness.require('instance', () => this.reasonToWait());
@@ -46,7 +47,7 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
 
   async onModuleDestroy(): Promise<void> {
     await this.follower.stop();
-    await this.admin.close();
+    await this.admin?.close();
   }
 
   /** Admin being away must not keep others from starting, so the wait for it is bounded once it was heard of. */
@@ -63,10 +64,10 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Takes every answer, older ones too: after a restore of admin's database they are what counts. */
-  private async turn(signal: AbortSignal): Promise<boolean> {
+  private async turn(admin: AdminClient, signal: AbortSignal): Promise<boolean> {
     if (!this.hasRecalled) await this.recall();
     const before = this.instance.version;
-    const answer = await this.admin.instance(before, WAIT_MS, signal);
+    const answer = await admin.instance(before, WAIT_MS, signal);
     this.instance.take(answer);
     this.hasHeard = true;
     if (this.keptVersion !== answer.version) await this.kept.keep(answer, before);

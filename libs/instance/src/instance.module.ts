@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import type { ServiceName } from '@rookery/contracts';
-import { InternalKeys, platformSettings } from '@rookery/platform';
+import { InternalKeys, IS_SERVING, platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { AdminClient } from './admin-client';
 import { Instance } from './instance';
@@ -22,9 +22,15 @@ export class InstanceModule {
       providers: [
         {
           provide: AdminClient,
-          inject: [platformSettings.token, InternalKeys],
-          useFactory: (settings: SettingsOf<typeof platformSettings>, keys: InternalKeys) =>
-            new AdminClient(settings.adminUrl, keys.authorization(o.service, 'admin'), o.service),
+          inject: [platformSettings.token, InternalKeys, IS_SERVING],
+          useFactory: (
+            { adminUrl }: SettingsOf<typeof platformSettings>,
+            keys: InternalKeys,
+            isServing: boolean,
+          ): AdminClient | null =>
+            isServing && adminUrl !== null
+              ? new AdminClient(adminUrl, keys.authorization(o.service, 'admin'), o.service)
+              : null,
         },
         Instance,
         KeptAnswers,

@@ -29,7 +29,10 @@ export class ApplicationSettingsService {
   }
 
   /** Changes those that are sent. Errors: Invalid for names that nobody has. */
-  async change({ notes_create_limit_allowlist: names, ...sent }: Partial<ShownSettings>, by: Viewer): Promise<ShownSettings> {
+  async change(
+    { notes_create_limit_allowlist: names, ...sent }: Partial<ShownSettings>,
+    by: Viewer,
+  ): Promise<ShownSettings> {
     const ids = names && (await this.people.idsOf(names, by));
     const kept: Partial<ApplicationSettings> = { ...sent, ...(ids ? { notes_create_limit_allowlist: ids } : {}) };
     return this.work.run(async (tx) => {

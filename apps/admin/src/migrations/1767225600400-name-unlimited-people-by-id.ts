@@ -10,7 +10,7 @@ export class NameUnlimitedPeopleById1767225600400 implements MigrationInterface 
       with changed as (
         update application_settings s set value = (
           select coalesce(jsonb_agg(u.id order by u.id), '[]') from directory_users u
-          where lower(u.username) in (select lower(name) from jsonb_array_elements_text(s.value) name))
+          where lower(u.username) in (select lower(listed.username) from jsonb_array_elements_text(s.value) as listed (username)))
         where s.name = 'notes_create_limit_allowlist' returning 1
       )
       update instance_versions set version = version + 1 where exists (select 1 from changed)`);

@@ -67,7 +67,10 @@ describe('GET /application/settings', () => {
   });
 
   it('goes by the environment until somebody changes them', async () => {
-    const other = await service.again({ DELETION_DELAY_DAYS: '3', NOTES_UNLIMITED_USER_IDS: `${wren.id}, ${robin.id}` });
+    const other = await service.again({
+      DELETION_DELAY_DAYS: '3',
+      NOTES_UNLIMITED_USER_IDS: `${wren.id}, ${robin.id}`,
+    });
     try {
       const expected = { ...DEFAULTS, deletion_adjourned_period: 3, notes_create_limit_allowlist: ['wren', 'robin'] };
       expect(await show(other)).toEqual(expected);
@@ -125,7 +128,8 @@ describe('PUT /application/settings', () => {
 
   describe('notes_create_limit_allowlist', () => {
     const list = (...names: string[]) => put({ notes_create_limit_allowlist: names });
-    const shown = async () => ((await show()) as { notes_create_limit_allowlist: string[] }).notes_create_limit_allowlist;
+    const shown = async () =>
+      ((await show()) as { notes_create_limit_allowlist: string[] }).notes_create_limit_allowlist;
 
     it('takes usernames in any case, once each, and keeps ids', async () => {
       const { body } = await list('ROBIN', 'wren', 'Robin').expect(200);
@@ -153,7 +157,11 @@ describe('PUT /application/settings', () => {
     it('sees somebody who was made a moment ago, or is not changed', async () => {
       const late = service.seed.viewer(await service.seed.user({ admin: true }));
       const ahead = { ...late, directory: { ...late.directory, version: late.directory.version + 1 } };
-      await app.as(ahead).put(PATH).send({ notes_create_limit_allowlist: ['wren'] }).expect(503);
+      await app
+        .as(ahead)
+        .put(PATH)
+        .send({ notes_create_limit_allowlist: ['wren'] })
+        .expect(503);
       await app.as(ahead).put(PATH).send({ notes_create_limit: 7 }).expect(200);
       expect(await shown()).toEqual([]);
     });

@@ -23,22 +23,25 @@ const LEVELS: readonly (readonly [flags: FeatureAccess | null, repository: Featu
   ['enabled', 'disabled', false],
 ];
 
-describe.each(LEVELS)('feature flags %s, repository %s', (feature_flags_access_level, repository_access_level, isOn) => {
-  const levels: Levels = { feature_flags_access_level, repository_access_level };
-  const ROUTES: readonly (readonly [string, readonly Standing[]])[] = [
-    ['feature_flags', DEVELOPERS],
-    ['feature_flags_user_lists', DEVELOPERS],
-    ['feature_flags_client', MAINTAINERS],
-  ];
-  describe.each(ROUTES)('GET …/%s', (rest, allowed) => {
-    visibility({
-      app: () => flags.app,
-      from: (level, standing) => flags.from(level, standing, rest, levels),
-      seen: (standing) => (isOn && allowed.includes(standing) ? 200 : 403),
-      anonymous: 401,
+describe.each(LEVELS)(
+  'feature flags %s, repository %s',
+  (feature_flags_access_level, repository_access_level, isOn) => {
+    const levels: Levels = { feature_flags_access_level, repository_access_level };
+    const ROUTES: readonly (readonly [string, readonly Standing[]])[] = [
+      ['feature_flags', DEVELOPERS],
+      ['feature_flags_user_lists', DEVELOPERS],
+      ['feature_flags_client', MAINTAINERS],
+    ];
+    describe.each(ROUTES)('GET …/%s', (rest, allowed) => {
+      visibility({
+        app: () => flags.app,
+        from: (level, standing) => flags.from(level, standing, rest, levels),
+        seen: (standing) => (isOn && allowed.includes(standing) ? 200 : 403),
+        anonymous: 401,
+      });
     });
-  });
-});
+  },
+);
 
 describe('while feature flags are disabled', () => {
   const disabled = { feature_flags_access_level: 'disabled' } as const;

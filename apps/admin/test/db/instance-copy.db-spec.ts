@@ -72,13 +72,17 @@ async function aDatabase(): Promise<TestDatabase> {
 }
 
 /** A process of a service that follows admin; all of them share a database unless it is said. */
-async function started(port: number, { url } = database): Promise<TestingModule> {
+async function started(port: number | null, { url } = database): Promise<TestingModule> {
   const stored = databaseSettingsFor('package');
   const values = testSettings({
     service: 'package',
     settings: [applicationSettings, stored],
     databaseUrl: url,
-    env: { ADMIN_URL: `http://127.0.0.1:${port}`, LOG_LEVEL: 'silent', DELETION_DELAY_DAYS: '3' },
+    env: {
+      ADMIN_URL: port === null ? 'none' : `http://127.0.0.1:${port}`,
+      LOG_LEVEL: 'silent',
+      DELETION_DELAY_DAYS: '3',
+    },
   });
   const imports = [
     PlatformModule.forRoot({ service: 'package', values }),
@@ -217,6 +221,20 @@ it('is not ready and says nothing where the service has never heard of admin, un
     await until(async () => (await versionKept(anew)) === anew.get(Instance).version, 'the answer is kept');
   } finally {
     await anew.close();
+  }
+});
+
+it('goes by the environment, ready at once, where it is said that there is no admin', async () => {
+  const alone = await started(null, await aDatabase());
+  try {
+    await alone.get(Database).query('delete from instance_answers');
+    expect([daysIn(alone), isOn(alone), await alone.get(Readiness).report()]).toEqual([
+      3,
+      false,
+      { ready: true, reasons: {} },
+    ]);
+  } finally {
+    await alone.close();
   }
 });
 

@@ -15,5 +15,9 @@ afterAll(() => database.drop());
  * statements are made from, and an entity would state them a second time.
  */
 test('entities say of every other table what the migrations made', async () => {
-  await expectEntitiesToMatchSchema(database, [...entities, ...plumbingEntities, ...jobEntities, ...instanceEntities], directoryMigrations);
+  await expectEntitiesToMatchSchema(
+    database,
+    [...entities, ...plumbingEntities, ...jobEntities, ...instanceEntities],
+    directoryMigrations,
+  );
 });

@@ -14,5 +14,9 @@ afterAll(() => database.drop());
  * statements are made from, and an entity would state them a second time.
  */
 test('entities say of every other table what the migrations made', async () => {
-  await expectEntitiesToMatchSchema(database, [...entities, ...plumbingEntities, ...instanceEntities], directoryMigrations);
+  await expectEntitiesToMatchSchema(
+    database,
+    [...entities, ...plumbingEntities, ...instanceEntities],
+    directoryMigrations,
+  );
 });

@@ -17,8 +17,6 @@ export class AddFeatureLevelsToDirectory1767226100000 implements MigrationInterf
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('alter table directory_state drop fields');
-    await runner.query(
-      'alter table directory_projects drop repository_access_level, drop feature_flags_access_level',
-    );
+    await runner.query('alter table directory_projects drop repository_access_level, drop feature_flags_access_level');
   }
 }
