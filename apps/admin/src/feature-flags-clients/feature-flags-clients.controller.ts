@@ -3,7 +3,7 @@ import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
 import { Endpoint, one, project } from '@rookery/api-v4';
 import { featureFlagsClientPresenter } from './feature-flags-client.presenter';
 import { FeatureFlagsClientsService } from './feature-flags-clients.service';
-import { whileFlagsAreOn } from './feature-flags.policy';
+import { whileFlagsAreOn } from './while-flags-are-on.permission';
 
 const SOURCE = 'reference packages-and-admin 9.3';
 

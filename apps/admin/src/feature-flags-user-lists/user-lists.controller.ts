@@ -4,7 +4,7 @@ import { created, Endpoint, none, one, page, project } from '@rookery/api-v4';
 import type { Refusals } from '@rookery/api-v4';
 import { NotFound, Refused } from '@rookery/kernel';
 import type { Page, SignedInViewer } from '@rookery/kernel';
-import { whileFlagsAreOn } from '../feature-flags-clients/feature-flags.policy';
+import { whileFlagsAreOn } from '../feature-flags-clients/while-flags-are-on.permission';
 import type { UserList } from './user-list.entity';
 import { userListPresenter } from './user-list.presenter';
 import type { ShownUserList } from './user-list.presenter';

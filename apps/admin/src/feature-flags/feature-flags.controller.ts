@@ -3,7 +3,7 @@ import type { Call, ProjectScope } from '@rookery/api-v4';
 import { created, Endpoint, one, page, project } from '@rookery/api-v4';
 import { Refused } from '@rookery/kernel';
 import type { Page, SignedInViewer } from '@rookery/kernel';
-import { whileFlagsAreOn } from '../feature-flags-clients/feature-flags.policy';
+import { whileFlagsAreOn } from '../feature-flags-clients/while-flags-are-on.permission';
 import { featureFlagPresenter } from './feature-flag.presenter';
 import { CreateFeatureFlag, ListFeatureFlags, OneFeatureFlag, UpdateFeatureFlag } from './feature-flags.dto';
 import { FeatureFlagsService } from './feature-flags.service';

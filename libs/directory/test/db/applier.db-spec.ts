@@ -85,7 +85,7 @@ describe('the copy that follows identity', () => {
     await spoil(null);
     await copy.stop();
     copy = await Copy.start(database.url, identity.url);
-    await identity.commit(['user', user(2)]);
+    identity.commit(['user', user(2)]);
     await reaches(3);
     expect(await level()).toBe('enabled');
 
