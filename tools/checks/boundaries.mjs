@@ -54,8 +54,8 @@ export const ROOMS = {
     why: 'the directory copy is a library, not a service',
   },
   'libs/instance': {
-    may: ['contracts', 'kernel', 'platform'],
-    why: 'what administrators set is asked of the admin service and kept in memory: no rows, no events, no routes',
+    may: ['contracts', 'kernel', 'platform', 'persistence'],
+    why: 'what administrators set is asked of the admin service and kept in one row: no events, no routes',
   },
   'libs/testing': { may: LIBRARIES, why: 'testing helps all libraries' },
   'apps/gateway': {

@@ -20,7 +20,7 @@ const WRITES =
 const ENTITY_CALLS = new Set(['insert', 'update', 'upsert', 'delete', 'save', 'remove', 'softDelete', 'into', 'from']);
 
 /** What a library keeps in the database of each service that uses it. */
-const LIBRARIES = ['libs/persistence', 'libs/messaging', 'libs/directory', 'libs/jobs'];
+const LIBRARIES = ['libs/persistence', 'libs/messaging', 'libs/directory', 'libs/jobs', 'libs/instance'];
 
 /** Every write in a service. Shape: `{ table, wing, file, line }`; a table that the text hides is null. */
 export function writesOf(sources, entities) {

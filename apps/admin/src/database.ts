@@ -12,6 +12,7 @@ import { CreateBroadcastMessages1767225600000 } from './migrations/1767225600000
 import { CreateFeatureFlags1767225600100 } from './migrations/1767225600100-create-feature-flags';
 import { CreateInstanceFeatures1767225600200 } from './migrations/1767225600200-create-instance-features';
 import { CreateApplicationSettings1767225600300 } from './migrations/1767225600300-create-application-settings';
+import { NameUnlimitedPeopleById1767225600400 } from './migrations/1767225600400-name-unlimited-people-by-id';
 
 export const entities = [
   ApplicationSetting,
@@ -31,4 +32,5 @@ export const migrations: readonly MigrationClass[] = [
   CreateFeatureFlags1767225600100,
   CreateInstanceFeatures1767225600200,
   CreateApplicationSettings1767225600300,
+  NameUnlimitedPeopleById1767225600400,
 ];

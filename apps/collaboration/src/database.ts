@@ -1,4 +1,5 @@
 import { directoryMigrations } from '@rookery/directory';
+import { instanceMigrations } from '@rookery/instance';
 import { jobMigrations } from '@rookery/jobs';
 import type { MigrationClass } from '@rookery/persistence';
 import { plumbingMigrations } from '@rookery/persistence';
@@ -63,6 +64,7 @@ export const migrations: readonly MigrationClass[] = [
   ...plumbingMigrations,
   ...directoryMigrations,
   ...jobMigrations,
+  ...instanceMigrations,
   CreateIssues1767225600000,
   CreateNotes1767225700000,
   CreateTodos1767225820000,

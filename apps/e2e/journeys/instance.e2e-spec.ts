@@ -81,6 +81,12 @@ it('stays while admin is away, and after restarts of both', async () => {
   try {
     expect([502, 503]).toContain((await set(false)).status);
     expect(shows('owner')(await ofRules())).toBe(true);
+    await control('/processes/package/restart');
+    // Until it serves again it may refuse, but never forget.
+    await eventually(ofRules, (answer) => {
+      if (answer.status === 200) expect(levels(answer)[0]).toBe('owner');
+      return answer.status === 200;
+    });
   } finally {
     await control('/processes/admin/restart');
   }
@@ -125,6 +131,28 @@ describe('a setting', () => {
     } finally {
       await change({ default_group_visibility: before });
     }
+  });
+
+  it('acts in a service that starts while admin is away', async () => {
+    const { default_group_visibility: before } = (await call('GET', SETTINGS)).body;
+    let serial = 0;
+    const made = () => makeGroup(`away${(serial += 1)}`);
+    await change({ default_group_visibility: 'internal' });
+    await eventually(made, ({ body }) => body.visibility === 'internal');
+    await control('/processes/admin/kill');
+    try {
+      await control('/processes/identity/restart');
+      await eventually(made, ({ status, body }) => {
+        if (status === 201) expect(body.visibility).toBe('internal');
+        return status === 201;
+      });
+    } finally {
+      await control('/processes/admin/restart');
+    }
+    await eventually(
+      () => change({ default_group_visibility: before }),
+      ({ status }) => status === 200,
+    );
   });
 });
 

@@ -125,6 +125,32 @@ it('what a blocked administrator gave out is refused at both, until its owner to
   expect((await whoIs({ ...admin, token: estate.rootToken })).body.id).toBe(1);
 });
 
+it('feature flags are refused from the moment on that a project has none, and are there again', async () => {
+  const base = `/projects/${project}`;
+  const json = { name: 'eggs', strategies: [{ name: 'default', scopes: [{ environment_scope: '*' }] }] };
+  expect((await call('POST', `${base}/feature_flags`, { token: owner.token, json })).status).toBe(201);
+  const { token } = (await call('GET', `${base}/feature_flags_client`, { token: owner.token })).body;
+  const headers = { 'unleash-instanceid': token, 'unleash-appname': 'production' };
+  const seen = async () => {
+    const asked = ['feature_flags', 'feature_flags_user_lists', 'feature_flags_client'];
+    const answers = await Promise.all([
+      ...asked.map((rest) => call('GET', `${base}/${rest}`, { token: owner.token })),
+      call('GET', `/feature_flags/unleash/${project}/client/features`, { token: null, headers }),
+    ]);
+    return answers.map(({ status }) => status);
+  };
+  const become = async (levels: object, statuses: readonly number[]): Promise<void> => {
+    expect((await call('PUT', base, { token: owner.token, json: levels })).status).toBe(200);
+    expect(await seen()).toEqual(statuses);
+  };
+  for (let round = 0; round < 5; round += 1) {
+    await become({ feature_flags_access_level: 'disabled' }, [403, 403, 403, 401]);
+    await become({ feature_flags_access_level: 'private' }, [200, 200, 200, 200]);
+    await become({ repository_access_level: 'disabled' }, [403, 403, 403, 401]);
+    await become({ repository_access_level: 'enabled', feature_flags_access_level: 'enabled' }, [200, 200, 200, 200]);
+  }
+});
+
 it('confidential issues are counted for those who read them', async () => {
   const { id } = await projectOf(owner, 'counted');
   const [planner, guest] = [await person('planner'), await person('counting')];

@@ -1,3 +1,4 @@
+import { instanceMigrations } from '@rookery/instance';
 import { jobMigrations } from '@rookery/jobs';
 import type { MigrationClass } from '@rookery/persistence';
 import { plumbingMigrations } from '@rookery/persistence';
@@ -34,6 +35,7 @@ import { AddLastUsedIpsToAccessTokens1767225600029 } from './migrations/17672256
 import { IndexUnconfirmedEmails1767225600030 } from './migrations/1767225600030-index-unconfirmed-emails';
 import { CountPublicIssues1767225600040 } from './migrations/1767225600040-count-public-issues';
 import { DropIpRestrictionRanges1767225600041 } from './migrations/1767225600041-drop-ip-restriction-ranges';
+import { TellFeatureLevels1767225600042 } from './migrations/1767225600042-tell-feature-levels';
 import { Namespace, NamespaceSeats } from './namespaces/namespace.entity';
 import {
   LeadingNamespace,
@@ -85,6 +87,7 @@ export const entities = [
 export const migrations: readonly MigrationClass[] = [
   ...plumbingMigrations,
   ...jobMigrations,
+  ...instanceMigrations,
   CreateUsers1767225600000,
   CreateAccessTokens1767225600001,
   CreateNamespacesAndProjects1767225600002,
@@ -112,4 +115,5 @@ export const migrations: readonly MigrationClass[] = [
   IndexUnconfirmedEmails1767225600030,
   CountPublicIssues1767225600040,
   DropIpRestrictionRanges1767225600041,
+  TellFeatureLevels1767225600042,
 ];

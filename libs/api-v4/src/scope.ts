@@ -35,6 +35,8 @@ export interface ProjectScope {
   readonly issuesAccessLevel: FeatureAccess;
   readonly snippetsAccessLevel: FeatureAccess;
   readonly mergeRequestsAccessLevel: FeatureAccess;
+  readonly repositoryAccessLevel: FeatureAccess;
+  readonly featureFlagsAccessLevel: FeatureAccess;
   readonly packagesEnabled: boolean;
   readonly emailsEnabled: boolean;
   readonly creatorId: number | null;

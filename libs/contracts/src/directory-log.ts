@@ -55,6 +55,9 @@ export const directoryProject = object({
   issues_access_level: choice('disabled', 'private', 'enabled'),
   snippets_access_level: choice('disabled', 'private', 'enabled'),
   merge_requests_access_level: choice('disabled', 'private', 'enabled'),
+  /** Null of these two: nobody said it, which is `enabled`. */
+  repository_access_level: nullable(choice('disabled', 'private', 'enabled')),
+  feature_flags_access_level: nullable(choice('disabled', 'private', 'enabled')),
   packages_enabled: bool,
   emails_enabled: bool,
   default_branch: nullable(text),

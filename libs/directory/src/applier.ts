@@ -4,7 +4,7 @@ import { Unavailable } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { Metrics } from '@rookery/platform';
-import { applyChanges, dropCopy } from './apply-changes';
+import { applyChanges, dropCopy, FIELDS } from './apply-changes';
 import { CopyProgress } from './copy-progress';
 import type { Position } from './copy-progress';
 import { IdentityClient } from './identity-client';
@@ -14,8 +14,8 @@ const POLL_MS = 1500;
 /** Entries a batch; a version is never split. */
 const BATCH = 2000;
 
-const LOCK = 'select version, epoch from directory_state for update skip locked';
-const STORE = `update directory_state set version = $1, epoch = $2, refreshed_at =
+const LOCK = 'select version, epoch, fields from directory_state for update skip locked';
+const STORE = `update directory_state set version = $1, epoch = $2, fields = $5, refreshed_at =
   case when $3 then greatest(refreshed_at, clock_timestamp() - $4::double precision * interval '1 millisecond') else refreshed_at end`;
 const FORGET = `update directory_state set version = 0, epoch = '', refreshed_at = '-infinity'`;
 
@@ -26,12 +26,15 @@ const FORGET = `update directory_state set version = 0, epoch = '', refreshed_at
  *
  * Another epoch means another history: from that moment the copy has no epoch, hence decides nothing, and is loaded
  * anew in one transaction. Likewise a copy never stops at a version below the one up to which the log was compacted,
- * for what it would hold there was never true at one time. Source: ADR 0041, 0042.
+ * for what it would hold there was never true at one time. A copy that was made without a field that this process reads
+ * is loaded anew when the process begins, for what it holds of it is nothing. Source: ADR 0041, 0042.
  */
 @Injectable()
 export class Applier {
   private readonly lag;
   private currentAt = performance.now();
+  /** Of the copy, at the first look. Not asked again, so that two releases that run together leave each other alone. */
+  private areFieldsOurs = false;
 
   constructor(
     @Inject(Work) private readonly work: Work,
@@ -52,9 +55,10 @@ export class Applier {
   async turn(signal: AbortSignal): Promise<boolean> {
     const position = await this.progress.head();
     this.progress.moved(position);
-    const poll = await this.poll(position, POLL_MS, signal);
+    const poll = await this.poll(position, this.areFieldsOurs ? POLL_MS : 0, signal);
     const reached = await this.work.run((tx) => this.store(tx, position, poll, signal));
     if (!reached) return false;
+    this.areFieldsOurs = true;
     this.lag.set(Math.max(0, poll.answer.head - reached.version));
     if (reached.version >= poll.answer.head) this.currentAt = poll.askedAt;
     this.progress.moved(reached);
@@ -62,10 +66,11 @@ export class Applier {
   }
 
   private async store(tx: Tx, from: Position, poll: Poll, signal: AbortSignal): Promise<Position | null> {
-    const [state] = await tx.query<Position>(LOCK);
+    const [state] = await tx.query<Position & { readonly fields: string }>(LOCK);
     if (!state || state.version !== from.version || state.epoch !== from.epoch) return null;
     const isOtherHistory = poll.answer.epoch !== from.epoch;
-    if (isOtherHistory && from.epoch !== '') {
+    const isOfOtherFields = !this.areFieldsOurs && state.fields !== FIELDS;
+    if ((isOtherHistory || isOfOtherFields) && from.epoch !== '') {
       await tx.query(FORGET);
       return { version: 0, epoch: '' };
     }
@@ -75,7 +80,7 @@ export class Applier {
     }
     const last = await this.storeUntilTrue(tx, poll, isOtherHistory ? poll.answer.head : 0, signal);
     const { answer, askedAt } = last;
-    await tx.query(STORE, [answer.upTo, answer.epoch, answer.upTo >= answer.head, performance.now() - askedAt]);
+    await tx.query(STORE, [answer.upTo, answer.epoch, answer.upTo >= answer.head, performance.now() - askedAt, FIELDS]);
     return { version: answer.upTo, epoch: answer.epoch };
   }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { DIRECTORY_KINDS } from '@rookery/contracts';
 import type { DirectoryChange, DirectoryKind, Schema } from '@rookery/contracts';
 import type { Tx } from '@rookery/persistence';
@@ -10,6 +11,11 @@ const TABLES: Readonly<Record<DirectoryKind, string>> = {
   share: 'directory_shares',
 };
 const KINDS = Object.keys(TABLES) as DirectoryKind[];
+/** What the copy is made of, in short: another text stands for other fields. */
+export const FIELDS = createHash('sha256')
+  .update(JSON.stringify(KINDS.map((kind) => [kind, Object.keys(DIRECTORY_KINDS[kind].fields)])))
+  .digest('hex')
+  .slice(0, 12);
 const UPSERTS = new Map(KINDS.map((kind) => [kind, upsertSql(kind)]));
 
 /**

@@ -119,6 +119,8 @@ export function projectOfRow(row: FlatRow): ProjectFacts {
     issuesAccessLevel: at('issues_access_level'),
     snippetsAccessLevel: at('snippets_access_level'),
     mergeRequestsAccessLevel: at('merge_requests_access_level'),
+    repositoryAccessLevel: at('repository_access_level') ?? 'enabled',
+    featureFlagsAccessLevel: at('feature_flags_access_level') ?? 'enabled',
     packagesEnabled: at('packages_enabled'),
     emailsEnabled: at('emails_enabled'),
     creatorId: at('creator_id'),

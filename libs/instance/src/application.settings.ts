@@ -16,7 +16,8 @@ export const APPLICATION_BOUNDS = {
 
 /**
  * Settings that administrators may change while everything runs, by their names in the API; until they do, the environment
- * counts. Give all processes the same environment: admin shows its own, others go by theirs.
+ * counts. Give all processes the same environment: admin shows its own, others go by theirs. People are ids here and
+ * usernames in the API.
  * Source: reference packages-and-admin 10.3; ADR 0180.
  */
 export const applicationSettings = defineSettings('application', {
@@ -52,9 +53,9 @@ export const applicationSettings = defineSettings('application', {
     ...APPLICATION_BOUNDS.notes_create_limit,
     about: 'Notes that one person may write in a minute, counted over all replicas; 0 = no limit.',
   }),
-  notes_create_limit_allowlist: setting.list('NOTES_UNLIMITED_USERNAMES', {
+  notes_create_limit_allowlist: setting.ids('NOTES_UNLIMITED_USER_IDS', {
     default: [],
-    about: 'People whose notes are not counted.',
+    about: 'People whose notes are not counted. Ids, since a username may come to be that of somebody else.',
   }),
   personal_access_token_prefix: setting.text('TOKEN_PREFIX', {
     default: 'glpat-',

@@ -1,15 +1,16 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import type { ServiceName } from '@rookery/contracts';
-import { InternalKeys, platformSettings } from '@rookery/platform';
+import { InternalKeys, IS_SERVING, platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { AdminClient } from './admin-client';
 import { Instance } from './instance';
 import { InstanceCopy } from './instance-copy';
+import { KeptAnswers } from './kept-answers';
 
 /**
- * `Instance` for a service, and what keeps it current. Global. Needs PlatformModule, and `applicationSettings` among
- * the settings of the process.
+ * `Instance` for a service, and what keeps it current. Global. Needs PlatformModule and PersistenceModule,
+ * `instanceMigrations` in the database, and `applicationSettings` among the settings of the process.
  * Shape: admin is no service in this sense; it asks its own tables.
  */
 @Module({})
@@ -21,11 +22,18 @@ export class InstanceModule {
       providers: [
         {
           provide: AdminClient,
-          inject: [platformSettings.token, InternalKeys],
-          useFactory: (settings: SettingsOf<typeof platformSettings>, keys: InternalKeys) =>
-            new AdminClient(settings.adminUrl, keys.authorization(o.service, 'admin'), o.service),
+          inject: [platformSettings.token, InternalKeys, IS_SERVING],
+          useFactory: (
+            { adminUrl }: SettingsOf<typeof platformSettings>,
+            keys: InternalKeys,
+            isServing: boolean,
+          ): AdminClient | null =>
+            isServing && adminUrl !== null
+              ? new AdminClient(adminUrl, keys.authorization(o.service, 'admin'), o.service)
+              : null,
         },
         Instance,
+        KeptAnswers,
         InstanceCopy,
       ],
       exports: [Instance],

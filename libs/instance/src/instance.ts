@@ -1,26 +1,32 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { InstanceAnswer } from '@rookery/contracts';
+import { Unavailable } from '@rookery/kernel';
 import { applicationSettings } from './application.settings';
 import type { ApplicationSettings } from './application.settings';
 import { isOnFor } from './features';
 import type { Asked, FeatureName } from './features';
 
-/** As long as admin was never reached: whatever counts when nobody sets anything. */
+/** What counts when nobody sets anything; commands of an operator go by it. */
 const DEFAULTS: InstanceAnswer = { version: -1, features: {}, settings: {} };
 
 /**
  * What administrators set for the whole instance, as this process knows it: at most a second old, and the last known
- * while admin cannot be reached. Asking costs no call. Source: ADR 0180.
+ * while admin cannot be reached. Asking costs no call. Errors: Unavailable in a process that serves, before it knows
+ * anything. Source: ADR 0180.
  */
 @Injectable()
 export class Instance {
-  private known = DEFAULTS;
+  private answer: InstanceAnswer | null = DEFAULTS;
 
   constructor(@Inject(applicationSettings.token) private readonly environment: ApplicationSettings) {}
 
-  /** Of what is known; below 0 until admin was reached. */
+  get isKnown(): boolean {
+    return this.answer !== null;
+  }
+
+  /** Of what is known; below 0 when that is nothing. */
   get version(): number {
-    return this.known.version;
+    return this.answer?.version ?? DEFAULTS.version;
   }
 
   /** Whether a feature is on for any of those that it is asked for. */
@@ -35,6 +41,16 @@ export class Instance {
 
   /** Replaces all that is known. */
   take(answer: InstanceAnswer): void {
-    this.known = answer;
+    this.answer = answer;
+  }
+
+  /** Nothing is known any more: what administrators restricted must not be free until they are heard. */
+  forget(): void {
+    this.answer = null;
+  }
+
+  private get known(): InstanceAnswer {
+    if (this.answer === null) throw new Unavailable('admin');
+    return this.answer;
   }
 }

@@ -59,7 +59,9 @@ export const platformSettings = defineSettings('platform', {
   adminUrl: setting.url('ADMIN_URL', {
     default: 'http://admin:8080',
     protocols: ['http', 'https'],
-    about: 'Where the admin service is reached from inside.',
+    orNone: true,
+    about:
+      'Where the admin service is reached from inside; `none` where there is no admin service, and the environment counts.',
   }),
   shutdownDelayMs: setting.int('SHUTDOWN_DELAY_MS', {
     default: 5000,

@@ -71,6 +71,13 @@ function range(min: number | undefined, max: number | undefined): string | undef
   return max === undefined ? undefined : `at most ${max}`;
 }
 
+function itemsOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['on', true],
   ['true', true],
@@ -149,35 +156,47 @@ export const setting = {
     );
   },
 
-  /** Comma-separated; blanks around items and empty items are dropped. */
-  list(env: string, o: About & { readonly default: readonly string[] }): SettingField<readonly string[]> {
-    return field<readonly string[]>(
+  /** Ids, comma-separated as in a `list`. */
+  ids(env: string, o: About & { readonly default: readonly number[] }): SettingField<readonly number[]> {
+    return field<readonly number[]>(
       env,
       'list',
       o,
-      (text) => ({
-        value: text
-          .split(',')
-          .map((item) => item.trim())
-          .filter((item) => item !== ''),
-      }),
-      { allowed: 'comma-separated', defaultText: o.default.join(',') },
+      (text) => {
+        const items = itemsOf(text);
+        return items.every((item) => /^[1-9]\d{0,14}$/.test(item))
+          ? { value: items.map(Number) }
+          : { problem: 'is not a list of ids' };
+      },
+      { allowed: 'ids, comma-separated', defaultText: o.default.join(',') },
     );
   },
 
-  /** An absolute URL, without the slash at its end. May carry credentials (`postgres://…`), which are never shown. */
-  url<D extends string | null = string>(
+  /** Comma-separated; blanks around items and empty items are dropped. */
+  list(env: string, o: About & { readonly default: readonly string[] }): SettingField<readonly string[]> {
+    return field<readonly string[]>(env, 'list', o, (text) => ({ value: itemsOf(text) }), {
+      allowed: 'comma-separated',
+      defaultText: o.default.join(','),
+    });
+  },
+
+  /**
+   * An absolute URL, without the slash at its end. May carry credentials (`postgres://…`), which are never shown.
+   * Shape: with `orNone` the word `none` says that there is nothing to reach; the value is null then.
+   */
+  url<D extends string | null = string, N extends boolean = false>(
     env: string,
-    o: About & { readonly default?: D; readonly protocols?: readonly string[] },
-  ): SettingField<Value<string, D>> {
+    o: About & { readonly default?: D; readonly protocols?: readonly string[]; readonly orNone?: N },
+  ): SettingField<N extends true ? string | null : Value<string, D>> {
     return field<string | null>(env, 'url', o, (text) => {
+      if (o.orNone && text === 'none') return { value: null };
       if (!URL.canParse(text)) return { problem: 'is not an absolute URL' };
       const protocol = new URL(text).protocol.slice(0, -1);
       if (o.protocols && !o.protocols.includes(protocol)) {
         return { problem: `is not a URL of ${o.protocols.join(' or ')}` };
       }
       return { value: text.replace(/\/+$/, '') };
-    }) as SettingField<Value<string, D>>;
+    }) as SettingField<N extends true ? string | null : Value<string, D>>;
   },
 
   /** When something is done, again and again: minute, hour, day, month, day of the week, in UTC. */

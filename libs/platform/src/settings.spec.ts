@@ -62,6 +62,25 @@ describe('settings', () => {
       expect(of(line)).toEqual(['OUTBOX_TIDY_CRON is not a line of cron']);
   });
 
+  it('know lists of ids', () => {
+    const people = defineSettings('people', {
+      ids: setting.ids('OUTBOX_PEOPLE', { default: [], about: 'Who.' }),
+    });
+    const of = (text: string) => settingsIn(readSettings([people], { OUTBOX_PEOPLE: text }), people).ids;
+    expect([of(''), of('7, 12,,')]).toEqual([[], [7, 12]]);
+    for (const text of ['wren', '0', '-1', '1.5', '1 2', '1234567890123456'])
+      expect(problemsOf({ OUTBOX_PEOPLE: text }, [people as never])).toEqual(['OUTBOX_PEOPLE is not a list of ids']);
+  });
+
+  it('let a URL be none where that is said', () => {
+    const away = defineSettings('away', {
+      url: setting.url('OUTBOX_AWAY', { default: 'http://x', orNone: true, about: 'Where.' }),
+    });
+    const of = (env: Record<string, string>) => settingsIn(readSettings([away], env), away).url;
+    expect([of({}), of({ OUTBOX_AWAY: 'none' })]).toEqual(['http://x', null]);
+    expect(problemsOf({ OUTBOX_NAME: 'n', OUTBOX_TARGET: 'none' })).toEqual(['OUTBOX_TARGET is not an absolute URL']);
+  });
+
   it('read every type', () => {
     expect(
       read({

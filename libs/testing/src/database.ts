@@ -66,6 +66,23 @@ async function asAdministrator<T>(use: (client: Client) => Promise<T>): Promise<
   }
 }
 
+/** Services begin as if admin had said once that nothing is set, which they wait for when they have never heard of it. */
+async function tellThatNothingIsSet(databaseUrl: string): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ found: boolean }>(
+      `SELECT to_regclass('instance_answers') IS NOT NULL AS found`,
+    );
+    if (rows[0]?.found !== true) return;
+    await client.query(
+      `INSERT INTO instance_answers VALUES (1, -1, '{"version": -1, "features": {}, "settings": {}}')`,
+    );
+  } finally {
+    await client.end();
+  }
+}
+
 /** A template is marked as one only when its last migration ran. */
 async function isComplete(client: Client, template: string): Promise<boolean> {
   const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1 AND datistemplate', [template]);
@@ -79,6 +96,7 @@ async function buildTemplate(client: Client, template: string, migrations: reado
     await client.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`);
     await client.query(`CREATE DATABASE ${template} TEMPLATE template0`);
     await runMigrations(urlOf(template), migrations);
+    await tellThatNothingIsSet(urlOf(template));
     await client.query(`ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`);
     // A database is copied only when nobody is in it, and the server may be slow to see that the migrations have left.
     await until(

@@ -109,6 +109,8 @@ export class DirectorySeed {
       issues_access_level: 'enabled',
       snippets_access_level: 'enabled',
       merge_requests_access_level: 'enabled',
+      repository_access_level: null,
+      feature_flags_access_level: null,
       packages_enabled: true,
       emails_enabled: true,
       default_branch: 'main',

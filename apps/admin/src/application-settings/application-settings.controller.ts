@@ -1,10 +1,10 @@
 import { Controller } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
 import { administrator, Endpoint, one } from '@rookery/api-v4';
-import type { ApplicationSettings } from '@rookery/instance';
 import { UpdateApplicationSettings } from './application-settings.dto';
 import { applicationSettingsPresenter } from './application-settings.presenter';
 import { ApplicationSettingsService } from './application-settings.service';
+import type { ShownSettings } from './application-settings.service';
 
 const SHARED = {
   source: 'reference packages-and-admin 10.3',
@@ -17,7 +17,7 @@ export class ApplicationSettingsController {
   constructor(private readonly settings: ApplicationSettingsService) {}
 
   @Endpoint('GET', '/application/settings', { ...SHARED, about: 'The settings of the instance.' })
-  show(): Promise<ApplicationSettings> {
+  show(): Promise<ShownSettings> {
     return this.settings.show();
   }
 
@@ -26,7 +26,7 @@ export class ApplicationSettingsController {
     about: 'Changes the settings that are sent; every service follows within a second.',
     params: UpdateApplicationSettings,
   })
-  update({ params }: Call<UpdateApplicationSettings>): Promise<ApplicationSettings> {
-    return this.settings.change(params);
+  update({ params, viewer }: Call<UpdateApplicationSettings>): Promise<ShownSettings> {
+    return this.settings.change(params, viewer);
   }
 }

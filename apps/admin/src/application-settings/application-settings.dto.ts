@@ -2,6 +2,7 @@ import { AtLeastOneOf, Flag, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
 import { APPLICATION_BOUNDS } from '@rookery/instance';
 import type { ApplicationSettings } from '@rookery/instance';
 import type { NothingBut } from '@rookery/kernel';
+import type { ShownSettings } from './application-settings.service';
 
 const OPTIONAL = { optional: true } as const;
 
@@ -18,7 +19,7 @@ const OPTIONAL = { optional: true } as const;
   'personal_access_token_prefix',
   'require_personal_access_token_expiry',
 )
-export class UpdateApplicationSettings implements NothingBut<Partial<ApplicationSettings>, UpdateApplicationSettings> {
+export class UpdateApplicationSettings implements NothingBut<Partial<ShownSettings>, UpdateApplicationSettings> {
   @Flag(OPTIONAL) allow_top_level_group_owners_to_create_service_accounts?: boolean;
   @OneOf(APPLICATION_BOUNDS.default_group_visibility, OPTIONAL)
   default_group_visibility?: ApplicationSettings['default_group_visibility'];

@@ -1,10 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { applicationSettings } from '@rookery/instance';
 import type { ApplicationSettings } from '@rookery/instance';
+import type { Viewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { InstanceService } from '../instance/instance.service';
 import { ApplicationSetting } from './application-setting.entity';
+import { UnlimitedPeople } from './unlimited-people';
+
+/** Settings as they are sent and shown: people by username. */
+export interface ShownSettings extends Omit<ApplicationSettings, 'notes_create_limit_allowlist'> {
+  readonly notes_create_limit_allowlist: readonly string[];
+}
 
 /** Settings of the whole instance; every change is told to all services. Source: reference packages-and-admin 10.3. */
 @Injectable()
@@ -12,26 +19,37 @@ export class ApplicationSettingsService {
   constructor(
     private readonly work: Work,
     private readonly instance: InstanceService,
+    private readonly people: UnlimitedPeople,
     @Inject(applicationSettings.token) private readonly environment: ApplicationSettings,
   ) {}
 
   /** All of them, changed or not. */
-  show(): Promise<ApplicationSettings> {
+  show(): Promise<ShownSettings> {
     return this.work.run((tx) => this.all(tx));
   }
 
-  /** Changes those that are sent. */
-  change(sent: Partial<ApplicationSettings>): Promise<ApplicationSettings> {
+  /** Changes those that are sent. Errors: Invalid for names that nobody has. */
+  async change(
+    { notes_create_limit_allowlist: names, ...sent }: Partial<ShownSettings>,
+    by: Viewer,
+  ): Promise<ShownSettings> {
+    const ids = names && (await this.people.idsOf(names, by));
+    const kept: Partial<ApplicationSettings> = { ...sent, ...(ids ? { notes_create_limit_allowlist: ids } : {}) };
     return this.work.run(async (tx) => {
       await this.instance.change(tx);
-      const rows = Object.entries(sent).map(([name, value]) => tx.manager.create(ApplicationSetting, { name, value }));
+      const rows = Object.entries(kept).map(([name, value]) => tx.manager.create(ApplicationSetting, { name, value }));
       await tx.manager.save(rows);
       return this.all(tx);
     });
   }
 
-  private async all(tx: Tx): Promise<ApplicationSettings> {
+  private async all(tx: Tx): Promise<ShownSettings> {
     const changed = await tx.manager.find(ApplicationSetting);
-    return { ...this.environment, ...Object.fromEntries(changed.map(({ name, value }) => [name, value])) };
+    const settings: ApplicationSettings = {
+      ...this.environment,
+      ...Object.fromEntries(changed.map(({ name, value }) => [name, value])),
+    };
+    const names = await this.people.namesOf(settings.notes_create_limit_allowlist, tx);
+    return { ...settings, notes_create_limit_allowlist: names };
   }
 }

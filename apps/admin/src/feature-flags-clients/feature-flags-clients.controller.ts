@@ -1,8 +1,9 @@
 import { Controller } from '@nestjs/common';
 import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
-import { atLeast, Endpoint, one, project } from '@rookery/api-v4';
+import { Endpoint, one, project } from '@rookery/api-v4';
 import { featureFlagsClientPresenter } from './feature-flags-client.presenter';
 import { FeatureFlagsClientsService } from './feature-flags-clients.service';
+import { whileFlagsAreOn } from './while-flags-are-on.permission';
 
 const SOURCE = 'reference packages-and-admin 9.3';
 
@@ -14,7 +15,7 @@ export class FeatureFlagsClientsController {
     about: 'The token by which clients ask for the feature flags of a project.',
     source: SOURCE,
     within: project(),
-    may: atLeast('maintainer'),
+    may: whileFlagsAreOn('maintainer'),
     answers: one(featureFlagsClientPresenter),
   })
   show({ within }: Call<NoParams, ProjectScope>): Promise<{ readonly token: string }> {
@@ -25,7 +26,7 @@ export class FeatureFlagsClientsController {
     about: 'Gives the project another token; the former one is refused.',
     source: SOURCE,
     within: project(),
-    may: atLeast('maintainer'),
+    may: whileFlagsAreOn('maintainer'),
     answers: one(featureFlagsClientPresenter),
   })
   reset({ within }: Call<NoParams, ProjectScope>): Promise<{ readonly token: string }> {

@@ -1,9 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { Directory } from '@rookery/directory';
+import type { Viewer } from '@rookery/kernel';
 import { Unauthorized } from '@rookery/kernel';
 import { Database, prepared, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { FeatureFlagsClient } from './feature-flags-client.entity';
+import { hasFlagsSql } from './feature-flags.policy';
 import { newClientToken } from './feature-flags-client.entity';
 
 type ClientRow = RowOf<FeatureFlagsClient, 'token' | 'revision'>;
@@ -14,11 +17,11 @@ const RESET = `insert into feature_flags_clients (project_id, token) values ($1,
   on conflict (project_id) do update set token = excluded.token returning token`;
 const TOUCH = `insert into feature_flags_clients as c (project_id, token) values ($1, $2)
   on conflict (project_id) do update set revision = c.revision + 1`;
-/** A project whose end has not had its effect yet is asked for by nobody. */
+/** A project whose end has not had its effect yet, or whose flags are off, is asked for by nobody. */
 const CLIENT = prepared(
   'feature_flags_client',
   `select c.token, c.revision from feature_flags_clients c
-   where c.project_id = $1 and exists (select 1 from directory_projects p where p.id = c.project_id)`,
+   where c.project_id = $1 and exists (select 1 from directory_projects p where p.id = c.project_id and ${hasFlagsSql('p')})`,
 );
 
 /** Tokens by which clients ask for the feature flags of a project. Source: reference packages-and-admin 9.3. */
@@ -27,6 +30,7 @@ export class FeatureFlagsClientsService {
   constructor(
     private readonly work: Work,
     private readonly database: Database,
+    private readonly directory: Directory,
   ) {}
 
   /** The token of a project, which it has from the first time on that somebody wants to see it. */
@@ -39,9 +43,10 @@ export class FeatureFlagsClientsService {
     return this.work.run((tx) => tokenOf(tx, RESET, projectId));
   }
 
-  /** The revision of a project's flags, for who has its token. Errors: Unauthorized. */
-  async revisionFor(projectId: number | undefined, token: string | undefined): Promise<number> {
+  /** The revision of a project's flags, for who has its token while it has flags. Errors: Unauthorized, Unavailable. */
+  async revisionFor(viewer: Viewer, projectId: number | undefined, token: string | undefined): Promise<number> {
     if (projectId === undefined || token === undefined) throw new Unauthorized();
+    await this.directory.fresh(viewer);
     const [client] = await this.database.prepared<ClientRow>(CLIENT, [projectId]);
     if (!client || !timingSafeEqual(digest(client.token), digest(token))) throw new Unauthorized();
     return client.revision;

@@ -1,9 +1,10 @@
 import { Controller } from '@nestjs/common';
 import type { Call, ProjectScope } from '@rookery/api-v4';
-import { atLeast, created, Endpoint, none, one, page, project } from '@rookery/api-v4';
+import { created, Endpoint, none, one, page, project } from '@rookery/api-v4';
 import type { Refusals } from '@rookery/api-v4';
 import { NotFound, Refused } from '@rookery/kernel';
 import type { Page, SignedInViewer } from '@rookery/kernel';
+import { whileFlagsAreOn } from '../feature-flags-clients/while-flags-are-on.permission';
 import type { UserList } from './user-list.entity';
 import { userListPresenter } from './user-list.presenter';
 import type { ShownUserList } from './user-list.presenter';
@@ -18,7 +19,7 @@ const REFUSALS: Refusals = {
 const SHARED = {
   source: 'requirements 3 §4 Feature flag user lists; reference packages-and-admin 9.1',
   within: project(),
-  may: atLeast('developer'),
+  may: whileFlagsAreOn('developer'),
   refusals: REFUSALS,
 } as const;
 const BASE = '/projects/:id/feature_flags_user_lists';

@@ -1,8 +1,9 @@
 import { Controller } from '@nestjs/common';
 import type { Call, ProjectScope } from '@rookery/api-v4';
-import { atLeast, created, Endpoint, one, page, project } from '@rookery/api-v4';
+import { created, Endpoint, one, page, project } from '@rookery/api-v4';
 import { Refused } from '@rookery/kernel';
 import type { Page, SignedInViewer } from '@rookery/kernel';
+import { whileFlagsAreOn } from '../feature-flags-clients/while-flags-are-on.permission';
 import { featureFlagPresenter } from './feature-flag.presenter';
 import { CreateFeatureFlag, ListFeatureFlags, OneFeatureFlag, UpdateFeatureFlag } from './feature-flags.dto';
 import { FeatureFlagsService } from './feature-flags.service';
@@ -11,7 +12,7 @@ import type { ShownFlag } from './feature-flags.service';
 const SHARED = {
   source: 'reference packages-and-admin 9.2',
   within: project(),
-  may: atLeast('developer'),
+  may: whileFlagsAreOn('developer'),
 } as const;
 const BASE = '/projects/:id/feature_flags';
 

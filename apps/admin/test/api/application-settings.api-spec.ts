@@ -1,6 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
 import { parameterEncodings, requestOf } from '@rookery/testing';
-import type { SeededService, TestApp } from '@rookery/testing';
+import type { SeededService, SeededUser, TestApp } from '@rookery/testing';
 import { startAdmin } from '../support/app';
 
 const PATH = '/api/v4/application/settings';
@@ -33,12 +33,16 @@ let service: SeededService;
 let app: TestApp;
 let root: Viewer;
 let user: Viewer;
+let wren: SeededUser;
+let robin: SeededUser;
 
 beforeAll(async () => {
   service = await startAdmin();
   ({ app } = service);
   root = service.seed.viewer(await service.seed.user({ admin: true }));
   user = service.seed.viewer(await service.seed.user());
+  wren = await service.seed.user({ username: 'wren' });
+  robin = await service.seed.user({ username: 'robin' });
 });
 afterAll(() => service.close());
 beforeEach(() => service.database.query('delete from application_settings'));
@@ -63,7 +67,10 @@ describe('GET /application/settings', () => {
   });
 
   it('goes by the environment until somebody changes them', async () => {
-    const other = await service.again({ DELETION_DELAY_DAYS: '3', NOTES_UNLIMITED_USERNAMES: 'wren, robin' });
+    const other = await service.again({
+      DELETION_DELAY_DAYS: '3',
+      NOTES_UNLIMITED_USER_IDS: `${wren.id}, ${robin.id}`,
+    });
     try {
       const expected = { ...DEFAULTS, deletion_adjourned_period: 3, notes_create_limit_allowlist: ['wren', 'robin'] };
       expect(await show(other)).toEqual(expected);
@@ -117,6 +124,66 @@ describe('PUT /application/settings', () => {
     const { status, body } = await put({ notes_create_limit_allowlist: ['wren'], ...params });
     expect([status, body]).toEqual([400, { error: `${Object.keys(params)[0]} ${problem}` }]);
     expect(await show()).toEqual(DEFAULTS);
+  });
+
+  describe('notes_create_limit_allowlist', () => {
+    const list = (...names: string[]) => put({ notes_create_limit_allowlist: names });
+    const shown = async () =>
+      ((await show()) as { notes_create_limit_allowlist: string[] }).notes_create_limit_allowlist;
+
+    it('takes usernames in any case, once each, and keeps ids', async () => {
+      const { body } = await list('ROBIN', 'wren', 'Robin').expect(200);
+      expect(body.notes_create_limit_allowlist).toEqual(['robin', 'wren']);
+      const [row] = await service.database.query('select value from application_settings');
+      expect(row).toEqual({ value: [robin.id, wren.id] });
+    });
+
+    it('follows who is renamed, shows nobody who is gone, and is no name that others may take', async () => {
+      const { seed } = service;
+      const [jay, finch] = [await seed.user({ username: 'jay' }), await seed.user({ username: 'finch' })];
+      await list('jay', 'finch').expect(200);
+      await seed.put('users', { ...jay, username: 'nightjar' });
+      const other = await seed.user({ username: 'jay' });
+      expect(await shown()).toEqual(['nightjar', 'finch']);
+      await seed.remove('users', finch.id);
+      expect(await shown()).toEqual(['nightjar']);
+      // What was shown may be sent as it is.
+      await list('nightjar').expect(200);
+      await list('jay').expect(200);
+      const [row] = await service.database.query('select value from application_settings');
+      expect(row).toEqual({ value: [other.id] });
+    });
+
+    it('sees somebody who was made a moment ago, or is not changed', async () => {
+      const late = service.seed.viewer(await service.seed.user({ admin: true }));
+      const ahead = { ...late, directory: { ...late.directory, version: late.directory.version + 1 } };
+      await app
+        .as(ahead)
+        .put(PATH)
+        .send({ notes_create_limit_allowlist: ['wren'] })
+        .expect(503);
+      await app.as(ahead).put(PATH).send({ notes_create_limit: 7 }).expect(200);
+      expect(await shown()).toEqual([]);
+    });
+
+    it.each([
+      [['wren', 'nobody', 'else'], 'names nobody: nobody, else'],
+      [['wren', 'x'.repeat(256)], 'has an item that is too long (maximum is 255 characters)'],
+      [['a\u0000'], 'is invalid'],
+    ])('refuses %j', async (names, problem) => {
+      const { status, body } = await list(...names);
+      const field = { notes_create_limit_allowlist: [problem] };
+      expect([status, body]).toEqual([
+        400,
+        problem === 'is invalid' ? { error: `notes_create_limit_allowlist ${problem}` } : { message: field },
+      ]);
+      expect(await show()).toEqual(DEFAULTS);
+    });
+
+    it('takes at most 100', async () => {
+      const { status } = await put({ notes_create_limit_allowlist: Array.from({ length: 101 }, (_, i) => `n${i}`) });
+      expect(status).toBe(400);
+    });
   });
 
   parameterEncodings({

@@ -2,11 +2,13 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { Server } from 'node:http';
 import { Test } from '@nestjs/testing';
 import type { TestingModule } from '@nestjs/testing';
-import { applicationSettings, Instance, InstanceModule } from '@rookery/instance';
+import { applicationSettings, Instance, instanceMigrations, InstanceModule } from '@rookery/instance';
+import { Unavailable } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import { PlatformModule, Readiness } from '@rookery/platform';
-import { internalAuthorization, quietPort, testSettings, until } from '@rookery/testing';
-import type { SeededService, TestApp } from '@rookery/testing';
+import { Database, databaseSettingsFor, PersistenceModule, plumbingMigrations } from '@rookery/persistence';
+import { PlatformModule, Readiness, settingsIn } from '@rookery/platform';
+import { internalAuthorization, quietPort, testDatabase, testSettings, until } from '@rookery/testing';
+import type { SeededService, TestApp, TestDatabase } from '@rookery/testing';
 import { startAdmin } from '../support/app';
 
 const NAME = 'packages_protected_packages_delete';
@@ -44,28 +46,47 @@ let service: SeededService;
 let root: Viewer;
 let way: Way;
 let copy: TestingModule;
+let database: TestDatabase;
+const more: TestDatabase[] = [];
 
 beforeAll(async () => {
   service = await startAdmin();
   root = service.seed.viewer(await service.seed.user({ admin: true }));
   way = new Way(service.app.baseUrl);
   await way.open();
+  database = await aDatabase();
   copy = await started(way.port);
 });
 afterAll(async () => {
   await copy.close();
   await way.cut();
   await service.close();
+  for (const one of more) await one.drop();
 });
 
-async function started(port: number): Promise<TestingModule> {
+/** Of a service that has heard of admin once, when nothing was set. */
+async function aDatabase(): Promise<TestDatabase> {
+  const made = await testDatabase('instance', [...plumbingMigrations, ...instanceMigrations]);
+  more.push(made);
+  return made;
+}
+
+/** A process of a service that follows admin; all of them share a database unless it is said. */
+async function started(port: number | null, { url } = database): Promise<TestingModule> {
+  const stored = databaseSettingsFor('package');
   const values = testSettings({
     service: 'package',
-    settings: [applicationSettings],
-    env: { ADMIN_URL: `http://127.0.0.1:${port}`, LOG_LEVEL: 'silent', DELETION_DELAY_DAYS: '3' },
+    settings: [applicationSettings, stored],
+    databaseUrl: url,
+    env: {
+      ADMIN_URL: port === null ? 'none' : `http://127.0.0.1:${port}`,
+      LOG_LEVEL: 'silent',
+      DELETION_DELAY_DAYS: '3',
+    },
   });
   const imports = [
     PlatformModule.forRoot({ service: 'package', values }),
+    PersistenceModule.forRoot({ service: 'package', entities: [], settings: settingsIn(values, stored) }),
     InstanceModule.forRoot({ service: 'package' }),
   ];
   return (await Test.createTestingModule({ imports }).compile()).init();
@@ -73,6 +94,11 @@ async function started(port: number): Promise<TestingModule> {
 
 const set = (value: boolean, app: TestApp = service.app) =>
   app.as(root).post(`/api/v4/features/${NAME}`).send({ value }).expect(201);
+const daysIn = (module: TestingModule): number => module.get(Instance).setting('deletion_adjourned_period');
+async function versionKept(module: TestingModule): Promise<number> {
+  const [kept] = await module.get(Database).query<{ version: number }>('select version from instance_answers');
+  return kept!.version;
+}
 const isOn = (module = copy): boolean => module.get(Instance).isOn(NAME, {});
 
 it('follows every change, and the end of what was set', async () => {
@@ -92,9 +118,10 @@ it('follows changed settings, which win over the environment', async () => {
   const instance = copy.get(Instance);
   expect([instance.setting('deletion_adjourned_period'), instance.setting('default_plan')]).toEqual([3, 'ultimate']);
   const change = (params: object) => service.app.as(root).put('/api/v4/application/settings').send(params).expect(200);
+  const wren = await service.seed.user({ username: 'wren' });
   await change({ deletion_adjourned_period: 0, notes_create_limit_allowlist: ['wren'] });
   await until(() => instance.setting('deletion_adjourned_period') === 0, 'the copy has the setting');
-  expect(instance.setting('notes_create_limit_allowlist')).toEqual(['wren']);
+  expect(instance.setting('notes_create_limit_allowlist')).toEqual([wren.id]);
   await change({ deletion_adjourned_period: 5 });
   await until(() => instance.setting('deletion_adjourned_period') === 5, 'the copy has the setting');
 });
@@ -134,7 +161,7 @@ it('takes what an older backup says', async () => {
 });
 
 it('begins with the defaults, not ready before it has waited for admin', async () => {
-  const alone = await started(await quietPort());
+  const alone = await started(await quietPort(), await aDatabase());
   try {
     expect([isOn(alone), alone.get(Instance).version]).toEqual([false, -1]);
     expect(await alone.get(Readiness).report()).toEqual({
@@ -148,9 +175,72 @@ it('begins with the defaults, not ready before it has waited for admin', async (
   }
 });
 
+it('begins while admin is away with what the service heard last', async () => {
+  const change = (days: number) =>
+    service.app.as(root).put('/api/v4/application/settings').send({ deletion_adjourned_period: days }).expect(200);
+  const kept = await aDatabase();
+  const heard = await started(way.port, kept);
+  await set(true);
+  await change(9);
+  await until(
+    async () => (await versionKept(heard)) === heard.get(Instance).version && isOn(heard) && daysIn(heard) === 9,
+    'the answer is kept',
+  );
+  await heard.close();
+  const anew = await started(await quietPort(), kept);
+  try {
+    expect([daysIn(anew), isOn(anew)]).toEqual([9, true]);
+    expect((await anew.get(Readiness).report()).reasons).toEqual({
+      instance: 'admin was not asked for features and settings yet',
+    });
+    await until(async () => (await anew.get(Readiness).report()).ready, 'ready by what was kept', 30_000);
+    expect([daysIn(anew), isOn(anew)]).toEqual([9, true]);
+  } finally {
+    await anew.close();
+    await change(5);
+  }
+});
+
+it('is not ready and says nothing where the service has never heard of admin, until it does', async () => {
+  const never = await aDatabase();
+  const alone = await started(await quietPort(), never);
+  await alone.get(Database).query('delete from instance_answers');
+  await alone.close();
+  await way.cut();
+  const anew = await started(way.port, never);
+  try {
+    expect(() => daysIn(anew)).toThrow(Unavailable);
+    expect(() => isOn(anew)).toThrow(Unavailable);
+    expect(await anew.get(Readiness).report()).toEqual({
+      ready: false,
+      reasons: { instance: 'admin was never asked for features and settings' },
+    });
+    await way.open();
+    await until(async () => (await anew.get(Readiness).report()).ready, 'ready by an answer', 30_000);
+    expect(daysIn(anew)).toBe(5);
+    await until(async () => (await versionKept(anew)) === anew.get(Instance).version, 'the answer is kept');
+  } finally {
+    await anew.close();
+  }
+});
+
+it('goes by the environment, ready at once, where it is said that there is no admin', async () => {
+  const alone = await started(null, await aDatabase());
+  try {
+    await alone.get(Database).query('delete from instance_answers');
+    expect([daysIn(alone), isOn(alone), await alone.get(Readiness).report()]).toEqual([
+      3,
+      false,
+      { ready: true, reasons: {} },
+    ]);
+  } finally {
+    await alone.close();
+  }
+});
+
 it('knows everything from the first answer on when it begins anew', async () => {
   await set(true);
-  const anew = await started(way.port);
+  const anew = await started(way.port, await aDatabase());
   try {
     await until(() => isOn(anew), 'the new copy says on');
     expect((await anew.get(Readiness).report()).ready).toBe(true);
@@ -177,7 +267,7 @@ describe('GET /internal/instance', () => {
       features: {
         [NAME]: { boolean: false, percentage_of_time: 5, percentage_of_actors: 0, actors: [], groups: [] },
       },
-      settings: { deletion_adjourned_period: 5, notes_create_limit_allowlist: ['wren'] },
+      settings: { deletion_adjourned_period: 5, notes_create_limit_allowlist: [expect.any(Number)] },
     });
     expect((await ask(`after=${(body as { version: number }).version}&wait_ms=1`).expect(200)).body).toEqual(body);
   });

@@ -67,9 +67,14 @@ export class FlagsOfAProject {
   }
 
   /** For the suite `visibility`. */
-  async from(visibility: 'private' | 'internal' | 'public', standing: Standing, rest: string) {
+  async from(
+    visibility: 'private' | 'internal' | 'public',
+    standing: Standing,
+    rest: string,
+    levels: Partial<DirectoryProject> = {},
+  ) {
     const { seed } = this.service;
-    const own = await seed.project({ visibility });
+    const own = await seed.project({ visibility, ...levels });
     const path = this.path(rest, own);
     if (standing === 'anonymous') return { viewer: seed.anonymous(), path };
     const person = await seed.user({ admin: standing === 'admin', external: standing === 'external' });

@@ -44,7 +44,7 @@ export class NoteLimit {
   }
 
   holdsFor(viewer: SignedInViewer): boolean {
-    const isUnlimited = this.instance.setting('notes_create_limit_allowlist').includes(viewer.username);
+    const isUnlimited = this.instance.setting('notes_create_limit_allowlist').includes(viewer.userId);
     return this.settings.rateLimits && this.perMinute > 0 && !isUnlimited;
   }
 

@@ -1,3 +1,4 @@
+import type { DirectoryUser } from '@rookery/contracts';
 import { Instance } from '@rookery/instance';
 import type { SeededService } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
@@ -8,7 +9,7 @@ let path: string;
 const limit = {
   NOTES_CREATES_PER_MINUTE_COUNT: '3',
   NOTES_PER_NOTEABLE_COUNT: '10',
-  NOTES_UNLIMITED_USERNAMES: 'robot',
+  NOTES_UNLIMITED_USER_IDS: '777',
 };
 
 beforeAll(async () => {
@@ -24,8 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function somebody(username?: string) {
-  const user = await service.seed.user(username ? { username } : {});
+async function somebody(over: Partial<DirectoryUser> = {}) {
+  const user = await service.seed.user(over);
   const client = service.app.as(service.seed.viewer(user));
   return { user, write: (at = path) => client.post(at).send({ body: 'x' }) };
 }
@@ -54,7 +55,7 @@ test('what is refused for another reason does not count', async () => {
 });
 
 test('people of the list write as many as they like, up to what an issue takes', async () => {
-  const { write } = await somebody('robot');
+  const { write } = await somebody({ id: 777 });
   let last = await write();
   let written = 1;
   while (last.status === 201 && written < 20) {
@@ -127,7 +128,7 @@ test('what the system says of one change counts as one note of whoever made it',
 });
 
 test('an administrator changes the limit, and whom it holds for, while everything runs', async () => {
-  const [limited, free] = [await somebody(), await somebody('free-bird')];
+  const [limited, free] = [await somebody(), await somebody({ username: 'free-bird' })];
   const issues = path.replace(/\/\d+\/notes$/, '');
   const author = service.app.as(service.seed.viewer(limited.user));
   const { body: issue }: { body: { iid: number } } = await author.post(issues).send({ title: 'x' }).expect(201);
@@ -135,14 +136,48 @@ test('an administrator changes the limit, and whom it holds for, while everythin
   const say = (settings: Record<string, unknown>) =>
     service.app.get(Instance).take({ version: 1, features: {}, settings });
   try {
-    say({ notes_create_limit: 1, notes_create_limit_allowlist: ['free-bird'] });
+    say({ notes_create_limit: 1, notes_create_limit_allowlist: [free.user.id] });
     for (const status of [201, 429]) await limited.write(notes).expect(status);
     for (const status of [201, 201]) await free.write(notes).expect(status);
+    await service.seed.put('users', { ...free.user, username: 'renamed-bird' });
+    await free.write(notes).expect(201);
+    const { write } = await somebody({ username: 'free-bird' });
+    for (const status of [201, 429]) await write(notes).expect(status);
     say({ notes_create_limit: 2 });
     for (const status of [201, 429]) await limited.write(notes).expect(status);
     say({ notes_create_limit: 0 });
     await limited.write(notes).expect(201);
   } finally {
     say({});
+  }
+});
+
+test('a process that starts while admin is away goes by what admin said last', async () => {
+  const { user } = await somebody();
+  const issues = path.replace(/\/\d+\/notes$/, '');
+  const client = service.app.as(service.seed.viewer(user));
+  const { body: issue }: { body: { iid: number } } = await client.post(issues).send({ title: 'x' }).expect(201);
+  await service.database.query('update instance_answers set version = 2, answer = $1', [
+    { version: 2, features: {}, settings: { notes_create_limit: 1 } },
+  ]);
+  const restarted = await service.again({});
+  try {
+    const write = () =>
+      restarted.as(service.seed.viewer(user)).post(`${issues}/${issue.iid}/notes`).send({ body: 'x' });
+    for (const status of [201, 429]) await write().expect(status);
+  } finally {
+    await restarted.close();
+  }
+});
+
+test('a service that has never heard of admin limits by nothing: it refuses', async () => {
+  await service.database.query('delete from instance_answers');
+  const restarted = await service.again({});
+  try {
+    const { user } = await somebody();
+    const refused = await restarted.as(service.seed.viewer(user)).post(path).send({ body: 'x' });
+    expect([refused.status, refused.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+  } finally {
+    await restarted.close();
   }
 });

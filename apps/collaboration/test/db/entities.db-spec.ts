@@ -1,4 +1,5 @@
 import { directoryMigrations } from '@rookery/directory';
+import { instanceEntities } from '@rookery/instance';
 import { jobEntities } from '@rookery/jobs';
 import { plumbingEntities } from '@rookery/persistence';
 import { expectEntitiesToMatchSchema, testDatabase } from '@rookery/testing';
@@ -14,5 +15,9 @@ afterAll(() => database.drop());
  * statements are made from, and an entity would state them a second time.
  */
 test('entities say of every other table what the migrations made', async () => {
-  await expectEntitiesToMatchSchema(database, [...entities, ...plumbingEntities, ...jobEntities], directoryMigrations);
+  await expectEntitiesToMatchSchema(
+    database,
+    [...entities, ...plumbingEntities, ...jobEntities, ...instanceEntities],
+    directoryMigrations,
+  );
 });

@@ -15,6 +15,8 @@ const TABLES: Readonly<Record<DirectoryKind, string>> = {
 const DERIVED: Readonly<Record<string, string>> = {
   'user.notification_email': 'case when x.confirmed_at is not null then x.email end',
   'namespace.mentions_disabled': `(x.settings ->> 'mentions_disabled')::boolean`,
+  'project.repository_access_level': `x.settings ->> 'repository_access_level'`,
+  'project.feature_flags_access_level': `x.settings ->> 'feature_flags_access_level'`,
 };
 
 export const LOGGED_KINDS = Object.keys(TABLES) as DirectoryKind[];

@@ -1,3 +1,4 @@
+import { instanceEntities } from '@rookery/instance';
 import { jobEntities } from '@rookery/jobs';
 import { plumbingEntities } from '@rookery/persistence';
 import { expectEntitiesToMatchSchema, testDatabase } from '@rookery/testing';
@@ -9,5 +10,5 @@ beforeAll(async () => void (database = await testDatabase('identity', migrations
 afterAll(() => database.drop());
 
 test('entities say of every table of identity what the migrations made', async () => {
-  await expectEntitiesToMatchSchema(database, [...entities, ...plumbingEntities, ...jobEntities]);
+  await expectEntitiesToMatchSchema(database, [...entities, ...plumbingEntities, ...jobEntities, ...instanceEntities]);
 });

@@ -1,4 +1,5 @@
 import { directoryMigrations } from '@rookery/directory';
+import { instanceEntities } from '@rookery/instance';
 import { plumbingEntities } from '@rookery/persistence';
 import { expectEntitiesToMatchSchema, testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
@@ -13,5 +14,9 @@ afterAll(() => database.drop());
  * statements are made from, and an entity would state them a second time.
  */
 test('entities say of every other table what the migrations made', async () => {
-  await expectEntitiesToMatchSchema(database, [...entities, ...plumbingEntities], directoryMigrations);
+  await expectEntitiesToMatchSchema(
+    database,
+    [...entities, ...plumbingEntities, ...instanceEntities],
+    directoryMigrations,
+  );
 });

@@ -67,6 +67,36 @@ describe('the copy that follows identity', () => {
     expect((await copy.directory.users([1, 2, 3, 4, 5, 6, 7, 8, 9])).size).toBe(9);
   });
 
+  it('is made anew by a process that knows other fields, and by no other', async () => {
+    identity.commit(['user', user(1)], ['namespace', group(10)]);
+    identity.commit(['project', project(100, 10, { visibility: 'public', feature_flags_access_level: 'disabled' })]);
+    const spoil = (fields: string | null) =>
+      copy.database.query(
+        `with spoilt as (update directory_projects set feature_flags_access_level = null)
+         update directory_state set fields = coalesce($1, fields)`,
+        [fields],
+      );
+    const level = async (): Promise<unknown> =>
+      (await copy.directory.projects([100])).get(100)?.featureFlagsAccessLevel;
+    copy = await Copy.start(database.url, identity.url);
+    await reaches(2);
+    expect(await level()).toBe('disabled');
+
+    await spoil(null);
+    await copy.stop();
+    copy = await Copy.start(database.url, identity.url);
+    identity.commit(['user', user(2)]);
+    await reaches(3);
+    expect(await level()).toBe('enabled');
+
+    // As a process of an earlier release has left it.
+    await spoil('');
+    await copy.stop();
+    copy = await Copy.start(database.url, identity.url);
+    await until(async () => (await level()) === 'disabled', 'the copy is made anew');
+    await reaches(3);
+  });
+
   it('drops everything and refuses while another epoch is being loaded', async () => {
     identity.commit(
       ['user', user(1)],

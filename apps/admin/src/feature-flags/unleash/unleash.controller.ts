@@ -27,8 +27,8 @@ export class UnleashController {
   ) {}
 
   @Endpoint('GET', BASE, { ...SHARED, about: 'Whether the token of an Unleash client is good.', answers: empty() })
-  async check({ params }: Call<OneUnleashClient>): Promise<void> {
-    await this.revisionFor(params);
+  async check(call: Call<OneUnleashClient>): Promise<void> {
+    await this.revisionFor(call);
   }
 
   @Endpoint('GET', `${BASE}/client/features`, {
@@ -38,9 +38,10 @@ export class UnleashController {
     answers: file('application/json'),
     fails: [304, 401],
   })
-  async features({ params, knownVersions }: Call<OneUnleashClient>): Promise<FileAnswer> {
+  async features(call: Call<OneUnleashClient>): Promise<FileAnswer> {
+    const { params, knownVersions } = call;
     const environment = params.app_name ?? '';
-    const revision = await this.revisionFor(params);
+    const revision = await this.revisionFor(call);
     const version = `${revision}-${createHash('sha256').update(environment).digest('hex').slice(0, 16)}`;
     const mediaType = 'application/json';
     if (knownVersions.has(version)) return { stream: null, mediaType, version };
@@ -54,8 +55,8 @@ export class UnleashController {
     about: 'An Unleash client tells that it has started; nothing of it is kept.',
     answers: empty(),
   })
-  async register({ params }: Call<OneUnleashClient>): Promise<void> {
-    await this.revisionFor(params);
+  async register(call: Call<OneUnleashClient>): Promise<void> {
+    await this.revisionFor(call);
   }
 
   @Endpoint('POST', `${BASE}/client/metrics`, {
@@ -63,12 +64,13 @@ export class UnleashController {
     about: 'An Unleash client tells what it has counted; nothing of it is kept.',
     answers: empty(),
   })
-  async metrics({ params }: Call<OneUnleashClient>): Promise<void> {
-    await this.revisionFor(params);
+  async metrics(call: Call<OneUnleashClient>): Promise<void> {
+    await this.revisionFor(call);
   }
 
   /** Errors: Unauthorized, for a path in place of an id too. */
-  private revisionFor({ project_id: id, instance_id: token }: OneUnleashClient): Promise<number> {
-    return this.clients.revisionFor(typeof id === 'number' ? id : undefined, token);
+  private revisionFor({ viewer, params }: Call<OneUnleashClient>): Promise<number> {
+    const { project_id: id, instance_id: token } = params;
+    return this.clients.revisionFor(viewer, typeof id === 'number' ? id : undefined, token);
   }
 }

@@ -18,6 +18,8 @@ const NAMESPACE = `json_build_object('id', n.id, 'kind', n.kind, 'ownerId', n.ow
 const PROJECT = `json_build_object('id', p.id, 'name', p.name, 'path', p.path, 'description', p.description,
   'visibility', p.visibility, 'archived', p.archived, 'issuesAccessLevel', p.issues_access_level,
   'snippetsAccessLevel', p.snippets_access_level, 'mergeRequestsAccessLevel', p.merge_requests_access_level,
+  'repositoryAccessLevel', coalesce(p.settings ->> 'repository_access_level', 'enabled'),
+  'featureFlagsAccessLevel', coalesce(p.settings ->> 'feature_flags_access_level', 'enabled'),
   'packagesEnabled', p.packages_enabled, 'emailsEnabled', p.emails_enabled, 'creatorId', p.creator_id,
   'createdAt', ${instantSql('p.created_at')}, 'defaultBranch', p.default_branch, 'avatarUrl', p.avatar_url)`;
 

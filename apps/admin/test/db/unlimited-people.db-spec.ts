@@ -1,0 +1,40 @@
+import { Database } from '@rookery/persistence';
+import type { SeededService } from '@rookery/testing';
+import { NameUnlimitedPeopleById1767225600400 } from '../../src/migrations/1767225600400-name-unlimited-people-by-id';
+import { startAdmin } from '../support/app';
+
+let service: SeededService;
+beforeAll(async () => void (service = await startAdmin()));
+afterAll(() => service.close());
+
+const kept = () => service.database.query<{ name: string; value: unknown }>('select * from application_settings');
+async function version(): Promise<number> {
+  const [row] = await service.database.query<{ version: number }>('select version from instance_versions');
+  return row!.version;
+}
+async function migrate(): Promise<void> {
+  const runner = service.app.get(Database).dataSource.createQueryRunner();
+  try {
+    await new NameUnlimitedPeopleById1767225600400().up(runner);
+  } finally {
+    await runner.release();
+  }
+}
+
+it('keeps ids in the place of usernames, drops names that nobody has, and tells services of it', async () => {
+  const wren = await service.seed.user({ username: 'wren' });
+  const before = await version();
+  await migrate();
+  expect([await kept(), await version()]).toEqual([[], before]);
+  await service.database.query(
+    `insert into application_settings values ('notes_create_limit_allowlist', '["Wren", "nobody"]'), ('notes_create_limit', '5')`,
+  );
+  await migrate();
+  expect(await kept()).toEqual(
+    expect.arrayContaining([
+      { name: 'notes_create_limit_allowlist', value: [wren.id] },
+      { name: 'notes_create_limit', value: 5 },
+    ]),
+  );
+  expect(await version()).toBe(before + 1);
+});

@@ -1,0 +1,62 @@
+import { TellFeatureLevels1767225600042 } from '../../src/migrations/1767225600042-tell-feature-levels';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
+
+let identity: IdentityApp;
+let ada: Person;
+let serial = 0;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  ada = await identity.person('ada');
+});
+afterAll(() => identity.close());
+
+async function aProject(levels: object): Promise<number> {
+  const name = `levels${(serial += 1)}`;
+  const made = await ada.client
+    .post('/api/v4/projects')
+    .send({ name, ...levels })
+    .expect(201);
+  return (made.body as { id: number }).id;
+}
+const logged = (id: number) =>
+  identity.db.query<{ version: number; state: Record<string, unknown> }>(
+    `select version, state from directory_changes where kind = 'project' and entity_id = $1 order by version desc`,
+    [id],
+  );
+async function levelsOf(id: number): Promise<unknown[]> {
+  const [newest] = await logged(id);
+  return [newest!.state['repository_access_level'], newest!.state['feature_flags_access_level']];
+}
+
+it('tells other services who may use the repository and the feature flags of a project', async () => {
+  const id = await aProject({});
+  expect(await levelsOf(id)).toEqual([null, null]);
+  const change = (levels: object) => ada.client.put(`/api/v4/projects/${id}`).send(levels).expect(200);
+  await change({ feature_flags_access_level: 'disabled' });
+  expect(await levelsOf(id)).toEqual([null, 'disabled']);
+  await change({ feature_flags_access_level: 'private', repository_access_level: 'disabled' });
+  expect(await levelsOf(id)).toEqual(['disabled', 'private']);
+  await change({ feature_flags_access_level: 'enabled', repository_access_level: 'enabled' });
+  expect(await levelsOf(id)).toEqual(['enabled', 'enabled']);
+});
+
+it('tells once more of the projects that had said it before services knew of it, and of no others', async () => {
+  const said = await aProject({ feature_flags_access_level: 'disabled', description: 'Eggs' });
+  const silent = await aProject({});
+  const [before, others] = [await logged(said), await logged(silent)];
+  const runner = identity.db.dataSource.createQueryRunner();
+  try {
+    await new TellFeatureLevels1767225600042().up(runner);
+  } finally {
+    await runner.release();
+  }
+  const [told, ...former] = await logged(said);
+  expect(former).toEqual(before);
+  expect(told!.state).toEqual(before[0]!.state);
+  expect(await logged(silent)).toEqual(others);
+  const [head] = await identity.db.query<{ version: number }>('select version from directory_head');
+  expect(told!.version).toBe(head!.version);
+  expect(told!.version).toBeGreaterThan(before[0]!.version);
+});

@@ -1,0 +1,44 @@
+import { Test } from '@nestjs/testing';
+import type { TestingModule } from '@nestjs/testing';
+import { databaseSettingsFor, PersistenceModule, plumbingMigrations } from '@rookery/persistence';
+import { PlatformModule, settingsIn } from '@rookery/platform';
+import { testDatabase, testSettings } from '@rookery/testing';
+import type { TestDatabase } from '@rookery/testing';
+import { instanceMigrations } from '../../src';
+import { KeptAnswers } from '../../src/kept-answers';
+
+let database: TestDatabase;
+let testing: TestingModule;
+
+beforeAll(async () => {
+  database = await testDatabase('instance', [...plumbingMigrations, ...instanceMigrations]);
+  const stored = databaseSettingsFor('package');
+  const values = testSettings({ service: 'package', settings: [stored], databaseUrl: database.url });
+  testing = await Test.createTestingModule({
+    imports: [
+      PlatformModule.forRoot({ service: 'package', values }),
+      PersistenceModule.forRoot({ service: 'package', entities: [], settings: settingsIn(values, stored) }),
+    ],
+    providers: [KeptAnswers],
+  }).compile();
+});
+afterAll(async () => {
+  await testing.close();
+  await database.drop();
+});
+
+async function keep(version: number, before: number): Promise<number> {
+  const kept = testing.get(KeptAnswers);
+  await kept.keep({ version, features: {}, settings: { notes_create_limit: version } }, before);
+  const answer = await kept.read();
+  expect(answer).toEqual({ version: answer!.version, features: {}, settings: { notes_create_limit: answer!.version } });
+  return answer!.version;
+}
+
+it('puts no late answer in the place of a newer one', async () => {
+  expect([await keep(6, 4), await keep(5, 4), await keep(7, 6)]).toEqual([6, 6, 7]);
+});
+
+it('takes the lower version of a restored admin from whoever knew the higher one', async () => {
+  expect([await keep(2, 7), await keep(2, 7), await keep(3, 2)]).toEqual([2, 2, 3]);
+});
