@@ -14,6 +14,7 @@
  *   mail       the mail server stalls while what waits becomes confidential
  *   door       strangers and foreign services on the bus, and false news of deletions
  *   rotations  fifty replace one token at once while others work
+ *   searches   anonymous callers send the dearest searches for ten seconds while others read
  *
  * `--sabotage` takes guards out (names of tools/drills/sabotage.cjs, and of BY_HAND), to show that the drill finds it.
  * Source: reference reliability 12.
@@ -31,6 +32,7 @@ import { Client, until } from './client.mjs';
 import { Ledger } from './ledger.mjs';
 import { deliverAgain } from './redelivery.mjs';
 import * as door from './rights/bus-door.mjs';
+import * as searches from './rights/dear-searches.mjs';
 import * as copy from './rights/held-copy.mjs';
 import * as rotations from './rights/rotations.mjs';
 import * as mail from './rights/stalled-mail.mjs';
@@ -50,7 +52,7 @@ const FAST_MAIL = {
 const RATE = 15;
 
 /** Shape: `run` gives figures, of which `wrong` counts what must not be; `prepare` starts what the estate will use. */
-const RIGHTS = { copy, mail, door, rotations };
+const RIGHTS = { copy, mail, door, rotations, searches };
 const FAULTS = {
   kill: {
     async run(estate, facts) {

@@ -43,6 +43,19 @@ const CHANGES = {
     from: /if \(this\.rows\.length > 0\)/,
     to: 'if (this.rows.length > 0 && Math.random() > 0.1)',
   },
+  /** Searches and heavy pages have as many places as there are requests. */
+  'no-places': {
+    file: /api-v4[\\/]dist[\\/]dear-requests\.js$/,
+    from: /return this\.taken < this\.places\.count && running < this\.places\.ofOneCaller;/,
+    to: 'return true;',
+  },
+  /** Long texts are searched whole, by comparing each character at each place. */
+  'slow-match': {
+    only: /apps[\\/]collaboration/,
+    file: /persistence[\\/]dist[\\/]conditions\.js$/,
+    from: /`folded\.long_\$\{index\} ~ lower\(\$\{plain\}\)`/,
+    to: "`folded.long_${index} like lower('%' || substr(${plain}, 5) || '%')`",
+  },
   /** A copy of the directory decides whatever its version. */
   'no-version-check': {
     file: /directory[\\/]dist[\\/]copy-progress\.js$/,

@@ -20,6 +20,7 @@ const service = 'admin';
 @Module({})
 export class AdminModule {
   static forRoot(values: SettingsValues): DynamicModule {
+    const settings = settingsIn(values, databaseSettingsFor(service));
     return {
       module: AdminModule,
       imports: [
@@ -28,11 +29,11 @@ export class AdminModule {
           service,
           entities,
           migrations,
-          settings: settingsIn(values, databaseSettingsFor(service)),
+          settings,
         }),
         MessagingModule.forRoot({ service }),
         DirectoryModule.forRoot({ service }),
-        ApiV4Module.forRoot({ service }),
+        ApiV4Module.forRoot({ service, connections: settings.poolCount }),
         BroadcastMessagesModule,
         FeatureFlagsClientsModule,
         FeatureFlagsUserListsModule,

@@ -55,7 +55,7 @@ export class CollaborationModule {
         MessagingModule.forRoot({ service }),
         JobsModule.forRoot({ service }),
         InstanceModule.forRoot({ service }),
-        ApiV4Module.forRoot({ service }),
+        ApiV4Module.forRoot({ service, connections: settings.poolCount }),
         DirectoryModule.forRoot({ service }),
         NoteablesModule.forRoot([...kinds, ...more]),
       ],

@@ -57,7 +57,7 @@ export class IdentityModule {
         MessagingModule.forRoot({ service: 'identity' }),
         JobsModule.forRoot({ service: 'identity' }),
         InstanceModule.forRoot({ service: 'identity' }),
-        ApiV4Module.forRoot({ service: 'identity' }),
+        ApiV4Module.forRoot({ service: 'identity', connections: settings.poolCount }),
         ...wings,
       ],
     };

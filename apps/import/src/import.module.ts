@@ -13,6 +13,7 @@ const service = 'import';
 @Module({})
 export class ImportModule {
   static forRoot(values: SettingsValues): DynamicModule {
+    const settings = settingsIn(values, databaseSettingsFor(service));
     return {
       module: ImportModule,
       imports: [
@@ -21,11 +22,11 @@ export class ImportModule {
           service,
           entities: [],
           migrations,
-          settings: settingsIn(values, databaseSettingsFor(service)),
+          settings,
         }),
         MessagingModule.forRoot({ service }),
         DirectoryModule.forRoot({ service }),
-        ApiV4Module.forRoot({ service }),
+        ApiV4Module.forRoot({ service, connections: settings.poolCount }),
       ],
     };
   }

@@ -15,6 +15,7 @@ const service = 'package';
 @Module({})
 export class PackageModule {
   static forRoot(values: SettingsValues): DynamicModule {
+    const settings = settingsIn(values, databaseSettingsFor(service));
     return {
       module: PackageModule,
       imports: [
@@ -23,12 +24,12 @@ export class PackageModule {
           service,
           entities,
           migrations,
-          settings: settingsIn(values, databaseSettingsFor(service)),
+          settings,
         }),
         MessagingModule.forRoot({ service }),
         DirectoryModule.forRoot({ service }),
         InstanceModule.forRoot({ service }),
-        ApiV4Module.forRoot({ service }),
+        ApiV4Module.forRoot({ service, connections: settings.poolCount }),
         ProtectionRulesModule,
       ],
     };

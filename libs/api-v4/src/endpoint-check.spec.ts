@@ -1,12 +1,16 @@
 import { Controller } from '@nestjs/common';
 import { endpointProblems } from './endpoint-check';
-import { anyone, atLeast, created, Endpoint, endpointsOf, Int, int, none, presenter, project } from './index';
+import { anyone, atLeast, created, Endpoint, endpointsOf, Int, int, none, presenter, project, Text } from './index';
 import type { EndpointOptions } from './index';
 
 const thing = presenter<object>('Thing').fields({ id: [int, () => 1] });
 const good = { about: 'x', source: 'x', may: anyone(), answers: none() };
 class InPath {
   @Int({ in: 'path' }) missing: number;
+}
+
+class Unbounded {
+  @Text({ optional: true }) search?: string;
 }
 
 function problemsOf(path: string, options: object): readonly string[] {
@@ -30,6 +34,7 @@ it.each([
   ['/:id', good, 'has :id, which nothing reads'],
   ['/x', { ...good, within: project() }, 'wants :id, which is not in the path'],
   ['/x', { ...good, params: InPath }, 'wants :missing, which is not in the path'],
+  ['/x', { ...good, params: Unbounded }, 'takes search, which is not declared by @Search'],
   ['/x', { ...good, aliases: ['/things/x'] }, 'is declared twice'],
 ])('refuses %s with %j', (path, options, problem) => {
   expect(problemsOf(path, options)).toEqual([`POST /api/v4/things${path} (Things.handle) ${problem}`]);

@@ -15,6 +15,7 @@ export function endpointProblems(endpoints: readonly EndpointRecord[]): readonly
     const twice = routes.filter((route) => seen.has(route) || !seen.add(route));
     const problems = [
       ...problemsOf(endpoint),
+      ...searchProblems(endpoint),
       ...templates.flatMap((template) => pathProblems(endpoint, template)),
       ...twice.map(() => 'is declared twice'),
     ];
@@ -35,6 +36,15 @@ function problemsOf({ options, method }: EndpointRecord): string[] {
     ...(method !== 'GET' && answers?.kind === 'redirect' ? ['redirects a write'] : []),
     ...(may?.kind === 'atLeast' && !options.within ? ['asks for a role but has no parent'] : []),
   ];
+}
+
+/** What is looked for in texts is bounded and dear, whoever declares it. */
+function searchProblems({ options }: EndpointRecord): string[] {
+  const fields = options.params ? fieldsOf(options.params) : [];
+  const isText = ({ form }: (typeof fields)[number]): boolean => form.kind === 'text';
+  return fields
+    .filter((field) => /^(search|query)$/.test(field.name) && isText(field) && !field.common.dear)
+    .map(({ name }) => `takes ${name}, which is not declared by @Search`);
 }
 
 function pathProblems({ options }: EndpointRecord, template: string): string[] {

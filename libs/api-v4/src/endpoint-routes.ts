@@ -8,6 +8,7 @@ import type { Logger } from '@rookery/platform';
 import type { FastifyInstance } from 'fastify';
 import makeRouter from 'find-my-way';
 import type { HTTPMethod } from 'find-my-way';
+import { DearRequests, placesOf } from './dear-requests';
 import { endpointsOf } from './endpoint';
 import type { EndpointRecord, HttpMethod } from './endpoint';
 import { endpointProblems } from './endpoint-check';
@@ -98,8 +99,12 @@ export class EndpointRoutes implements OnModuleInit {
   }
 
   private runtime(needsResolver: boolean): ApiRuntime {
+    const { service, connections } = this.get<ApiV4Options>(API_V4_OPTIONS);
+    const places = connections === undefined ? null : placesOf(connections);
     return {
-      service: this.get<ApiV4Options>(API_V4_OPTIONS).service,
+      service,
+      dear: places ? new DearRequests(places.dear) : null,
+      heavy: places ? new DearRequests(places.heavy) : null,
       keys: this.get(ContextKeys),
       internalKeys: this.get(InternalKeys),
       clock: this.get<Clock>(CLOCK),

@@ -1,6 +1,7 @@
 import {
   Conflict,
   Forbidden,
+  HeavyPage,
   InsufficientScope,
   Invalid,
   InvalidAsSaid,
@@ -108,6 +109,7 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
     return message(404, error.options.verbatim ? error.message : `404 ${error.message}`);
   }
   if (error instanceof InvalidParameters) return failure(400, error.problems.join(', '));
+  if (error instanceof HeavyPage) return failure(400, error.message);
   if (error instanceof Invalid) return message(400, error.fields);
   if (error instanceof InvalidAsSaid) return message(400, error.sentences);
   if (error instanceof Refused) {

@@ -17,6 +17,11 @@ export interface FieldCommon<T> {
   /** What to use instead. */
   readonly deprecated?: string;
   readonly about?: string;
+  /**
+   * Asks much of the database. Requests that send it share a few places of the process, and each caller has a part of
+   * these; who waits too long gets 429. Source: reference reliability 6.3.
+   */
+  readonly dear?: true;
 }
 
 /** What a handler finds in a property with such a field: the value, null and undefined as the options say. */

@@ -99,6 +99,20 @@ export function Text<O extends TextOptions>(o?: Known<O, TextOptions>): FieldDec
   return field({ kind: 'text', ...range(o), ...pattern, refuseBlank: o?.blank === 'refused' }, o ?? {});
 }
 
+/** As long as the longest name. Units: characters. */
+export const LONGEST_SEARCH = 255;
+/** A line break or a tab comes along when somebody pastes. */
+const NO_CONTROLS = /^[\P{Cc}\t\n\r]*$/u;
+
+/**
+ * A text that is looked for. It is dear by its nature: no index finds a part of a text.
+ * Source: reference identity-and-import 1.2.
+ */
+export function Search(o: { readonly about?: string } = {}): FieldDecorator<string | undefined> {
+  const form: FieldForm = { kind: 'text', max: LONGEST_SEARCH, refuseBlank: false, pattern: NO_CONTROLS };
+  return field(form, { ...o, optional: true, dear: true });
+}
+
 /** true or false, in every spelling of reference identity-and-import 1.2. */
 export function Flag<O extends FieldCommon<boolean>>(
   o?: Known<O, FieldCommon<boolean>>,

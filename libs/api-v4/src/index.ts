@@ -21,6 +21,7 @@ export {
   ListOf,
   ListOfHashes,
   OneOf,
+  Search,
   Text,
   togetherRulesOf,
   Upload,

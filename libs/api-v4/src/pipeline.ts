@@ -1,12 +1,14 @@
+import { once } from 'node:events';
 import { LOOK_HEADER } from '@rookery/contracts';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
-import { Forbidden, InsufficientScope, InvalidParameters, NotFound, Unauthorized } from '@rookery/kernel';
+import { Forbidden, HeavyPage, InsufficientScope, InvalidParameters, NotFound, Unauthorized } from '@rookery/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RawParams } from './bracket-params';
 import type { Call } from './call';
 import { toIdOrPath } from './coercion';
 import type { EndpointRecord, ParamsClass } from './endpoint';
 import { renderError } from './errors';
+import { fieldsOf } from './fields';
 import type { JsonPage } from './json-text';
 import { JsonText } from './json-text';
 import type { KeysetPage } from './keyset';
@@ -40,6 +42,8 @@ export class EndpointPipeline {
   private readonly refusesAnonymous: boolean;
   private readonly scopes: readonly string[] | null;
   private readonly bodyLimit: number;
+  /** Names of the parameters that make a request dear. */
+  private readonly dear: readonly string[];
 
   constructor(
     private readonly endpoint: EndpointRecord,
@@ -53,6 +57,7 @@ export class EndpointPipeline {
     this.refusesAnonymous = may.anonymous === 'refused' || (may.anonymous === 'reads' && endpoint.method !== 'GET');
     this.scopes = acceptedScopes(endpoint);
     this.bodyLimit = bodyLimit ?? DEFAULT_BODY_LIMIT;
+    this.dear = dearNamesOf(params);
   }
 
   /** Never rejects. */
@@ -74,12 +79,29 @@ export class EndpointPipeline {
   }
 
   private async answer(request: FastifyRequest, reply: FastifyReply, facts: ReplyFacts, viewer: Viewer): Promise<void> {
-    const { answers, refusals } = this.options;
+    const { refusals } = this.options;
     const first = refusals?.authorizeFirst ? await this.allowed(request, { viewer, params: {} } as Call) : null;
     const body = readBody(request, this.bodyLimit);
     const prepared = this.prepare(request, viewer, body instanceof Promise ? await body : body) as Call;
     const call = first ? { ...prepared, within: first.within } : await this.allowed(request, prepared);
-    const made = this.handler(call);
+    try {
+      await this.serve(request, reply, facts, call);
+    } catch (error) {
+      const { heavy } = this.runtime;
+      if (!(error instanceof HeavyPage) || heavy === null || call.page.mayBeHeavy) throw error;
+      const page = { ...call.page, mayBeHeavy: true };
+      await heavy.run(viewer, async () => {
+        await this.serve(request, reply, facts, { ...call, page });
+        await sent(reply, viewer.deadline);
+      });
+    }
+  }
+
+  private async serve(request: FastifyRequest, reply: FastifyReply, facts: ReplyFacts, call: Call): Promise<void> {
+    const { answers } = this.options;
+    const made = this.isDear(call.params)
+      ? this.runtime.dear!.run(call.viewer, () => this.handler(call))
+      : this.handler(call);
     const result = isThenable(made) ? await made : made;
     if (answers.kind === 'file') {
       return writeFile(reply, facts, result as FileAnswer, call.knownVersions);
@@ -88,6 +110,12 @@ export class EndpointPipeline {
     const content = this.body(result, call, request);
     const { text, headers } = content instanceof Promise ? await content : content;
     writeJson(reply, facts, answers.status, text, headers);
+  }
+
+  private isDear(params: object): boolean {
+    if (this.dear.length === 0 || this.runtime.dear === null) return false;
+    const sent = params as Readonly<Record<string, unknown>>;
+    return this.dear.some((name) => sent[name] !== undefined && sent[name] !== null && sent[name] !== '');
   }
 
   /** The call with its parent, once the caller may make it. Errors: NotFound for the parent, Forbidden. */
@@ -227,6 +255,17 @@ export class EndpointPipeline {
     const { links, services } = this.runtime;
     return { viewer: call.viewer, links, within: call.within, get: (token) => services.get(token) };
   }
+}
+
+/** A page stays in memory until it was sent. Bounds: whoever reads slowly keeps its place until the deadline only. */
+async function sent(reply: FastifyReply, deadline: number): Promise<void> {
+  const late = AbortSignal.timeout(Math.max(0, deadline - Date.now()));
+  if (!reply.raw.closed) await once(reply.raw, 'close', { signal: late }).catch(() => undefined);
+}
+
+/** Shape: names as handlers see them. */
+export function dearNamesOf(params: object | undefined): readonly string[] {
+  return params === undefined ? [] : fieldsOf(params).flatMap(({ name, common }) => (common.dear ? [name] : []));
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

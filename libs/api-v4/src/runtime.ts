@@ -1,11 +1,14 @@
 import type { Clock } from '@rookery/kernel';
 import type { ContextKeys, InternalKeys, Links, Logger, Metrics } from '@rookery/platform';
+import type { DearRequests } from './dear-requests';
 import type { RuleServices } from './permission';
 import type { ScopeResolver } from './scope';
 
 export interface ApiV4Options {
   /** Whose contexts are accepted. */
   readonly service: string;
+  /** How many connections to the database its requests share; without a database no request is dear. */
+  readonly connections?: number;
 }
 export const API_V4_OPTIONS: unique symbol = Symbol('ApiV4Options');
 
@@ -22,6 +25,9 @@ export interface ApiRuntime {
   readonly resolver: ScopeResolver | null;
   readonly traffic: Traffic;
   readonly writeHeaders: WriteHeaders | null;
+  /** null in a service without a database of its own. */
+  readonly dear: DearRequests | null;
+  readonly heavy: DearRequests | null;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { EndpointRecord } from './endpoint';
-import { acceptedScopes } from './pipeline';
+import { acceptedScopes, dearNamesOf } from './pipeline';
 import { pathNamesOf, templatesOf } from './route-template';
 
 /**
@@ -16,6 +16,8 @@ export function statusesOf(endpoint: EndpointRecord): readonly number[] {
   if ((guarded && !refusals?.forbiddenAs) || (tokenScopes !== 'any' && acceptedScopes(endpoint))) statuses.add(403);
   if (named || within) statuses.add(404);
   if (answers.keyset) statuses.add(405);
+  // Searches and heavy pages may find no place.
+  if (dearNamesOf(params).length > 0 || answers.kind === 'page') statuses.add(429);
   if (takesBody) for (const status of [413, 415]) statuses.add(status);
   return [...statuses].sort((a, b) => a - b);
 }

@@ -91,6 +91,7 @@ export function viewer(
     tokenId: null,
     scopes: ['api'],
     impersonatorId: null,
+    address: null,
     directory: { version, epoch },
     requestId: 'request',
     deadline: Date.now() + 30_000,

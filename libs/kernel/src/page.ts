@@ -1,12 +1,35 @@
+import { RookeryError } from './errors';
+
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
 /** Past this many rows a list does not say how many there are. Source: reference identity-and-import 1.3. */
 export const COUNT_LIMIT = 10_000;
 
+const MIB = 1024 * 1024;
+/** What the texts of a page may hold together that is made without more ado. Units: bytes. */
+export const LIGHT_PAGE = 4 * MIB;
+/** What they may hold at all. Units: bytes. Source: reference identity-and-import 1.3. */
+export const HEAVIEST_PAGE = 32 * MIB;
+
 /** What the caller asked for. Bounds: page >= 1, 1 <= perPage <= 100. */
 export interface PageRequest {
   readonly page: number;
   readonly perPage: number;
+  /** There is memory for a heavy page now. */
+  readonly mayBeHeavy?: boolean;
+}
+
+/** A page whose texts hold more than they may: of a light page, or at all. */
+export class HeavyPage extends RookeryError {
+  readonly code = 'heavy_page';
+  constructor() {
+    super(`per_page is too large for these texts (a page holds at most ${HEAVIEST_PAGE / MIB} MiB of them)`);
+  }
+}
+
+/** What the texts of this page may hold. Units: bytes. */
+export function mostBytesOf({ mayBeHeavy }: PageRequest): number {
+  return mayBeHeavy ? HEAVIEST_PAGE : LIGHT_PAGE;
 }
 
 /** One page of rows. `total` is null when there are more than COUNT_LIMIT. */
@@ -50,11 +73,13 @@ export function totalOf({ page, perPage }: PageRequest, told: ToldTotal): Pick<J
   return { total: counted > COUNT_LIMIT ? null : counted, hasNext: hasMore ?? counted > page * perPage };
 }
 
-/** The row of a statement that answers a page as JSON. */
+/** The row of a statement that answers a page as JSON. Shape: `json` is null when the page would be too heavy. */
 export interface JsonPageRow extends ToldTotal {
-  readonly json: string;
+  readonly json: string | null;
 }
 
+/** Errors: HeavyPage. */
 export function jsonPageOf(request: PageRequest, row: JsonPageRow): JsonPage {
+  if (row.json === null) throw new HeavyPage();
   return { json: row.json, ...totalOf(request, row) };
 }

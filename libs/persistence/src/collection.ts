@@ -44,6 +44,8 @@ export interface CollectionOptions<E, F extends object = object> {
   readonly order?: Order<E>;
   /** What lists can be narrowed by, a condition for each parameter of `F`; the row's alias is `row`. */
   readonly filters?: AllFilters<F>;
+  /** The bytes of the long texts of a row, as `ListParts` has them. */
+  readonly bytes?: string;
   readonly created?: Announce<E>;
   readonly changed?: Announce<E>;
   readonly removed?: Announce<E>;
@@ -221,7 +223,9 @@ export class Collection<E extends { id: number }, F extends object = object> {
   /** All rows that this parent shows. */
   private scoped(within?: Within): ListQuery<Row> {
     const { name } = this.table;
-    const list = new ListQuery<Row>({ name, from: `${name} row`, carries: this.table.columns('row') });
+    const { bytes } = this.options;
+    const carries = this.table.columns('row');
+    const list = new ListQuery<Row>({ name, from: `${name} row`, carries, ...(bytes === undefined ? {} : { bytes }) });
     const own = this.isOwn(list, within);
     if (own === null) return list;
     return list.where(isShownBy(this.options.within, within, own, (property) => this.column(property)));

@@ -15,6 +15,16 @@ test.each<[string, [string | false, unknown[]], [string | false, unknown[]]]>([
     asked(filter.contains('t.a', 't.b'), 'x_'),
     ['(lower(t.a) like lower($1) or lower(t.b) like lower($1))', ['%x\\_%']],
   ],
+  [
+    'containsIn',
+    asked(filter.containsIn({ short: ['t.a'], long: ['t.b'] }), '50%.'),
+    [
+      'exists (select 1 from (select lower(t.a) as short_0, lower(left(t.b, 65536)) as long_0 offset 0) folded ' +
+        'where (folded.short_0 like lower($1) or folded.long_0 ~ lower($2)))',
+      ['%50\\%.%', '***=50%.'],
+    ],
+  ],
+  ['containsIn nothing', asked(filter.containsIn({ short: ['t.a'], long: [] }), ''), [false, []]],
   ['contains nothing', asked(filter.contains('t.a'), ''), [false, []]],
   ['noneOf', asked(filter.noneOf('t.id'), [1, 2]), ['t.id <> all($1::bigint[])', [[1, 2]]]],
   ['noneOf none', asked(filter.noneOf('t.id'), []), [false, []]],

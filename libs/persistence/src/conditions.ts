@@ -31,6 +31,11 @@ export const filter = {
     (...columns: readonly string[]): Filter<string> =>
     (text, bind) =>
       text !== '' && partOf(columns, bind(containing(text))),
+  /** Part of a short text or of the beginning of a long one, ignoring case. An empty text asks for nothing. */
+  containsIn:
+    (texts: SearchedTexts): Filter<string> =>
+    (text, bind) =>
+      text !== '' && wordsIn(texts, [text], bind),
   /** None of these ids. */
   noneOf:
     (column: string): Filter<readonly number[]> =>
@@ -67,6 +72,36 @@ export function nearness(text: string, columns: readonly string[]): string {
  */
 export function partOf(columns: readonly string[], pattern: string): string {
   return `(${columns.map((column) => `lower(${column}) like lower(${pattern})`).join(' or ')})`;
+}
+
+/** What is searched. Shape: SQL expressions; a short one holds some hundred characters at most. */
+export interface SearchedTexts {
+  readonly short: readonly string[];
+  readonly long: readonly string[];
+}
+
+/** How much of a long text is searched. Units: characters. Source: reference identity-and-import 1.2; ADR 0161. */
+export const SEARCHED_LENGTH = 65_536;
+
+/**
+ * Boolean SQL: each of the words stands in one of the texts, ignoring case. Texts are unpacked and folded once, however
+ * many words there are. In long ones words are looked for as regular expressions of plain characters: LIKE may compare
+ * each character of the word at each place of the text, which takes seconds where a text is made for it.
+ */
+export function wordsIn({ short, long }: SearchedTexts, words: readonly string[], bind: Bind): string {
+  const folded = [
+    ...short.map((text, index) => `lower(${text}) as short_${index}`),
+    ...long.map((text, index) => `lower(left(${text}, ${SEARCHED_LENGTH})) as long_${index}`),
+  ];
+  const found = words.map((word) => {
+    const [pattern, plain] = [short.length > 0 && bind(containing(word)), long.length > 0 && bind(`***=${word}`)];
+    const places = [
+      ...short.map((_, index) => `folded.short_${index} like lower(${pattern})`),
+      ...long.map((_, index) => `folded.long_${index} ~ lower(${plain})`),
+    ];
+    return `(${places.join(' or ')})`;
+  });
+  return `exists (select 1 from (select ${folded.join(', ')} offset 0) folded where ${found.join(' and ')})`;
 }
 
 const PLACE = /\$(\d+)/g;

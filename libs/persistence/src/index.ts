@@ -7,7 +7,7 @@ export { Work } from './work';
 export type { Tx } from './work';
 export { isUsualPage, KeptStatements, keptPlansSql, prepared } from './prepared';
 export type { Prepared, Statement } from './prepared';
-export { containing, filter, fitted, nearness, partOf } from './conditions';
+export { containing, filter, fitted, nearness, partOf, wordsIn } from './conditions';
 export type { AllFilters, Bind, Condition, Draft, Filter, Filters } from './conditions';
 export { ListQuery } from './list-query';
 export type { JsonParts, ListParts, OrderTerm, PageParts, Sort, Source } from './list-parts';

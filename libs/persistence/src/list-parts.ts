@@ -21,6 +21,11 @@ export interface ListParts {
    * no key finds again. Without it the page is cut by the key, and `columns` and `joins` are looked up for its rows.
    */
   readonly carries?: string;
+  /**
+   * How many bytes the long texts of a row hold, those of what it shows of others included: an expression that unpacks
+   * none of them, so `octet_length`, never null. Pages that hold too many are not made. For lists that carry their rows.
+   */
+  readonly bytes?: string;
   /** Values that stand before all others, for texts that name their places: `$1`. */
   readonly values?: readonly unknown[];
 }
@@ -43,10 +48,15 @@ export interface PageParts {
   readonly with?: string;
 }
 
+/**
+ * The rows of a FROM clause in this order, as one JSON array: an expression. Shape: where the boolean expression `heavy`
+ * holds of the rows, which it does of all or of none, it is null.
+ */
+export type JsonRows = (from: string, order: string, heavy: string | null) => string;
+
 /** The same for a page as JSON. */
 export interface JsonParts extends PageParts {
-  /** The rows as one JSON array: an expression over the FROM clause, in this order. */
-  readonly rows: (from: string, order: string) => string;
+  readonly rows: JsonRows;
   /** More columns: `state.version`, and the FROM clause that they are of. */
   readonly besides?: string;
   readonly from?: string;
@@ -57,4 +67,5 @@ export type Told<R> = R &
   ToldTotal & {
     /** Null for the one row of a page that has none. */
     readonly is_row: boolean | null;
+    readonly was_heavy: boolean | null;
   };

@@ -1,10 +1,10 @@
 import type { Page, PageRequest } from '@rookery/kernel';
-import { COUNT_LIMIT, offsetOf, pageOf, totalOf } from '@rookery/kernel';
+import { COUNT_LIMIT, HeavyPage, mostBytesOf, offsetOf, pageOf, totalOf } from '@rookery/kernel';
 import { fitted } from './conditions';
 import type { Bind, Condition, Draft, Filters } from './conditions';
 import type { Reads } from './database';
-import type { JsonParts, ListParts, OrderTerm, PageParts, Source, Told } from './list-parts';
-import { isUsualSize, preparedByText } from './prepared';
+import type { JsonParts, JsonRows, ListParts, OrderTerm, PageParts, Source, Told } from './list-parts';
+import { isUsualPage, isUsualSize, preparedByText } from './prepared';
 
 /**
  * A list: collects conditions with their values, and reads a page of what they leave. The page is cut by an index first
@@ -99,8 +99,12 @@ export class ListQuery<R> {
     return this.conditions.length === 0;
   }
 
-  /** One page, and how many rows there are: they are counted only when the page itself does not tell. */
+  /**
+   * One page, and how many rows there are: they are counted only when the page itself does not tell.
+   * Errors: HeavyPage.
+   */
   async page(db: Reads, request: PageRequest): Promise<Page<R>> {
+    if (this.parts.bytes !== undefined) await this.refuseHeavy(db, request, this.parts.bytes);
     if (this.source.isGathered) return this.gatheredPage(db, request);
     const offset = offsetOf(request);
     const rows = await this.rows(db, request.perPage, offset);
@@ -134,13 +138,18 @@ export class ListQuery<R> {
     return row!.counted;
   }
 
-  /** The page and its count in one statement, for lists that count in a way of their own. */
+  /**
+   * The page and its count in one statement, for lists that count in a way of their own. Shape: with `bytes`, columns that
+   * hold them are null where `is_heavy`. Errors: HeavyPage.
+   */
   async pageAtOnce(db: Reads, request: PageRequest, parts: PageParts): Promise<Page<R>> {
-    const rows = (from: string, order: string): string =>
-      `select true as is_row, row_number() over (order by ${order}) as place, ${this.parts.columns} ${from}`;
+    const rows: JsonRows = (from, order, heavy) =>
+      `select true as is_row, ${heavy ?? 'false'} as was_heavy, row_number() over (order by ${order}) as place,
+        ${this.parts.columns} ${from}`;
     const text = `${withSql(parts)}select head.*, page.* from (select ${this.headSql(request, parts)}) head
       left join lateral (${this.arraySql(request, rows)}) page on true order by page.place`;
     const told = await db.run<Told<R>>(fitted({ text, values: this.values }));
+    if (told[0]!.was_heavy) throw new HeavyPage();
     return { rows: told.filter((row) => row.is_row), ...totalOf(request, told[0]!) };
   }
 
@@ -153,9 +162,13 @@ export class ListQuery<R> {
   }
 
   /** The rows of a page alone, as `rows` writes them. */
-  arraySql(request: PageRequest, rows: JsonParts['rows']): string {
+  arraySql(request: PageRequest, rows: JsonRows): string {
+    const { bytes, joins = '' } = this.parts;
     const cut = this.cut(request.perPage, offsetOf(request));
-    return rows(`from (${cut}) ${this.alias} ${this.parts.joins ?? ''}`, this.orderSql);
+    if (bytes === undefined) return rows(`from (${cut}) ${this.alias} ${joins}`, this.orderSql, null);
+    const isHeavy = `sum(${bytes}) over () > ${mostBytesOf(request)} as is_heavy`;
+    const weighed = `select ${this.alias}.*, ${isHeavy} from (${cut}) ${this.alias}`;
+    return rows(`from (${weighed}) ${this.alias} ${joins}`, this.orderSql, `${this.alias}.is_heavy`);
   }
 
   /** The bounded count, as an expression. */
@@ -172,6 +185,17 @@ export class ListQuery<R> {
     const end = page * perPage;
     const more = `exists (select 1 from ${this.rowsSql(end + 1)} order by ${this.orderSql} limit 1 offset ${end})`;
     return `${counted} as counted, ${end < COUNT_LIMIT ? 'null' : more}::boolean as has_more`;
+  }
+
+  private async refuseHeavy(db: Reads, request: PageRequest, bytes: string): Promise<void> {
+    const offset = offsetOf(request);
+    const isUsual = this.isUsual && isUsualPage(request);
+    const skipped = offset === 0 ? '' : `offset ${this.bind(offset)}`;
+    const rows = `select ${bytes} as bytes from ${this.rowsSql(offset + request.perPage)} order by ${this.orderSql}`;
+    const text = `select coalesce(sum(bytes), 0) > ${mostBytesOf(request)} as is_heavy
+      from (${rows} limit ${request.perPage} ${skipped}) weighed`;
+    const [row] = await this.read<{ is_heavy: boolean }>(db, text, { isUsual, of: 'bytes' });
+    if (row!.is_heavy) throw new HeavyPage();
   }
 
   private get whereSql(): string {
@@ -226,7 +250,7 @@ export class ListQuery<R> {
   private read<T>(
     db: Reads,
     sql: string,
-    o: { readonly isUsual?: boolean; readonly of?: 'all' | 'count' | 'one' },
+    o: { readonly isUsual?: boolean; readonly of?: 'all' | 'bytes' | 'count' | 'one' },
   ): Promise<T[]> {
     const statement = fitted({ text: sql, values: this.values });
     if (!(o.isUsual ?? this.isUsual)) return db.run<T>(statement);

@@ -26,9 +26,9 @@ export function isUsualSize(perPage: number): boolean {
   return USUAL_SIZES.includes(perPage);
 }
 
-/** The first page of such a size. */
-export function isUsualPage({ page, perPage }: PageRequest): boolean {
-  return page === 1 && isUsualSize(perPage);
+/** The first page of such a size, and a light one. */
+export function isUsualPage({ page, perPage, mayBeHeavy }: PageRequest): boolean {
+  return page === 1 && isUsualSize(perPage) && !mayBeHeavy;
 }
 
 /**

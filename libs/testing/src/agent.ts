@@ -59,6 +59,7 @@ function contextOf({ service, keys }: Pick<Target, 'service' | 'keys'>, viewer: 
     ext: viewer.isExternal,
     bot: viewer.isBot,
     imp: viewer.impersonatorId,
+    ...(viewer.address === null ? {} : { adr: viewer.address }),
     ver: viewer.directory.version,
     epo: viewer.directory.epoch,
     aud: service,

@@ -201,6 +201,7 @@ export class DirectorySeed {
       tokenId: null,
       scopes: [],
       impersonatorId: null,
+      address: null,
       directory: { version: this.version, epoch: SEED_EPOCH },
       requestId: randomUUID(),
       deadline: Date.now() + 30_000,

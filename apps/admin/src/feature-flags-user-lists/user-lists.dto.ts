@@ -1,4 +1,4 @@
-import { Text } from '@rookery/api-v4';
+import { Search, Text } from '@rookery/api-v4';
 import type { NothingBut } from '@rookery/kernel';
 import type { UserListInput } from './user-list.entity';
 import type { UserListFilters } from './user-lists.service';
@@ -10,7 +10,7 @@ const IDS = {
 } as const;
 
 export class ListUserLists implements NothingBut<UserListFilters, ListUserLists> {
-  @Text({ optional: true, about: 'Words that the name has, in any order, ignoring case.' }) search?: string;
+  @Search({ about: 'Words that the name has, in any order, ignoring case.' }) search?: string;
 }
 
 /** Source: requirements 3 §4 Feature flag user lists; reference packages-and-admin 9.1. */

@@ -36,6 +36,9 @@ const ONE_PROJECT = `(select $4::bigint as project_id, $5::text as name, $6::boo
 
 const NOTEABLE = { type: 'e.noteable_type', id: 'e.noteable_id' };
 const NOTE = `left join notes n on n.id = e.target_id and e.target_type in (${NOTE_TARGETS})`;
+/** The bytes of the note of an entry. */
+const BYTES = `coalesce((select octet_length(n.body) from notes n where n.id = e.target_id
+      and e.target_type in (${NOTE_TARGETS})), 0)`;
 /** Source: reference work-tracking 7.7. */
 const VISIBLE = `(e.noteable_id is null or (about.is_readable
         and (e.target_type not in (${NOTE_TARGETS}) or (n.id is not null and (not n.internal or a.reads_internal)))))`;
@@ -89,7 +92,7 @@ export class ActivityFeeds {
     });
     this.columns = `e.id, e.project_id, ${actionNameSql('e')} as action_name, e.target_id, ${TARGET_IID} as target_iid,
         e.target_type, e.author_id, ${TARGET_TITLE} as target_title, ${instantSql('e.created_at')} as created_at,
-        e.imported_from, case when n.id is not null then ${note.sql} end as note`;
+        e.imported_from, case when n.id is not null and not e.is_heavy then ${note.sql} end as note`;
   }
 
   /** Shape: `values` are those of the caller and of what the feed is of. */
@@ -101,7 +104,7 @@ export class ActivityFeeds {
     values: readonly unknown[],
   ): Promise<Page<FeedRow>> {
     const { columns, joined: joins } = this;
-    const parts = { name: 'feeds', from: 'activity_events e', carries: 'e.*', columns, joins, values };
+    const parts = { name: 'feeds', from: 'activity_events e', carries: 'e.*', columns, joins, bytes: BYTES, values };
     const list = new ListQuery<FeedRow>(parts).orderBy([['e.created_at', wanted.sort]]);
     const narrowed = ['true', ...list.asked(FILTERS, wanted)].join(' and ');
     const by = `e.created_at ${wanted.sort}, e.id ${wanted.sort}`;

@@ -2,7 +2,7 @@ import { issueEvents } from '@rookery/contracts';
 import { prepared } from '@rookery/persistence';
 import type { NoteableKind, ReaderSql } from '../noteables/noteable-kinds';
 import { chunkOf } from '../noteables/traces';
-import { ISSUE_ASSIGNEES, ISSUE_SHOWN_AS, issueDetailShape, issueShape } from './issue.shape';
+import { ISSUE_ASSIGNEES, ISSUE_SHOWN_AS, issueBytes, issueDetailShape, issueShape } from './issue.shape';
 
 /** Issues as everything else knows them. Source: reference work-tracking 2.1, 9.1. */
 export const issueKind: NoteableKind = {
@@ -27,6 +27,7 @@ export const issueKind: NoteableKind = {
       join issues i on i.id = s.issue_id and i.state = 'opened' where s.user_id = ${user})`,
   },
   listed: issueShape,
+  listedBytes: issueBytes({}),
   detailed: issueDetailShape,
   traces: {
     own: [

@@ -1,6 +1,6 @@
 import { choice, int, nullable, object, text } from '@rookery/api-v4';
-import { labelsOf } from '../labels/labelling/labels.shape';
-import { milestoneShape } from '../milestones/milestone.shape';
+import { labelDetailsBytes, labelsOf } from '../labels/labelling/labels.shape';
+import { MILESTONE_BYTES, milestoneShape } from '../milestones/milestone.shape';
 import { json, jsonShape } from '../noteables/json.shape';
 import type { DetailSql, ShownSql } from '../noteables/noteable-kinds';
 import { baseOf, personShape } from '../noteables/person.shape';
@@ -104,6 +104,13 @@ export const issueShape = jsonShape<ShownSql>('Issue').fields({
   iteration: [json.constant(nullable(object({}))), () => null],
   health_status: [json.constant(nullable(choice('on_track', 'needs_attention', 'at_risk'))), () => null],
 });
+
+/** The bytes of the texts of an issue `i` in a list, those of its milestone and labels included. */
+export function issueBytes({ withLabelDetails }: Pick<ShownSql, 'withLabelDetails'>): string {
+  const milestone = `(select ${MILESTONE_BYTES} from milestones m where m.id = i.milestone_id)`;
+  const labels = withLabelDetails === true ? ` + ${labelDetailsBytes(OF_ISSUE.type)}` : '';
+  return `coalesce(octet_length(i.description), 0) + coalesce(${milestone}, 0)${labels}`;
+}
 
 /** The same with `subscribed`, for one issue and for answers to writes. */
 export const issueDetailShape = issueShape.extend<DetailSql>('IssueDetail').fields({

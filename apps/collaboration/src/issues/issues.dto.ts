@@ -1,4 +1,4 @@
-import { AtLeastOneOf, Day, Exclusive, Flag, Hash, Instant, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
+import { AtLeastOneOf, Day, Exclusive, Flag, Hash, Instant, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
 import { nothingLeft } from '@rookery/kernel';
 import type { LabelWish } from '../labels/labelling/labelling';
 import { DUE_DATES } from './listing/issue-filter';
@@ -26,7 +26,7 @@ export class ListIssues {
   @ListOf('int', { optional: true }) iids?: readonly number[];
   @OneOf(ISSUE_TYPES, { optional: true }) issue_type?: IssueType;
   @Flag({ optional: true }) confidential?: boolean;
-  @Text({ optional: true, max: 1000 }) search?: string;
+  @Search() search?: string;
   @ListOf({ oneOf: ['title', 'description'] }, { optional: true }) in?: readonly ('title' | 'description')[];
   @Instant({ optional: true }) created_after?: Date;
   @Instant({ optional: true }) created_before?: Date;

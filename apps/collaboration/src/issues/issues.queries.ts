@@ -16,7 +16,7 @@ import { reachedSql } from '../noteables/reach-sql';
 import { issueFilters } from './listing/issue-filter';
 import type { IssueFilter } from './listing/issue-filter';
 import { issueKind } from './issue.kind';
-import { issueDetailShape, issueShape } from './issue.shape';
+import { issueBytes, issueDetailShape, issueShape } from './issue.shape';
 
 export const ISSUE_ORDERS = [
   'created_at',
@@ -107,9 +107,10 @@ export class IssuesQueries {
 
   pageStatement(values: readonly unknown[], filter: IssueFilter, order: IssueOrder, page: PageRequest): Statement {
     return this.kept.statement(pageName(filter, order, page), values, (): Draft => {
-      const list = new ListQuery<never>({ name: 'issues', from: 'issues i', carries: 'i.*', values });
+      const parts = { name: 'issues', from: 'issues i', carries: 'i.*', bytes: issueBytes(order), values };
+      const list = new ListQuery<never>(parts);
       list.where('i.project_id = $1::bigint').where(VISIBLE).narrow(FILTERS, filter).orderBy(sorting(order));
-      return list.json(page, { rows: (from, by) => arraySql(this.shown(order), from, by) });
+      return list.json(page, { rows: (...rows) => arraySql(this.shown(order), ...rows) });
     });
   }
 

@@ -1,4 +1,4 @@
-import { AtLeastOneOf, ExactlyOneOf, Flag, IdOrPath, Int, Text } from '@rookery/api-v4';
+import { AtLeastOneOf, ExactlyOneOf, Flag, IdOrPath, Int, Search, Text } from '@rookery/api-v4';
 import type { NothingBut } from '@rookery/kernel';
 import type { LabelChange, LabelFilters, NewLabel } from './labels.service';
 
@@ -9,7 +9,7 @@ const COLOUR = '`#RRGGBB`, `#RGB` or a name of CSS.';
 export class ListLabels implements NothingBut<LabelFilters, ListLabels, 'with_counts' | 'include_ancestor_groups'> {
   @Flag({ default: false, about: 'Shows how many issues and merge requests have each label.' }) with_counts: boolean;
   @Flag({ default: true, about: 'Of the groups above, too.' }) include_ancestor_groups: boolean;
-  @Text({ optional: true, max: 1000, about: 'Part of the name or description.' }) search?: string;
+  @Search({ about: 'Part of the name or description.' }) search?: string;
   @Flag({ optional: true }) archived?: boolean;
 }
 

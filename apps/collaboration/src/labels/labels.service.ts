@@ -35,7 +35,7 @@ export interface LabelKey {
 }
 
 const FILTERS: AllFilters<LabelFilters> = {
-  search: filter.contains('row.title', 'row.description'),
+  search: filter.containsIn({ short: ['row.title'], long: ['row.description'] }),
   archived: filter.whether('row.archived'),
 };
 export const alreadyExists = (): Conflict => new Conflict('Label already exists');
@@ -47,6 +47,7 @@ export const labels = collection(Label, {
   name: 'title',
   order: { title: 'ASC' },
   filters: FILTERS,
+  bytes: 'coalesce(octet_length(row.description), 0) + octet_length(row.description_html)',
   taken: { uq_labels_project_id_title: alreadyExists, uq_labels_group_id_title: alreadyExists },
 });
 

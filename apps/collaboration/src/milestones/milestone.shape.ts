@@ -42,12 +42,16 @@ export const milestoneShape = jsonShape<MilestoneSql>('Milestone')
   .extend<MilestoneSql>('Milestone')
   .fields({ group_id: [json.int, () => 'm.group_id'] }, () => 'm.group_id is not null');
 
+/** The bytes of the texts of a milestone `m`, as lists weigh their pages. */
+export const MILESTONE_BYTES = 'coalesce(octet_length(m.description), 0)';
+
 /** Milestones that things got and lost. Source: reference work-tracking 2.8. */
 export const milestoneEvents: ResourceEvents = {
   noun: 'milestone',
   table: 'resource_milestone_events',
   joins: (above) =>
     `left join milestones m on m.id = e.milestone_id and ${reachedSql('m', { project: 'e.project_id', above })}`,
+  bytes: `coalesce((select ${MILESTONE_BYTES} from milestones m where m.id = e.milestone_id), 0)`,
   shape: resourceEventShape.extend<ResourceEventSql>('ResourceMilestoneEvent').fields({
     milestone: [
       json.objectWhen(milestoneShape),

@@ -1,4 +1,4 @@
-import { AtLeastOneOf, Day, Flag, Instant, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
+import { AtLeastOneOf, Day, Flag, Instant, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
 import type { NothingBut } from '@rookery/kernel';
 import type { MilestoneInput } from './milestone.entity';
 import type { MilestoneFilters, MilestoneReach } from './milestones.queries';
@@ -10,7 +10,7 @@ export class ListMilestones implements NothingBut<MilestoneFilters & MilestoneRe
   @ListOf('int', { optional: true }) iids?: readonly number[];
   @OneOf(['active', 'closed', 'all'], { default: 'all' }) state: 'active' | 'closed' | 'all';
   @Text({ optional: true, about: 'The whole title.' }) title?: string;
-  @Text({ optional: true, max: 1000, about: 'Part of the title or description.' }) search?: string;
+  @Search({ about: 'Part of the title or description.' }) search?: string;
   @Instant({ optional: true }) updated_before?: Date;
   @Instant({ optional: true }) updated_after?: Date;
   @Day({ optional: true, about: 'Those that have begun by this day and are not due before it.' })

@@ -10,7 +10,7 @@ import { projectAccessSql } from '../noteables/access-sql';
 import { arraySql } from '../noteables/json.shape';
 import type { WrittenShape } from '../noteables/json.shape';
 import type { PlanningSource } from '../noteables/planning.policy';
-import { milestoneShape, PROJECT_PATH } from './milestone.shape';
+import { MILESTONE_BYTES, milestoneShape, PROJECT_PATH } from './milestone.shape';
 
 /** What a list of milestones can be narrowed by. Source: reference work-tracking 9.5. */
 export interface MilestoneFilters {
@@ -35,7 +35,7 @@ const FILTERS: AllFilters<MilestoneFilters> = {
   iids: (iids, bind) => `m.iid = any(${bind(iids)}::bigint[])`,
   state: (state) => state !== 'all' && `m.state = '${state}'`,
   title: (title, bind) => title !== '' && `m.title = ${bind(title)}`,
-  search: filter.contains('m.title', 'm.description'),
+  search: filter.containsIn({ short: ['m.title'], long: ['m.description'] }),
   updated_before: filter.compares('m.updated_at', '<='),
   updated_after: filter.compares('m.updated_at', '>='),
   containing_date: (day, bind) => {
@@ -97,7 +97,13 @@ export class MilestonesQueries {
     values: readonly unknown[],
   ): Statement {
     return this.kept.statement(pageName(kind, asked, page), values, (): Draft => {
-      const list = new ListQuery<never>({ name: 'milestones', from: 'milestones m', carries: 'm.*', values });
+      const list = new ListQuery<never>({
+        name: 'milestones',
+        from: 'milestones m',
+        carries: 'm.*',
+        bytes: MILESTONE_BYTES,
+        values,
+      });
       list.narrow(FILTERS, asked).orderBy([
         ['m.due_on', 'asc', 'nulls last'],
         ['m.id', 'desc'],
@@ -105,7 +111,7 @@ export class MilestonesQueries {
       const further = furtherParts(kind, asked);
       if (further.length === 0) list.where(`m.${kind}_id = $1::bigint`);
       else list.amongParts(further);
-      return list.json(page, { rows: (from, by) => arraySql(this.shown, from, by) });
+      return list.json(page, { rows: (...rows) => arraySql(this.shown, ...rows) });
     });
   }
 

@@ -194,9 +194,16 @@ export const json = {
   }),
 } as const;
 
-/** All rows of a FROM clause as one JSON array text. */
-export function arraySql({ sql }: Pick<WrittenShape, 'sql'>, from: string, order: string): string {
-  return `(select '[' || coalesce(string_agg(${sql}, ',' order by ${order}), '') || ']' ${from})`;
+/** All rows of a FROM clause as one JSON array text. Shape: null where `heavy` holds; their JSON is not made then. */
+export function arraySql(
+  { sql }: Pick<WrittenShape, 'sql'>,
+  from: string,
+  order: string,
+  heavy: string | null = null,
+): string {
+  const array = (row: string): string => `'[' || coalesce(string_agg(${row}, ',' order by ${order}), '') || ']'`;
+  if (heavy === null) return `(select ${array(sql)} ${from})`;
+  return `(select case when bool_or(${heavy}) then null else ${array(`case when not ${heavy} then ${sql} end`)} end ${from})`;
 }
 
 /** JSON that a statement wrote, in the place of a field of `presenter()`. */

@@ -82,6 +82,8 @@ export interface NoteableKind extends ShownAs {
   readonly assignees: AssigneesOfKind | null;
   /** A thing as lists show it, over the row `i`. */
   readonly listed: JsonShape<ShownSql>;
+  /** How many bytes its texts hold there: an expression over `i`, never null. */
+  readonly listedBytes: string;
   /** A thing as its own route shows it. */
   readonly detailed: JsonShape<DetailSql>;
   readonly traces: Traces;

@@ -54,7 +54,7 @@ export class ResourceEventsQueries {
 
   pageStatement(
     on: Pick<NamedNoteable, 'kind' | 'by'>,
-    { table, joins, shape }: ResourceEvents,
+    { table, joins, bytes, shape }: ResourceEvents,
     page: PageRequest,
     values: readonly unknown[],
   ): Statement {
@@ -62,13 +62,20 @@ export class ResourceEventsQueries {
     const name = isUsualPage(page) ? `${kind.table}_by_${by}_${table}_${page.perPage}` : null;
     return this.kept.statement(name, values, () => {
       const joined = `left join directory_users u on u.id = e.user_id ${joins(ABOVE)}`;
-      const list = new ListQuery<never>({ name: table, from: `${table} e`, carries: 'e.*', joins: joined, values });
+      const list = new ListQuery<never>({
+        name: table,
+        from: `${table} e`,
+        carries: 'e.*',
+        joins: joined,
+        bytes,
+        values,
+      });
       const written = shape.over(this.sqlOf(kind));
       return list
         .where(ofThing(kind))
         .orderBy([['e.created_at', 'asc']])
         .json(page, {
-          rows: (from, order) => arraySql(written, from, order),
+          rows: (...rows) => arraySql(written, ...rows),
           from: `from ${kind.table} i where ${visible(on)}`,
         });
     });

@@ -25,6 +25,8 @@ export interface ResourceEvents {
    * ids of the groups above the project.
    */
   joins(above: string): string;
+  /** Of the texts of what it was about: an expression over `e`, never null. */
+  readonly bytes: string;
   readonly shape: JsonShape<ResourceEventSql>;
 }
 

@@ -44,7 +44,7 @@ export class NotesQueries {
 interface PageRow {
   readonly comments: number;
   readonly activity: number;
-  readonly json: string;
+  readonly json: string | null;
 }
 
 interface OneNoteRow {

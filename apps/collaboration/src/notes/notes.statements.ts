@@ -115,6 +115,7 @@ export class NoteStatements {
       from: 'notes n',
       carries: 'n.*',
       joins: 'left join directory_users a on a.id = n.author_id',
+      bytes: 'octet_length(n.body)',
       values,
     });
     list.where(
@@ -125,7 +126,7 @@ export class NoteStatements {
   }
 
   private pageSql(list: ListQuery<never>, page: PageRequest): string {
-    const rows = list.arraySql(page, (from, order) => arraySql(this.json, from, order));
+    const rows = list.arraySql(page, (...rows) => arraySql(this.json, ...rows));
     return `select i.public_notes_count + case when ${READS_INTERNAL} then i.internal_notes_count else 0 end as comments,
       i.system_notes_count as activity, ${rows} as json from ${this.kind.table} i where ${this.visible}`;
   }

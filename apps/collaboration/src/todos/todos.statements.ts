@@ -29,16 +29,19 @@ const TARGET = { type: 't.target_type', id: 't.target_id' };
 /** An item may be seen while its project, its target and its note may be. Source: reference work-tracking 6.1; ADR 0080. */
 const VISIBLE = `target.is_readable and (t.note_id is null or (n.id is not null and (not n.internal or a.reads_internal)))`;
 
-/** What an item is about, and whether the viewer reads it by the access `a`. */
+/** What an item is about, how long that is, and whether the viewer reads it by the access `a`. */
 function judged(kinds: readonly NoteableKind[]): string {
-  const target = subjectSql(kinds, TARGET, (kind) => `${readableSql(kind, 'a', VIEWER)} as is_readable`);
+  const columns = (kind: NoteableKind): string =>
+    `${readableSql(kind, 'a', VIEWER)} as is_readable, ${kind.listedBytes} as bytes`;
+  const target = subjectSql(kinds, TARGET, columns);
   return `join lateral ${target} target on true
       left join notes n on n.id = t.note_id`;
 }
 
 const COLUMNS = `t.id, t.author_id, t.action, t.target_type, t.target_id, t.note_id, t.state, t.created_at, t.updated_at,
       a.project_id, a.name, a.path, a.full_path, a.name_with_namespace, a.description,
-      a.created_at as project_created_at, a.traversal_ids, a.reads_internal`;
+      a.created_at as project_created_at, a.traversal_ids, a.reads_internal,
+      target.bytes + coalesce(octet_length(n.body), 0) as bytes`;
 
 /**
  * The statements on to-dos, by hand: R3 is one of them. The page is cut before its JSON is built; what a person may
@@ -86,7 +89,14 @@ export class TodoStatements {
    * looks at items one by one only in the others.
    */
   private listed(wanted: TodoFilter, page: PageRequest, values: readonly unknown[]): Draft {
-    const list = new ListQuery<never>({ name: 'todos', from: 'todos t', carries: COLUMNS, joins: this.joined, values })
+    const list = new ListQuery<never>({
+      name: 'todos',
+      from: 'todos t',
+      carries: COLUMNS,
+      joins: this.joined,
+      bytes: 't.bytes',
+      values,
+    })
       .among({ from: this.seen })
       .where(`t.user_id = ${VIEWER} and t.state = '${wanted.state}'`)
       .narrow(FILTERS, wanted);
@@ -96,7 +106,7 @@ export class TodoStatements {
       .where(VISIBLE)
       .orderBy([['t.created_at', 'desc']])
       .json(page, {
-        rows: (from, order) => arraySql(this.shape, from, order),
+        rows: (...rows) => arraySql(this.shape, ...rows),
         counted,
         besides: `state.version, state.epoch,
           (select u.state from directory_users u where u.id = ${VIEWER}) as viewer_state`,

@@ -140,6 +140,8 @@ const HOT: Record<string, () => Planned> = {
     milestones.pageStatement('group', { include_descendants: true }, pageOne, [1, [1], 7, false, false]),
   'milestone-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, milestoneEvents, pageOne, told),
   'issues-with-my-emoji': () => listed({ reaction: 'rocket' }),
+  'issues-searched': () => listed({ search: 'first egg' }),
+  'milestones-searched': () => milestones.pageStatement('project', { search: 'egg' }, pageOne, planned),
   'issues-by-due-date': () => listed({ dueDate: 'any' }, { orderBy: 'due_date', sort: 'asc' }),
 };
 

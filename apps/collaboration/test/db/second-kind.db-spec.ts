@@ -58,6 +58,7 @@ const mergeRequests: NoteableKind = {
       join merge_requests i on i.id = s.merge_request_id and i.state = 'opened' where s.user_id = ${user})`,
   },
   listed,
+  listedBytes: 'octet_length(i.title)',
   detailed: listed.extend<DetailSql>('TestMergeRequestDetail').fields({
     subscribed: [json.bool, ({ viewer }) => `i.author_id = ${viewer}`],
   }),

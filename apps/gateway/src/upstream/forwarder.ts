@@ -109,6 +109,7 @@ export class Forwarder {
       ext: holder?.external ?? false,
       bot: holder?.bot ?? false,
       imp: actingFor ?? holder?.impersonator_id ?? null,
+      ...(holder === null ? { adr: exchange.address } : {}),
       ver: floor.epoch === mark.epoch ? Math.max(floor.version, mark.version) : mark.version,
       epo: mark.epoch,
       aud: service,

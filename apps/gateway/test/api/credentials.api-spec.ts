@@ -144,6 +144,7 @@ describe('credentials', () => {
       usr: null,
       scp: [],
       adm: false,
+      adr: '127.0.0.1',
       ver: estate.identityInside.version,
     });
   });
@@ -161,6 +162,7 @@ describe('credentials', () => {
     await (await get('/todos', { 'private-token': 'glpat-all', 'x-request-id': 'my-id-1' })).body.dump();
     const { claims } = estate.collaboration.last;
     expect(claims).toMatchObject({ tok: 72, adm: true, ext: true, bot: true, imp: 1, scp: ['api', 'x'] });
+    expect(claims.adr).toBeUndefined();
     expect(claims).toMatchObject({ rid: 'my-id-1', aud: 'collaboration', req: 'GET /api/v4/todos' });
     expect(claims.ddl - claims.iat).toBeLessThanOrEqual(10_000);
   });

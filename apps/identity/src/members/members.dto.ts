@@ -1,11 +1,11 @@
-import { AnyValue, Day, ExactlyOneOf, Flag, IdOrPath, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
+import { AnyValue, Day, ExactlyOneOf, Flag, IdOrPath, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
 import { GRANTABLE_LEVELS } from '@rookery/kernel';
 import type { ShareGrant } from './sharing/share.policy';
 
 /** Source: reference identity-and-import 2.8. */
 export class ListMembers {
   @IdOrPath({ in: 'path' }) id: number | string;
-  @Text({ optional: true, about: 'Part of the name or username, or a whole public e-mail address.' }) query?: string;
+  @Search({ about: 'Part of the name or username, or a whole public e-mail address.' }) query?: string;
   @ListOf('int', { optional: true }) user_ids?: number[];
   @ListOf('int', { optional: true }) skip_users?: number[];
   @Flag({ optional: true, about: 'Accepted; every member takes a seat.' }) show_seat_info?: boolean;

@@ -1,4 +1,4 @@
-import { containing, partOf } from '@rookery/persistence';
+import { wordsIn } from '@rookery/persistence';
 import type { Bind } from '@rookery/persistence';
 
 /** Units: characters. Source: reference identity-and-import 2.2. */
@@ -8,8 +8,8 @@ const COLUMNS = ['n.name', 'n.path'];
 /** Part of the name or path of a namespace `n`, or of its full path; a shorter text is the whole name or path. */
 export function searchedNamespaces(text: string, bind: Bind, inFullPath: boolean): string | false {
   if (text === '') return false;
-  const isWhole = [...text].length < SHORTEST_PART;
-  const place = bind(isWhole ? text : containing(text));
-  if (isWhole) return `(${COLUMNS.map((column) => `lower(${column}) = lower(${place})`).join(' or ')})`;
-  return partOf([...COLUMNS, ...(inFullPath ? ['n.full_path'] : [])], place);
+  if ([...text].length >= SHORTEST_PART)
+    return wordsIn({ short: COLUMNS, long: inFullPath ? ['n.full_path'] : [] }, [text], bind);
+  const place = bind(text);
+  return `(${COLUMNS.map((column) => `lower(${column}) = lower(${place})`).join(' or ')})`;
 }

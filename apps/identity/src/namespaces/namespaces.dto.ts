@@ -1,11 +1,11 @@
-import { Flag, IdOrPath, Int, OneOf, Text } from '@rookery/api-v4';
+import { Flag, IdOrPath, Int, OneOf, Search, Text } from '@rookery/api-v4';
 import type { NamespaceFilters } from './namespace-row';
 
 export const PLANS = ['free', 'premium', 'ultimate'] as const;
 
 /** Source: reference identity-and-import 3. */
 export class ListNamespaces implements NamespaceFilters {
-  @Text({ optional: true, about: 'Part of the name or path.' }) search?: string;
+  @Search({ about: 'Part of the name or path.' }) search?: string;
   @Flag({ default: false, about: 'People: their own, and groups that they own.' }) owned_only: boolean;
   @Flag({ default: false }) top_level_only: boolean;
   @Flag({ default: false, about: 'Search the full path too.' }) full_path_search: boolean;

@@ -1,4 +1,4 @@
-import { Day, Flag, Instant, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
+import { Day, Flag, Instant, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
 import type { TokenFilters } from './access-tokens.queries';
 import { GRANTABLE_LEVELS } from '@rookery/kernel';
 import { OWN_SCOPES } from './token-terms';
@@ -11,7 +11,7 @@ export class ListAnyTokens implements TokenFilters {
   @Day({ optional: true }) expires_after?: string;
   @Day({ optional: true }) expires_before?: string;
   @Flag({ optional: true }) revoked?: boolean;
-  @Text({ optional: true, about: 'Part of the name.' }) search?: string;
+  @Search({ about: 'Part of the name.' }) search?: string;
   @Text({ optional: true, about: 'created, expires, last_used or name, then _asc or _desc; anything else is by id.' })
   sort?: string;
   @OneOf(['active', 'inactive'], { optional: true }) state?: 'active' | 'inactive';

@@ -1,11 +1,11 @@
 import type { UploadedFile } from '@rookery/api-v4';
-import { Flag, Int, Text } from '@rookery/api-v4';
+import { Flag, Int, Search, Text } from '@rookery/api-v4';
 import type { NothingBut } from '@rookery/kernel';
 import { AvatarUpload } from '../avatars/avatars.dto';
 import type { NewTopic, TopicChange, TopicFilters } from './topics.service';
 
 export class ListTopics implements NothingBut<TopicFilters, ListTopics> {
-  @Text({ optional: true, about: 'Part of the name or title.' }) search?: string;
+  @Search({ about: 'Part of the name or title.' }) search?: string;
   @Flag({ default: false, about: 'Only topics that no project has.' }) without_projects: boolean;
   @Int({ optional: true }) organization_id?: number;
 }

@@ -1,4 +1,4 @@
-import { AtLeastOneOf, Flag, Hash, Instant, Int, OneOf, Text } from '@rookery/api-v4';
+import { AtLeastOneOf, Flag, Hash, Instant, Int, OneOf, Search, Text } from '@rookery/api-v4';
 import type { UploadedFile } from '@rookery/api-v4';
 import type { NothingBut } from '@rookery/kernel';
 import { AvatarUpload } from '../avatars/avatars.dto';
@@ -8,7 +8,7 @@ import type { UserFilters } from './users.queries';
 
 export class ListUsers implements UserFilters {
   @Text({ optional: true, about: 'Exact username, ignoring case.' }) username?: string;
-  @Text({ optional: true, about: 'Part of the name or username, or a whole public e-mail address.' }) search?: string;
+  @Search({ about: 'Part of the name or username, or a whole public e-mail address.' }) search?: string;
   @Flag({ optional: true, about: 'Only active users; false leaves out nobody.' }) active?: boolean;
   @Flag({ optional: true, about: 'Only blocked users; false leaves out nobody.' }) blocked?: boolean;
   @Flag({ optional: true, about: 'Administrators.' }) external?: boolean;

@@ -71,7 +71,14 @@ describe('a service and identity', () => {
     return at(identity.log.versionOf(tx)!, userId);
   }
   function at(directory: { version: number; epoch: string }, userId: number): Viewer {
-    const nobody = { isAdmin: false, isExternal: false, isBot: false, tokenId: null, impersonatorId: null };
+    const nobody = {
+      isAdmin: false,
+      isExternal: false,
+      isBot: false,
+      tokenId: null,
+      impersonatorId: null,
+      address: null,
+    };
     const who = { userId, username: 'ann', scopes: ['api'], requestId: 'r', deadline: Date.now() + 30_000 };
     return { ...nobody, ...who, directory: { version: directory.version, epoch: directory.epoch } };
   }

@@ -82,6 +82,7 @@ const ofTopics =
 const HOT: Record<string, Planned> = {
   'projects-anonymous': listed(anonymousViewer(), {}),
   'projects-of-person': listed(person, {}),
+  'projects-searched': listed(person, { search: 'egg', membership: true }),
   'projects-of-member': listed(person, { membership: true }),
   'projects-by-activity': listed(person, { order_by: 'last_activity_at' }),
   'projects-by-size': listed(admin, { order_by: 'storage_size' }),

@@ -1,4 +1,4 @@
-import { COUNT_LIMIT } from '@rookery/kernel';
+import { COUNT_LIMIT, HEAVIEST_PAGE, HeavyPage, LIGHT_PAGE } from '@rookery/kernel';
 import { fitted, ListQuery } from '../../src';
 import type { MigrationClass } from '../../src';
 import { startService } from '../support/service';
@@ -138,4 +138,35 @@ it('a page as JSON brings its count, whether there is more, and what is asked be
   expect(await service.database.run(fitted(draft))).toEqual([{ x: 8, counted: 4, has_more: null, json: ['kind 55'] }]);
   const deep = list.json({ page: 101, perPage: 100 }, { rows, counted: '3' });
   expect(await service.database.run(fitted(deep))).toEqual([{ counted: 3, has_more: false, json: null }]);
+});
+
+describe('a page that weighs its rows', () => {
+  /** Of three rows each holds a third, and a byte. */
+  const heavy = (most: number) =>
+    new ListQuery<Bird>({
+      name: 'heavy',
+      from: 'birds b',
+      carries: 'b.*',
+      columns: 'b.id',
+      bytes: `${Math.floor(most / 3) + 1}`,
+    });
+  const first = (perPage: number, mayBeHeavy = false) => ({ page: 1, perPage, mayBeHeavy });
+
+  it.each([
+    [LIGHT_PAGE, false],
+    [HEAVIEST_PAGE, true],
+  ])('is made up to %i bytes, and not beyond', async (most, mayBeHeavy) => {
+    const list = heavy(most);
+    expect((await list.page(service.database, first(2, mayBeHeavy))).rows).toHaveLength(2);
+    await expect(list.page(service.database, first(3, mayBeHeavy))).rejects.toThrow(HeavyPage);
+    await expect(list.pageAtOnce(service.database, first(3, mayBeHeavy), {})).rejects.toThrow(HeavyPage);
+  });
+
+  it('asks its rows whether they are, so that their JSON is not made', async () => {
+    const rows = (from: string, order: string, isHeavy: string | null) =>
+      `(select json_agg(${isHeavy} order by ${order}) ${from})`;
+    const read = (perPage: number) => service.database.run(fitted(heavy(LIGHT_PAGE).json(first(perPage), { rows })));
+    expect(await read(2)).toEqual([{ counted: BIRDS, has_more: null, json: [false, false] }]);
+    expect(await read(3)).toEqual([{ counted: BIRDS, has_more: null, json: [true, true, true] }]);
+  });
 });

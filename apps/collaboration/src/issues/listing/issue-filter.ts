@@ -3,7 +3,7 @@ import type { LabelFilter, LabelReach } from '../../labels/labelling/label-filte
 import { plannedSql } from '../../milestones/assigning/milestone-filter';
 import type { MilestoneFilter } from '../../milestones/assigning/milestone-filter';
 import { TODAY } from '../../noteables/json.shape';
-import { containing, filter, partOf } from '@rookery/persistence';
+import { filter, wordsIn } from '@rookery/persistence';
 import { emojiNamed } from '../../award-emoji/emoji-names';
 import type { Bind, Filters } from '@rookery/persistence';
 
@@ -100,7 +100,7 @@ export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
     createdBefore: filter.compares('i.created_at', '<='),
     updatedAfter: filter.compares('i.updated_at', '>='),
     updatedBefore: filter.compares('i.updated_at', '<='),
-    search: (text, bind, { searchIn = ['title', 'description'] }) => found(text, bind, searchIn),
+    search: (text, bind, { searchIn }) => found(text, bind, searchIn?.length ? searchIn : ['title', 'description']),
     labels: (labels, bind) => labelledSql(labels, reach.labels, bind),
     milestone: (milestone, bind) => plannedSql(milestone, reach.milestones, bind),
     not: (not, bind) => excluded(reach, not, bind),
@@ -109,11 +109,14 @@ export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
 
 const MAX_WORDS = 20;
 
-/** Every word must occur in one of the fields, ignoring case. */
-function found(text: string, bind: Bind, fields: readonly string[]): string {
+/** Every word must occur in one of the fields, ignoring case. Blanks ask for nothing. */
+function found(text: string, bind: Bind, fields: readonly ('title' | 'description')[]): string | false {
   const words = text.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
-  const columns = fields.map((field) => `i.${field}`);
-  return words.map((word) => partOf(columns, bind(containing(word)))).join(' and ');
+  const texts = {
+    short: fields.includes('title') ? ['i.title'] : [],
+    long: fields.includes('description') ? ['i.description'] : [],
+  };
+  return words.length > 0 && wordsIn(texts, words, bind);
 }
 
 function excluded(reach: ReachSql, not: Exclusion, bind: Bind): string {

@@ -12,7 +12,7 @@ import type { WrittenShape } from '../../noteables/json.shape';
 import { readableSql } from '../../noteables/noteable-kinds';
 import type { PlanningSource } from '../../noteables/planning.policy';
 import { issueKind } from '../issue.kind';
-import { issueShape } from '../issue.shape';
+import { issueBytes, issueShape } from '../issue.shape';
 
 // The values of the statement: the milestone, its place, and who reads.
 const PERSON = { user: '$3::bigint', isAdmin: '$4::boolean', isExternal: '$5::boolean' };
@@ -55,12 +55,12 @@ export class MilestoneIssuesQueries {
     return this.kept.statement(name, values, (): Draft => {
       const from = `(${seenSql(kind)}) a cross join issues i`;
       const carries = 'i.*, a.full_path, a.traversal_ids, a.reads_internal';
-      return new ListQuery<never>({ name: 'issues', from, carries, values })
+      return new ListQuery<never>({ name: 'issues', from, carries, bytes: issueBytes({}), values })
         .where('i.milestone_id = $1::bigint and i.project_id = a.project_id')
         .where(readableSql(issueKind, 'a', PERSON.user))
         .orderBy([['i.created_at', 'desc']])
         .json(page, {
-          rows: (rows, by) => arraySql(this.shown, rows, by),
+          rows: (...rows) => arraySql(this.shown, ...rows),
           from: `from milestones m where m.id = $1::bigint and m.${kind}_id = $2::bigint`,
         });
     });

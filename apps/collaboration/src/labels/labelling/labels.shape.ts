@@ -51,12 +51,20 @@ const changedLabel = jsonShape<unknown>('ChangedLabel').fields({
   description: [json.textOrNull, () => 'l.description'],
 });
 
+/** The bytes of the details of the labels of a row `i`, as lists weigh their pages. */
+export function labelDetailsBytes(type: NoteableType): string {
+  return `coalesce((select sum(coalesce(octet_length(l.description), 0) + octet_length(l.description_html))
+    from label_links ll join labels l on l.id = ll.label_id
+    where ll.noteable_id = i.id and ll.noteable_type = '${type}'), 0)`;
+}
+
 /** Labels that things got and lost. Source: reference work-tracking 2.8. */
 export const labelEvents: ResourceEvents = {
   noun: 'label',
   table: 'resource_label_events',
   joins: (above) =>
     `left join labels l on l.id = e.label_id and ${reachedSql('l', { project: 'e.project_id', above })}`,
+  bytes: 'coalesce((select octet_length(l.description) from labels l where l.id = e.label_id), 0)',
   shape: resourceEventShape.extend<ResourceEventSql>('ResourceLabelEvent').fields({
     label: [json.objectWhen(changedLabel), () => ({ of: {}, when: 'l.id is not null' })],
     action: [json.choice('add', 'remove'), () => 'e.action'],

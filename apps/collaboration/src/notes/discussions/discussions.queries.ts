@@ -24,7 +24,7 @@ export class DiscussionsQueries {
 
   async page(viewer: Viewer, on: NamedNoteable, page: PageRequest): Promise<JsonPage> {
     const statement = this.statementsOf(on).page(page, readerValues(viewer, on));
-    const [row] = await this.database.run<{ counted: number; json: string }>(statement);
+    const [row] = await this.database.run<{ counted: number; json: string | null }>(statement);
     if (!row) throw new NotFound(on.kind.resource);
     return jsonPageOf(page, { ...row, has_more: null });
   }

@@ -6,7 +6,7 @@ import type { WrittenShape } from '../../noteables/json.shape';
 import type { NoteableKind } from '../../noteables/noteable-kinds';
 import { noteShape } from '../note.shape';
 import { namedVisibleSql, noteSqlOf, READS_INTERNAL, statementsName } from '../notes.statements';
-import { discussionShape, notesOfDiscussionSql } from './discussion.shape';
+import { discussionBytes, discussionShape, notesOfDiscussionSql } from './discussion.shape';
 import { headSql } from './threads-sql';
 
 export type DiscussionStatement = 'one' | 'notes' | 'note' | 'head' | 'answer' | 'resolve' | 'resolve_note';
@@ -39,13 +39,19 @@ export class DiscussionStatements {
   page(page: PageRequest, values: readonly unknown[]): Statement {
     const name = isUsualPage(page) ? `${this.name}_page_${page.perPage}` : null;
     return this.kept.statement(name, values, () => {
-      const list = new ListQuery<never>({ name: 'discussions', from: 'notes h', carries: 'h.*', values })
+      const list = new ListQuery<never>({
+        name: 'discussions',
+        from: 'notes h',
+        carries: 'h.*',
+        bytes: discussionBytes({ readsInternal: READS_INTERNAL }),
+        values,
+      })
         .where(
           `h.noteable_id = i.id and h.noteable_type = '${this.kind.type}' and not h.is_reply
           and (not h.internal or ${READS_INTERNAL})`,
         )
         .orderBy([['h.created_at', 'asc']]);
-      const rows = list.arraySql(page, (from, order) => arraySql(this.discussion, from, order));
+      const rows = list.arraySql(page, (...rows) => arraySql(this.discussion, ...rows));
       return { text: this.pageSql(rows), values: list.values };
     });
   }

@@ -1,4 +1,4 @@
-import { Day, Flag, Hash, IdOrPath, ListOf, OneOf, Text } from '@rookery/api-v4';
+import { Day, Flag, Hash, IdOrPath, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
 import type { Visibility } from '@rookery/kernel';
 import { GRANTABLE_LEVELS, VISIBILITIES } from '@rookery/kernel';
 import type { GroupFilters, LinkedGroupFilters } from './group-filters';
@@ -10,7 +10,7 @@ const LEVELS = [5, ...GRANTABLE_LEVELS];
 export class ListAnyGroups implements LinkedGroupFilters {
   @ListOf('int', { optional: true }) skip_groups?: number[];
   @OneOf(VISIBILITIES, { optional: true }) visibility?: Visibility;
-  @Text({ optional: true, about: 'Part of the name or path.' }) search?: string;
+  @Search({ about: 'Part of the name or path.' }) search?: string;
   @OneOf(ORDERS, { default: 'name' }) order_by: (typeof ORDERS)[number];
   @OneOf(['asc', 'desc'], { default: 'asc' }) sort: 'asc' | 'desc';
   @OneOf(LEVELS, { optional: true }) min_access_level?: number;

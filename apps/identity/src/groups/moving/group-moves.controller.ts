@@ -10,7 +10,7 @@ import {
   page,
   presenter,
   SCOPE_RESOLVER,
-  Text,
+  Search,
 } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
@@ -33,7 +33,7 @@ export class TransferGroup {
 
 export class ListTransferLocations {
   @IdOrPath({ in: 'path' }) id: number | string;
-  @Text({ optional: true, about: 'Part of the name or path.' }) search?: string;
+  @Search({ about: 'Part of the name or path.' }) search?: string;
 }
 
 @Controller()

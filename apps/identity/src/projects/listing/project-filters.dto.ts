@@ -1,4 +1,4 @@
-import { Day, Flag, Hash, IdOrPath, Instant, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
+import { Day, Flag, Hash, IdOrPath, Instant, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
 import type { Visibility } from '@rookery/kernel';
 import { GRANTABLE_LEVELS, VISIBILITIES } from '@rookery/kernel';
 import { PROJECT_ORDERS, SIZE_ORDERS } from './project-filters';
@@ -18,7 +18,7 @@ export class ListAnyProjects implements ProjectFilters {
   @OneOf(ORDERS, { default: 'created_at', about: 'similarity ignores sort, and is name without search.' })
   order_by: ProjectOrder;
   @OneOf(['asc', 'desc'], { default: 'desc' }) sort: 'asc' | 'desc';
-  @Text({ optional: true, about: 'Part of the name, path or description.' }) search?: string;
+  @Search({ about: 'Part of the name, path or description.' }) search?: string;
   @Flag({ default: false, about: 'The basic shape.' }) simple: boolean;
   @Flag({ default: false }) starred: boolean;
   @ListOf('text', { optional: true, max: MAX_TOPICS, about: 'Projects that have all of these, ignoring case.' })

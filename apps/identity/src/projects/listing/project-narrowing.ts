@@ -1,6 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import { containing, filter, partOf } from '@rookery/persistence';
+import { filter, wordsIn } from '@rookery/persistence';
 import type { Bind, Filters, ListQuery } from '@rookery/persistence';
 import { customAttributesFilter } from '../../custom-attributes/custom-attributes-sql';
 import type { ProjectFilters } from './project-filters';
@@ -60,8 +60,8 @@ function topicNamed(name: string): string {
 
 function found(search: string, bind: Bind, isWide: boolean): string | false {
   if (search === '') return false;
-  const pattern = bind(containing(search));
-  const own = partOf(['p.name', 'p.path', 'p.description'], pattern);
-  const fullPath = partOf([`n.full_path || '/' || p.path`], pattern);
-  return isWide ? `(${own} or exists (select 1 from namespaces n where n.id = p.namespace_id and ${fullPath}))` : own;
+  const own = wordsIn({ short: ['p.name', 'p.path'], long: ['p.description'] }, [search], bind);
+  if (!isWide) return own;
+  const fullPath = wordsIn({ short: [], long: [`n.full_path || '/' || p.path`] }, [search], bind);
+  return `(${own} or exists (select 1 from namespaces n where n.id = p.namespace_id and ${fullPath}))`;
 }

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { Call, ProjectScope } from '@rookery/api-v4';
-import { anyone, Endpoint, IdOrPath, ListOf, page, project, Text } from '@rookery/api-v4';
+import { anyone, Endpoint, IdOrPath, ListOf, page, project, Search } from '@rookery/api-v4';
 import type { Page } from '@rookery/kernel';
 import { memberSource } from '../../members/listing/member-source';
 import { MembersQueries } from '../../members/listing/members.queries';
@@ -9,7 +9,7 @@ import { userSummary } from '../../users/user.presenter';
 
 export class ListProjectUsers {
   @IdOrPath({ in: 'path' }) id: number | string;
-  @Text({ optional: true, about: 'Part of the name or username, or a whole public e-mail address.' }) search?: string;
+  @Search({ about: 'Part of the name or username, or a whole public e-mail address.' }) search?: string;
   @ListOf('int', { optional: true }) skip_users?: number[];
 }
 

@@ -11,7 +11,7 @@ import {
   page,
   presenter,
   project as inProject,
-  Text,
+  Search,
 } from '@rookery/api-v4';
 import type { Page } from '@rookery/kernel';
 import { groupReference } from '../../namespaces/namespace.presenter';
@@ -23,7 +23,7 @@ const projectGroup = presenter<ProjectGroupRow>('ProjectGroup').fields(groupRefe
 /** Source: reference identity-and-import 10.2. */
 export class ListProjectGroups implements ProjectGroupsFilters {
   @IdOrPath({ in: 'path' }) id: number | string;
-  @Text({ optional: true, about: 'Part of the name or path.' }) search?: string;
+  @Search({ about: 'Part of the name or path.' }) search?: string;
   @ListOf('int', { optional: true }) skip_groups?: number[];
   @Flag({ default: false, about: 'Groups invited to the project too.' }) with_shared: boolean;
   @OneOf(GRANTABLE_LEVELS, { optional: true, about: 'Of invited groups.' }) shared_min_access_level?: number;

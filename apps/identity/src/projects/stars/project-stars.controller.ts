@@ -9,8 +9,8 @@ import {
   page,
   presenter,
   project as inProject,
+  Search,
   signedIn,
-  Text,
 } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { userSummary } from '../../users/user.presenter';
@@ -33,7 +33,7 @@ export class StarProject {
 }
 
 export class ListStarrers extends StarProject {
-  @Text({ optional: true, about: 'Part of the name or username, or a whole public e-mail address.' }) search?: string;
+  @Search({ about: 'Part of the name or username, or a whole public e-mail address.' }) search?: string;
 }
 
 @Controller()

@@ -1,0 +1,137 @@
+import { Client } from 'pg';
+import type { DirectoryProject } from '@rookery/contracts';
+import type { Viewer } from '@rookery/kernel';
+import { anonymousViewer } from '@rookery/testing';
+import type { SeededService } from '@rookery/testing';
+import type { Response } from 'supertest';
+import { startCollaboration } from '../support/app';
+
+/** The longest description of a milestone, made so that a naive search compares the most. */
+const LONGEST = 524_288;
+const DEAREST = { search: `${'a'.repeat(254)}b`, per_page: 100 };
+const CALLERS = 24;
+
+let service: SeededService;
+let project: DirectoryProject;
+/** Without milestones. */
+let other: DirectoryProject;
+let milestones: string;
+let issues: string;
+let innocents: Viewer[];
+beforeAll(async () => {
+  service = await startCollaboration();
+  project = await service.seed.project({ visibility: 'public' });
+  other = await service.seed.project({ visibility: 'public' });
+  milestones = `/api/v4/projects/${project.id}/milestones`;
+  issues = `/api/v4/projects/${project.id}/issues`;
+  const users = await Promise.all(Array.from({ length: 4 }, () => service.seed.user()));
+  innocents = users.map((user) => service.seed.viewer(user));
+  await service.database.query(
+    `insert into milestones (project_id, iid, title, description)
+     select $1, g, 'v' || g, repeat('a', $2) from generate_series(1, 100) g`,
+    [project.id, LONGEST],
+  );
+  const { body: issue } = await service.app.as(innocents[0]!).post(issues).send({ title: 'First egg' }).expect(201);
+  await service.app.as(innocents[0]!).post(`${issues}/${issue.iid}/notes`).send({ body: 'Blue' }).expect(201);
+});
+afterAll(() => service.close());
+
+const from = (address: string): Viewer => anonymousViewer({ ...service.seed.anonymous(), address });
+const search = async (viewer: Viewer, path = milestones): Promise<Response> =>
+  service.app.as(viewer).get(path).query(DEAREST);
+const statusesOf = (answers: readonly Response[]): number[] => [...new Set(answers.map(({ status }) => status))].sort();
+/** What people do all day. */
+const readAll = (viewer: Viewer): Promise<Response[]> =>
+  Promise.all(
+    [
+      issues,
+      `${issues}/1`,
+      `${issues}/1/notes`,
+      `${issues}/1/discussions`,
+      `/api/v4/projects/${project.id}/labels`,
+    ].map(async (path) => service.app.as(viewer).get(path)),
+  );
+
+/**
+ * While it works, every statement on milestones waits. Shape: `held` ends when so many do, asked over a connection that
+ * is not of the service.
+ */
+async function whileMilestonesAreHeld(work: (held: (count: number) => Promise<void>) => Promise<void>): Promise<void> {
+  const holder = new Client({ connectionString: service.databaseUrl });
+  await holder.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('lock table milestones in access exclusive mode');
+    await work((count) => held(holder, count));
+  } finally {
+    await holder.end();
+  }
+}
+async function held(holder: Client, count: number): Promise<void> {
+  const waiting = `select count(*)::integer as n from pg_locks where not granted and relation = 'milestones'::regclass`;
+  for (;;) {
+    const { rows } = await holder.query<{ n: number }>(waiting);
+    if (rows[0]!.n >= count) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe('searches that take long', () => {
+  it('leave connections to all others, whoever sends how many', async () => {
+    let searches: Promise<Response[]>;
+    await whileMilestonesAreHeld(async (held) => {
+      searches = Promise.all(
+        Array.from({ length: CALLERS }, (_, index) =>
+          search(from(`10.0.0.${index}`), `/api/v4/projects/${other.id}/milestones`),
+        ),
+      );
+      await held(4);
+      // Notes of issues without a milestone and labels never meet the lock.
+      const paths = [`${issues}/1/notes`, `${issues}/1/discussions`, `/api/v4/projects/${project.id}/labels`];
+      const read = innocents.flatMap((viewer) => paths.map(async (path) => service.app.as(viewer).get(path)));
+      expect(statusesOf(await Promise.all(read))).toEqual([200]);
+    });
+    expect(statusesOf(await searches!)).toEqual([200]);
+  });
+
+  it('keep those of one caller from nobody else', async () => {
+    let searches: Promise<Response[]>;
+    await whileMilestonesAreHeld(async (held) => {
+      searches = Promise.all(
+        Array.from({ length: CALLERS }, () => search(from('10.0.0.1'), `/api/v4/projects/${other.id}/milestones`)),
+      );
+      await held(2);
+      const labels = `/api/v4/projects/${project.id}/labels`;
+      const others = [from('10.0.0.2'), ...innocents].map((viewer) => search(viewer, labels));
+      expect(statusesOf(await Promise.all(others))).toEqual([200]);
+    });
+    const answers = await searches!;
+    // Two at once and sixteen in line.
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(18);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.map(({ status, body, headers }) => [status, body, headers['retry-after']])).toEqual(
+      Array.from({ length: CALLERS - 18 }, () => [
+        429,
+        { message: { error: 'This endpoint has been requested too many times. Try again later.' } },
+        '1',
+      ]),
+    );
+  });
+
+  it('disturb nobody when many send the dearest', async () => {
+    let isOver = false;
+    const attack = async (index: number): Promise<number[]> => {
+      const seen: number[] = [];
+      while (!isOver) seen.push((await search(from(`10.0.1.${index}`))).status);
+      return seen;
+    };
+    const attacks = Array.from({ length: CALLERS }, (_, index) => attack(index));
+    const answers: Response[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      answers.push(...(await Promise.all(innocents.map(readAll))).flat());
+    }
+    isOver = true;
+    expect(statusesOf(answers)).toEqual([200]);
+    expect((await Promise.all(attacks)).flat().filter((status) => status !== 200 && status !== 429)).toEqual([]);
+  });
+});

@@ -1,0 +1,145 @@
+import type { DirectoryProject } from '@rookery/contracts';
+import { HEAVIEST_PAGE, LIGHT_PAGE } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
+import type { SeededService } from '@rookery/testing';
+import { startCollaboration } from '../support/app';
+
+/** As many rows as together hold more than the most that a page may. */
+const ROWS = 40;
+const LONGEST = { milestone: 524_288, label: 524_288, note: 1_000_000, issue: 1_048_576 };
+/** A character of two bytes: one MiB in a description of the most characters. */
+const WIDE = 'ö';
+
+let service: SeededService;
+let project: DirectoryProject;
+let viewer: Viewer;
+beforeAll(async () => {
+  service = await startCollaboration();
+  project = await service.seed.project({ visibility: 'public' });
+  const user = await service.seed.user();
+  viewer = service.seed.viewer(user);
+  const insert = (sql: string, ...values: unknown[]): Promise<unknown> => service.database.query(sql, values);
+  await insert(
+    `insert into milestones (project_id, iid, title, description)
+     select $1, g, 'v' || g, repeat($2, $3) from generate_series(1, ${ROWS}) g`,
+    project.id,
+    WIDE,
+    LONGEST.milestone,
+  );
+  await insert(
+    `insert into labels (project_id, title, description, description_html, color, text_color)
+     select $1, 'l' || g, repeat($2, $3), '', '#ffffff', '#000000' from generate_series(1, ${ROWS}) g`,
+    project.id,
+    WIDE,
+    LONGEST.label,
+  );
+  await insert(
+    `insert into issues (project_id, iid, author_id, title, milestone_id, public_notes_count)
+     select $1, g, $2, 'Issue ' || g, (select id from milestones where project_id = $1 and iid = 1),
+       case when g = 1 then ${ROWS} else 0 end from generate_series(1, ${ROWS}) g`,
+    project.id,
+    user.id,
+  );
+  await insert(
+    `insert into notes (noteable_type, noteable_id, project_id, author_id, body)
+     select 'Issue', i.id, $1, $2, repeat('a', $3) from issues i, generate_series(1, ${ROWS})
+     where i.project_id = $1 and i.iid = 1`,
+    project.id,
+    user.id,
+    LONGEST.note,
+  );
+  await insert(
+    `insert into label_links (noteable_type, noteable_id, label_id, project_id)
+     select 'Issue', i.id, l.id, $1 from issues i, labels l where i.project_id = $1 and l.project_id = $1 and l.title = 'l1'`,
+    project.id,
+  );
+  await insert(
+    `insert into resource_milestone_events (noteable_type, noteable_id, project_id, user_id, milestone_id, action, created_at)
+     select 'Issue', i.id, $1, $2, i.milestone_id, 'add', now() from issues i, generate_series(1, ${ROWS})
+     where i.project_id = $1 and i.iid = 1`,
+    project.id,
+    user.id,
+  );
+  await insert(
+    `insert into resource_label_events (noteable_type, noteable_id, project_id, user_id, label_id, action, created_at)
+     select 'Issue', k.noteable_id, $1, $2, k.label_id, 'add', now()
+     from label_links k join issues i on i.id = k.noteable_id, generate_series(1, ${ROWS})
+     where i.project_id = $1 and i.iid = 1`,
+    project.id,
+    user.id,
+  );
+  await insert(
+    `insert into todos (user_id, author_id, action, project_id, target_type, target_id, source_event_id, created_at, updated_at)
+     select $2, $2, 'mentioned', $1, 'Issue', i.id, gen_random_uuid(), now(), now() from issues i where i.project_id = $1`,
+    project.id,
+    user.id,
+  );
+  await insert(
+    `insert into activity_events (project_id, author_id, action, target_type, target_id, noteable_type, noteable_id,
+       source_event_id, created_at)
+     select $1, $2, 'commented', 'Note', n.id, 'Issue', n.noteable_id, gen_random_uuid(), now()
+     from notes n where n.project_id = $1`,
+    project.id,
+    user.id,
+  );
+});
+afterAll(() => service.close());
+
+const issue = (rest: string) => (id: number) => `/api/v4/projects/${id}/issues/1/${rest}`;
+const LISTS: readonly [string, (project: number) => string, Readonly<Record<string, unknown>>][] = [
+  ['issues with their milestone', (id) => `/api/v4/projects/${id}/issues`, {}],
+  ['issues with the details of their labels', (id) => `/api/v4/projects/${id}/issues`, { with_labels_details: true }],
+  ['milestones', (id) => `/api/v4/projects/${id}/milestones`, {}],
+  ['labels', (id) => `/api/v4/projects/${id}/labels`, {}],
+  ['notes', issue('notes'), {}],
+  ['discussions', issue('discussions'), {}],
+  ['changes of the milestone', issue('resource_milestone_events'), {}],
+  ['changes of labels', issue('resource_label_events'), {}],
+  ['to-dos', () => '/api/v4/todos', {}],
+  ['what happened in a project', (id) => `/api/v4/projects/${id}/events`, {}],
+  ['what somebody did', () => '/api/v4/events', {}],
+];
+
+describe.each(LISTS)('a page of %s', (_, path, query) => {
+  const page = async (perPage: number) =>
+    service.app
+      .as(viewer)
+      .get(path(project.id))
+      .query({ ...query, per_page: perPage });
+
+  it('is whole when its texts are long', async () => {
+    const { status, body, headers } = await page(5);
+    expect([status, (body as unknown[]).length, headers['x-total']]).toEqual([200, 5, String(ROWS)]);
+    const bytes = Number(headers['content-length']);
+    expect(bytes).toBeGreaterThan(LIGHT_PAGE);
+    expect(bytes).toBeLessThan(HEAVIEST_PAGE);
+  });
+
+  it('is refused when they are more than a page may hold, and has another size then', async () => {
+    const { status, body } = await page(ROWS);
+    expect([status, body]).toEqual([
+      400,
+      { error: 'per_page is too large for these texts (a page holds at most 32 MiB of them)' },
+    ]);
+    const { headers } = await page(10);
+    expect(Number(headers['content-length'])).toBeLessThan(HEAVIEST_PAGE);
+    expect(headers['x-next-page']).toBe('2');
+  });
+});
+
+it('issues of a milestone are weighed too', async () => {
+  const { body } = await service.app.as(viewer).get(`/api/v4/projects/${project.id}/milestones`).query({ iids: 1 });
+  const [{ id }] = body as [{ id: number }];
+  const list = service.app.as(viewer).get(`/api/v4/projects/${project.id}/milestones/${id}/issues`);
+  await list.query({ per_page: ROWS }).expect(400);
+});
+
+it('one thing is shown however long it is', async () => {
+  const description = WIDE.repeat(LONGEST.issue);
+  await service.database.query(`update issues set description = $1 where project_id = $2 and iid = 2`, [
+    description,
+    project.id,
+  ]);
+  const { body } = await service.app.as(viewer).get(`/api/v4/projects/${project.id}/issues/2`).expect(200);
+  expect((body as { description: string }).description.length).toBe(LONGEST.issue);
+});
