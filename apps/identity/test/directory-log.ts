@@ -43,7 +43,7 @@ export class DirectoryLog {
     const settings = databaseSettingsFor('identity');
     const values = readSettings([platformSettings, settings], {
       DATABASE_URL_IDENTITY: databaseUrl,
-      DATABASE_POOL_COUNT: '20',
+      DATABASE_BACKGROUND_POOL_COUNT: '20',
       ...DATABASE_PATIENCE,
       ROOKERY_INTERNAL_KEYS: testInternalKeys('identity'),
       ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,

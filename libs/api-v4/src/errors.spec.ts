@@ -51,7 +51,7 @@ it.each([
   [Object.assign(new Error('x'), { statusCode: 414 }), 414, { message: '414 URI Too Long' }],
   [new Unprocessable(), 422, { message: '422 Unprocessable Entity' }],
   [new Unprocessable({ error: ['x'] }), 422, { message: { error: ['x'] } }],
-  [new Unavailable('copy'), 503, { message: '503 Service Unavailable' }],
+  [new Unavailable('directory behind'), 503, { message: '503 Service Unavailable' }],
   [new UnknownRoute(), 404, { error: '404 Not Found' }],
   [new WrongVerb(['GET', 'HEAD']), 405, { error: '405 Not Allowed' }],
   [new MalformedBody(), 400, { error: 'message body does not match declared format' }],
@@ -72,7 +72,7 @@ it.each([
 
 it('says when to come back', () => {
   expect(renderError(new TooManyRequests(7)).headers).toEqual({ 'retry-after': '7' });
-  expect(renderError(new Unavailable('x', 3)).headers).toEqual({ 'retry-after': '3' });
+  expect(renderError(new Unavailable('deadline', 3)).headers).toEqual({ 'retry-after': '3' });
 });
 
 it('names what is allowed, and challenges dead tokens', () => {

@@ -1,6 +1,7 @@
 import { LOOK_HEADER } from '@rookery/contracts';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Forbidden, InsufficientScope, InvalidParameters, NotFound, Unauthorized } from '@rookery/kernel';
+import { awaitedBy } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RawParams } from './bracket-params';
 import type { Call } from './call';
@@ -65,7 +66,7 @@ export class EndpointPipeline {
     try {
       const viewer = this.admit(request);
       facts.requestId = viewer.requestId;
-      await this.answer(request, reply, facts, viewer);
+      await awaitedBy({ kind: 'client', deadline: viewer.deadline }, () => this.answer(request, reply, facts, viewer));
     } catch (error) {
       const requestId = facts.requestId;
       writeError(reply, facts, renderError(error, requestId === '' ? log : log.child({ requestId })));

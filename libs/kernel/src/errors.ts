@@ -177,14 +177,27 @@ export class TooManyRequests extends RookeryError {
   }
 }
 
+/** Why a service cannot answer now: what metrics and the log call it, and what it tells an operator. */
+export const UNAVAILABLE_REASONS = {
+  'database away': 'the database refuses connections, or lost one in the middle of a statement',
+  'database busy': 'no connection of the pool was free before the deadline',
+  'database slow': 'a statement or a lock took longer than DATABASE_STATEMENT_TIMEOUT_MS or DATABASE_LOCK_TIMEOUT_MS',
+  'directory behind': 'the copy of the directory did not catch up before the deadline, and identity did not decide instead',
+  'identity away': 'identity gave no good answer before the deadline',
+  'clocks differ': 'the clocks of gateway and service are more than 30 seconds apart',
+  deadline: 'the deadline of the request had passed',
+  other: 'a connection failed that no part answers for; the log line has it',
+} as const;
+export type UnavailableReason = keyof typeof UNAVAILABLE_REASONS;
+
 /** A part that is needed cannot be reached in time; the caller may try again. */
 export class Unavailable extends RookeryError {
   readonly code = 'unavailable';
   constructor(
-    readonly what: string,
+    readonly reason: UnavailableReason,
     readonly retryAfterSeconds = 1,
   ) {
-    super(`${what} is unavailable`);
+    super(`unavailable: ${reason}`);
   }
 }
 

@@ -10,6 +10,8 @@ export type { Logger, LogLevel } from './logger';
 export { redactText, redactValue } from './redact';
 export { Follower } from './follower';
 export { Metrics } from './metrics';
+export { awaitedBy, awaitedByMany, awaitedByNobody, currentWaiter } from './waiter';
+export type { Waiter } from './waiter';
 export { Links } from './links';
 export { Readiness } from './readiness';
 export type { ReadinessReport } from './readiness';
