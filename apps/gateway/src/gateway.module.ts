@@ -38,9 +38,9 @@ const auth = [
   made(TokenLeases, [own], (settings: Own) => new TokenLeases(settings.authLeasesCount)),
   made(
     IdentityClient,
-    [platformSettings.token, InternalKeys, own],
-    (platform: Platform, keys: InternalKeys, settings: Own) =>
-      new IdentityClient(platform.identityUrl, keys.authorization('gateway', 'identity'), settings.authTimeoutMs),
+    [platformSettings.token, InternalKeys],
+    (platform: Platform, keys: InternalKeys) =>
+      new IdentityClient(platform.identityUrl, keys.authorization('gateway', 'identity')),
   ),
   made(
     DirectoryWatch,

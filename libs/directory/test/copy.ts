@@ -7,7 +7,7 @@ import type { TestDatabase } from '@rookery/testing';
 import { Directory, directoryMigrations, DirectoryModule } from '../src';
 
 /** Far more than a slow machine takes: what the copy is not late for, it decides. */
-const PATIENT = { DIRECTORY_WAIT_MS: '50000', DIRECTORY_DECIDE_MS: '50000' };
+const PATIENT = { DIRECTORY_WAIT_MS: '50000' };
 
 /** A service that has nothing but its copy of the directory: real database, real applier, real HTTP to identity. */
 export class Copy {

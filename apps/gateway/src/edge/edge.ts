@@ -17,6 +17,7 @@ import { readHead } from './request-head';
 import type { RequestHead } from './request-head';
 
 export interface EdgeSettings {
+  readonly deadlineMs: number;
   readonly bodyLimitBytes: number;
   readonly slowPeerMs: number;
   readonly trustedProxies: number;
@@ -129,6 +130,7 @@ export class Edge {
     }
     exchange.target = target;
     exchange.route = match.route;
+    exchange.deadline = exchange.receivedAt + (match.route.deadlineMs ?? this.settings.deadlineMs);
     return head.contentLength > this.limitOf(exchange) ? REFUSALS.tooLarge : null;
   }
 

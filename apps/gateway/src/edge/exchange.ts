@@ -26,6 +26,8 @@ export class Exchange {
   target!: RawTarget;
   route!: Route;
   caller!: Caller;
+  /** Until when the client is kept waiting. Units: epoch milliseconds. */
+  deadline = 0;
   /** Query as it goes upstream. */
   query = '';
   /** Names and values in turn. */

@@ -12,6 +12,7 @@ export class Tally {
   private readonly errors = new Map<string, number>();
   private leases = 0;
   private asks = 0;
+  private stales = 0;
   inFlight = 0;
 
   constructor(metrics: Metrics) {
@@ -33,6 +34,7 @@ export class Tally {
     gauge(metrics, 'token_checks_total', 'Token checks, by how they were answered', ['by'], () => [
       { labels: { by: 'lease' }, count: this.leases },
       { labels: { by: 'identity' }, count: this.asks },
+      { labels: { by: 'identity too late' }, count: this.stales },
     ]);
     gauge(metrics, 'in_flight', 'Requests in flight', [], () => [{ labels: {}, count: this.inFlight }]);
   }
@@ -49,6 +51,11 @@ export class Tally {
 
   ask(): void {
     this.asks += 1;
+  }
+
+  /** An answer was too old when it arrived, and is asked for again. */
+  stale(): void {
+    this.stales += 1;
   }
 
   shed(of: ShedClass): void {

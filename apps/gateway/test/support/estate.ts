@@ -79,7 +79,6 @@ async function startGateway(env: Readonly<Record<string, string>>, over: Partial
     ROOKERY_CONTEXT_KEYS: KEYS,
     // The load of the machine that runs the tests is not the subject of most of them.
     GATEWAY_LOOP_DELAY_MS: '60000',
-    GATEWAY_AUTH_TIMEOUT_MS: '5000',
     ...env,
   });
   values.set(gatewaySettings.token, { ...settingsIn(values, gatewaySettings), ...over });
