@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule, Provider } from '@nestjs/common';
-import { ContextKeys, InternalKeys, LOGGER, Metrics, PlatformModule, platformSettings } from '@rookery/platform';
+import { ContextKeys, InternalKeys, LOGGER, Metrics, Outages, PlatformModule, platformSettings } from '@rookery/platform';
 import type { Logger, SettingsOf, SettingsValues } from '@rookery/platform';
 import { AboutController } from './about/about.controller';
 import { HealthController } from './about/health.controller';
@@ -64,7 +64,7 @@ const auth = [
 ];
 
 const limits = [
-  made(Tally, [Metrics], (metrics: Metrics) => new Tally(metrics)),
+  made(Tally, [Metrics, Outages], (metrics: Metrics, outages: Outages) => new Tally(metrics, outages)),
   made(FailedLogins, [own, Tally], (settings: Own, tally: Tally) => new FailedLogins(settings, tally)),
   made(RateLimits, [own, Tally], (settings: Own, tally: Tally) => new RateLimits(settings, tally)),
   made(LoadShedding, [own, Tally], (settings: Own, tally: Tally) => new LoadShedding(settings, tally)),

@@ -92,3 +92,27 @@ it('logs an unexpected error once, and an expected one never', () => {
   renderError(new Error('x'), log);
   expect(log.error).toHaveBeenCalledTimes(1);
 });
+
+it('tells the reason of each 503, and nothing of other answers', () => {
+  const log = { error: jest.fn(), warn: jest.fn() };
+  const noted: unknown[] = [];
+  const outages = { note: (reason: string, facts?: object) => void noted.push([reason, facts]) };
+  const told = (error: Error): unknown => {
+    expect(renderError(error, log, outages, 'r1').status).toBe(503);
+    return noted.pop();
+  };
+  const coded = (code: string): Error => Object.assign(new Error(code), { code });
+  for (const [error, reason] of [
+    [new Unavailable('directory behind'), 'directory behind'],
+    [coded('57014'), 'database slow'],
+    [coded('53300'), 'database away'],
+    [Object.assign(new Error('query failed'), { driverError: coded('57P01') }), 'database away'],
+    [new Error('Connection terminated unexpectedly'), 'database away'],
+    [coded('ECONNREFUSED'), 'other'],
+    [Object.assign(new Error('closing'), { statusCode: 503 }), 'other'],
+  ] as const) {
+    expect(told(error)).toEqual([reason, { err: error, requestId: 'r1' }]);
+  }
+  for (const error of [new NotFound('Project'), new Forbidden(), new Error('x')]) renderError(error, log, outages);
+  expect(noted).toEqual([]);
+});

@@ -75,7 +75,7 @@ export function internalRoute(record: InternalRecord, handler: Handler, runtime:
       const text = result instanceof JsonText ? result.text : result === undefined ? null : JSON.stringify(result);
       writeJson(reply, facts, text === null ? 204 : 200, text, []);
     } catch (error) {
-      writeError(reply, facts, renderError(error, runtime.log.child({ requestId })));
+      writeError(reply, facts, renderError(error, runtime.log.child({ requestId }), runtime.outages, requestId));
     }
     runtime.traffic.end(record.method, record.path, reply.raw.statusCode, startedAt);
   };

@@ -58,7 +58,7 @@ export class EndpointPipeline {
 
   /** Never rejects. */
   async handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { traffic, log } = this.runtime;
+    const { traffic, log, outages } = this.runtime;
     const startedAt = performance.now();
     const more = this.endpoint.method === 'GET' ? null : this.runtime.writeHeaders;
     const facts = { requestId: '', startedAt, isHead: request.raw.method === 'HEAD', more };
@@ -69,7 +69,8 @@ export class EndpointPipeline {
       await awaitedBy({ kind: 'client', deadline: viewer.deadline }, () => this.answer(request, reply, facts, viewer));
     } catch (error) {
       const requestId = facts.requestId;
-      writeError(reply, facts, renderError(error, requestId === '' ? log : log.child({ requestId })));
+      const own = requestId === '' ? log : log.child({ requestId });
+      writeError(reply, facts, renderError(error, own, outages, requestId));
     }
     traffic.end(this.endpoint.method, this.template, reply.raw.statusCode, startedAt);
   }

@@ -177,16 +177,20 @@ export class TooManyRequests extends RookeryError {
   }
 }
 
-/** Why a service cannot answer now: what metrics and the log call it, and what it tells an operator. */
+/** Why an answer is 502, 503 or 504: what metrics and log call it, and what it tells an operator. */
 export const UNAVAILABLE_REASONS = {
-  'database away': 'the database refuses connections, or lost one in the middle of a statement',
-  'database busy': 'no connection of the pool was free before the deadline',
-  'database slow': 'a statement or a lock took longer than DATABASE_STATEMENT_TIMEOUT_MS or DATABASE_LOCK_TIMEOUT_MS',
-  'directory behind': 'the copy of the directory did not catch up before the deadline, and identity did not decide instead',
-  'identity away': 'identity gave no good answer before the deadline',
-  'clocks differ': 'the clocks of gateway and service are more than 30 seconds apart',
-  deadline: 'the deadline of the request had passed',
-  other: 'a connection failed that no part answers for; the log line has it',
+  'database away': 'The database refuses connections, or lost one in the middle of a statement.',
+  'database busy': 'No connection of the pool was free before the deadline.',
+  'database slow': 'A statement or a lock took longer than `DATABASE_STATEMENT_TIMEOUT_MS` or `DATABASE_LOCK_TIMEOUT_MS`.',
+  'directory behind': 'The copy of the directory did not catch up before the deadline, nor did identity decide instead.',
+  'identity away': 'Identity refuses connections, or gave no good answer before the deadline.',
+  'service away': 'The gateway could not reach the service; nothing of the request was done.',
+  'connection lost': 'The connection to the service broke before its answer; the request may have been carried out.',
+  deadline: 'The deadline had passed: before the service began, or before it answered.',
+  shed: 'The gateway had more to do than it takes on.',
+  'not ready': 'Asked for its health, the process or a service behind it was not ready; the answer says why.',
+  'clocks differ': 'The clocks of gateway and service are more than 30 seconds apart.',
+  other: 'A connection failed that no part answers for; the log line has it.',
 } as const;
 export type UnavailableReason = keyof typeof UNAVAILABLE_REASONS;
 

@@ -10,6 +10,7 @@ export type { Logger, LogLevel } from './logger';
 export { redactText, redactValue } from './redact';
 export { Follower } from './follower';
 export { Metrics } from './metrics';
+export { Outages } from './outages';
 export { awaitedBy, awaitedByMany, awaitedByNobody, currentWaiter } from './waiter';
 export type { Waiter } from './waiter';
 export { Links } from './links';

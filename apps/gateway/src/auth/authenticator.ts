@@ -164,8 +164,8 @@ export class Authenticator {
     try {
       this.tally.ask();
       return await this.sources.identity.resolveToken(question, deadline);
-    } catch {
-      this.tally.upstreamError('identity', 'token check');
+    } catch (error) {
+      this.tally.upstreamError('identity', kindOf(error));
       return REFUSALS.identityAway;
     }
   }
@@ -182,4 +182,10 @@ function refusalOf(answer: ResolveTokenAnswer): Refusal {
     default:
       return REFUSALS.unauthorized;
   }
+}
+
+/** Shape: the code or the name of what is behind it, never a text. */
+function kindOf(error: unknown): string {
+  const { code, name } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
+  return `token check ${code ?? name}`;
 }

@@ -66,7 +66,7 @@ export class IdentityClient {
       } catch (error) {
         // A kept connection that identity closed meanwhile says nothing about identity; the questions change nothing.
         if (attempt === ATTEMPTS || signal.aborted || error instanceof Unavailable) {
-          throw error instanceof Unavailable ? error : new Unavailable('identity away');
+          throw error instanceof Unavailable ? error : away(error);
         }
       }
     }
@@ -76,6 +76,12 @@ export class IdentityClient {
     const { statusCode, body: answer } = await this.pool.request(question);
     if (statusCode === 200) return (await answer.json()) as A;
     await answer.dump();
-    throw new Unavailable('identity away');
+    throw away(new Error(`identity answered ${statusCode}`));
   }
+}
+
+function away(cause: unknown): Unavailable {
+  const unavailable = new Unavailable('identity away');
+  unavailable.cause = cause;
+  return unavailable;
 }

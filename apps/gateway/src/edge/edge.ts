@@ -50,6 +50,7 @@ export class Edge {
     response.on('close', () => {
       this.tally.inFlight -= 1;
       this.tally.answered(exchange.route?.service ?? 'none', response.headersSent ? response.statusCode : 499);
+      this.tell(exchange);
     });
     try {
       // Promises are made only where something is waited for: most requests have a leased token and no body.
@@ -108,6 +109,13 @@ export class Edge {
     exchange.caller = admitted;
     if (exchange.route.service === 'gateway') this.answerHere(exchange, own);
     else this.forwarder.forward(exchange, body ?? this.meteredBody(exchange));
+  }
+
+  /** Why the gateway could not have the answer. */
+  private tell({ refused, method, requestId, route }: Exchange): void {
+    const reason = refused?.refusal.unavailable;
+    if (reason === undefined) return;
+    this.tally.outages.note(reason, { requestId, method, route: route?.template, err: refused?.cause });
   }
 
   private failed(exchange: Exchange, error: unknown): void {

@@ -1,11 +1,13 @@
-import { Metrics } from '@rookery/platform';
+import { createLogger, Metrics, Outages } from '@rookery/platform';
 import { Tally } from '../metrics/tally';
 import { LoadShedding } from './load-shedding';
 
 describe('LoadShedding', () => {
   let shedding: LoadShedding;
   beforeEach(() => {
-    shedding = new LoadShedding({ inFlight: 400, loopDelayMs: 100, heapPercent: 85 }, new Tally(new Metrics()));
+    const metrics = new Metrics();
+    const outages = new Outages(metrics, createLogger({ service: 'gateway', level: 'silent' }));
+    shedding = new LoadShedding({ inFlight: 400, loopDelayMs: 100, heapPercent: 85 }, new Tally(metrics, outages));
   });
   afterEach(() => shedding.onModuleDestroy());
   const given = (): string[] =>

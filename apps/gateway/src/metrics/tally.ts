@@ -1,4 +1,4 @@
-import type { Metrics } from '@rookery/platform';
+import type { Metrics, Outages } from '@rookery/platform';
 import type { ShedClass, Upstream } from '../routes/route';
 
 /**
@@ -15,7 +15,10 @@ export class Tally {
   private stales = 0;
   inFlight = 0;
 
-  constructor(metrics: Metrics) {
+  constructor(
+    metrics: Metrics,
+    readonly outages: Outages,
+  ) {
     gauge(metrics, 'requests_total', 'Requests answered, by service and status', ['service', 'status'], () =>
       [...this.requests].flatMap(([service, statuses]) =>
         [...statuses].map(([status, count]) => ({ labels: { service, status: String(status) }, count })),

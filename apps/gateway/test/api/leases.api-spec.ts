@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { aHolder } from '../support/fake-identity';
-import { Estate, eventually } from '../support/estate';
+import { countsOutage, Estate, eventually } from '../support/estate';
 import type { Gateway } from '../support/estate';
 
 const REVOKED = { outcome: 'revoked' } as never;
@@ -253,6 +253,7 @@ describe('identity away', () => {
     const answer = await get({ 'private-token': 'glpat-good' });
     expect(answer.statusCode).toBe(503);
     expect(await answer.body.json()).toEqual({ message: '503 Service Unavailable' });
+    await countsOutage(gateway, 'identity away');
     expect(performance.now() - startedAt).toBeLessThan(IN_TIME_MS);
   });
 
