@@ -15,6 +15,9 @@
  *   door       strangers and foreign services on the bus, and false news of deletions
  *   rotations  fifty replace one token at once while others work
  *
+ * A machine that others keep busy, by the product's own limits: is anybody refused, kept waiting or forgotten?
+ *   busy       three processes a core burn CPU while 64 people read, write and come with new tokens, for 60 s
+ *
  * `--sabotage` takes guards out (names of tools/drills/sabotage.cjs, and of BY_HAND), to show that the drill finds it.
  * Source: reference reliability 12.
  */
@@ -30,6 +33,7 @@ import { sharedTemporary } from '../estate/postgres-files.mjs';
 import { Client, until } from './client.mjs';
 import { Ledger } from './ledger.mjs';
 import { deliverAgain } from './redelivery.mjs';
+import * as busy from './busy.mjs';
 import * as door from './rights/bus-door.mjs';
 import * as copy from './rights/held-copy.mjs';
 import * as rotations from './rights/rotations.mjs';
@@ -50,7 +54,7 @@ const FAST_MAIL = {
 const RATE = 15;
 
 /** Shape: `run` gives figures, of which `wrong` counts what must not be; `prepare` starts what the estate will use. */
-const RIGHTS = { copy, mail, door, rotations };
+const BY_DEFAULTS = { copy, mail, door, rotations, busy };
 const FAULTS = {
   kill: {
     async run(estate, facts) {
@@ -105,7 +109,7 @@ function options(words) {
   const valueOf = (name) => (words.includes(name) ? words.splice(words.indexOf(name), 2)[1] : undefined);
   const seed = valueOf('--seed') ?? Date.now().toString(36);
   const sabotage = valueOf('--sabotage')?.split(',') ?? [];
-  const all = [...Object.keys(FAULTS), ...Object.keys(RIGHTS)];
+  const all = [...Object.keys(FAULTS), ...Object.keys(BY_DEFAULTS)];
   const unknown = words.filter((name) => !all.includes(name));
   if (unknown.length > 0) throw new Error(`there is no drill ${unknown.join(', ')}; there are ${all.join(', ')}`);
   return { seed, sabotage, names: words.length > 0 ? words : all };
@@ -113,7 +117,7 @@ function options(words) {
 
 async function drill(name, { seed, sabotage }) {
   const dataDir = mkdtempSync(join(sharedTemporary(), `rookery-drill-${name}-`));
-  const prepared = (await RIGHTS[name]?.prepare?.()) ?? {};
+  const prepared = (await BY_DEFAULTS[name]?.prepare?.()) ?? {};
   const changes = [...(FAULTS[name]?.sabotage ?? []), ...sabotage.filter((one) => !BY_HAND[one])];
   const env = {
     ...(FAULTS[name] ? { ...PATIENCE, ...FAST_MAIL } : {}),
@@ -130,7 +134,7 @@ async function drill(name, { seed, sabotage }) {
   const started = Date.now();
   try {
     for (const one of sabotage) await BY_HAND[one]?.(estate);
-    const run = FAULTS[name] ? underLoad : RIGHTS[name].run;
+    const run = FAULTS[name] ? underLoad : BY_DEFAULTS[name].run;
     const verdict = await run(new Client(estate, `${name}${seed}`), FAULTS[name] ?? prepared);
     return { drill: name, seed, sabotage, seconds: Math.round((Date.now() - started) / 1000), ...verdict };
   } finally {
