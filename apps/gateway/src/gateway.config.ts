@@ -83,12 +83,8 @@ export const gatewaySettings = defineSettings('gateway', {
   inFlight: setting.int('GATEWAY_IN_FLIGHT_COUNT', {
     default: 400,
     min: 1,
-    about: 'Requests in flight beyond which everything but health and removals is shed.',
-  }),
-  loopDelayMs: setting.int('GATEWAY_LOOP_DELAY_MS', {
-    default: 100,
-    min: 1,
-    about: 'Event-loop delay (99th percentile of a second) beyond which requests are shed.',
+    about:
+      'Requests in flight beyond which everything but health and removals is shed. The limit falls from here while answers are late, and rises again; up to 64 in flight nothing is shed for load.',
   }),
   heapPercent: setting.int('GATEWAY_HEAP_PERCENT', {
     default: 85,

@@ -111,10 +111,11 @@ export class Edge {
     else this.forwarder.forward(exchange, body ?? this.meteredBody(exchange));
   }
 
-  /** Why the gateway could not have the answer. */
-  private tell({ refused, method, requestId, route }: Exchange): void {
+  /** Why the gateway could not have the answer; what was waited for in vain is late besides. */
+  private tell({ refused, method, requestId, route, receivedAt, deadline }: Exchange): void {
     const reason = refused?.refusal.unavailable;
     if (reason === undefined) return;
+    if (Date.now() >= deadline) this.tally.concurrency?.answered(Date.now() - receivedAt, deadline - receivedAt);
     this.tally.outages.note(reason, { requestId, method, route: route?.template, err: refused?.cause });
   }
 

@@ -1,4 +1,5 @@
 import type { Metrics, Outages } from '@rookery/platform';
+import type { ConcurrencyLimit } from '../limits/concurrency-limit';
 import type { ShedClass, Upstream } from '../routes/route';
 
 /**
@@ -14,6 +15,8 @@ export class Tally {
   private asks = 0;
   private stales = 0;
   inFlight = 0;
+  /** What learns from how long answers take. */
+  concurrency: ConcurrencyLimit | null = null;
 
   constructor(
     metrics: Metrics,
@@ -38,6 +41,9 @@ export class Tally {
       { labels: { by: 'lease' }, count: this.leases },
       { labels: { by: 'identity' }, count: this.asks },
       { labels: { by: 'identity too late' }, count: this.stales },
+    ]);
+    gauge(metrics, 'in_flight_limit', 'Requests that may be in flight; it follows how late answers are', [], () => [
+      { labels: {}, count: Math.floor(this.concurrency?.current ?? 0) },
     ]);
     gauge(metrics, 'in_flight', 'Requests in flight', [], () => [{ labels: {}, count: this.inFlight }]);
   }

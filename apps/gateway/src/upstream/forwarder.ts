@@ -55,6 +55,7 @@ export class Forwarder {
     let retried = false;
     const events: ProxyEvents = {
       head: ({ directoryVersion }) => {
+        if (!streams) this.tally.concurrency?.answered(Date.now() - exchange.receivedAt, deadlineMs);
         if (directoryVersion !== null && service === 'identity') this.floor.raise(directoryVersion);
       },
       failed: (error) => this.tally.upstreamError(service, error.code ?? error.name),

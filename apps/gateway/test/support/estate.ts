@@ -78,8 +78,6 @@ async function startGateway(env: Readonly<Record<string, string>>, over: Partial
     LOG_LEVEL: 'silent',
     ROOKERY_INTERNAL_KEYS: testInternalKeys('gateway'),
     ROOKERY_CONTEXT_KEYS: KEYS,
-    // The load of the machine that runs the tests is not the subject of most of them.
-    GATEWAY_LOOP_DELAY_MS: '60000',
     ...env,
   });
   values.set(gatewaySettings.token, { ...settingsIn(values, gatewaySettings), ...over });
