@@ -26,7 +26,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { PATIENCE } from '../estate/environment.mjs';
+import { WITHOUT_RATES } from '../estate/environment.mjs';
 import { startEstate } from '../estate/estate.mjs';
 import { freePort } from '../estate/processes.mjs';
 import { sharedTemporary } from '../estate/postgres-files.mjs';
@@ -120,7 +120,7 @@ async function drill(name, { seed, sabotage }) {
   const prepared = (await BY_DEFAULTS[name]?.prepare?.()) ?? {};
   const changes = [...(FAULTS[name]?.sabotage ?? []), ...sabotage.filter((one) => !BY_HAND[one])];
   const env = {
-    ...(FAULTS[name] ? { ...PATIENCE, ...FAST_MAIL } : {}),
+    ...(FAULTS[name] ? { ...WITHOUT_RATES, ...FAST_MAIL } : {}),
     ...prepared.env,
     ...(changes.length > 0
       ? {

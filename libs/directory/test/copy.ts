@@ -2,7 +2,7 @@ import { Test } from '@nestjs/testing';
 import type { TestingModule } from '@nestjs/testing';
 import { plumbingMigrations, databaseSettingsFor, Database, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
-import { DATABASE_PATIENCE, testDatabase, testInternalKeys } from '@rookery/testing';
+import { testDatabase, testInternalKeys } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { Directory, directoryMigrations, DirectoryModule } from '../src';
 
@@ -34,7 +34,6 @@ export class Copy {
       ROOKERY_INTERNAL_KEYS: testInternalKeys('collaboration'),
       ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
       LOG_LEVEL: 'silent',
-      ...DATABASE_PATIENCE,
       ...env,
     });
     const testing = await Test.createTestingModule({

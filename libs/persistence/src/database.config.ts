@@ -36,7 +36,7 @@ function define(service: ServiceName) {
       about: 'Longest run of one statement.',
     }),
     lockTimeoutMs: setting.int('DATABASE_LOCK_TIMEOUT_MS', {
-      default: 2000,
+      default: 5000,
       min: 10,
       about: 'Longest wait of a statement for a lock.',
     }),

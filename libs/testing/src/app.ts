@@ -12,7 +12,6 @@ import { agentFor } from './agent';
 import { schemaProblem } from './answer-schemas';
 import { testInternalKeys } from './internal-keys';
 import type { Target } from './agent';
-import { DATABASE_PATIENCE } from './patience';
 import { noteRoute, writeRouteTests } from './route-tests';
 
 const TEST_CONTEXT_KEYS = `test:${Buffer.alloc(32, 1).toString('base64')}`;
@@ -83,15 +82,14 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   };
 }
 
-/** The settings of a service under test, with patience for its database. */
+/** The settings of a service under test: those of the product where the test does not set them. */
 export function testSettings({
   service,
   settings = [],
   databaseUrl,
   env,
 }: Pick<TestAppOptions, 'service' | 'settings' | 'databaseUrl' | 'env'>): SettingsValues {
-  const database =
-    databaseUrl === undefined ? {} : { [`DATABASE_URL_${service.toUpperCase()}`]: databaseUrl, ...DATABASE_PATIENCE };
+  const database = databaseUrl === undefined ? {} : { [`DATABASE_URL_${service.toUpperCase()}`]: databaseUrl };
   const nats = process.env['TEST_NATS_URL'];
   return readSettings([platformSettings, ...settings], {
     ROOKERY_INTERNAL_KEYS: testInternalKeys(service),

@@ -5,7 +5,7 @@ import type { Viewer } from '@rookery/kernel';
 import { Database, databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
-import { DATABASE_PATIENCE, testDatabase, testInternalKeys, until } from '@rookery/testing';
+import { testDatabase, testInternalKeys, until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { NewEpochCommand } from '../../src/directory/new-epoch.command';
 import { DirectoryLog } from '../directory-log';
@@ -19,7 +19,6 @@ async function startService(databaseUrl: string, identityUrl: string, isBehind =
     ROOKERY_INTERNAL_KEYS: testInternalKeys('collaboration'),
     ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
     LOG_LEVEL: 'silent',
-    ...DATABASE_PATIENCE,
   });
   const module = await Test.createTestingModule({
     imports: [
