@@ -37,8 +37,11 @@ export interface TestApp {
   readonly baseUrl: string;
   /** Every log line since the start, parsed. */
   readonly logs: readonly Readonly<Record<string, unknown>>[];
-  /** Shape of `unseen`: answers are neither judged by what the endpoint lists, nor counted as tests of it. */
-  as(viewer: Viewer, o?: { readonly unseen: boolean }): Agent;
+  /**
+   * Shape of `unseen`: answers are neither judged by what the endpoint lists, nor counted as tests of it. Units: `waitMs`
+   * how long a request may take, where its being refused for that is looked at.
+   */
+  as(viewer: Viewer, o?: { readonly unseen?: boolean; readonly waitMs?: number }): Agent;
   /** Without any context, as somebody who got past the gateway. */
   bare(): Agent;
   /** A provider of the service. */
@@ -71,7 +74,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
     app,
     baseUrl: target.baseUrl,
     logs,
-    as: (viewer, { unseen } = { unseen: false }) => agentFor(unseen ? { ...target, seen: () => {} } : target, viewer),
+    as: (viewer, { unseen, ...o } = {}) => agentFor({ ...target, ...(unseen ? { seen: () => {} } : {}), ...o }, viewer),
     bare: () => agentFor(target, null),
     get: (token) => app.get(token as Type, { strict: false }),
     close: () => {
