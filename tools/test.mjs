@@ -85,7 +85,7 @@ async function routesAreTested() {
   totals[untested.length > 0 ? 'failed' : 'passed'] += 1;
 }
 
-/** The tests of `npm start`, of the checks and the drill on a busy machine run on Node's own runner: the former start and kill whole estates. */
+/** Tests of `npm start`, the checks and the drill on a busy machine, on Node's own runner: they start whole estates. */
 async function estateTests() {
   const folders = ['tools/estate/test', 'tools/checks/test', 'tools/drills/test'].map((name) => join(ROOT, name));
   const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
