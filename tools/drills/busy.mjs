@@ -47,7 +47,9 @@ class Crowd {
     // All at once, as jobs that begin together: in turn everybody the same, and each something else.
     for (let round = 0; Date.now() < end; round += 1) {
       const turn = Math.floor(round / 2);
-      await Promise.all(this.ledger.writers.map((person, index) => this.#turn(person, round % 2 ? turn + index : turn)));
+      await Promise.all(
+        this.ledger.writers.map((person, index) => this.#turn(person, round % 2 ? turn + index : turn)),
+      );
     }
   }
 

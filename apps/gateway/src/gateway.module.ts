@@ -1,6 +1,14 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule, Provider } from '@nestjs/common';
-import { ContextKeys, InternalKeys, LOGGER, Metrics, Outages, PlatformModule, platformSettings } from '@rookery/platform';
+import {
+  ContextKeys,
+  InternalKeys,
+  LOGGER,
+  Metrics,
+  Outages,
+  PlatformModule,
+  platformSettings,
+} from '@rookery/platform';
 import type { Logger, SettingsOf, SettingsValues } from '@rookery/platform';
 import { AboutController } from './about/about.controller';
 import { HealthController } from './about/health.controller';

@@ -6,7 +6,8 @@ export const jobSettings = defineSettings('jobs', {
     default: 3,
     min: 1,
     max: 50,
-    about: 'Jobs that a worker runs at once; each takes connections from DATABASE_BACKGROUND_POOL_COUNT as it needs them.',
+    about:
+      'Jobs that a worker runs at once; each takes connections from DATABASE_BACKGROUND_POOL_COUNT as it needs them.',
   }),
   connections: setting.int('JOBS_CONNECTIONS_COUNT', {
     default: 3,

@@ -181,8 +181,10 @@ export class TooManyRequests extends RookeryError {
 export const UNAVAILABLE_REASONS = {
   'database away': 'The database refuses connections, or lost one in the middle of a statement.',
   'database busy': 'No connection of the pool was free before the deadline.',
-  'database slow': 'A statement or a lock took longer than `DATABASE_STATEMENT_TIMEOUT_MS` or `DATABASE_LOCK_TIMEOUT_MS`.',
-  'directory behind': 'The copy of the directory did not catch up before the deadline, nor did identity decide instead.',
+  'database slow':
+    'A statement or a lock took longer than `DATABASE_STATEMENT_TIMEOUT_MS` or `DATABASE_LOCK_TIMEOUT_MS`.',
+  'directory behind':
+    'The copy of the directory did not catch up before the deadline, nor did identity decide instead.',
   'identity away': 'Identity refuses connections, or gave no good answer before the deadline.',
   'service away': 'The gateway could not reach the service; nothing of the request was done.',
   'connection lost': 'The connection to the service broke before its answer; the request may have been carried out.',

@@ -67,9 +67,11 @@ describe('management server', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
-    await expect(startManagementServer({ host: '127.0.0.1', port, readiness, metrics, outages })).rejects.toMatchObject({
-      code: 'EADDRINUSE',
-    });
+    await expect(startManagementServer({ host: '127.0.0.1', port, readiness, metrics, outages })).rejects.toMatchObject(
+      {
+        code: 'EADDRINUSE',
+      },
+    );
     other.close();
   });
 });

@@ -23,10 +23,7 @@ export class IdentityClient {
   private readonly pool: Pool;
   private readonly headers: Readonly<Record<string, string>>;
 
-  constructor(
-    url: string,
-    authorization: string,
-  ) {
+  constructor(url: string, authorization: string) {
     this.pool = new Pool(url, { connections: CONNECTIONS, connect: { timeout: CONNECT_MS } });
     this.headers = { authorization, 'content-type': 'application/json' };
   }
@@ -48,7 +45,12 @@ export class IdentityClient {
       limit: '1000',
     });
     const signal = AbortSignal.any([stop, AbortSignal.timeout(waitMs + 5000)]);
-    return this.ask({ method: 'GET', path: `${INTERNAL_PATHS.directoryChanges}?${query}`, headers: this.headers, signal });
+    return this.ask({
+      method: 'GET',
+      path: `${INTERNAL_PATHS.directoryChanges}?${query}`,
+      headers: this.headers,
+      signal,
+    });
   }
 
   onModuleDestroy(): Promise<void> {

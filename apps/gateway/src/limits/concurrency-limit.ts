@@ -8,9 +8,9 @@ const DECREASE = 0.9;
 const INCREASE = 8;
 
 /**
- * How many requests may be in flight, by additive increase and multiplicative decrease (AIMD): a second in which many
- * answers were late takes a tenth away, a second in which half of it was made use of and few were late adds eight.
- * Source: Chiu and Jain 1989, and Netflix, "Performance under load", 2018; ADR 0050.
+ * How many requests may be in flight, by additive increase and multiplicative decrease on measured latency (AIMD, as in
+ * Netflix's concurrency-limits; no library of Node's has it): a second in which many answers were late takes a tenth away,
+ * one in which half of the limit was made use of and few were late adds eight. Source: ADR 0050.
  */
 export class ConcurrencyLimit {
   private limit: number;

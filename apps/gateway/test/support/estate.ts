@@ -1,4 +1,12 @@
-import { Metrics, Outages, Readiness, ShutdownOrder, createLogger, nestLogger, platformSettings } from '@rookery/platform';
+import {
+  Metrics,
+  Outages,
+  Readiness,
+  ShutdownOrder,
+  createLogger,
+  nestLogger,
+  platformSettings,
+} from '@rookery/platform';
 import { LOGGER, readSettings, settingsIn } from '@rookery/platform';
 import type { BootContext } from '@rookery/platform';
 import type { INestApplication } from '@nestjs/common';

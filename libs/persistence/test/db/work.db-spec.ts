@@ -179,7 +179,9 @@ describe('Work', () => {
   });
 
   it('answers Unavailable when no connection is free in time', async () => {
-    const small = await startService({ settings: { DATABASE_BACKGROUND_POOL_COUNT: '2', DATABASE_POOL_WAIT_MS: '1000' } });
+    const small = await startService({
+      settings: { DATABASE_BACKGROUND_POOL_COUNT: '2', DATABASE_POOL_WAIT_MS: '1000' },
+    });
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     try {
