@@ -39,6 +39,7 @@ function documentOf(name) {
 function configurationPage() {
   const { describeSettings } = require(join(root, 'libs/platform/dist/index.js'));
   const { databaseSettingsFor } = require(join(root, 'libs/persistence/dist/index.js'));
+  const { UNAVAILABLE_REASONS } = require(join(root, 'libs/kernel/dist/index.js'));
   const files = ['libs', 'apps'].flatMap((kind) =>
     readdirSync(join(root, kind)).flatMap((name) => {
       const dist = join(root, kind, name, 'dist');
@@ -77,7 +78,23 @@ function configurationPage() {
       }),
       '',
     ]),
+    ...unavailableReasons(UNAVAILABLE_REASONS),
   ].join('\n');
+}
+
+/** What a process counts and logs whenever it answers 502, 503 or 504. */
+function unavailableReasons(reasons) {
+  return [
+    '## Reasons of 502, 503 and 504',
+    '',
+    'Each such answer is counted by the process that made it, as `rookery_unavailable_total{reason="…"}`, and logged: at most',
+    'one line a second and reason, with how many were left out.',
+    '',
+    '| Reason | Meaning |',
+    '|---|---|',
+    ...Object.entries(reasons).map(([reason, about]) => `| \`${reason}\` | ${cell(about)} |`),
+    '',
+  ];
 }
 
 /** What `npm start` reads itself, before any process does. */

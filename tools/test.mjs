@@ -21,7 +21,7 @@ const FILES = {
   api: '\\.api-spec\\.ts$',
   contract: '\\.contract-spec\\.ts$',
 };
-/** The model test alone: longer, and by the product's own time limits. */
+/** The model test alone: longer. */
 const LONG_MODEL_RUN = { MODEL_STEPS: '20000', MODEL_RATE: '100' };
 const totals = { passed: 0, failed: 0, skipped: 0 };
 
@@ -85,9 +85,11 @@ async function routesAreTested() {
   totals[untested.length > 0 ? 'failed' : 'passed'] += 1;
 }
 
-/** The tests of `npm start` and of the checks run on Node's own runner: the former start and kill whole estates. */
+/** Tests of `npm start`, the checks and the drill on a busy machine, on Node's own runner: they start whole estates. */
 async function estateTests() {
-  const folders = ['tools/estate/test', 'tools/checks/test', 'tools/jest/test'].map((name) => join(ROOT, name));
+  const folders = ['tools/estate/test', 'tools/checks/test', 'tools/jest/test', 'tools/drills/test'].map((name) =>
+    join(ROOT, name),
+  );
   const files = folders.flatMap((folder) =>
     readdirSync(folder)
       .filter((name) => name.endsWith('.test.mjs'))
@@ -114,10 +116,9 @@ async function journeys(digests, words, modelRun) {
   const { freePort } = await import('./estate/processes.mjs');
   const { sharedTemporary } = await import('./estate/postgres-files.mjs');
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-e2e-'));
-  const { PATIENCE } = await import('./estate/environment.mjs');
+  const { WITHOUT_RATES } = await import('./estate/environment.mjs');
   const warn = (text) => console.error(text);
-  const env = modelRun ? { RATE_LIMITS: PATIENCE.RATE_LIMITS } : PATIENCE;
-  const estate = await startEstate({ dataDir, port: await freePort(), env, digests, warn });
+  const estate = await startEstate({ dataDir, port: await freePort(), env: WITHOUT_RATES, digests, warn });
   const control = await startControl(estate);
   try {
     await jest('apps/e2e/jest.config.cjs', ['-i', ...words], {

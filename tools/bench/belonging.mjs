@@ -7,7 +7,7 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { PATIENCE } from '../estate/environment.mjs';
+import { WITHOUT_RATES } from '../estate/environment.mjs';
 import { startEstate } from '../estate/estate.mjs';
 import { sharedTemporary } from '../estate/postgres-files.mjs';
 import { freePort } from '../estate/processes.mjs';
@@ -110,7 +110,7 @@ async function check(estate, people, { whole, totals }) {
 /** Answers whether every held call kept the goal. Shape: `name` is one of `BELONGING_LISTS`. */
 export async function benchBelonging(name, { rounds, count }) {
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
-  const estate = await startEstate({ dataDir, port: await freePort(), env: PATIENCE });
+  const estate = await startEstate({ dataDir, port: await freePort(), env: WITHOUT_RATES });
   const { held, shown, ...list } = LISTS[name];
   try {
     const people = await seed(estate);

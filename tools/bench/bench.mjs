@@ -10,6 +10,7 @@ import { fork } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { WITHOUT_RATES } from '../estate/environment.mjs';
 import { freePort } from '../estate/processes.mjs';
 import { sharedTemporary } from '../estate/postgres-files.mjs';
 import { BELONGING_LISTS, benchBelonging } from './belonging.mjs';
@@ -95,13 +96,12 @@ const summary = (rows) =>
 /** An estate with its data. `checkout` is the root of the one whose code runs. */
 async function seeded(checkout) {
   const from = (path) => import(pathToFileURL(join(checkout, 'tools', path)));
-  const { PATIENCE } = await from('estate/environment.mjs');
   const { startEstate } = await from('estate/estate.mjs');
   const { seed } = await from('bench/seed.mjs');
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-bench-'));
   // E-mails that wait for their recipient's allowance would be counted to whatever is measured next.
   const env = {
-    ...PATIENCE,
+    RATE_LIMITS: 'off',
     NOTES_CREATES_PER_MINUTE_COUNT: '0',
     NOTES_PER_NOTEABLE_COUNT: '1000000',
     MAILER_PER_RECIPIENT_BURST_COUNT: '100000',

@@ -16,6 +16,9 @@
  *   rotations  fifty replace one token at once while others work
  *   searches   anonymous callers send the dearest searches for ten seconds while others read
  *
+ * A machine that others keep busy, by the product's own limits: is anybody refused, kept waiting or forgotten?
+ *   busy       three processes a core burn CPU while 64 people read, write and come with new tokens, for 60 s
+ *
  * `--sabotage` takes guards out (names of tools/drills/sabotage.cjs, and of BY_HAND), to show that the drill finds it.
  * Source: reference reliability 12.
  */
@@ -24,13 +27,14 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { PATIENCE } from '../estate/environment.mjs';
+import { WITHOUT_RATES } from '../estate/environment.mjs';
 import { startEstate } from '../estate/estate.mjs';
 import { freePort } from '../estate/processes.mjs';
 import { sharedTemporary } from '../estate/postgres-files.mjs';
 import { Client, until } from './client.mjs';
 import { Ledger } from './ledger.mjs';
 import { deliverAgain } from './redelivery.mjs';
+import * as busy from './busy.mjs';
 import * as door from './rights/bus-door.mjs';
 import * as searches from './rights/dear-searches.mjs';
 import * as copy from './rights/held-copy.mjs';
@@ -52,7 +56,7 @@ const FAST_MAIL = {
 const RATE = 15;
 
 /** Shape: `run` gives figures, of which `wrong` counts what must not be; `prepare` starts what the estate will use. */
-const RIGHTS = { copy, mail, door, rotations, searches };
+const BY_DEFAULTS = { copy, mail, door, rotations, busy, searches };
 const FAULTS = {
   kill: {
     async run(estate, facts) {
@@ -107,7 +111,7 @@ function options(words) {
   const valueOf = (name) => (words.includes(name) ? words.splice(words.indexOf(name), 2)[1] : undefined);
   const seed = valueOf('--seed') ?? Date.now().toString(36);
   const sabotage = valueOf('--sabotage')?.split(',') ?? [];
-  const all = [...Object.keys(FAULTS), ...Object.keys(RIGHTS)];
+  const all = [...Object.keys(FAULTS), ...Object.keys(BY_DEFAULTS)];
   const unknown = words.filter((name) => !all.includes(name));
   if (unknown.length > 0) throw new Error(`there is no drill ${unknown.join(', ')}; there are ${all.join(', ')}`);
   return { seed, sabotage, names: words.length > 0 ? words : all };
@@ -115,10 +119,10 @@ function options(words) {
 
 async function drill(name, { seed, sabotage }) {
   const dataDir = mkdtempSync(join(sharedTemporary(), `rookery-drill-${name}-`));
-  const prepared = (await RIGHTS[name]?.prepare?.()) ?? {};
+  const prepared = (await BY_DEFAULTS[name]?.prepare?.()) ?? {};
   const changes = [...(FAULTS[name]?.sabotage ?? []), ...sabotage.filter((one) => !BY_HAND[one])];
   const env = {
-    ...(FAULTS[name] ? { ...PATIENCE, ...FAST_MAIL } : {}),
+    ...(FAULTS[name] ? { ...WITHOUT_RATES, ...FAST_MAIL } : {}),
     ...prepared.env,
     ...(changes.length > 0
       ? {
@@ -132,7 +136,7 @@ async function drill(name, { seed, sabotage }) {
   const started = Date.now();
   try {
     for (const one of sabotage) await BY_HAND[one]?.(estate);
-    const run = FAULTS[name] ? underLoad : RIGHTS[name].run;
+    const run = FAULTS[name] ? underLoad : BY_DEFAULTS[name].run;
     const verdict = await run(new Client(estate, `${name}${seed}`), FAULTS[name] ?? prepared);
     return { drill: name, seed, sabotage, seconds: Math.round((Date.now() - started) / 1000), ...verdict };
   } finally {

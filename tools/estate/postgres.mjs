@@ -15,7 +15,7 @@ const run = promisify(execFile);
 /** What an estate on one machine wants; `fsync` stays on. `io_method=sync` spares three processes and their memory. */
 const ESTATE_SETTINGS = {
   shared_buffers: '64MB',
-  max_connections: '200',
+  max_connections: '300',
   jit: 'off',
   io_method: 'sync',
   wal_level: 'minimal',

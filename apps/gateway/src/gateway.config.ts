@@ -35,12 +35,6 @@ export const gatewaySettings = defineSettings('gateway', {
     max: 1000,
     about: 'How long the answer of a token check may be used again; 0 asks for every request.',
   }),
-  authTimeoutMs: setting.int('GATEWAY_AUTH_TIMEOUT_MS', {
-    default: 250,
-    min: 10,
-    max: 5000,
-    about: 'How long a request waits for a token check before it is refused with 503.',
-  }),
   authLeasesCount: setting.int('GATEWAY_AUTH_LEASES_COUNT', {
     default: 20_000,
     min: 1,
@@ -57,7 +51,7 @@ export const gatewaySettings = defineSettings('gateway', {
     default: 10_000,
     min: 100,
     max: 600_000,
-    about: 'How long a service may take to begin its answer.',
+    about: 'How long a request may wait for the beginning of its answer, its token check included.',
   }),
   bodyLimitBytes: setting.int('GATEWAY_BODY_LIMIT_BYTES', {
     default: KIB * KIB,
@@ -89,12 +83,8 @@ export const gatewaySettings = defineSettings('gateway', {
   inFlight: setting.int('GATEWAY_IN_FLIGHT_COUNT', {
     default: 400,
     min: 1,
-    about: 'Requests in flight beyond which everything but health and removals is shed.',
-  }),
-  loopDelayMs: setting.int('GATEWAY_LOOP_DELAY_MS', {
-    default: 100,
-    min: 1,
-    about: 'Event-loop delay (99th percentile of a second) beyond which requests are shed.',
+    about:
+      'Requests in flight beyond which everything but health and removals is shed. The limit falls from here while answers are late, and rises again; up to 64 in flight nothing is shed for load.',
   }),
   heapPercent: setting.int('GATEWAY_HEAP_PERCENT', {
     default: 85,

@@ -1,6 +1,14 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule, Provider } from '@nestjs/common';
-import { ContextKeys, InternalKeys, LOGGER, Metrics, PlatformModule, platformSettings } from '@rookery/platform';
+import {
+  ContextKeys,
+  InternalKeys,
+  LOGGER,
+  Metrics,
+  Outages,
+  PlatformModule,
+  platformSettings,
+} from '@rookery/platform';
 import type { Logger, SettingsOf, SettingsValues } from '@rookery/platform';
 import { AboutController } from './about/about.controller';
 import { HealthController } from './about/health.controller';
@@ -38,9 +46,9 @@ const auth = [
   made(TokenLeases, [own], (settings: Own) => new TokenLeases(settings.authLeasesCount)),
   made(
     IdentityClient,
-    [platformSettings.token, InternalKeys, own],
-    (platform: Platform, keys: InternalKeys, settings: Own) =>
-      new IdentityClient(platform.identityUrl, keys.authorization('gateway', 'identity'), settings.authTimeoutMs),
+    [platformSettings.token, InternalKeys],
+    (platform: Platform, keys: InternalKeys) =>
+      new IdentityClient(platform.identityUrl, keys.authorization('gateway', 'identity')),
   ),
   made(
     DirectoryWatch,
@@ -64,7 +72,7 @@ const auth = [
 ];
 
 const limits = [
-  made(Tally, [Metrics], (metrics: Metrics) => new Tally(metrics)),
+  made(Tally, [Metrics, Outages], (metrics: Metrics, outages: Outages) => new Tally(metrics, outages)),
   made(FailedLogins, [own, Tally], (settings: Own, tally: Tally) => new FailedLogins(settings, tally)),
   made(RateLimits, [own, Tally], (settings: Own, tally: Tally) => new RateLimits(settings, tally)),
   made(LoadShedding, [own, Tally], (settings: Own, tally: Tally) => new LoadShedding(settings, tally)),

@@ -7,7 +7,7 @@ import type { DirectoryChangesAnswer } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { Database, databaseSettingsFor, PersistenceModule, plumbingMigrations, Work } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
-import { DATABASE_PATIENCE, internalAuthorization, testDatabase, testInternalKeys } from '@rookery/testing';
+import { internalAuthorization, testDatabase, testInternalKeys } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { CreateDirectoryLog1767225600004 } from '../src/migrations/1767225600004-create-directory-log';
 import { ChangeLog } from '../src/directory/change-log';
@@ -43,8 +43,7 @@ export class DirectoryLog {
     const settings = databaseSettingsFor('identity');
     const values = readSettings([platformSettings, settings], {
       DATABASE_URL_IDENTITY: databaseUrl,
-      DATABASE_POOL_COUNT: '20',
-      ...DATABASE_PATIENCE,
+      DATABASE_BACKGROUND_POOL_COUNT: '20',
       ROOKERY_INTERNAL_KEYS: testInternalKeys('identity'),
       ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
       LOG_LEVEL: 'silent',

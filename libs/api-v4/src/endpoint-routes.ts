@@ -3,7 +3,7 @@ import type { OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { CLOCK } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
-import { ContextKeys, InternalKeys, Links, LOGGER, Metrics } from '@rookery/platform';
+import { ContextKeys, InternalKeys, Links, LOGGER, Metrics, Outages } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { FastifyInstance } from 'fastify';
 import makeRouter from 'find-my-way';
@@ -109,6 +109,7 @@ export class EndpointRoutes implements OnModuleInit {
       internalKeys: this.get(InternalKeys),
       clock: this.get<Clock>(CLOCK),
       log: this.get<Logger>(LOGGER),
+      outages: this.get(Outages),
       links: this.get(Links),
       services: { get: (token) => this.get(token) },
       resolver: needsResolver ? this.get<ScopeResolver>(SCOPE_RESOLVER) : null,

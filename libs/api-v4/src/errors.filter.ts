@@ -1,7 +1,7 @@
 import { Catch } from '@nestjs/common';
 import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
 import { TooLarge } from '@rookery/kernel';
-import type { Logger } from '@rookery/platform';
+import type { Logger, Outages } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -15,6 +15,7 @@ export class ErrorsFilter implements ExceptionFilter {
   constructor(
     private readonly routes: EndpointRoutes,
     private readonly log: Logger,
+    private readonly outages: Outages,
   ) {}
 
   catch(error: unknown, host: ArgumentsHost): Observable<never> | void {
@@ -34,6 +35,6 @@ export class ErrorsFilter implements ExceptionFilter {
       : code === 'FST_ERR_CTP_BODY_TOO_LARGE'
         ? new TooLarge()
         : error;
-    writeError(reply, facts, renderError(meant, this.log));
+    writeError(reply, facts, renderError(meant, this.log, this.outages, facts.requestId));
   }
 }

@@ -51,7 +51,7 @@ it.each([
   [Object.assign(new Error('x'), { statusCode: 414 }), 414, { message: '414 URI Too Long' }],
   [new Unprocessable(), 422, { message: '422 Unprocessable Entity' }],
   [new Unprocessable({ error: ['x'] }), 422, { message: { error: ['x'] } }],
-  [new Unavailable('copy'), 503, { message: '503 Service Unavailable' }],
+  [new Unavailable('directory behind'), 503, { message: '503 Service Unavailable' }],
   [new UnknownRoute(), 404, { error: '404 Not Found' }],
   [new WrongVerb(['GET', 'HEAD']), 405, { error: '405 Not Allowed' }],
   [new MalformedBody(), 400, { error: 'message body does not match declared format' }],
@@ -72,7 +72,7 @@ it.each([
 
 it('says when to come back', () => {
   expect(renderError(new TooManyRequests(7)).headers).toEqual({ 'retry-after': '7' });
-  expect(renderError(new Unavailable('x', 3)).headers).toEqual({ 'retry-after': '3' });
+  expect(renderError(new Unavailable('deadline', 3)).headers).toEqual({ 'retry-after': '3' });
 });
 
 it('names what is allowed, and challenges dead tokens', () => {
@@ -91,4 +91,28 @@ it('logs an unexpected error once, and an expected one never', () => {
   expect(log.error).not.toHaveBeenCalled();
   renderError(new Error('x'), log);
   expect(log.error).toHaveBeenCalledTimes(1);
+});
+
+it('tells the reason of each 503, and nothing of other answers', () => {
+  const log = { error: jest.fn(), warn: jest.fn() };
+  const noted: unknown[] = [];
+  const outages = { note: (reason: string, facts?: object) => void noted.push([reason, facts]) };
+  const told = (error: Error): unknown => {
+    expect(renderError(error, log, outages, 'r1').status).toBe(503);
+    return noted.pop();
+  };
+  const coded = (code: string): Error => Object.assign(new Error(code), { code });
+  for (const [error, reason] of [
+    [new Unavailable('directory behind'), 'directory behind'],
+    [coded('57014'), 'database slow'],
+    [coded('53300'), 'database away'],
+    [Object.assign(new Error('query failed'), { driverError: coded('57P01') }), 'database away'],
+    [new Error('Connection terminated unexpectedly'), 'database away'],
+    [coded('ECONNREFUSED'), 'other'],
+    [Object.assign(new Error('closing'), { statusCode: 503 }), 'other'],
+  ] as const) {
+    expect(told(error)).toEqual([reason, { err: error, requestId: 'r1' }]);
+  }
+  for (const error of [new NotFound('Project'), new Forbidden(), new Error('x')]) renderError(error, log, outages);
+  expect(noted).toEqual([]);
 });

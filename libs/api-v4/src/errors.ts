@@ -21,8 +21,9 @@ import {
   Unavailable,
   Unprocessable,
 } from '@rookery/kernel';
+import type { UnavailableReason } from '@rookery/kernel';
 import { ContextRefused } from '@rookery/platform';
-import type { Logger } from '@rookery/platform';
+import type { Logger, Outages } from '@rookery/platform';
 
 /** An answer ready to be written. Shape: `body` is JSON text, null for none. */
 export interface RenderedError {
@@ -88,18 +89,23 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
  * Any error as the documented answer. Nothing of an unexpected error reaches the client; it is logged here, once.
  * Source: reference identity-and-import 1.1, 4.4; reference work-tracking 1.1; reference packages-and-admin 1.1.
  */
-export function renderError(error: unknown, log?: Pick<Logger, 'error' | 'warn'>): RenderedError {
+export function renderError(
+  error: unknown,
+  log?: Pick<Logger, 'error' | 'warn'>,
+  outages?: Pick<Outages, 'note'>,
+  requestId?: string,
+): RenderedError {
+  const reason = reasonOf(error);
+  if (reason !== null) {
+    outages?.note(reason, { err: error, requestId });
+    return unavailable(error instanceof Unavailable ? error.retryAfterSeconds : 1);
+  }
   const known = error instanceof RookeryError ? rendered(error, log) : undefined;
   if (known) return known;
-  if (isUnreachable(error)) {
-    log?.warn({ err: error }, 'a part that is needed cannot be reached');
-    return unavailable(1);
-  }
   const status = statusOf(error);
   if (status !== undefined && status >= 400 && status < 500) {
     return status === 400 ? failure(400, new MalformedBody().message) : plain(status);
   }
-  if (status === 503) return unavailable(1);
   log?.error({ err: error }, 'unexpected error');
   return message(500, '500 Internal Server Error');
 }
@@ -136,7 +142,6 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
   if (error instanceof TooManyRequests) {
     return message(429, { error: error.message }, { 'retry-after': String(error.retryAfterSeconds) });
   }
-  if (error instanceof Unavailable) return unavailable(error.retryAfterSeconds);
   return renderedOfEdge(error, log);
 }
 
@@ -180,19 +185,27 @@ function insufficientScope(scopes: readonly string[]): RenderedError {
   return answer(403, { error: 'insufficient_scope', error_description: SCOPE_TEXT, scope: scopes.join(' ') });
 }
 
-// PostgreSQL: statement and lock timeouts, connection and shutdown classes, too many connections; Node: no connection.
-const UNREACHABLE = /^(57014|55P03|08...|57P0.|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EAI_AGAIN)$/;
+/** PostgreSQL: statement and lock timeouts; connection and shutdown classes, too many connections. Node: no connection. */
+const REASONS: readonly (readonly [RegExp, UnavailableReason])[] = [
+  [/^(57014|55P03)$/, 'database slow'],
+  [/^(08...|57P0.|53300)$/, 'database away'],
+  [/^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EAI_AGAIN)$/, 'other'],
+];
 
-function isUnreachable(error: unknown): boolean {
+/** Why it is 503; null when it is something else. Shape: services throw Unavailable, and raw errors where they forgot. */
+function reasonOf(error: unknown): UnavailableReason | null {
+  if (error instanceof Unavailable) return error.reason;
+  if (error instanceof RookeryError) return null;
   const { code, driverError, cause } = (error ?? {}) as { code?: unknown; driverError?: unknown; cause?: unknown };
-  if (typeof code === 'string' && UNREACHABLE.test(code)) return true;
-  if (
-    error instanceof Error &&
-    /^(Connection terminated|timeout exceeded when trying to connect)/.test(error.message)
-  ) {
-    return true;
+  const known = REASONS.find(([codes]) => typeof code === 'string' && codes.test(code));
+  if (known) return known[1];
+  if (error instanceof Error && /^(Connection terminated|timeout exceeded when trying to connect)/.test(error.message))
+    return 'database away';
+  for (const inner of [driverError, cause]) {
+    const reason = inner === undefined || inner === error ? null : reasonOf(inner);
+    if (reason !== null) return reason;
   }
-  return [driverError, cause].some((inner) => inner !== undefined && inner !== error && isUnreachable(inner));
+  return statusOf(error) === 503 ? 'other' : null;
 }
 
 /** The status that Fastify or Nest put on an error of theirs. */

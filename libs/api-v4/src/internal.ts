@@ -1,4 +1,6 @@
 import 'reflect-metadata';
+import { INTERNAL_WAIT_HEADER } from '@rookery/contracts';
+import { awaitedBy } from '@rookery/platform';
 import type { ProcessName } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpMethod } from './endpoint';
@@ -61,18 +63,26 @@ export function internalRoute(record: InternalRecord, handler: Handler, runtime:
     runtime.traffic.begin();
     try {
       requireCaller(request.headers.authorization, record.callers, runtime);
-      const result = await handler({
+      const call = {
         body: (request.body ?? {}) as Record<string, unknown>,
         query: request.query === BROKEN_QUERY ? {} : (request.query as Record<string, unknown>),
         params: request.params as Record<string, string>,
         requestId,
         signal: gone.signal,
-      });
+      };
+      const deadline = Date.now() + waitOf(request);
+      const result = await awaitedBy({ kind: 'process', deadline }, async () => handler(call));
       const text = result instanceof JsonText ? result.text : result === undefined ? null : JSON.stringify(result);
       writeJson(reply, facts, text === null ? 204 : 200, text, []);
     } catch (error) {
-      writeError(reply, facts, renderError(error, runtime.log.child({ requestId })));
+      writeError(reply, facts, renderError(error, runtime.log.child({ requestId }), runtime.outages, requestId));
     }
     runtime.traffic.end(record.method, record.path, reply.raw.statusCode, startedAt);
   };
+}
+
+/** How long the caller waits. Units: milliseconds; Infinity when it does not say. */
+function waitOf(request: FastifyRequest): number {
+  const told = request.headers[INTERNAL_WAIT_HEADER];
+  return typeof told === 'string' && /^\d{1,9}$/.test(told) ? Number(told) : Infinity;
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { LOOK_HEADER } from '@rookery/contracts';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Forbidden, HeavyPage, InsufficientScope, InvalidParameters, NotFound, Unauthorized } from '@rookery/kernel';
+import { awaitedBy } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RawParams } from './bracket-params';
 import type { Call } from './call';
@@ -62,7 +63,7 @@ export class EndpointPipeline {
 
   /** Never rejects. */
   async handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { traffic, log } = this.runtime;
+    const { traffic, log, outages } = this.runtime;
     const startedAt = performance.now();
     const more = this.endpoint.method === 'GET' ? null : this.runtime.writeHeaders;
     const facts = { requestId: '', startedAt, isHead: request.raw.method === 'HEAD', more };
@@ -70,10 +71,11 @@ export class EndpointPipeline {
     try {
       const viewer = this.admit(request);
       facts.requestId = viewer.requestId;
-      await this.answer(request, reply, facts, viewer);
+      await awaitedBy({ kind: 'client', deadline: viewer.deadline }, () => this.answer(request, reply, facts, viewer));
     } catch (error) {
       const requestId = facts.requestId;
-      writeError(reply, facts, renderError(error, requestId === '' ? log : log.child({ requestId })));
+      const own = requestId === '' ? log : log.child({ requestId });
+      writeError(reply, facts, renderError(error, own, outages, requestId));
     }
     traffic.end(this.endpoint.method, this.template, reply.raw.statusCode, startedAt);
   }

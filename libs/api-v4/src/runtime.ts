@@ -1,5 +1,5 @@
 import type { Clock } from '@rookery/kernel';
-import type { ContextKeys, InternalKeys, Links, Logger, Metrics } from '@rookery/platform';
+import type { ContextKeys, InternalKeys, Links, Logger, Metrics, Outages } from '@rookery/platform';
 import type { DearRequests } from './dear-requests';
 import type { RuleServices } from './permission';
 import type { ScopeResolver } from './scope';
@@ -19,6 +19,7 @@ export interface ApiRuntime {
   readonly internalKeys: InternalKeys;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly outages: Outages;
   readonly links: Links;
   readonly services: RuleServices;
   /** null in a service whose endpoints have no parent. */

@@ -5,7 +5,7 @@ import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { drainHttpServer, InternalKeys, LOGGER, platformSettings, SERVICE_NAME } from '@rookery/platform';
+import { drainHttpServer, InternalKeys, LOGGER, Outages, platformSettings, SERVICE_NAME } from '@rookery/platform';
 import type { HttpStep, Logger } from '@rookery/platform';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointRoutes } from './endpoint-routes';
@@ -59,7 +59,7 @@ export async function createApiV4App(
       done(error as Error);
     }
   });
-  app.useGlobalFilters(new ErrorsFilter(app.get(EndpointRoutes), app.get<Logger>(LOGGER)));
+  app.useGlobalFilters(new ErrorsFilter(app.get(EndpointRoutes), app.get<Logger>(LOGGER), app.get(Outages)));
   return app;
 }
 

@@ -15,6 +15,9 @@ export const INTERNAL_PATHS = {
   instance: '/internal/instance',
 } as const;
 
+/** How long the caller still waits for its answer. Shape: whole milliseconds; without it nothing is known. */
+export const INTERNAL_WAIT_HEADER = 'x-rookery-wait-ms';
+
 /** Services that keep a copy of the directory. */
 const COPIES = ['collaboration', 'import', 'package', 'admin'] as const;
 /** Services that keep a copy of what administrators set. */

@@ -3,7 +3,7 @@ import type { DirectoryChangesAnswer } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { Metrics } from '@rookery/platform';
+import { awaitedByMany, Metrics } from '@rookery/platform';
 import { applyChanges, dropCopy, FIELDS } from './apply-changes';
 import { CopyProgress } from './copy-progress';
 import type { Position } from './copy-progress';
@@ -56,7 +56,8 @@ export class Applier {
     const position = await this.progress.head();
     this.progress.moved(position);
     const poll = await this.poll(position, this.areFieldsOurs ? POLL_MS : 0, signal);
-    const reached = await this.work.run((tx) => this.store(tx, position, poll, signal));
+    // Requests wait for it, so it does not stand behind effects.
+    const reached = await awaitedByMany(() => this.work.run((tx) => this.store(tx, position, poll, signal)));
     if (!reached) return false;
     this.areFieldsOurs = true;
     this.lag.set(Math.max(0, poll.answer.head - reached.version));
@@ -91,7 +92,7 @@ export class Applier {
     while (poll.answer.upTo < Math.max(least, poll.answer.compactedTo)) {
       const { epoch, upTo } = poll.answer;
       poll = await this.poll({ epoch, version: upTo }, 0, signal);
-      if (poll.answer.epoch !== epoch || poll.answer.upTo <= upTo) throw new Unavailable('identity');
+      if (poll.answer.epoch !== epoch || poll.answer.upTo <= upTo) throw new Unavailable('identity away');
       await applyChanges(tx, poll.answer.changes);
     }
     return poll;

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Unavailable } from '@rookery/kernel';
 import { Database, prepared } from '@rookery/persistence';
-import { platformSettings, Readiness } from '@rookery/platform';
+import { awaitedByMany, platformSettings, Readiness } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 
 /** Where a directory stands: a version means something only within its epoch. */
@@ -77,8 +77,8 @@ export class CopyProgress {
     return this.settings.directoryWaitMs;
   }
 
-  /** Resolves to whether the target was reached in time. Units: ms. */
-  reach(target: Position, withinMs: number): Promise<boolean> {
+  /** Resolves to whether the target was reached in time, to false when nobody waits any more. Units: ms. */
+  reach(target: Position, withinMs: number, signal?: AbortSignal): Promise<boolean> {
     if (withinMs <= 0) return Promise.resolve(false);
     return new Promise((resolve) => {
       const timer = setTimeout(() => waiter.settle(false), withinMs);
@@ -90,6 +90,7 @@ export class CopyProgress {
           resolve(reached);
         },
       };
+      signal?.addEventListener('abort', () => waiter.settle(false), { once: true });
       this.waiters.add(waiter);
       this.look();
     });
@@ -107,7 +108,7 @@ export class CopyProgress {
   }
 
   private launch(): Promise<CopyHead> {
-    const running = this.read().finally(() => {
+    const running = awaitedByMany(() => this.read()).finally(() => {
       if (this.running === running) this.running = undefined;
     });
     this.running = running;
@@ -116,7 +117,7 @@ export class CopyProgress {
 
   private async read(): Promise<CopyHead> {
     const [head] = await this.database.prepared<CopyHead>(HEAD, []);
-    if (!head) throw new Unavailable('directory');
+    if (!head) throw new Unavailable('directory behind');
     return head;
   }
 

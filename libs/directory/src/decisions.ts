@@ -24,13 +24,15 @@ export interface Question<T> {
 type Row = FlatRow & CopyHead & { readonly viewer_state: string | null };
 interface Decision {
   readonly answer: unknown;
-  readonly viewerState: string | null;
+  /** Left out by identity, which decides for people of any state. */
+  readonly viewerState?: string | null;
 }
 
 /**
  * Takes a decision's facts from the copy when it has reached the viewer's version; else waits up to 150 ms; else asks
- * identity; else refuses. Never from older data, neither to allow nor to deny. An anonymous caller's version proves
- * less, because the gateway may answer for identity while that is away: their facts must be under 60 s old instead.
+ * identity besides, and waits for either until the deadline; else refuses. Never from older data, neither to allow nor
+ * to deny. An anonymous caller's version proves less, because the gateway may answer for identity while that is away:
+ * their facts must be under 60 s old instead.
  * Source: reference reliability 4.2; ADR 0042.
  */
 @Injectable()
@@ -58,9 +60,9 @@ export class Decisions {
     const { statement, values } = question.from;
     const key = `${viewer.userId} ${statement.name} ${values.join('/')}`;
     const kept = this.cache.has(key) ? await this.kept(key, viewer) : undefined;
-    const decision = kept ?? (await this.fromCopy(key, viewer, question));
-    if (!decision) return this.fromIdentity(viewer, question);
-    admit(viewer, decision.viewerState);
+    const decision = kept ?? (await this.fromCopy(key, viewer, question)) ?? (await this.late(key, viewer, question));
+    if (!decision) throw this.refusal();
+    if (decision.viewerState !== undefined) admit(viewer, decision.viewerState);
     return decision.answer as T;
   }
 
@@ -74,49 +76,63 @@ export class Decisions {
     return mayDecide(head, viewer) ? this.cache.get(key, head) : undefined;
   }
 
-  private async fromCopy<T>(key: string, viewer: Viewer, question: Question<T>): Promise<Decision | null> {
-    const row = (await this.current(viewer, question.from)) ?? (await this.awaited(viewer, question.from));
-    if (!row) return null;
-    const decision = { answer: question.read(row), viewerState: row.viewer_state };
+  private async fromCopy<T>(
+    key: string,
+    viewer: Viewer,
+    { from, read }: Question<T>,
+    outcome: 'waited' | null = null,
+  ): Promise<Decision | null> {
+    const [row] = await this.database.prepared<Row>(from.statement, [viewer.userId, ...from.values]);
+    if (!row || !mayDecide(row, viewer)) return null;
+    const decision = { answer: read(row), viewerState: row.viewer_state };
     this.cache.put(key, decision, row);
+    if (outcome !== null) this.outcomes.inc({ outcome });
     return decision;
   }
 
-  private async current(viewer: Viewer, { statement, values }: ScopeStatement): Promise<Row | null> {
-    const [row] = await this.database.prepared<Row>(statement, [viewer.userId, ...values]);
-    return row && mayDecide(row, viewer) ? row : null;
+  /** The copy, if it catches up soon; else whichever answers first before the deadline, the copy or identity. */
+  private async late<T>(key: string, viewer: Viewer, question: Question<T>): Promise<Decision | null> {
+    const leftMs = viewer.deadline - this.clock.now().getTime();
+    const soonMs = Math.min(this.progress.patienceMs, leftMs);
+    const caughtUp = (ms: number, signal?: AbortSignal): Promise<Decision | null> =>
+      this.progress
+        .reach(viewer.directory, ms, signal)
+        .then((reached) => (reached ? this.fromCopy(key, viewer, question, 'waited') : null));
+    const soon = await caughtUp(soonMs);
+    if (soon || soonMs === leftMs) return soon;
+    const restMs = viewer.deadline - this.clock.now().getTime();
+    const found = new AbortController();
+    const asked = within(this.fromIdentity(viewer, question), restMs);
+    return firstOf([asked, caughtUp(restMs, found.signal)]).finally(() => found.abort());
   }
 
-  private async awaited(viewer: Viewer, from: ScopeStatement): Promise<Row | null> {
-    const patience = Math.min(this.progress.patienceMs, viewer.deadline - this.clock.now().getTime());
-    if (!(await this.progress.reach(viewer.directory, patience))) return null;
-    const row = await this.current(viewer, from);
-    if (row) this.outcomes.inc({ outcome: 'waited' });
-    return row;
-  }
-
-  private async fromIdentity<T>(viewer: Viewer, { asked, read }: Question<T>): Promise<T> {
-    const question = asked && { viewer_id: viewer.userId, ...asked };
-    const answer = question && (await this.ask(question, viewer.directory).catch(() => null));
-    if (!answer) {
-      this.outcomes.inc({ outcome: 'refused' });
-      throw new Unavailable('directory');
-    }
+  /** Null when identity cannot be asked or does not answer. Errors: Unavailable when it says that no wait will help. */
+  private async fromIdentity<T>(viewer: Viewer, { asked, read }: Question<T>): Promise<Decision | null> {
+    if (!asked) return null;
+    const answer = await this.ask({ viewer_id: viewer.userId, ...asked }, viewer.directory).catch(() => null);
+    if (!answer) return null;
+    // Identity itself is not where the request's version is from: neither will the copy be.
+    if (!hasReached(answer, viewer.directory)) throw this.refusal();
     this.outcomes.inc({ outcome: 'asked' });
-    return read({
+    const row = {
       ...flatRow('p_', answer.project ?? {}),
       ...flatRow('n_', answer.namespace ?? {}),
       level: answer.access_level,
-    });
+    };
+    return { answer: read(row) };
+  }
+
+  private refusal(): Unavailable {
+    this.outcomes.inc({ outcome: 'refused' });
+    return new Unavailable('directory behind');
   }
 
   /** Many requests with one question share one call; an answer from before a request's version is asked anew, once. */
-  private async ask(question: DecideRequest, target: Position): Promise<DecideAnswer | null> {
+  private async ask(question: DecideRequest, target: Position): Promise<DecideAnswer> {
     const key = JSON.stringify(question);
     const shared = await this.inFlight.get(key);
     if (shared && hasReached(shared, target)) return shared;
-    const answer = await (this.inFlight.get(key) ?? this.launch(key, question));
-    return hasReached(answer, target) ? answer : null;
+    return this.inFlight.get(key) ?? this.launch(key, question);
   }
 
   private launch(key: string, question: DecideRequest): Promise<DecideAnswer> {
@@ -135,4 +151,20 @@ function admit(viewer: Viewer, state: string | null): void {
   if (viewer.userId === null || state === 'active') return;
   if (state === null) throw new Unauthorized();
   throw new Forbidden(`Your account has been ${state === 'deactivated' ? 'deactivated' : 'blocked'}`);
+}
+
+/** Resolves to null when it does not end in time. Units: ms. */
+function within<T>(answer: Promise<T | null>, ms: number): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(null), ms);
+    answer.finally(() => clearTimeout(timer)).then(resolve, reject);
+  });
+}
+
+/** The first that is not null; null when none is. Errors: the first one. */
+function firstOf<T>(answers: readonly Promise<T | null>[]): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    for (const answer of answers) answer.then((given) => given !== null && resolve(given), reject);
+    void Promise.all(answers).then(() => resolve(null), reject);
+  });
 }

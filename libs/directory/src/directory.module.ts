@@ -27,12 +27,7 @@ export class DirectoryModule {
           provide: IdentityClient,
           inject: [platformSettings.token, InternalKeys],
           useFactory: (settings: SettingsOf<typeof platformSettings>, keys: InternalKeys) =>
-            new IdentityClient(
-              settings.identityUrl,
-              keys.authorization(o.service, 'identity'),
-              o.service,
-              settings.directoryDecideMs,
-            ),
+            new IdentityClient(settings.identityUrl, keys.authorization(o.service, 'identity'), o.service),
         },
         CopyProgress,
         Decisions,

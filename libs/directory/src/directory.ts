@@ -116,7 +116,7 @@ export class Directory implements ScopeResolver {
    */
   async settledFor(through: Pick<Tx, 'prepared'>, events: readonly Caused[]): Promise<void> {
     const [state] = await through.prepared<{ settled: boolean }>(SETTLED, [SETTLED_MS, ...seenBy(events)]);
-    if (state?.settled !== true) throw new Unavailable('directory');
+    if (state?.settled !== true) throw new Unavailable('directory behind');
   }
 
   /**

@@ -5,18 +5,20 @@ import type {
   DecideRequest,
   DirectoryChangesAnswer,
 } from '@rookery/contracts';
-import { INTERNAL_PATHS } from '@rookery/contracts';
+import { INTERNAL_PATHS, INTERNAL_WAIT_HEADER } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { Pool } from 'undici';
 
 /** Longest wait for what e-mails say: nobody waits for the answer but a worker. Units: ms. */
 const ACCOUNT_MAILS_MS = 5000;
+/** Longest wait for a decision, connection included; each request besides waits until its own deadline. Units: ms. */
+const DECIDE_MS = 30_000;
 /** On top of the asked wait of a long poll, before the connection counts as dead. Units: ms. */
 const POLL_GRACE_MS = 5000;
 
 /**
  * The calls of a service to identity: changes of the directory, decisions that its own copy cannot make yet, and what
- * no copy holds. Units: `decideMs` the longest wait for a decision, connection included.
+ * no copy holds.
  * Errors: Unavailable whenever there is no good answer in time. Source: reference reliability 4.3.
  */
 export class IdentityClient {
@@ -27,11 +29,10 @@ export class IdentityClient {
     identityUrl: string,
     private readonly authorization: string,
     private readonly service: string,
-    private readonly decideMs: number,
   ) {
     const url = new URL(identityUrl);
     this.prefix = url.pathname.replace(/\/+$/, '');
-    this.pool = new Pool(url.origin, { connections: 8, pipelining: 1, connectTimeout: 1000 });
+    this.pool = new Pool(url.origin, { connections: 8, pipelining: 1, connectTimeout: 5000 });
   }
 
   /** Units: `waitMs` how long identity may hold the request while nothing changes; `limit` entries, whole versions. */
@@ -53,20 +54,21 @@ export class IdentityClient {
       o.signal,
     );
     if (typeof answer.epoch !== 'string' || !Number.isSafeInteger(answer.upTo) || !Array.isArray(answer.changes)) {
-      throw new Unavailable('identity');
+      throw new Unavailable('identity away');
     }
     return answer;
   }
 
+  /** Shape: many may share the answer, so it is waited for longer than most requests wait. */
   decide(request: DecideRequest): Promise<DecideAnswer> {
-    return this.call<DecideAnswer>('POST', INTERNAL_PATHS.decide, JSON.stringify(request), this.decideMs);
+    return this.call<DecideAnswer>('POST', INTERNAL_PATHS.decide, JSON.stringify(request), DECIDE_MS);
   }
 
   /** What e-mails about accounts say, and where they go. Shape: one answer for each question, in order. */
   async accountMails(mails: readonly AccountMailQuestion[]): Promise<AccountMailsAnswer> {
     const body = JSON.stringify({ mails });
     const answer = await this.call<AccountMailsAnswer>('POST', INTERNAL_PATHS.accountMails, body, ACCOUNT_MAILS_MS);
-    if (!Array.isArray(answer.mails) || answer.mails.length !== mails.length) throw new Unavailable('identity');
+    if (!Array.isArray(answer.mails) || answer.mails.length !== mails.length) throw new Unavailable('identity away');
     return answer;
   }
 
@@ -89,6 +91,7 @@ export class IdentityClient {
         headers: {
           authorization: this.authorization,
           'user-agent': `rookery-${this.service}`,
+          [INTERNAL_WAIT_HEADER]: String(timeoutMs),
           ...(body === null ? {} : { 'content-type': 'application/json' }),
         },
         body,
@@ -100,7 +103,7 @@ export class IdentityClient {
       }
       return (await response.body.json()) as T;
     } catch (error) {
-      const unavailable = new Unavailable('identity');
+      const unavailable = new Unavailable('identity away');
       unavailable.cause = error;
       throw unavailable;
     }

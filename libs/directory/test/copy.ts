@@ -2,12 +2,12 @@ import { Test } from '@nestjs/testing';
 import type { TestingModule } from '@nestjs/testing';
 import { plumbingMigrations, databaseSettingsFor, Database, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
-import { DATABASE_PATIENCE, testDatabase, testInternalKeys } from '@rookery/testing';
+import { testDatabase, testInternalKeys } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { Directory, directoryMigrations, DirectoryModule } from '../src';
 
 /** Far more than a slow machine takes: what the copy is not late for, it decides. */
-const PATIENT = { DIRECTORY_WAIT_MS: '50000', DIRECTORY_DECIDE_MS: '50000' };
+const PATIENT = { DIRECTORY_WAIT_MS: '50000' };
 
 /** A service that has nothing but its copy of the directory: real database, real applier, real HTTP to identity. */
 export class Copy {
@@ -34,7 +34,6 @@ export class Copy {
       ROOKERY_INTERNAL_KEYS: testInternalKeys('collaboration'),
       ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
       LOG_LEVEL: 'silent',
-      ...DATABASE_PATIENCE,
       ...env,
     });
     const testing = await Test.createTestingModule({

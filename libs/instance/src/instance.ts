@@ -50,7 +50,7 @@ export class Instance {
   }
 
   private get known(): InstanceAnswer {
-    if (this.answer === null) throw new Unavailable('admin');
+    if (this.answer === null) throw new Unavailable('admin away');
     return this.answer;
   }
 }

@@ -6,14 +6,15 @@ export const jobSettings = defineSettings('jobs', {
     default: 3,
     min: 1,
     max: 50,
-    about: 'Jobs that a worker runs at once; each takes connections from DATABASE_POOL_COUNT as it needs them.',
+    about:
+      'Jobs that a worker runs at once; each takes connections from DATABASE_BACKGROUND_POOL_COUNT as it needs them.',
   }),
   connections: setting.int('JOBS_CONNECTIONS_COUNT', {
     default: 3,
     min: 2,
     max: 51,
     about:
-      'Connections that a worker keeps for its queue of jobs, beside DATABASE_POOL_COUNT; one of them listens. As many as JOBS_CONCURRENCY_COUNT are enough.',
+      'Connections that a worker keeps for its queue of jobs, beside those of the database settings; one of them listens. As many as JOBS_CONCURRENCY_COUNT are enough.',
   }),
   pollMs: setting.int('JOBS_POLL_MS', {
     default: 5000,

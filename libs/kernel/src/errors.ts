@@ -177,14 +177,34 @@ export class TooManyRequests extends RookeryError {
   }
 }
 
+/** Why an answer is 502, 503 or 504: what metrics and log call it, and what it tells an operator. */
+export const UNAVAILABLE_REASONS = {
+  'database away': 'The database refuses connections, or lost one in the middle of a statement.',
+  'database busy': 'No connection of the pool was free before the deadline.',
+  'database slow':
+    'A statement or a lock took longer than `DATABASE_STATEMENT_TIMEOUT_MS` or `DATABASE_LOCK_TIMEOUT_MS`.',
+  'directory behind':
+    'The copy of the directory did not catch up before the deadline, nor did identity decide instead.',
+  'identity away': 'Identity refuses connections, or gave no good answer before the deadline.',
+  'admin away': 'Nothing was ever heard of admin, so what administrators restrict is not known.',
+  'service away': 'The gateway could not reach the service; nothing of the request was done.',
+  'connection lost': 'The connection to the service broke before its answer; the request may have been carried out.',
+  deadline: 'The deadline had passed: before the service began, or before it answered.',
+  shed: 'The gateway had more to do than it takes on.',
+  'not ready': 'Asked for its health, the process or a service behind it was not ready; the answer says why.',
+  'clocks differ': 'The clocks of gateway and service are more than 30 seconds apart.',
+  other: 'A connection failed that no part answers for; the log line has it.',
+} as const;
+export type UnavailableReason = keyof typeof UNAVAILABLE_REASONS;
+
 /** A part that is needed cannot be reached in time; the caller may try again. */
 export class Unavailable extends RookeryError {
   readonly code = 'unavailable';
   constructor(
-    readonly what: string,
+    readonly reason: UnavailableReason,
     readonly retryAfterSeconds = 1,
   ) {
-    super(`${what} is unavailable`);
+    super(`unavailable: ${reason}`);
   }
 }
 

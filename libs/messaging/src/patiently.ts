@@ -40,5 +40,5 @@ function isSurroundings(error: unknown): boolean {
   if (violates(error)) return false;
   if (isDatabaseAway(error)) return true;
   // A statement that timed out is Unavailable too, but it may be this message that makes it slow: that counts.
-  return error instanceof Unavailable && error.what !== 'database';
+  return error instanceof Unavailable && error.reason !== 'database slow';
 }

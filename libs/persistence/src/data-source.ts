@@ -1,6 +1,9 @@
+import pg from 'pg';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions';
 import type { Logger as TypeOrmLogger } from 'typeorm';
 import type { DatabaseSettings } from './database.config';
+import { LanePools } from './lanes';
+import type { LaneLimits } from './lanes';
 import { SnakeNaming } from './naming';
 import { rowValues } from './row-values';
 import { SteadyClient } from './steady-client';
@@ -30,11 +33,11 @@ export function dataSourceOptions(
     installExtensions: false,
     logger: silent,
     namingStrategy: new SnakeNaming(),
-    poolSize: settings.poolCount,
-    connectTimeoutMS: settings.poolWaitMs,
+    driver: { ...pg, Pool: LanePools },
     // Without a handler, an idle connection that the server ends would end the process.
     poolErrorHandler: o.onIdleError,
     extra: {
+      lanes: lanesOf(settings),
       Client: SteadyClient,
       types: rowValues,
       keepAlive: true,
@@ -54,3 +57,11 @@ const silent: TypeOrmLogger = {
   logMigration: () => undefined,
   log: () => undefined,
 };
+
+function lanesOf(settings: DatabaseSettings): LaneLimits {
+  const { poolCount, internalPoolCount, backgroundPoolCount, poolWaitMs } = settings;
+  return {
+    counts: { requests: poolCount, internal: internalPoolCount, background: backgroundPoolCount },
+    waitMs: poolWaitMs,
+  };
+}

@@ -11,12 +11,24 @@ function define(service: ServiceName) {
       default: 10,
       min: 1,
       max: 200,
-      about: 'Connections that one process keeps to its database.',
+      about: 'Connections that one process keeps to its database for the requests of clients.',
+    }),
+    backgroundPoolCount: setting.int('DATABASE_BACKGROUND_POOL_COUNT', {
+      default: 8,
+      min: 2,
+      max: 200,
+      about: 'Connections beside those for what nobody waits for: effects, e-mail, jobs, the copy of the directory.',
+    }),
+    internalPoolCount: setting.int('DATABASE_INTERNAL_POOL_COUNT', {
+      default: 4,
+      min: 1,
+      max: 200,
+      about: 'Connections beside those for questions of other processes, such as token checks.',
     }),
     poolWaitMs: setting.int('DATABASE_POOL_WAIT_MS', {
-      default: 1000,
+      default: 10_000,
       min: 10,
-      about: 'Longest wait for a free connection; after it the request is answered with 503.',
+      about: 'Longest wait for a free connection of what has no deadline; a request waits until its own.',
     }),
     statementTimeoutMs: setting.int('DATABASE_STATEMENT_TIMEOUT_MS', {
       default: 5000,
@@ -24,7 +36,7 @@ function define(service: ServiceName) {
       about: 'Longest run of one statement.',
     }),
     lockTimeoutMs: setting.int('DATABASE_LOCK_TIMEOUT_MS', {
-      default: 2000,
+      default: 5000,
       min: 10,
       about: 'Longest wait of a statement for a lock.',
     }),

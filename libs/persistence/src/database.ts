@@ -2,6 +2,7 @@ import { Pool } from 'pg';
 import type { Client, QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
 import { translated } from './failures';
+import type { LanePools } from './lanes';
 import type { Prepared, Statement } from './prepared';
 import { rowValues } from './row-values';
 import { SteadyClient } from './steady-client';
@@ -45,7 +46,6 @@ export class Database {
     const client = new SteadyClient({
       connectionString: this.url,
       application_name: name,
-      connectionTimeoutMillis: 5000,
       keepAlive: true,
       types: rowValues,
     });
@@ -66,7 +66,8 @@ export class Database {
     });
   }
 
-  private get pool(): Pool {
+  /** The connections of the running process, by lane. */
+  get pool(): LanePools {
     return poolOf(this.dataSource);
   }
 }
@@ -81,9 +82,9 @@ export function readsOf(dataSource: DataSource): Reads {
   return { run: <R>(statement: Statement) => run<R>(poolOf(dataSource), statement) };
 }
 
-function poolOf(dataSource: DataSource): Pool {
+function poolOf(dataSource: DataSource): LanePools {
   // TypeORM's own type of its driver does not tell that `master` is the pg pool.
-  return (dataSource.driver as unknown as { master: Pool }).master;
+  return (dataSource.driver as unknown as { master: LanePools }).master;
 }
 
 /** Runs one statement and gives its rows. Errors: as `Database`. */

@@ -46,11 +46,11 @@ const CONNECTION_STATES = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', 
 const PROTOCOL_VIOLATION = '08P01';
 /** What pg says without a code when the other side hangs up or the pool has nothing to give. */
 const CONNECTION_TEXTS =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Cannot use a pool after/;
+  /Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Cannot use a pool after/;
 
 /** Is the database itself away or full, so that no message and no request is to blame? */
 export function isDatabaseAway(error: unknown): boolean {
-  if (error instanceof Unavailable) return error.cause !== undefined && isDatabaseAway(error.cause);
+  if (error instanceof Unavailable) return error.reason === 'database away' || error.reason === 'database busy';
   const code = sqlStateOf(error);
   if (code !== null)
     return (
@@ -70,8 +70,9 @@ const TOO_SLOW = new Set(['57014', '55P03']);
  */
 export function translated(error: unknown): unknown {
   if (error instanceof RookeryError) return error;
-  if (!isDatabaseAway(error) && !TOO_SLOW.has(sqlStateOf(error) ?? '')) return error;
-  const unavailable = new Unavailable('database');
+  const isAway = isDatabaseAway(error);
+  if (!isAway && !TOO_SLOW.has(sqlStateOf(error) ?? '')) return error;
+  const unavailable = new Unavailable(isAway ? 'database away' : 'database slow');
   unavailable.cause = error;
   return unavailable;
 }

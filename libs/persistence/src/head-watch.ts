@@ -1,3 +1,4 @@
+import { awaitedByMany } from '@rookery/platform';
 import type { ShutdownOrder } from '@rookery/platform';
 import type { Database } from './database';
 import type { Prepared } from './prepared';
@@ -75,8 +76,7 @@ export class HeadWatch {
   private look(): void {
     if (this.looking !== undefined || this.waiters.size === 0) return;
     this.looking = setTimeout(() => {
-      void this.database
-        .prepared<Head>(this.head, [])
+      void awaitedByMany(() => this.database.prepared<Head>(this.head, []))
         .then(([head]) => head && this.moved(head))
         // Each that waits has a time limit of its own.
         .catch(() => undefined)

@@ -49,7 +49,9 @@ export async function runMigrations(url: string, migrations: readonly MigrationC
       // A lock that cannot be had fails the migration instead of queueing every request behind it.
       {
         url,
-        poolCount: 2,
+        poolCount: 1,
+        internalPoolCount: 1,
+        backgroundPoolCount: 2,
         poolWaitMs: 10_000,
         statementTimeoutMs: 0,
         lockTimeoutMs: 5000,

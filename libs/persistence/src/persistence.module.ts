@@ -4,13 +4,14 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { ServiceName } from '@rookery/contracts';
 import { CLOCK } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
-import { LOGGER, Readiness } from '@rookery/platform';
+import { awaitedByMany, LOGGER, Metrics, Readiness } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from './data-source';
 import { Database } from './database';
 import type { DatabaseSettings } from './database.config';
 import { DeadLetters } from './dead-letters';
+import { LANES } from './lanes';
 import { Inbox } from './inbox';
 import { pendingMigrations } from './migrate';
 import type { MigrationClass } from './migrate';
@@ -54,9 +55,10 @@ export class PersistenceModule {
       providers: [
         {
           provide: Database,
-          inject: [DataSource, Readiness],
-          useFactory: (dataSource: DataSource, readiness: Readiness) => {
+          inject: [DataSource, Readiness, Metrics],
+          useFactory: (dataSource: DataSource, readiness: Readiness, metrics: Metrics) => {
             const database = new Database(dataSource, o.settings.url);
+            showLanes(database, metrics);
             readiness.require('database', readinessOf(database, o.migrations));
             return database;
           },
@@ -80,11 +82,27 @@ function readinessOf(database: Database, migrations?: readonly MigrationClass[])
   let isCurrent = migrations === undefined;
   return async () => {
     if (isCurrent) {
-      await database.query('select 1');
+      await awaitedByMany(() => database.query('select 1'));
       return null;
     }
     const pending = await pendingMigrations(database.dataSource, migrations ?? []);
     isCurrent = pending.length === 0;
     return isCurrent ? null : `the schema lacks ${pending.join(', ')}`;
   };
+}
+
+function showLanes(database: Database, metrics: Metrics): void {
+  metrics.gauge(
+    'rookery_database_connections',
+    'Connections by what they are for: in use, idle, and how many wait for one.',
+    ['lane', 'state'],
+    (gauge) => {
+      for (const lane of LANES) {
+        const { totalCount, idleCount, waitingCount } = database.pool.of(lane);
+        gauge.set({ lane, state: 'used' }, totalCount - idleCount);
+        gauge.set({ lane, state: 'idle' }, idleCount);
+        gauge.set({ lane, state: 'waiting' }, waitingCount);
+      }
+    },
+  );
 }

@@ -1,4 +1,8 @@
 import { Client } from 'pg';
+import type { ClientConfig } from 'pg';
+
+/** Longest time to open a connection; how long somebody waits for one that is open is another matter. Units: ms. */
+const CONNECT_MS = 10_000;
 
 /**
  * A connection whose loss never ends the process. Between being handed out, used and given back there are moments in
@@ -6,8 +10,8 @@ import { Client } from 'pg';
  * statement still gets its failure.
  */
 export class SteadyClient extends Client {
-  constructor(...config: ConstructorParameters<typeof Client>) {
-    super(...config);
+  constructor(config: ClientConfig = {}) {
+    super({ ...config, connectionTimeoutMillis: CONNECT_MS });
     this.on('error', () => undefined);
   }
 }

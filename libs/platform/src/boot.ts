@@ -2,6 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { internalKeys } from './internal-keys';
 import { createLogger, LOGGER, nestLogger, stderr } from './logger';
 import { Metrics } from './metrics';
+import { Outages } from './outages';
 import { IS_SERVING, SERVICE_NAME } from './platform.module';
 import { platformSettings } from './platform.settings';
 import type { BootContext, Command, ProcessDefinition } from './process';
@@ -79,11 +80,14 @@ function prepare(definition: ProcessDefinition, role: Role): BootContext {
     // What a command prints belongs to its caller, so its log lines stay out of stdout.
     isCommand ? stderr() : undefined,
   );
-  const made = { logger, metrics: new Metrics(), readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
+  const metrics = new Metrics();
+  const outages = new Outages(metrics, logger);
+  const made = { logger, metrics, outages, readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
   values.set(SERVICE_NAME, definition.name);
   values.set(IS_SERVING, role.stays);
   values.set(LOGGER, made.logger);
   values.set(Metrics, made.metrics);
+  values.set(Outages, made.outages);
   values.set(Readiness, made.readiness);
   values.set(ShutdownOrder, made.shutdown);
   let application: Promise<INestApplicationContext> | undefined;

@@ -3,14 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { startManagementServer } from './management-server';
 import type { ManagementServer } from './management-server';
 import { Metrics } from './metrics';
+import type { Outages } from './outages';
 import { Readiness } from './readiness';
 
 describe('management server', () => {
   const readiness = new Readiness();
   const metrics = new Metrics();
+  const noted: string[] = [];
+  const outages = { note: (reason: string) => void noted.push(reason) } as unknown as Outages;
   let server: ManagementServer;
   beforeAll(async () => {
-    server = await startManagementServer({ host: '127.0.0.1', port: 0, readiness, metrics });
+    server = await startManagementServer({ host: '127.0.0.1', port: 0, readiness, metrics, outages });
   });
   afterAll(() => server.close());
   const get = (path: string, init?: RequestInit): Promise<Response> =>
@@ -64,9 +67,11 @@ describe('management server', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
-    await expect(startManagementServer({ host: '127.0.0.1', port, readiness, metrics })).rejects.toMatchObject({
-      code: 'EADDRINUSE',
-    });
+    await expect(startManagementServer({ host: '127.0.0.1', port, readiness, metrics, outages })).rejects.toMatchObject(
+      {
+        code: 'EADDRINUSE',
+      },
+    );
     other.close();
   });
 });

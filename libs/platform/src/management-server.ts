@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from './metrics';
+import type { Outages } from './outages';
 import type { Readiness } from './readiness';
 
 export interface ManagementServer {
@@ -25,6 +26,7 @@ export async function startManagementServer(o: {
   readonly port: number;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
+  readonly outages: Outages;
 }): Promise<ManagementServer> {
   const server = createServer(
     { requestTimeout: 5000, headersTimeout: 5000, keepAliveTimeout: 5000 },
@@ -41,14 +43,19 @@ export async function startManagementServer(o: {
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 }
 
-async function answer(request: IncomingMessage, o: { readiness: Readiness; metrics: Metrics }): Promise<Reply> {
+async function answer(
+  request: IncomingMessage,
+  o: { readiness: Readiness; metrics: Metrics; outages: Outages },
+): Promise<Reply> {
   if (request.method !== 'GET' && request.method !== 'HEAD') return json(405, { status: 'method not allowed' });
   switch (request.url?.split('?', 1)[0]) {
     case '/-/health/live':
       return json(200, { status: 'ok' });
     case '/-/health/ready': {
       const report = await o.readiness.report();
-      return report.ready ? json(200, { status: 'ok' }) : json(503, { status: 'unavailable', reasons: report.reasons });
+      if (report.ready) return json(200, { status: 'ok' });
+      o.outages.note('not ready', { reasons: report.reasons });
+      return json(503, { status: 'unavailable', reasons: report.reasons });
     }
     case '/-/metrics':
       return { status: 200, ...(await o.metrics.text()) };

@@ -3,7 +3,9 @@ import { CLOCK, systemClock } from '@rookery/kernel';
 import { Links } from './links';
 import { internalKeys, InternalKeys } from './internal-keys';
 import { createLogger, LOGGER } from './logger';
+import type { Logger } from './logger';
 import { Metrics } from './metrics';
+import { Outages } from './outages';
 import { platformSettings } from './platform.settings';
 import { Readiness } from './readiness';
 import { settingsIn } from './settings';
@@ -19,7 +21,7 @@ export const IS_SERVING: unique symbol = Symbol('IsServing');
 
 /**
  * What every room may inject: each settings object by `definition.token`, `CLOCK`, `LOGGER`, `SERVICE_NAME`, `IS_SERVING`, `Metrics`,
- * `Links`, `Readiness`, `ShutdownOrder`, `ContextKeys`, `InternalKeys`. Global. It carries no decorator, so that reading this library
+ * `Outages`, `Links`, `Readiness`, `ShutdownOrder`, `ContextKeys`, `InternalKeys`. Global. It carries no decorator, so that reading this library
  * does not load Nest.
  */
 export class PlatformModule {
@@ -37,6 +39,7 @@ export class PlatformModule {
       createLogger({ service: o.service, instance: settings.instanceId, level: settings.logLevel }),
     );
     provide(Metrics, () => new Metrics());
+    provide(Outages, () => new Outages(made.get(Metrics) as Metrics, made.get(LOGGER) as Logger));
     provide(Links, () => new Links(settings.externalUrl));
     provide(Readiness, () => new Readiness());
     provide(ShutdownOrder, () => new ShutdownOrder(made.get(LOGGER) as ReturnType<typeof createLogger>));

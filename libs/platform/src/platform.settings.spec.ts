@@ -19,7 +19,6 @@ describe('platform settings', () => {
       contextKeys: ROOKERY_CONTEXT_KEYS,
       identityUrl: 'http://identity:8080',
       directoryWaitMs: 150,
-      directoryDecideMs: 300,
       adminUrl: 'http://admin:8080',
       shutdownDelayMs: 5000,
       shutdownGraceMs: 30_000,

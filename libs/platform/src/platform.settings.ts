@@ -47,14 +47,8 @@ export const platformSettings = defineSettings('platform', {
     default: 150,
     min: 0,
     max: 60_000,
-    about: 'How long a request waits for the copy of the directory, when it is behind, before identity is asked.',
-  }),
-  directoryDecideMs: setting.int('DIRECTORY_DECIDE_MS', {
-    default: 300,
-    min: 10,
-    max: 60_000,
     about:
-      'How long a service waits for a decision of identity, connection included, that its own copy of the directory cannot make yet; then it answers 503.',
+      'How long a request waits for the copy of the directory, when it is behind, before identity is asked besides; it goes on waiting until its deadline.',
   }),
   adminUrl: setting.url('ADMIN_URL', {
     default: 'http://admin:8080',

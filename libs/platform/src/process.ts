@@ -2,6 +2,7 @@ import type { ServiceName } from '@rookery/contracts';
 import type { DynamicModule, INestApplication, INestApplicationContext, LoggerService, Type } from '@nestjs/common';
 import type { Logger } from './logger';
 import type { Metrics } from './metrics';
+import type { Outages } from './outages';
 import type { Readiness } from './readiness';
 import type { SettingsDefinition, SettingsOf, SettingsValues } from './settings';
 import type { ShutdownOrder } from './shutdown';
@@ -35,6 +36,7 @@ export interface BootContext {
   readonly values: SettingsValues;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly outages: Outages;
   readonly readiness: Readiness;
   readonly shutdown: ShutdownOrder;
   /** Nest's own log lines go through this: `NestFactory.create(module, adapter, { logger: context.nestLogger })`. */

@@ -146,6 +146,6 @@ export function verifyContext(
   const claims = JSON.parse(Buffer.from(header.slice(0, first), 'base64url').toString()) as ContextClaims;
   if (claims.aud !== expect.audience) throw new ContextRefused('audience');
   if (claims.req !== contextRequest(expect.method, expect.rawUrl)) throw new ContextRefused('request');
-  if (Math.abs(expect.now - claims.iat) > CONTEXT_SKEW_MS) throw new Unavailable('request context (clocks differ)');
+  if (Math.abs(expect.now - claims.iat) > CONTEXT_SKEW_MS) throw new Unavailable('clocks differ');
   return claims;
 }

@@ -17,6 +17,8 @@ export interface Target {
   readonly baseUrl: string;
   readonly service: string;
   readonly keys: ContextKeys;
+  /** How long each request may take. Units: ms. */
+  readonly waitMs?: number;
   /** Kept open between requests. */
   readonly connections: Connections;
   readonly seen: (method: string, url: string, response: Response) => void;
@@ -49,7 +51,9 @@ export function inBrackets(params: Params): string {
   return qs.stringify(params, { arrayFormat: 'brackets' });
 }
 
-function contextOf({ service, keys }: Pick<Target, 'service' | 'keys'>, viewer: Viewer, req: string): string {
+type Signer = Pick<Target, 'service' | 'keys' | 'waitMs'>;
+
+function contextOf({ service, keys, waitMs = 60_000 }: Signer, viewer: Viewer, req: string): string {
   const claims: ContextClaims = {
     sub: viewer.userId,
     usr: viewer.username,
@@ -66,7 +70,7 @@ function contextOf({ service, keys }: Pick<Target, 'service' | 'keys'>, viewer: 
     req,
     rid: randomUUID(),
     iat: Date.now(),
-    ddl: Date.now() + 60_000,
+    ddl: Date.now() + waitMs,
   };
   return signContext(claims, keys);
 }

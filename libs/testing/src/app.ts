@@ -12,7 +12,6 @@ import { agentFor } from './agent';
 import { schemaProblem } from './answer-schemas';
 import { testInternalKeys } from './internal-keys';
 import type { Target } from './agent';
-import { DATABASE_PATIENCE } from './patience';
 import { noteRoute, writeRouteTests } from './route-tests';
 
 const TEST_CONTEXT_KEYS = `test:${Buffer.alloc(32, 1).toString('base64')}`;
@@ -38,8 +37,11 @@ export interface TestApp {
   readonly baseUrl: string;
   /** Every log line since the start, parsed. */
   readonly logs: readonly Readonly<Record<string, unknown>>[];
-  /** Shape of `unseen`: answers are neither judged by what the endpoint lists, nor counted as tests of it. */
-  as(viewer: Viewer, o?: { readonly unseen: boolean }): Agent;
+  /**
+   * Shape of `unseen`: answers are neither judged by what the endpoint lists, nor counted as tests of it. Units: `waitMs`
+   * how long a request may take, where its being refused for that is looked at.
+   */
+  as(viewer: Viewer, o?: { readonly unseen?: boolean; readonly waitMs?: number }): Agent;
   /** Without any context, as somebody who got past the gateway. */
   bare(): Agent;
   /** A provider of the service. */
@@ -72,7 +74,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
     app,
     baseUrl: target.baseUrl,
     logs,
-    as: (viewer, { unseen } = { unseen: false }) => agentFor(unseen ? { ...target, seen: () => {} } : target, viewer),
+    as: (viewer, { unseen, ...o } = {}) => agentFor({ ...target, ...(unseen ? { seen: () => {} } : {}), ...o }, viewer),
     bare: () => agentFor(target, null),
     get: (token) => app.get(token as Type, { strict: false }),
     close: () => {
@@ -83,15 +85,14 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   };
 }
 
-/** The settings of a service under test, with patience for its database. */
+/** The settings of a service under test: those of the product where the test does not set them. */
 export function testSettings({
   service,
   settings = [],
   databaseUrl,
   env,
 }: Pick<TestAppOptions, 'service' | 'settings' | 'databaseUrl' | 'env'>): SettingsValues {
-  const database =
-    databaseUrl === undefined ? {} : { [`DATABASE_URL_${service.toUpperCase()}`]: databaseUrl, ...DATABASE_PATIENCE };
+  const database = databaseUrl === undefined ? {} : { [`DATABASE_URL_${service.toUpperCase()}`]: databaseUrl };
   const nats = process.env['TEST_NATS_URL'];
   return readSettings([platformSettings, ...settings], {
     ROOKERY_INTERNAL_KEYS: testInternalKeys(service),

@@ -7,7 +7,6 @@ export { DirectorySeed, SEED_EPOCH, type SeededUser } from './directory-seed';
 export { startSeeded, type SeededService } from './seeded-service';
 export { internalAuthorization, testInternalKeys } from './internal-keys';
 export { startTestApp, testSettings, type TestApp, type TestAppOptions } from './app';
-export { DATABASE_PATIENCE } from './patience';
 export { requestOf, type Method, type Params } from './agent';
 export {
   cutOf,

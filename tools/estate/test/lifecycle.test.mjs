@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { PATIENCE } from '../environment.mjs';
+import { WITHOUT_RATES } from '../environment.mjs';
 import { discardPostgres, sharedTemporary } from '../postgres-files.mjs';
 import { freePort, isAlive, portIsFree, readRecord, until } from '../processes.mjs';
 
@@ -21,7 +21,7 @@ after(() => {
 /** Answers the running `npm start` once it invites its user, or what it said before it ended. */
 async function start(env = {}) {
   const child = spawn(process.execPath, [START], {
-    env: { ...process.env, ...PATIENCE, PORT: String(port), ROOKERY_DATA: dataDir, ...env },
+    env: { ...process.env, ...WITHOUT_RATES, PORT: String(port), ROOKERY_DATA: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const run = { child, output: '', exit: null };

@@ -423,7 +423,7 @@ describe('what may be seen', () => {
 
   test('is read by the state of the directory that the request asks for', async () => {
     const stale = { ...service.seed.viewer(cast.guest), directory: { version: 1e9, epoch: 'seed' } };
-    await service.app.as(stale).get('/api/v4/todos').expect(503);
+    await service.app.as(stale, { waitMs: 1000 }).get('/api/v4/todos').expect(503);
   });
 });
 

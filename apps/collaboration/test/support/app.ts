@@ -18,8 +18,7 @@ export function startCollaboration(
     module: { forRoot: (values) => CollaborationModule.forRoot(values, kinds) },
     settings: collaborationSettings,
     migrations,
-    // Many requests at once on a busy machine may wait longer for a connection than a client should.
-    env: { DATABASE_POOL_WAIT_MS: '10000', ...env },
+    env,
   });
 }
 

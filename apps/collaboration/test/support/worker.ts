@@ -4,7 +4,7 @@ import { JetStreamStrategy, messagingSettings } from '@rookery/messaging';
 import { createLogger, LOGGER, platformSettings, readSettings, ShutdownOrder } from '@rookery/platform';
 import type { BootContext, SettingsDefinition } from '@rookery/platform';
 import type { PrivateNats } from '@rookery/testing';
-import { DATABASE_PATIENCE, haveAllEffects, testInternalKeys, until } from '@rookery/testing';
+import { haveAllEffects, testInternalKeys, until } from '@rookery/testing';
 import { connect } from 'nats';
 import { collaborationSettings } from '../../src/collaboration.config';
 import { collaborationWorker } from '../../src/collaboration.worker';
@@ -36,7 +36,6 @@ export async function startWorker(o: {
       ROOKERY_CONTEXT_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
       CONSUMER_RETRY_DELAYS_MS: '20,20,20,20,20,20,20',
       OUTBOX_POLL_MS: '20',
-      ...DATABASE_PATIENCE,
       ...o.env,
     },
   );

@@ -1,5 +1,5 @@
 import { Controller, Get, Res } from '@nestjs/common';
-import { Readiness } from '@rookery/platform';
+import { Outages, Readiness } from '@rookery/platform';
 import type { FastifyReply } from 'fastify';
 import { json } from './json';
 import { ServiceReadiness } from './service-readiness';
@@ -10,6 +10,7 @@ export class HealthController {
   constructor(
     private readonly services: ServiceReadiness,
     private readonly own: Readiness,
+    private readonly outages: Outages,
   ) {}
 
   @Get('live')
@@ -22,6 +23,9 @@ export class HealthController {
     const [services, { reasons }] = await Promise.all([this.services.reasons(), this.own.report()]);
     const all = { ...services, ...Object.fromEntries(Object.entries(reasons).map(([k, v]) => [`gateway ${k}`, v])) };
     if (Object.keys(all).length === 0) json(reply, { status: 'ok' });
-    else json(reply.code(503).header('retry-after', '1'), { status: 'unavailable', reasons: all });
+    else {
+      this.outages.note('not ready', { reasons: all });
+      json(reply.code(503).header('retry-after', '1'), { status: 'unavailable', reasons: all });
+    }
   }
 }

@@ -22,11 +22,24 @@ export interface AuthenticationLimits {
   readonly anonymousFreshMs: number;
 }
 
+/** A request at the door. Units: `deadline` in epoch milliseconds. */
+export interface Comer {
+  readonly address: string;
+  readonly deadline: number;
+  /** At rotation endpoints, where identity must see a revoked token presented. */
+  readonly isRotating: boolean;
+}
+
 interface Flight {
   /** `DirectoryFloor.turns` when it took off: later it may carry an outdated answer. */
   readonly turns: number;
+  readonly startedAt: number;
+  readonly deadline: number;
   readonly outcome: Promise<Caller | Refusal>;
 }
+
+/** What was true so long ago may have been taken away since, whatever a lease is. Units: milliseconds. */
+const STALE_MS = 1000;
 
 /**
  * Turns a credential into a caller by asking identity, or by an answer that is still leased. Fails closed: when
@@ -49,48 +62,67 @@ export class Authenticator {
     private readonly tally: Tally,
   ) {}
 
-  /** Shape: `isRotating` at rotation endpoints, where identity must see a revoked token presented. */
-  authenticate(
-    credential: Credential | null,
-    address: string,
-    isRotating = false,
-  ): Caller | Refusal | Promise<Caller | Refusal> {
-    if (credential === null) return this.anonymous();
+  authenticate(credential: Credential | null, comer: Comer): Caller | Refusal | Promise<Caller | Refusal> {
+    if (credential === null) return this.anonymous(comer.deadline);
     // Nothing resolves job tokens yet; they are unknown, as any credential is that nobody knows.
-    if (credential.kind === 'job') return this.failures.note(address).then(() => REFUSALS.unauthorized);
+    if (credential.kind === 'job') return this.failures.note(comer.address).then(() => REFUSALS.unauthorized);
     const digest = hash('sha256', credential.secret, 'hex');
-    const lease = isRotating ? undefined : this.sources.leases.find(digest);
+    const lease = comer.isRotating ? undefined : this.sources.leases.find(digest);
     if (lease && lease.until > Date.now() && this.sources.floor.covers(lease.mark)) {
       this.tally.lease();
       return lease;
     }
-    const kind = isRotating ? this.rotating : this.flights;
-    const flight = kind.get(digest);
-    if (flight?.turns === this.sources.floor.turns && this.limits.authLeaseMs > 0) return flight.outcome;
-    return this.takeOff(digest, address, kind);
+    return this.checked(digest, comer);
   }
 
-  private takeOff(digest: string, address: string, kind: Map<string, Flight>): Promise<Caller | Refusal> {
-    const outcome = this.check(digest, address, kind === this.rotating).finally(() => {
+  /** By a check that is under way, if it is still young when it arrives, else by one of its own. */
+  private checked(digest: string, comer: Comer): Promise<Caller | Refusal> {
+    const kind = comer.isRotating ? this.rotating : this.flights;
+    const flight = kind.get(digest);
+    if (flight === undefined || !this.mayJoin(flight)) return this.takeOff(digest, comer, kind);
+    if (flight.deadline >= comer.deadline) return flight.outcome;
+    return flight.outcome.then((outcome) =>
+      outcome === REFUSALS.identityAway && Date.now() >= flight.deadline ? this.checked(digest, comer) : outcome,
+    );
+  }
+
+  private mayJoin({ turns, startedAt }: Flight): boolean {
+    return turns === this.sources.floor.turns && this.limits.authLeaseMs > 0 && Date.now() - startedAt < STALE_MS;
+  }
+
+  private takeOff(digest: string, comer: Comer, kind: Map<string, Flight>): Promise<Caller | Refusal> {
+    const outcome = this.check(digest, comer).finally(() => {
       if (kind.get(digest)?.outcome === outcome) kind.delete(digest);
     });
-    kind.set(digest, { turns: this.sources.floor.turns, outcome });
+    const { turns } = this.sources.floor;
+    kind.set(digest, { turns, startedAt: Date.now(), deadline: comer.deadline, outcome });
     return outcome;
   }
 
-  private async check(digest: string, address: string, rotating: boolean): Promise<Caller | Refusal> {
-    const blocked = await this.failures.refusal(address);
+  /** Asks until an answer is not too old when it arrives, or the time is over. */
+  private async check(digest: string, comer: Comer): Promise<Caller | Refusal> {
+    const blocked = await this.failures.refusal(comer.address);
     if (blocked) return blocked;
-    const askedAt = Date.now();
+    for (;;) {
+      const askedAt = Date.now();
+      const outcome = await this.resolved(digest, comer, askedAt);
+      if (isRefusal(outcome) || Date.now() - askedAt <= STALE_MS) return outcome;
+      this.tally.stale();
+    }
+  }
+
+  private async resolved(digest: string, comer: Comer, askedAt: number): Promise<Caller | Refusal> {
+    const { address, deadline, isRotating } = comer;
     const { floor } = this.sources;
     const turns = floor.turns;
-    const answer = await this.ask({ digest, ip: address, ...(rotating ? { rotating } : {}) });
+    const question = { digest, ip: address, ...(isRotating ? { rotating: true } : {}) };
+    const answer = await this.ask(question, deadline);
     if (isRefusal(answer)) return answer;
     if (!floor.observe(answer, Date.now())) this.sources.leases.clear();
     if (answer.outcome === 'valid') return this.admit(digest, answer.holder, answer, { askedAt, turns });
     this.sources.leases.drop(digest);
     // Its family went with it: that was a write, and what was leased before it does not count.
-    if (rotating && answer.outcome === 'revoked') floor.raise(answer.version);
+    if (isRotating && answer.outcome === 'revoked') floor.raise(answer.version);
     if (answer.outcome === 'unknown') await this.failures.note(address);
     return refusalOf(answer);
   }
@@ -115,25 +147,25 @@ export class Authenticator {
     return { holder, mark };
   }
 
-  private anonymous(): Caller | Promise<Caller | Refusal> {
+  private anonymous(deadline: number): Caller | Promise<Caller | Refusal> {
     const mark = this.sources.floor.current;
     if (mark && this.sources.floor.age(Date.now()) < this.limits.anonymousFreshMs) return { holder: null, mark };
-    return this.askHead();
+    return this.askHead(deadline);
   }
 
-  private async askHead(): Promise<Caller | Refusal> {
-    const answer = await this.ask({ digest: null, ip: null });
+  private async askHead(deadline: number): Promise<Caller | Refusal> {
+    const answer = await this.ask({ digest: null, ip: null }, deadline);
     if (isRefusal(answer)) return answer;
     if (!this.sources.floor.observe(answer, Date.now())) this.sources.leases.clear();
     return { holder: null, mark: { version: answer.version, epoch: answer.epoch } };
   }
 
-  private async ask(question: ResolveTokenRequest): Promise<ResolveTokenAnswer | Refusal> {
+  private async ask(question: ResolveTokenRequest, deadline: number): Promise<ResolveTokenAnswer | Refusal> {
     try {
       this.tally.ask();
-      return await this.sources.identity.resolveToken(question);
-    } catch {
-      this.tally.upstreamError('identity', 'token check');
+      return await this.sources.identity.resolveToken(question, deadline);
+    } catch (error) {
+      this.tally.upstreamError('identity', kindOf(error));
       return REFUSALS.identityAway;
     }
   }
@@ -150,4 +182,10 @@ function refusalOf(answer: ResolveTokenAnswer): Refusal {
     default:
       return REFUSALS.unauthorized;
   }
+}
+
+/** Shape: the code or the name of what is behind it, never a text. */
+function kindOf(error: unknown): string {
+  const { code, name } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
+  return `token check ${code ?? name}`;
 }

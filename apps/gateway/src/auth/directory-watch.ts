@@ -53,7 +53,7 @@ export class DirectoryWatch {
 
   /** From now on; leases given before have no push behind them. */
   private async begin(): Promise<DirectoryMark> {
-    const head = await this.identity.resolveToken({ digest: null, ip: null });
+    const head = await this.identity.resolveToken({ digest: null, ip: null }, Date.now() + WAIT_MS);
     this.leases.clear();
     this.floor.observe(head, Date.now());
     return { version: head.version, epoch: head.epoch };

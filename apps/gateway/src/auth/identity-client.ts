@@ -1,4 +1,4 @@
-import { INTERNAL_PATHS } from '@rookery/contracts';
+import { INTERNAL_PATHS, INTERNAL_WAIT_HEADER } from '@rookery/contracts';
 import type {
   DirectoryChangesAnswer,
   ResolveSudoAnswer,
@@ -7,31 +7,33 @@ import type {
 } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { DirectoryMark } from './directory-floor';
 
 const CONNECTIONS = 32;
 const ATTEMPTS = 2;
+/** Longest time to open a connection. Units: milliseconds. */
+const CONNECT_MS = 5000;
 
-/** The questions that the gateway asks identity. Errors: Unavailable when there is no good answer in time. */
+/**
+ * The questions that the gateway asks identity. Units: `deadline` in epoch milliseconds, that of the request.
+ * Errors: Unavailable when there is no good answer in time; at once when identity refuses connections.
+ */
 export class IdentityClient {
   private readonly pool: Pool;
   private readonly headers: Readonly<Record<string, string>>;
 
-  constructor(
-    url: string,
-    authorization: string,
-    private readonly timeoutMs: number,
-  ) {
-    this.pool = new Pool(url, { connections: CONNECTIONS, connect: { timeout: timeoutMs } });
+  constructor(url: string, authorization: string) {
+    this.pool = new Pool(url, { connections: CONNECTIONS, connect: { timeout: CONNECT_MS } });
     this.headers = { authorization, 'content-type': 'application/json' };
   }
 
-  resolveToken(question: ResolveTokenRequest): Promise<ResolveTokenAnswer> {
-    return this.post(INTERNAL_PATHS.resolveToken, question);
+  resolveToken(question: ResolveTokenRequest, deadline: number): Promise<ResolveTokenAnswer> {
+    return this.post(INTERNAL_PATHS.resolveToken, question, deadline);
   }
 
-  resolveSudo(ref: string): Promise<ResolveSudoAnswer> {
-    return this.post(INTERNAL_PATHS.resolveSudo, { ref });
+  resolveSudo(ref: string, deadline: number): Promise<ResolveSudoAnswer> {
+    return this.post(INTERNAL_PATHS.resolveSudo, { ref }, deadline);
   }
 
   /** Waits at identity until there is something newer than `after`, at most `waitMs`. */
@@ -43,32 +45,45 @@ export class IdentityClient {
       limit: '1000',
     });
     const signal = AbortSignal.any([stop, AbortSignal.timeout(waitMs + 5000)]);
-    return this.ask('GET', `${INTERNAL_PATHS.directoryChanges}?${query}`, null, signal);
+    return this.ask({
+      method: 'GET',
+      path: `${INTERNAL_PATHS.directoryChanges}?${query}`,
+      headers: this.headers,
+      signal,
+    });
   }
 
   onModuleDestroy(): Promise<void> {
     return this.pool.destroy();
   }
 
-  private async post<A>(path: string, question: object): Promise<A> {
-    const signal = AbortSignal.timeout(this.timeoutMs);
+  private async post<A>(path: string, question: object, deadline: number): Promise<A> {
+    const waitMs = Math.max(1, deadline - Date.now());
+    const signal = AbortSignal.timeout(waitMs);
+    const headers = { ...this.headers, [INTERNAL_WAIT_HEADER]: String(waitMs) };
     const body = JSON.stringify(question);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.ask<A>('POST', path, body, signal);
+        return await this.ask<A>({ method: 'POST', path, body, headers, signal });
       } catch (error) {
         // A kept connection that identity closed meanwhile says nothing about identity; the questions change nothing.
         if (attempt === ATTEMPTS || signal.aborted || error instanceof Unavailable) {
-          throw error instanceof Unavailable ? error : new Unavailable('identity');
+          throw error instanceof Unavailable ? error : away(error);
         }
       }
     }
   }
 
-  private async ask<A>(method: 'GET' | 'POST', path: string, body: string | null, signal: AbortSignal): Promise<A> {
-    const { statusCode, body: answer } = await this.pool.request({ method, path, body, headers: this.headers, signal });
+  private async ask<A>(question: Dispatcher.RequestOptions): Promise<A> {
+    const { statusCode, body: answer } = await this.pool.request(question);
     if (statusCode === 200) return (await answer.json()) as A;
     await answer.dump();
-    throw new Unavailable(`identity (${statusCode})`);
+    throw away(new Error(`identity answered ${statusCode}`));
   }
+}
+
+function away(cause: unknown): Unavailable {
+  const unavailable = new Unavailable('identity away');
+  unavailable.cause = cause;
+  return unavailable;
 }

@@ -19,12 +19,12 @@ export class Sudo {
   constructor(private readonly identity: IdentityClient) {}
 
   /** Shape: `ref` is a user's id or name as the client wrote it. */
-  async act(caller: Caller, ref: string): Promise<Caller | Refusal> {
+  async act(caller: Caller, ref: string, deadline: number): Promise<Caller | Refusal> {
     const { holder } = caller;
     if (holder === null) return REFUSALS.unauthorized;
     if (!holder.admin) return forbidden('Must be admin to use sudo');
     if (!holder.scopes.includes('sudo')) return insufficientScope(['sudo']);
-    const user = await this.identity.resolveSudo(ref).then(
+    const user = await this.identity.resolveSudo(ref, deadline).then(
       (answer) => answer.user,
       () => undefined,
     );

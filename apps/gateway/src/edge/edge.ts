@@ -17,6 +17,7 @@ import { readHead } from './request-head';
 import type { RequestHead } from './request-head';
 
 export interface EdgeSettings {
+  readonly deadlineMs: number;
   readonly bodyLimitBytes: number;
   readonly slowPeerMs: number;
   readonly trustedProxies: number;
@@ -49,6 +50,7 @@ export class Edge {
     response.on('close', () => {
       this.tally.inFlight -= 1;
       this.tally.answered(exchange.route?.service ?? 'none', response.headersSent ? response.statusCode : 499);
+      this.tell(exchange);
     });
     try {
       // Promises are made only where something is waited for: most requests have a leased token and no body.
@@ -109,6 +111,14 @@ export class Edge {
     else this.forwarder.forward(exchange, body ?? this.meteredBody(exchange));
   }
 
+  /** Why the gateway could not have the answer; what was waited for in vain is late besides. */
+  private tell({ refused, method, requestId, route, receivedAt, deadline }: Exchange): void {
+    const reason = refused?.refusal.unavailable;
+    if (reason === undefined) return;
+    if (Date.now() >= deadline) this.tally.concurrency?.answered(Date.now() - receivedAt, deadline - receivedAt);
+    this.tally.outages.note(reason, { requestId, method, route: route?.template, err: refused?.cause });
+  }
+
   private failed(exchange: Exchange, error: unknown): void {
     this.entrance.logger.error({ err: error, requestId: exchange.requestId }, 'request failed');
     exchange.fail();
@@ -129,6 +139,7 @@ export class Edge {
     }
     exchange.target = target;
     exchange.route = match.route;
+    exchange.deadline = exchange.receivedAt + (match.route.deadlineMs ?? this.settings.deadlineMs);
     return head.contentLength > this.limitOf(exchange) ? REFUSALS.tooLarge : null;
   }
 

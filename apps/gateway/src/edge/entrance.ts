@@ -21,9 +21,9 @@ export class Entrance {
 
   /** Shape: `sudo` is the query's; the header's counts when there is none. A promise only where something is asked. */
   admit(exchange: Exchange, credential: Credential | null, sudo: string): Outcome | Promise<Outcome> {
-    const { route, head, address } = exchange;
+    const { route, head, address, deadline } = exchange;
     if (route.service === 'gateway' && route.shed === 'vital') return NOBODY;
-    const caller = this.authenticator.authenticate(credential, address, isRotation(route));
+    const caller = this.authenticator.authenticate(credential, { address, deadline, isRotating: isRotation(route) });
     const ref = sudo || head.sudo;
     if (caller instanceof Promise || this.rates.areOn || ref !== '') return this.finish(exchange, caller, ref);
     return ownRight(caller, route);
@@ -38,7 +38,7 @@ export class Entrance {
       if (isRefusal(headers)) return headers;
       exchange.rateHeaders = headers;
     }
-    return ownRight(ref === '' ? caller : await this.sudo.act(caller, ref), route);
+    return ownRight(ref === '' ? caller : await this.sudo.act(caller, ref, exchange.deadline), route);
   }
 }
 

@@ -26,10 +26,14 @@ export class Exchange {
   target!: RawTarget;
   route!: Route;
   caller!: Caller;
+  /** Until when the client is kept waiting. Units: epoch milliseconds. */
+  deadline = 0;
   /** Query as it goes upstream. */
   query = '';
   /** Names and values in turn. */
   rateHeaders: readonly string[] = NO_HEADERS;
+  /** What the gateway answered by itself. */
+  refused: { readonly refusal: Refusal; readonly cause: Error | undefined } | null = null;
   /** The client waits for a go-ahead before it sends its body. */
   expectsContinue = false;
   private readonly startedAt = performance.now();
@@ -79,8 +83,11 @@ export class Exchange {
     return headers;
   }
 
-  refuse({ status, body, type, headers }: Refusal): void {
+  /** Shape: `cause` is for the log. */
+  refuse(refusal: Refusal, cause?: Error): void {
     if (this.isOver) return;
+    this.refused = { refusal, cause };
+    const { status, body, type, headers } = refusal;
     const all = ['Cache-Control', 'no-cache', ...this.commonHeaders(), ...headers];
     if (body !== null) all.push('Content-Type', type, 'Content-Length', String(Buffer.byteLength(body)));
     const text = this.method === 'HEAD' ? null : body;

@@ -46,8 +46,8 @@ export class PublicServer {
     // All headers or a refusal: Node would drop those beyond the count without a word.
     this.server.maxHeadersCount = 0;
     this.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      if (this.edge) this.edge.handle(request, response, this.waiting.has(request), this.own);
-      else response.writeHead(503, ['Retry-After', '1']).end();
+      // It listens when the edge is there.
+      this.edge?.handle(request, response, this.waiting.has(request), this.own);
     });
     this.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       this.waiting.add(request);

@@ -1,11 +1,14 @@
+import type { UnavailableReason } from '@rookery/kernel';
+
 /** An answer that the gateway gives instead of a service. Shape: `body` is null for none. */
 export interface Refusal {
   readonly status: number;
   readonly body: string | null;
   readonly type: 'application/json' | 'text/plain';
   readonly headers: readonly string[];
-  /** What the metrics call it. */
   readonly reason: string;
+  /** Of 502, 503 and 504: what metrics and log call it. */
+  readonly unavailable?: UnavailableReason;
 }
 
 const NO_HEADERS: readonly string[] = [];
@@ -13,6 +16,15 @@ const JSON_TYPE = 'application/json';
 
 function refusal(status: number, reason: string, body: object, headers: readonly string[] = NO_HEADERS): Refusal {
   return { status, reason, body: JSON.stringify(body), type: JSON_TYPE, headers };
+}
+
+function outage(
+  status: 502 | 503 | 504,
+  unavailable: UnavailableReason,
+  text: string,
+  headers: readonly string[] = NO_HEADERS,
+): Refusal {
+  return { ...refusal(status, unavailable, { message: `${status} ${text}` }, headers), unavailable };
 }
 
 export function isRefusal(value: object): value is Refusal {
@@ -40,10 +52,10 @@ export const REFUSALS = {
   uriTooLong: refusal(414, 'uri too long', { message: '414 URI Too Long' }),
   headersTooLarge: refusal(431, 'headers too large', { message: '431 Request Header Fields Too Large' }),
   internal: refusal(500, 'internal', { message: '500 Internal Server Error' }),
-  badGateway: refusal(502, 'bad gateway', { message: '502 Bad Gateway' }),
-  serviceAway: refusal(503, 'service away', { message: '503 Service Unavailable' }, ['Retry-After', '1']),
-  identityAway: refusal(503, 'identity away', { message: '503 Service Unavailable' }, ['Retry-After', '1']),
-  late: refusal(504, 'deadline', { message: '504 Gateway Timeout' }),
+  badGateway: outage(502, 'connection lost', 'Bad Gateway'),
+  serviceAway: outage(503, 'service away', 'Service Unavailable', ['Retry-After', '1']),
+  identityAway: outage(503, 'identity away', 'Service Unavailable', ['Retry-After', '1']),
+  late: outage(504, 'deadline', 'Gateway Timeout'),
 } as const;
 
 export function forbidden(reason: string): Refusal {
@@ -72,7 +84,7 @@ export function throttled(headers: readonly string[]): Refusal {
 }
 
 const SHED = [1, 2, 3, 4, 5].map((seconds) =>
-  refusal(503, 'shed', { message: '503 Service Unavailable' }, ['Retry-After', String(seconds)]),
+  outage(503, 'shed', 'Service Unavailable', ['Retry-After', String(seconds)]),
 );
 
 /** One of five prebuilt answers, so that those who were sent away do not come back together. */

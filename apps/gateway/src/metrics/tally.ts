@@ -1,4 +1,5 @@
-import type { Metrics } from '@rookery/platform';
+import type { Metrics, Outages } from '@rookery/platform';
+import type { ConcurrencyLimit } from '../limits/concurrency-limit';
 import type { ShedClass, Upstream } from '../routes/route';
 
 /**
@@ -12,9 +13,15 @@ export class Tally {
   private readonly errors = new Map<string, number>();
   private leases = 0;
   private asks = 0;
+  private stales = 0;
   inFlight = 0;
+  /** What learns from how long answers take. */
+  concurrency: ConcurrencyLimit | null = null;
 
-  constructor(metrics: Metrics) {
+  constructor(
+    metrics: Metrics,
+    readonly outages: Outages,
+  ) {
     gauge(metrics, 'requests_total', 'Requests answered, by service and status', ['service', 'status'], () =>
       [...this.requests].flatMap(([service, statuses]) =>
         [...statuses].map(([status, count]) => ({ labels: { service, status: String(status) }, count })),
@@ -33,6 +40,10 @@ export class Tally {
     gauge(metrics, 'token_checks_total', 'Token checks, by how they were answered', ['by'], () => [
       { labels: { by: 'lease' }, count: this.leases },
       { labels: { by: 'identity' }, count: this.asks },
+      { labels: { by: 'identity too late' }, count: this.stales },
+    ]);
+    gauge(metrics, 'in_flight_limit', 'Requests that may be in flight; it follows how late answers are', [], () => [
+      { labels: {}, count: Math.floor(this.concurrency?.current ?? 0) },
     ]);
     gauge(metrics, 'in_flight', 'Requests in flight', [], () => [{ labels: {}, count: this.inFlight }]);
   }
@@ -49,6 +60,11 @@ export class Tally {
 
   ask(): void {
     this.asks += 1;
+  }
+
+  /** An answer was too old when it arrived, and is asked for again. */
+  stale(): void {
+    this.stales += 1;
   }
 
   shed(of: ShedClass): void {

@@ -19,6 +19,8 @@ export interface ForwardSettings {
 
 /** Uploads are bound by their progress; this only ends what nobody can be waiting for any more. */
 const STREAM_DEADLINE_MS = 600_000;
+/** For the refusal of a service that waited until the deadline, which says more than ours. Units: milliseconds. */
+const ARRIVAL_MS = 250;
 /** Nothing of the request can have been done. */
 const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -48,11 +50,12 @@ export class Forwarder {
     const service = exchange.route.service as ServiceName;
     const streams = body !== null && !Buffer.isBuffer(body);
     const deadlineMs = exchange.route.deadlineMs ?? this.settings.deadlineMs;
-    const deadline = exchange.receivedAt + (streams ? STREAM_DEADLINE_MS : deadlineMs);
+    const deadline = streams ? exchange.receivedAt + STREAM_DEADLINE_MS : exchange.deadline;
     const options = this.options(exchange, service, body, deadline);
     let retried = false;
     const events: ProxyEvents = {
       head: ({ directoryVersion }) => {
+        if (!streams) this.tally.concurrency?.answered(Date.now() - exchange.receivedAt, deadlineMs);
         if (directoryVersion !== null && service === 'identity') this.floor.raise(directoryVersion);
       },
       failed: (error) => this.tally.upstreamError(service, error.code ?? error.name),
@@ -67,8 +70,8 @@ export class Forwarder {
     };
     const call = new ProxyCall(exchange, events, this.settings.slowPeerMs);
     exchange.response.on('close', () => call.closed());
-    if (streams) body.once('end', () => call.within(deadlineMs));
-    else call.within(Math.max(1, deadline - Date.now()));
+    if (streams) body.once('end', () => call.within(deadlineMs + ARRIVAL_MS));
+    else call.within(Math.max(1, deadline - Date.now()) + ARRIVAL_MS);
     this.upstreams.of(service).dispatch(options, call);
   }
 

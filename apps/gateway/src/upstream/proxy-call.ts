@@ -126,7 +126,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
     clearTimeout(this.deadline);
     clearTimeout(this.stalled);
     if (this.exchange.response.headersSent) this.exchange.response.destroy();
-    else this.exchange.refuse(this.events.refusal(error));
+    else this.exchange.refuse(this.events.refusal(error), error);
   }
 
   private writeHead(): void {

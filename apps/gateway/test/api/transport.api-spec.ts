@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { request } from 'undici';
-import { Estate, eventually } from '../support/estate';
+import { countsOutage, Estate, eventually } from '../support/estate';
 import type { Gateway } from '../support/estate';
 import { RawClient } from '../support/raw';
 
@@ -295,6 +295,7 @@ describe('transport', () => {
       const answer = await request(`${gateway.url}/api/v4/projects/1/slow`);
       expect(answer.statusCode).toBe(504);
       expect(await answer.body.json()).toEqual({ message: '504 Gateway Timeout' });
+      await countsOutage(gateway, 'deadline');
       await eventually(() => estate.collaboration.abortsOf('/api/v4/projects/1/slow') === 1);
     });
 
@@ -321,6 +322,7 @@ describe('transport', () => {
       const write = await post('/api/v4/projects/6/issues', '{}');
       expect(write.statusCode).toBe(502);
       expect(await write.body.json()).toEqual({ message: '502 Bad Gateway' });
+      await countsOutage(gateway, 'connection lost');
       expect(count).toBe(3);
     });
 
@@ -331,6 +333,7 @@ describe('transport', () => {
       expect(dead.headers['content-type']).toBe('application/json');
       expect(dead.headers['retry-after']).toBe('1');
       expect(await dead.body.json()).toEqual({ message: '503 Service Unavailable' });
+      await countsOutage(gateway, 'service away');
       const alive = await request(`${gateway.url}/api/v4/todos`);
       expect(alive.statusCode).toBe(200);
       await alive.body.dump();

@@ -1,7 +1,16 @@
-import { Metrics, Readiness, ShutdownOrder, createLogger, nestLogger, platformSettings } from '@rookery/platform';
+import {
+  Metrics,
+  Outages,
+  Readiness,
+  ShutdownOrder,
+  createLogger,
+  nestLogger,
+  platformSettings,
+} from '@rookery/platform';
 import { LOGGER, readSettings, settingsIn } from '@rookery/platform';
 import type { BootContext } from '@rookery/platform';
 import type { INestApplication } from '@nestjs/common';
+import type { UnavailableReason } from '@rookery/kernel';
 import { testInternalKeys } from '@rookery/testing';
 import { gatewayServer } from '../../src/edge/gateway-server';
 import { gatewaySettings } from '../../src/gateway.config';
@@ -77,15 +86,14 @@ async function startGateway(env: Readonly<Record<string, string>>, over: Partial
     LOG_LEVEL: 'silent',
     ROOKERY_INTERNAL_KEYS: testInternalKeys('gateway'),
     ROOKERY_CONTEXT_KEYS: KEYS,
-    // The load of the machine that runs the tests is not the subject of most of them.
-    GATEWAY_LOOP_DELAY_MS: '60000',
-    GATEWAY_AUTH_TIMEOUT_MS: '5000',
     ...env,
   });
   values.set(gatewaySettings.token, { ...settingsIn(values, gatewaySettings), ...over });
-  const made = { logger, metrics: new Metrics(), readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
+  const metrics = new Metrics();
+  const outages = new Outages(metrics, logger);
+  const made = { logger, metrics, outages, readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
   values.set(LOGGER, logger).set(Metrics, made.metrics).set(Readiness, made.readiness);
-  values.set(ShutdownOrder, made.shutdown);
+  values.set(ShutdownOrder, made.shutdown).set(Outages, outages);
   const context: BootContext = {
     ...made,
     name: 'gateway',
@@ -108,7 +116,7 @@ async function startGateway(env: Readonly<Record<string, string>>, over: Partial
     app.getHttpServer().closeAllConnections();
     await app.close();
   };
-  const { metrics, shutdown } = made;
+  const { shutdown } = made;
   return {
     ...{ url: `http://127.0.0.1:${port}`, port, app, metrics, shutdown, stop },
     get requests() {
@@ -124,4 +132,10 @@ export async function eventually(holds: () => boolean | Promise<boolean>, within
     if (performance.now() > end) throw new Error(`not true within ${withinMs} ms: ${holds.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+/** Waits until the gateway has counted an answer 502, 503 or 504 for this reason. */
+export function countsOutage(gateway: Gateway, reason: UnavailableReason): Promise<void> {
+  const counted = new RegExp(`^rookery_unavailable_total\\{reason="${reason}"\\} [1-9]`, 'm');
+  return eventually(async () => counted.test((await gateway.metrics.text()).body));
 }

@@ -1,23 +1,18 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { RepositoryFacts, RepositoryFactsAnswer } from '@rookery/contracts';
-import { INTERNAL_PATHS } from '@rookery/contracts';
-import { InternalKeys, LOGGER } from '@rookery/platform';
+import { INTERNAL_PATHS, INTERNAL_WAIT_HEADER } from '@rookery/contracts';
+import { currentWaiter, InternalKeys, LOGGER } from '@rookery/platform';
 import type { Logger, SettingsOf } from '@rookery/platform';
 import { Pool } from 'undici';
 import { identitySettings } from '../identity.config';
 
-/** How collaboration is waited for. Units: ms. */
-export interface CollaborationLimits {
-  /** For an answer, connection included. */
-  readonly answerMs: number;
-  /** After a failure, while nobody waits again. */
-  readonly restMs: number;
-}
-
-/** Where others than those below are told, as by tests on a slow machine. */
-export const COLLABORATION_LIMITS_TOKEN = Symbol('collaboration limits');
-const LIMITS: CollaborationLimits = { answerMs: 1000, restMs: 5000 };
+/** Longest wait for an answer, which badges can do without. Units: ms. */
+const ANSWER_MS = 5000;
+/** Of what the request may still take, no more is waited for than this part. */
+const PART = 0.5;
+/** After a failure, while nobody waits again. Units: ms. */
+const REST_MS = 30_000;
 
 /** The one question of identity to collaboration. Source: reference identity-and-import 8. */
 @Injectable()
@@ -31,11 +26,10 @@ export class CollaborationClient implements OnModuleDestroy {
     @Inject(identitySettings.token) settings: SettingsOf<typeof identitySettings>,
     @Inject(InternalKeys) keys: InternalKeys,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Optional() @Inject(COLLABORATION_LIMITS_TOKEN) private readonly limits: CollaborationLimits = LIMITS,
   ) {
     const url = new URL(settings.collaborationUrl);
     this.path = url.pathname.replace(/\/+$/, '') + INTERNAL_PATHS.repositoryFacts;
-    this.pool = new Pool(url.origin, { connections: 4, pipelining: 1, connectTimeout: limits.answerMs });
+    this.pool = new Pool(url.origin, { connections: 4, pipelining: 1, connectTimeout: ANSWER_MS });
     this.authorization = keys.authorization('identity', 'collaboration');
   }
 
@@ -50,13 +44,15 @@ export class CollaborationClient implements OnModuleDestroy {
       const { projects } = await this.ask(projectId);
       return projects.find((facts) => facts.project_id === projectId) ?? null;
     } catch (error) {
-      this.restsUntil = performance.now() + this.limits.restMs;
+      this.restsUntil = performance.now() + REST_MS;
       this.logger.warn({ err: error }, 'collaboration does not say what it knows of repositories');
       return null;
     }
   }
 
   private async ask(projectId: number): Promise<RepositoryFactsAnswer> {
+    const leftMs = (currentWaiter()?.deadline ?? Infinity) - Date.now();
+    const waitMs = Math.round(Math.max(1, Math.min(ANSWER_MS, leftMs * PART)));
     const { statusCode, body } = await this.pool.request({
       method: 'POST',
       path: this.path,
@@ -64,9 +60,10 @@ export class CollaborationClient implements OnModuleDestroy {
         authorization: this.authorization,
         'content-type': 'application/json',
         'user-agent': 'rookery-identity',
+        [INTERNAL_WAIT_HEADER]: String(waitMs),
       },
       body: JSON.stringify({ project_ids: [projectId] }),
-      signal: AbortSignal.timeout(this.limits.answerMs),
+      signal: AbortSignal.timeout(waitMs),
     });
     if (statusCode === 200) return (await body.json()) as RepositoryFactsAnswer;
     await body.dump();

@@ -9,8 +9,6 @@ import {
   visibility,
 } from '@rookery/testing';
 import type { Response } from 'supertest';
-import { COLLABORATION_LIMITS_TOKEN } from '../../src/badges/collaboration-client';
-import type { CollaborationLimits } from '../../src/badges/collaboration-client';
 import { FakeCollaboration } from '../support/fake-collaboration';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
@@ -24,12 +22,7 @@ let ada: Person;
 let stranger: Person;
 beforeAll(async () => {
   await collaboration.start();
-  // An answer may take its time on a slow machine; one that never comes is waited for once in the whole run.
-  const limits: CollaborationLimits = { answerMs: 10_000, restMs: 3_600_000 };
-  identity = await startIdentity(
-    { COLLABORATION_URL: collaboration.url },
-    new Map([[COLLABORATION_LIMITS_TOKEN, limits]]),
-  );
+  identity = await startIdentity({ COLLABORATION_URL: collaboration.url });
   ada = await identity.person('ada');
   stranger = await identity.person('stranger');
 });

@@ -5,13 +5,10 @@ import type { Viewer } from '@rookery/kernel';
 import { Database, databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
-import { DATABASE_PATIENCE, testDatabase, testInternalKeys, until } from '@rookery/testing';
+import { testDatabase, testInternalKeys, until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { NewEpochCommand } from '../../src/directory/new-epoch.command';
 import { DirectoryLog } from '../directory-log';
-
-/** As short a wait for the copy as in the product, so that the one behind asks; the answer may take its time. */
-const LIMITS = { DIRECTORY_DECIDE_MS: '50000' };
 
 /** A service that follows this identity. Shape: with `isBehind` its applier never starts. */
 async function startService(databaseUrl: string, identityUrl: string, isBehind = false): Promise<TestingModule> {
@@ -22,8 +19,6 @@ async function startService(databaseUrl: string, identityUrl: string, isBehind =
     ROOKERY_INTERNAL_KEYS: testInternalKeys('collaboration'),
     ROOKERY_CONTEXT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
     LOG_LEVEL: 'silent',
-    ...DATABASE_PATIENCE,
-    ...LIMITS,
   });
   const module = await Test.createTestingModule({
     imports: [

@@ -5,7 +5,7 @@ import { eventWorker, JetStreamStrategy, messagingSettings } from '@rookery/mess
 import { Database, databaseSettingsFor } from '@rookery/persistence';
 import { createLogger, LOGGER, platformSettings, readSettings, ShutdownOrder } from '@rookery/platform';
 import type { BootContext, SettingsDefinition } from '@rookery/platform';
-import { DATABASE_PATIENCE, haveAllEffects, publishEvent, testInternalKeys, until } from '@rookery/testing';
+import { haveAllEffects, publishEvent, testInternalKeys, until } from '@rookery/testing';
 import type { PrivateNats } from '@rookery/testing';
 import { connect } from 'nats';
 import { bootstrapSettings } from '../../src/bootstrap/bootstrap.config';
@@ -40,7 +40,6 @@ export async function startWorker(o: { readonly databaseUrl: string; readonly na
       ROOKERY_CONTEXT_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
       CONSUMER_RETRY_DELAYS_MS: '20,20,20,20,20,20,20',
       OUTBOX_POLL_MS: '20',
-      ...DATABASE_PATIENCE,
     },
   );
   const logs: Record<string, unknown>[] = [];

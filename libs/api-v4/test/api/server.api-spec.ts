@@ -5,6 +5,7 @@ import type { INestApplication } from '@nestjs/common';
 import {
   createLogger,
   Metrics,
+  Outages,
   nestLogger,
   platformSettings,
   Readiness,
@@ -31,6 +32,7 @@ const context: BootContext = {
   values,
   logger,
   metrics,
+  outages: new Outages(metrics, logger),
   readiness: new Readiness(),
   shutdown: new ShutdownOrder(logger),
   nestLogger: nestLogger(logger),

@@ -21,6 +21,8 @@ describe('the copy that follows identity', () => {
     await database.drop();
   });
 
+  /** What is refused shall not take long here. */
+  const soon = () => ({ deadline: Date.now() + 1000 });
   const reaches = (version: number): Promise<void> =>
     until(async () => (await copy.position()).version === version && (await copy.position()).epoch === identity.epoch);
 
@@ -118,7 +120,7 @@ describe('the copy that follows identity', () => {
     const second = { epoch: 'second' };
     expect(await copy.directory.project(100, viewer(1, 1, second))).toBeNull();
     expect(await copy.directory.project(101, viewer(1, 1, second))).toMatchObject({ id: 101 });
-    await expect(copy.directory.project(101, viewer(1, 1))).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(copy.directory.project(101, viewer(1, 1, soon()))).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('decides nothing between the end of one history and the load of the next', async () => {
@@ -138,7 +140,8 @@ describe('the copy that follows identity', () => {
     identity.wake();
     await until(async () => (await copy.position()).epoch === '');
     for (const epoch of ['first', 'second']) {
-      await expect(copy.directory.project(100, viewer(1, 1, { epoch }))).rejects.toMatchObject({ code: 'unavailable' });
+      const late = viewer(1, 1, { epoch, ...soon() });
+      await expect(copy.directory.project(100, late)).rejects.toMatchObject({ code: 'unavailable' });
     }
   });
 

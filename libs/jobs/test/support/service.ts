@@ -10,7 +10,6 @@ import {
 } from '@rookery/persistence';
 import type { MigrationClass } from '@rookery/persistence';
 import { createLogger, LOGGER, Metrics, PlatformModule, platformSettings, readSettings } from '@rookery/platform';
-import { DATABASE_PATIENCE } from '@rookery/testing';
 import { Jobs, jobMigrations, jobSettings, JobsModule, JobWorker } from '../../src';
 
 /** What the jobs of these tests leave behind. */
@@ -53,7 +52,6 @@ export async function newService(o: {
     JOBS_WATCH_MS: '50',
     // No worker of a slow machine is taken for gone; tests of those that are say less.
     JOBS_LOST_AFTER_MS: '300000',
-    ...DATABASE_PATIENCE,
     ...o.env,
   });
   const logs: Record<string, unknown>[] = [];

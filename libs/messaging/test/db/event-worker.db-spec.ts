@@ -6,7 +6,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Database, databaseSettingsFor, deadLetterCommands, PersistenceModule, Work } from '@rookery/persistence';
 import { nestLogger, PlatformModule, platformSettings, readSettings, ShutdownOrder } from '@rookery/platform';
 import type { BootContext, Logger } from '@rookery/platform';
-import { DATABASE_PATIENCE, startNats, until } from '@rookery/testing';
+import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, TestDatabase } from '@rookery/testing';
 import { eventWorker, MessagingModule, messagingSettings, republishCommand } from '../../src';
 import { MarkNotesConsumer } from '../support/mark-notes.consumer';
@@ -37,7 +37,6 @@ describe('eventWorker and the commands', () => {
       LOG_LEVEL: 'silent',
       CONSUMER_RETRY_DELAYS_MS: '5',
       DEAD_LETTER_POLL_MS: '20',
-      ...DATABASE_PATIENCE,
     });
     const settings = values.get(definition.token) as never;
     module = {

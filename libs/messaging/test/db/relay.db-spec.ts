@@ -22,7 +22,7 @@ describe('Relay', () => {
       databaseUrl: test.url,
       natsUrl: nats.url,
       consumers: [MarkNotesConsumer],
-      settings: { DATABASE_POOL_COUNT: '16', ...settings },
+      settings: { DATABASE_BACKGROUND_POOL_COUNT: '16', ...settings },
     });
     processes.push(made);
     return made;

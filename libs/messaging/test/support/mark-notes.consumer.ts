@@ -31,7 +31,7 @@ export class MarkNotesConsumer {
   async mark(batch: Notes): Promise<void> {
     MarkNotesConsumer.calls += 1;
     await mark(batch, 'mark-notes');
-    if (MarkNotesConsumer.isAway) throw new Unavailable('identity');
+    if (MarkNotesConsumer.isAway) throw new Unavailable('identity away');
     const bad = batch.events.find((event) => MarkNotesConsumer.poison.has(event.data.note_id));
     if (bad) throw new Error(`note ${bad.data.note_id} is poison`);
   }

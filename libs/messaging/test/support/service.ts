@@ -6,7 +6,7 @@ import type { DomainEvent, PayloadOf, ServiceName } from '@rookery/contracts';
 import { Database, databaseSettingsFor, PersistenceModule, plumbingMigrations, Work } from '@rookery/persistence';
 import type { MigrationClass } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
-import { DATABASE_PATIENCE, testDatabase } from '@rookery/testing';
+import { testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { FaultPoints, JetStreamStrategy, MessagingModule, messagingSettings, Relay } from '../../src';
 import { Broker } from '../../src/broker';
@@ -54,7 +54,6 @@ export async function newProcess(o: {
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
     CONSUMER_RETRY_DELAYS_MS: '20,20,20,20,20,20,20',
     DEAD_LETTER_POLL_MS: '50',
-    ...DATABASE_PATIENCE,
     ...o.settings,
   });
   const module = await Test.createTestingModule({

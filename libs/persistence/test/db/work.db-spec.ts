@@ -44,7 +44,7 @@ describe('Work', () => {
   beforeAll(async () => {
     service = await startService({
       migrations: [CreateAccounts1790000000000 as unknown as MigrationClass],
-      settings: { DATABASE_POOL_COUNT: '8', ...TIMEOUTS },
+      settings: { DATABASE_BACKGROUND_POOL_COUNT: '8', ...TIMEOUTS },
     });
   });
   afterAll(() => service.stop());
@@ -179,7 +179,9 @@ describe('Work', () => {
   });
 
   it('answers Unavailable when no connection is free in time', async () => {
-    const small = await startService({ settings: { DATABASE_POOL_COUNT: '2', DATABASE_POOL_WAIT_MS: '1000' } });
+    const small = await startService({
+      settings: { DATABASE_BACKGROUND_POOL_COUNT: '2', DATABASE_POOL_WAIT_MS: '1000' },
+    });
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     try {

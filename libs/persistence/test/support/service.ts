@@ -2,7 +2,7 @@ import { Test } from '@nestjs/testing';
 import type { TestingModule } from '@nestjs/testing';
 import type { ServiceName } from '@rookery/contracts';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
-import { DATABASE_PATIENCE, testDatabase } from '@rookery/testing';
+import { testDatabase } from '@rookery/testing';
 import type { MigrationClass } from '../../src';
 import { Database, databaseSettingsFor, PersistenceModule, plumbingMigrations, Work } from '../../src';
 
@@ -31,7 +31,6 @@ export async function startService(o: {
     ROOKERY_INTERNAL_KEYS: `k1/gateway/admin:${Buffer.alloc(32, 9).toString('base64')}`,
     ROOKERY_CONTEXT_KEYS: `k:${Buffer.alloc(32, 1).toString('base64')}`,
     LOG_LEVEL: 'silent',
-    ...DATABASE_PATIENCE,
     ...o.settings,
   });
   const settings = values.get(definition.token) as never;

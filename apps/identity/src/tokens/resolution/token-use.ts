@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '@rookery/persistence';
 import type { Logger } from '@rookery/platform';
-import { LOGGER } from '@rookery/platform';
+import { awaitedByNobody, LOGGER } from '@rookery/platform';
 import { UserRows } from '../../users/user-rows';
 
 /** Units: minutes between two records of a token's use. Source: reference identity-and-import 4.6. */
@@ -27,7 +27,7 @@ export class TokenUse {
    * alone: many checks of a token that is being replaced would wait with a connection each.
    */
   record(tokenId: number, ip: string | null): void {
-    this.write(tokenId, ip).catch((error: unknown) =>
+    awaitedByNobody(() => this.write(tokenId, ip)).catch((error: unknown) =>
       this.logger.warn({ err: error, token_id: tokenId }, 'the use of a token was not recorded'),
     );
   }

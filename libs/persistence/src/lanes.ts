@@ -1,0 +1,87 @@
+import { Unavailable } from '@rookery/kernel';
+import { currentWaiter } from '@rookery/platform';
+import { Pool } from 'pg';
+import type { PoolClient, PoolConfig } from 'pg';
+
+/** What connections are kept apart for: requests of clients, questions of other processes, work in the background. */
+export const LANES = ['requests', 'internal', 'background'] as const;
+export type Lane = (typeof LANES)[number];
+
+/** Units: `waitMs` how long those wait for a connection who have no deadline. */
+export interface LaneLimits {
+  readonly counts: Readonly<Record<Lane, number>>;
+  readonly waitMs: number;
+}
+
+type Taken = (error: Error | undefined, client: PoolClient | undefined, release: (destroy?: unknown) => void) => void;
+
+/**
+ * The pool that TypeORM holds: one pool a lane behind it, so that neither requests nor background work take the last
+ * connection from each other. Whoever waits for one does so until their deadline.
+ * Shape: the lane follows from who waits (`currentWaiter`). Errors: Unavailable when no connection was free in time.
+ * Source: ADR 0020.
+ */
+export class LanePools extends Pool {
+  private readonly besides: Readonly<Record<Exclude<Lane, 'requests'>, Pool>>;
+  private readonly waitMs: number;
+
+  constructor({ lanes, ...options }: PoolConfig & { readonly lanes: LaneLimits }) {
+    super({ ...options, max: lanes.counts.requests });
+    this.waitMs = lanes.waitMs;
+    const beside = (lane: Lane): Pool => {
+      const pool = new Pool({ ...options, max: lanes.counts[lane] });
+      return pool.on('error', (error, client) => void this.emit('error', error, client));
+    };
+    this.besides = { internal: beside('internal'), background: beside('background') };
+  }
+
+  of(lane: Lane): Pool {
+    return lane === 'requests' ? this : this.besides[lane];
+  }
+
+  override connect(): Promise<PoolClient>;
+  override connect(taken: Taken): void;
+  override connect(taken?: Taken): Promise<PoolClient> | void {
+    if (taken) return this.take(taken);
+    return new Promise((resolve, reject) => {
+      this.take((error, client) => (client ? resolve(client) : reject(error as Error)));
+    });
+  }
+
+  override end(): Promise<void>;
+  override end(ended: () => void): void;
+  override end(ended?: () => void): Promise<void> | void {
+    const all = Promise.all([super.end(), this.besides.internal.end(), this.besides.background.end()]);
+    if (!ended) return all.then(() => undefined);
+    void all.then(() => ended());
+  }
+
+  private take(taken: Taken): void {
+    const waiter = currentWaiter();
+    const lane = waiter === null ? 'background' : waiter.kind === 'client' ? 'requests' : 'internal';
+    const withinMs = waiter && waiter.deadline < Infinity ? waiter.deadline - Date.now() : this.waitMs;
+    if (withinMs <= 0) return taken(new Unavailable('deadline'), undefined, nothing);
+    const { idleCount, waitingCount } = this.of(lane);
+    if (idleCount > 0 && waitingCount === 0) return this.connectIn(lane, taken);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      taken(new Unavailable('database busy'), undefined, nothing);
+    }, withinMs);
+    this.connectIn(lane, (error, client, release) => {
+      clearTimeout(timer);
+      // Whose turn comes too late hands it on at once.
+      if (isLate) release();
+      else taken(error, client, release);
+    });
+  }
+
+  private connectIn(lane: Lane, taken: Taken): void {
+    if (lane === 'requests') super.connect(taken);
+    else this.besides[lane].connect(taken);
+  }
+}
+
+function nothing(): void {
+  // There is no connection to give back.
+}

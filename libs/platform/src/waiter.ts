@@ -1,0 +1,42 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Who waits for what runs. Units: `deadline` in epoch milliseconds; Infinity when it was not told. */
+export interface Waiter {
+  readonly kind: 'client' | 'process';
+  readonly deadline: number;
+}
+
+interface Place {
+  waiter: Waiter | null;
+}
+
+const places = new AsyncLocalStorage<Place>();
+
+/**
+ * Runs what somebody waits for, so that whoever must wait within it knows how long that is any use. Shape: what is still
+ * running once the promise is settled is awaited by nobody. It costs a hook on every promise: 8 us of CPU a request
+ * with Node 20, nothing to speak of with Node 24. Source: ADR 0020.
+ */
+export async function awaitedBy<T>(waiter: Waiter, use: () => Promise<T>): Promise<T> {
+  const place: Place = { waiter };
+  try {
+    return await places.run(place, use);
+  } finally {
+    place.waiter = null;
+  }
+}
+
+/** For what everybody depends on, as where the copy of the directory stands: none of them says how long it may take. */
+export function awaitedByMany<T>(use: () => Promise<T>): Promise<T> {
+  return awaitedBy({ kind: 'process', deadline: Infinity }, use);
+}
+
+/** For what goes on beside an answer. */
+export function awaitedByNobody<T>(use: () => T): T {
+  return places.exit(use);
+}
+
+/** Null for work in the background: effects, relay, mailer, jobs. */
+export function currentWaiter(): Waiter | null {
+  return places.getStore()?.waiter ?? null;
+}

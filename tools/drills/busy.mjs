@@ -1,0 +1,115 @@
+/**
+ * A machine that others keep busy: three processes a core burn CPU at the estate's own priority, while 64 people read,
+ * write and come with tokens that no gateway has seen. Nobody is refused, nobody waits long, nothing is lost or doubled.
+ * Nothing of the estate is set otherwise than by default.
+ */
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { Ledger } from './ledger.mjs';
+
+const CLIENTS = 64;
+const BURNERS_A_CORE = 3;
+const SECONDS = 60;
+/** Of a hundred answers, all but one come within this. Units: milliseconds. */
+const PATIENCE_MS = 5000;
+
+/** Shape: `statuses` and times of all answers, `reasons` of those that were refused, `wrong` of everything. */
+export async function run(client, _prepared, { seconds = SECONDS } = {}) {
+  const ledger = new Ledger(client, { writers: CLIENTS, mails: false });
+  await ledger.prepare();
+  const crowd = new Crowd(client, ledger);
+  const burners = Array.from({ length: BURNERS_A_CORE * availableParallelism() }, burn);
+  try {
+    await crowd.work(seconds * 1000);
+  } finally {
+    for (const burner of burners) burner.kill('SIGKILL');
+  }
+  const facts = crowd.facts();
+  const { lost, missing, duplicate, acknowledged, examples } = await ledger.check();
+  const isBlind = acknowledged === 0 ? 1 : 0;
+  const isSlow = facts.p99Ms > PATIENCE_MS ? 1 : 0;
+  const wrong = crowd.refused + lost + missing + duplicate + isBlind + isSlow;
+  return { ...facts, reasons: await reasonsOf(client.estate), acknowledged, lost, missing, duplicate, wrong, examples };
+}
+
+class Crowd {
+  refused = 0;
+  #statuses = {};
+  #times = [];
+
+  constructor(client, ledger) {
+    this.client = client;
+    this.ledger = ledger;
+  }
+
+  async work(ms) {
+    const end = Date.now() + ms;
+    // All at once, as jobs that begin together: in turn everybody the same, and each something else.
+    for (let round = 0; Date.now() < end; round += 1) {
+      const turn = Math.floor(round / 2);
+      await Promise.all(
+        this.ledger.writers.map((person, index) => this.#turn(person, round % 2 ? turn + index : turn)),
+      );
+    }
+  }
+
+  facts() {
+    const times = this.#times.sort((a, b) => a - b);
+    const at = (part) => Math.round(times[Math.floor(times.length * part)] ?? 0);
+    return { requests: times.length, statuses: this.#statuses, p50Ms: at(0.5), p99Ms: at(0.99), mostMs: at(0.9999) };
+  }
+
+  async #turn(person, turn) {
+    const [project] = this.ledger.projects;
+    const looks = [
+      `/projects/${project}/issues/1/notes`,
+      '/todos',
+      `/projects/${project}`,
+      `/projects/${project}/issues`,
+      '/projects?membership=true',
+      '/user',
+    ];
+    const kind = turn % (looks.length + 2);
+    if (kind === 0) await this.#count(() => this.ledger.writeOne(person));
+    else if (kind === 1) await this.#comeAnew(person);
+    else await this.#count(() => this.#status('GET', looks[kind - 2], person.token));
+  }
+
+  /** With a token that was made just now. */
+  async #comeAnew(person) {
+    await this.#count(async () => {
+      const path = `/users/${person.id}/personal_access_tokens`;
+      const { status, body } = await this.client.api('POST', path, { json: { name: 'fresh', scopes: ['api'] } });
+      if (status === 201) person.token = body.token;
+      return status;
+    });
+    await this.#count(() => this.#status('GET', '/user', person.token));
+  }
+
+  async #status(method, path, token) {
+    return (await this.client.api(method, path, { token })).status;
+  }
+
+  async #count(ask) {
+    const from = performance.now();
+    const status = await ask().catch((error) => error.name);
+    this.#times.push(performance.now() - from);
+    this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
+    if (!(status >= 200 && status < 300)) this.refused += 1;
+  }
+}
+
+function burn() {
+  return spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
+}
+
+/** Why the processes of an estate answered 502, 503 or 504. Shape: `{ 'gateway: shed': 3 }`. */
+async function reasonsOf({ ports }) {
+  const found = {};
+  for (const [name, { management }] of Object.entries(ports)) {
+    const text = await (await fetch(`http://127.0.0.1:${management}/-/metrics`)).text();
+    for (const [, reason, count] of text.matchAll(/^rookery_unavailable_total\{reason="([^"]+)"\} (\d+)/gm))
+      if (Number(count) > 0 && reason !== 'not ready') found[`${name}: ${reason}`] = Number(count);
+  }
+  return found;
+}
