@@ -4,6 +4,9 @@
 export const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin'];
 export const PROCESSES = [...SERVICES, 'gateway'];
 
+/** Where all listen but the gateway, and the gateway too unless the operator says `HOST`. */
+export const LOOPBACK = '127.0.0.1';
+
 /** Who asks whom, inside: caller and callee of the internal routes. */
 export const INTERNAL_PAIRS = [
   ...PROCESSES.filter((name) => name !== 'identity').map((caller) => [caller, 'identity']),
@@ -60,8 +63,8 @@ export function environmentOf(name, estate) {
     IDENTITY_URL: at('identity'),
     ADMIN_URL: at('admin'),
     ...(name === 'identity' ? { COLLABORATION_URL: at('collaboration') } : {}),
-    HOST: name === 'gateway' ? estate.host : '127.0.0.1',
-    MANAGEMENT_HOST: '127.0.0.1',
+    HOST: name === 'gateway' ? estate.host : LOOPBACK,
+    MANAGEMENT_HOST: LOOPBACK,
     PORT: String(estate.ports[name].http),
     MANAGEMENT_PORT: String(estate.ports[name].management),
   };

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { databaseVariable, environmentOf, isGiven, PROCESSES, SERVICES } from './environment.mjs';
+import { databaseVariable, environmentOf, isGiven, LOOPBACK, PROCESSES, SERVICES } from './environment.mjs';
 import {
   endProcess,
   freePorts,
@@ -93,7 +93,7 @@ class Estate {
   }
 
   async #refuseBusyPort() {
-    this.host = this.env.HOST || '0.0.0.0';
+    this.host = this.env.HOST || LOOPBACK;
     if (await portIsFree(this.port, this.host)) return;
     unlock(this.lock);
     throw new Error(
@@ -150,7 +150,7 @@ class Estate {
     this.ports = Object.fromEntries(
       PROCESSES.map((name) => [name, { http: name === 'gateway' ? this.port : free.pop(), management: free.pop() }]),
     );
-    this.externalUrl = this.baseUrl;
+    this.externalUrl = this.env.ROOKERY_EXTERNAL_URL || this.baseUrl;
     const { bootstrap, migrate } = await import('./migrations.mjs');
     const about = { dataDir: this.dataDir, estate: this, cluster: this.cluster };
     const migrated = await migrate({ ...about, digests });

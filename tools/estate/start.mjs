@@ -2,6 +2,7 @@
  * `npm start`: from a fresh clone to a running estate, and back to nothing on Ctrl-C.
  * Prints one line a step, with the time since the start.
  */
+import { LOOPBACK } from './environment.mjs';
 import { installDependencies, refuseOldNode } from './install.mjs';
 
 const from = Date.now();
@@ -68,17 +69,23 @@ async function start(signal) {
   return estate;
 }
 
-function invite({ baseUrl, token, dataDir }) {
+function invite({ baseUrl, externalUrl, host, token, dataDir }) {
   const call = `curl -s -H "PRIVATE-TOKEN: ${token}"`;
   console.log(`
 Rookery runs. Data and logs: ${dataDir}. Ctrl-C stops everything.
 
-  base URL  ${baseUrl}/api/v4
+  base URL  ${externalUrl}/api/v4
   token     ${token}   (root, administrator)
+  listens   ${reachOf(host)}
 
   ${call} ${baseUrl}/api/v4/user
   ${call} -d name=nest -d path=nest ${baseUrl}/api/v4/groups
   ${call} -d name=eggs ${baseUrl}/api/v4/projects`);
+}
+
+function reachOf(host) {
+  if (host === LOOPBACK) return `on ${host}: this machine only; HOST=0.0.0.0 npm start lets others in`;
+  return `on ${host}: whoever reaches it and has the token is its administrator`;
 }
 
 await main();

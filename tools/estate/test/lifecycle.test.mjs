@@ -51,9 +51,15 @@ describe('npm start', () => {
   it('makes an administrator whose printed token works', async () => {
     run = await start();
     assert.match(run.output, /base URL/, run.output);
+    assert.match(run.output, /on 127\.0\.0\.1: this machine only/);
     const user = await (await call(run, '/user')).json();
     assert.equal(user.id, 1);
     assert.equal(user.username, 'root');
+  });
+
+  it('listens on one address only', async () => {
+    // Whoever listens on all addresses would answer here too.
+    await assert.rejects(fetch(`http://127.0.0.2:${port}/api/v4/version`), TypeError);
   });
 
   it('names the folder to a second estate on the same data', async () => {
