@@ -99,9 +99,12 @@ async function startersIn(
   return [...found].sort();
 }
 
+/** Ends with the wait for a connection that it limits. */
+const LIMITS = ['libs/persistence/src/lanes.ts'];
+
 /**
- * Who called for the timer: a source file of ours, or the queue of jobs. Null for timers inside other packages, which
- * end with what they limit, and for those of the test.
+ * Who called for the timer: a source file of ours, or the queue of jobs. Null for timers inside other packages and in
+ * `LIMITS`, which end with what they limit, and for those of the test.
  */
 function starterOf(stack: string): string | null {
   const isBetween = (line: string): boolean => /^Error|\(node:|at node:|\(<anonymous>\)/.test(line);
@@ -110,5 +113,6 @@ function starterOf(stack: string): string | null {
   if (path === undefined) return null;
   const file = relative(ROOT, path);
   if (file.includes('node_modules/graphile-worker/')) return 'graphile-worker';
-  return /^(apps|libs)\/[^/]+\/src\//.test(file) && !file.startsWith('libs/testing/') ? file : null;
+  if (LIMITS.includes(file) || file.startsWith('libs/testing/')) return null;
+  return /^(apps|libs)\/[^/]+\/src\//.test(file) ? file : null;
 }
