@@ -24,10 +24,10 @@ export const gatewaySettings = defineSettings('gateway', {
   packageManagement: management('PACKAGE'),
   adminManagement: management('ADMIN'),
   upstreamConnections: setting.int('GATEWAY_UPSTREAM_CONNECTIONS_COUNT', {
-    default: 64,
+    default: 256,
     min: 1,
     max: 1024,
-    about: 'Connections kept to each service.',
+    about: 'Connections to each service at most; one caller has 16 of them at once.',
   }),
   authLeaseMs: setting.int('GATEWAY_AUTH_LEASE_MS', {
     default: 1000,

@@ -8,7 +8,7 @@ import type { Logger } from '@rookery/platform';
 import type { FastifyInstance } from 'fastify';
 import makeRouter from 'find-my-way';
 import type { HTTPMethod } from 'find-my-way';
-import { DearRequests, placesOf } from './dear-requests';
+import { FairPlaces, placesOf } from './fair-places';
 import { endpointsOf } from './endpoint';
 import type { EndpointRecord, HttpMethod } from './endpoint';
 import { endpointProblems } from './endpoint-check';
@@ -103,8 +103,8 @@ export class EndpointRoutes implements OnModuleInit {
     const places = connections === undefined ? null : placesOf(connections);
     return {
       service,
-      dear: places ? new DearRequests(places.dear) : null,
-      heavy: places ? new DearRequests(places.heavy) : null,
+      dear: places ? new FairPlaces(places.dear) : null,
+      heavy: places ? new FairPlaces(places.heavy) : null,
       keys: this.get(ContextKeys),
       internalKeys: this.get(InternalKeys),
       clock: this.get<Clock>(CLOCK),

@@ -46,3 +46,5 @@ export type { OpenApiOptions } from './openapi';
 export { Internal } from './internal';
 export type { InternalRequest } from './internal';
 export { apiV4Server, createApiV4App } from './server';
+export { FairPlaces } from './fair-places';
+export type { Asking, Places } from './fair-places';

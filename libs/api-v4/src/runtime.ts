@@ -1,6 +1,6 @@
 import type { Clock } from '@rookery/kernel';
 import type { ContextKeys, InternalKeys, Links, Logger, Metrics, Outages } from '@rookery/platform';
-import type { DearRequests } from './dear-requests';
+import type { FairPlaces } from './fair-places';
 import type { RuleServices } from './permission';
 import type { ScopeResolver } from './scope';
 
@@ -27,8 +27,8 @@ export interface ApiRuntime {
   readonly traffic: Traffic;
   readonly writeHeaders: WriteHeaders | null;
   /** null in a service without a database of its own. */
-  readonly dear: DearRequests | null;
-  readonly heavy: DearRequests | null;
+  readonly dear: FairPlaces | null;
+  readonly heavy: FairPlaces | null;
 }
 
 /**

@@ -13,7 +13,15 @@ it('on a machine that others keep busy nobody is refused and nothing is lost, by
   const estate = await startEstate({ dataDir, port: await freePort() });
   try {
     const verdict = await run(new Client(estate, 'busy'), {}, { seconds: 10 });
-    assert.equal(verdict.wrong, 0, JSON.stringify(verdict));
+    const { statuses, acknowledged, lost, missing, duplicate } = verdict;
+    const refused = Object.keys(statuses).filter((status) => !status.startsWith('2'));
+    // How long they took is for the drill, on a machine where nothing else runs besides.
+    assert.deepEqual(
+      { refused, lost, missing, duplicate },
+      { refused: [], lost: 0, missing: 0, duplicate: 0 },
+      JSON.stringify(verdict),
+    );
+    assert.ok(acknowledged > 0);
   } finally {
     await estate.stop();
     await estate.discard();

@@ -39,7 +39,7 @@ interface Flight {
 }
 
 /** What was true so long ago may have been taken away since, whatever a lease is. Units: milliseconds. */
-const STALE_MS = 1000;
+export const STALE_MS = 1000;
 
 /**
  * Turns a credential into a caller by asking identity, or by an answer that is still leased. Fails closed: when

@@ -76,6 +76,7 @@ export class Edge {
       return undefined;
     }
     if (isSmall(head)) return this.withSmallBody(exchange, credential, parameters.sudo, own);
+    exchange.lookAgain = () => this.entrance.again(exchange, credential, parameters.sudo);
     const admitted = this.entrance.admit(exchange, credential, parameters.sudo);
     if (admitted instanceof Promise) return admitted.then((outcome) => this.goOn(exchange, outcome, null, own));
     this.goOn(exchange, admitted, null, own);
@@ -90,13 +91,16 @@ export class Edge {
   ): Promise<void> {
     const { head, route } = exchange;
     exchange.goAhead();
+    this.tally.collecting += 1;
     const body = await collect(exchange.request, head.contentLength, this.settings.slowPeerMs);
+    this.tally.collecting -= 1;
     if (body === null) return;
     if (!isCollected(body)) {
       exchange.refuse(body);
       return;
     }
     const credential = presented ?? presentedCredential(head, readBody(body, head.contentType), route.basic === true);
+    exchange.lookAgain = () => this.entrance.again(exchange, credential, sudo);
     this.goOn(exchange, await this.entrance.admit(exchange, credential, sudo), body, own);
   }
 
@@ -146,7 +150,7 @@ export class Edge {
   private meteredBody(exchange: Exchange): BodyMeter | null {
     if (!exchange.hasBody) return null;
     exchange.goAhead();
-    const meter = new BodyMeter(this.limitOf(exchange), this.settings.slowPeerMs);
+    const meter = new BodyMeter(this.limitOf(exchange), this.settings.slowPeerMs, exchange.lookAgain);
     exchange.response.once('close', () => meter.destroy());
     return exchange.request.pipe(meter);
   }

@@ -1,6 +1,7 @@
 import type { Logger } from '@rookery/platform';
 import type { Credential } from '../auth/credential';
-import type { Authenticator, Caller } from '../auth/authenticator';
+import { STALE_MS } from '../auth/authenticator';
+import type { Authenticator, Caller, Comer } from '../auth/authenticator';
 import type { Sudo } from '../auth/sudo';
 import type { LoadShedding } from '../limits/load-shedding';
 import type { RateLimits } from '../limits/rate-limits';
@@ -21,16 +22,36 @@ export class Entrance {
 
   /** Shape: `sudo` is the query's; the header's counts when there is none. A promise only where something is asked. */
   admit(exchange: Exchange, credential: Credential | null, sudo: string): Outcome | Promise<Outcome> {
-    const { route, head, address, deadline } = exchange;
+    const { route, head } = exchange;
     if (route.service === 'gateway' && route.shed === 'vital') return NOBODY;
-    const caller = this.authenticator.authenticate(credential, { address, deadline, isRotating: isRotation(route) });
+    const caller = this.authenticator.authenticate(credential, comerOf(exchange, exchange.deadline));
     const ref = sudo || head.sudo;
-    if (caller instanceof Promise || this.rates.areOn || ref !== '') return this.finish(exchange, caller, ref);
+    if (caller instanceof Promise || this.rates.areOn || ref !== '')
+      return this.finish(exchange, credential, caller, ref);
     return ownRight(caller, route);
   }
 
-  private async finish(exchange: Exchange, known: Outcome | Promise<Outcome>, ref: string): Promise<Outcome> {
-    const { route, address } = exchange;
+  /**
+   * Whether whoever was let in has the rights still that the service is told of: null, or why the request must end. For
+   * what was waited for in between; nothing is counted again.
+   */
+  async again(exchange: Exchange, credential: Credential | null, sudo: string): Promise<Refusal | null> {
+    const deadline = Math.max(exchange.deadline, Date.now() + LOOK_MS);
+    const known = await this.authenticator.authenticate(credential, comerOf(exchange, deadline));
+    if (isRefusal(known)) return known;
+    const ref = sudo || exchange.head.sudo;
+    const now = ref === '' ? known : await this.acting(exchange, credential, known, ref, deadline);
+    if (isRefusal(now)) return now;
+    return rightsOf(now) === rightsOf(exchange.caller) ? null : REFUSALS.unauthorized;
+  }
+
+  private async finish(
+    exchange: Exchange,
+    credential: Credential | null,
+    known: Outcome | Promise<Outcome>,
+    ref: string,
+  ): Promise<Outcome> {
+    const { route, address, deadline } = exchange;
     const caller = await known;
     if (isRefusal(caller)) return ownRight(caller, route);
     if (this.rates.areOn) {
@@ -38,12 +59,44 @@ export class Entrance {
       if (isRefusal(headers)) return headers;
       exchange.rateHeaders = headers;
     }
-    return ownRight(ref === '' ? caller : await this.sudo.act(caller, ref, exchange.deadline), route);
+    return ownRight(ref === '' ? caller : await this.acting(exchange, credential, caller, ref, deadline), route);
+  }
+
+  /** As whom the caller acts. An answer that took long is asked for again, and so is whether the caller still may. */
+  private async acting(
+    exchange: Exchange,
+    credential: Credential | null,
+    caller: Caller,
+    ref: string,
+    deadline: number,
+  ): Promise<Outcome> {
+    for (let known = caller; ;) {
+      const askedAt = Date.now();
+      const acted = await this.sudo.act(known, ref, deadline);
+      if (isRefusal(acted) || Date.now() - askedAt <= STALE_MS) return acted;
+      const again = await this.authenticator.authenticate(credential, comerOf(exchange, deadline));
+      if (isRefusal(again)) return again;
+      known = again;
+    }
   }
 }
 
+/** How long the last look at a caller may take when the request's own deadline is over, as with long uploads. */
+const LOOK_MS = 5000;
+
 type Outcome = Caller | Refusal;
 const NOBODY: Caller = { holder: null, mark: { version: 0, epoch: '' } };
+
+function comerOf({ route, address }: Exchange, deadline: number): Comer {
+  return { address, deadline, isRotating: isRotation(route) };
+}
+
+/** All that a service decides by. A new name is no other right. */
+function rightsOf({ holder, actingFor }: Caller): string {
+  if (holder === null) return '';
+  const { user_id, token_id, admin, external, bot, scopes, impersonator_id } = holder;
+  return JSON.stringify([user_id, token_id, admin, external, bot, scopes, impersonator_id, actingFor ?? null]);
+}
 
 function isRotation({ method, template }: Route): boolean {
   return method === 'POST' && template.endsWith('/rotate');

@@ -26,6 +26,8 @@ export class Exchange {
   target!: RawTarget;
   route!: Route;
   caller!: Caller;
+  /** Why the caller may not go on any more, or null; for whatever was waited for since they were let in. */
+  lookAgain: () => Promise<Refusal | null> = () => Promise.resolve(null);
   /** Until when the client is kept waiting. Units: epoch milliseconds. */
   deadline = 0;
   /** Query as it goes upstream. */

@@ -46,18 +46,24 @@ export function isCollected(outcome: Buffer | Refusal): outcome is Buffer {
   return !isRefusal(outcome);
 }
 
+/** What the end of a body waits for. Answers why it may not be passed on, or null. */
+export type LastLook = () => Promise<Refusal | null>;
+
 /**
  * Passes a body on while counting it: more than `limit` bytes, or less than 1 KiB a second once the first patience is
- * over, ends it. Source: reference reliability 6.3.
+ * over, ends it. Who sends it may lose their rights meanwhile, so the last of it is held back until they were looked at
+ * again: no service does anything before it has the whole. Source: reference reliability 4.3, 6.3.
  */
 export class BodyMeter extends Transform {
   private received = 0;
+  private held: Buffer | null = null;
   private readonly startedAt = performance.now();
   private readonly timer: NodeJS.Timeout;
 
   constructor(
     private readonly limit: number,
     private readonly slowPeerMs: number,
+    private readonly lastLook: LastLook,
   ) {
     super();
     this.timer = setInterval(() => this.watchRate(), slowPeerMs).unref();
@@ -66,13 +72,18 @@ export class BodyMeter extends Transform {
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
     this.received += chunk.length;
-    if (this.received > this.limit) done(new BodyRefused(REFUSALS.tooLarge));
-    else done(null, chunk);
+    if (this.received > this.limit) return done(new BodyRefused(REFUSALS.tooLarge));
+    const before = this.held;
+    this.held = chunk;
+    done(null, before ?? undefined);
   }
 
   override _flush(done: TransformCallback): void {
     clearInterval(this.timer);
-    done();
+    this.lastLook().then(
+      (refusal) => (refusal ? done(new BodyRefused(refusal)) : done(null, this.held ?? undefined)),
+      (error: Error) => done(error),
+    );
   }
 
   private watchRate(): void {

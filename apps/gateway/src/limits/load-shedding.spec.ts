@@ -25,6 +25,15 @@ describe('LoadShedding', () => {
       .filter(([of, anonymous]) => shedding.refusal(of, anonymous) !== null)
       .map(([of, anonymous]) => (of === 'list' && anonymous ? 'anonymous list' : of));
 
+  it('takes no notice of bodies that clients are slow to send, nor of those who wait for their own', () => {
+    tally.inFlight = 900;
+    tally.collecting = 400;
+    tally.waiting = () => 400;
+    expect(given()).toEqual([]);
+    tally.collecting = 0;
+    expect(given()).not.toEqual([]);
+  });
+
   it('gives up one class more each second of a full heap, and takes them back', () => {
     const order = ['anonymous list', 'list', 'read', 'write'];
     expect(given()).toEqual([]);

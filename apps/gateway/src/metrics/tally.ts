@@ -15,6 +15,10 @@ export class Tally {
   private asks = 0;
   private stales = 0;
   inFlight = 0;
+  /** Of these, how many are still being sent by their clients, */
+  collecting = 0;
+  /** and how many wait for others of the same caller: no load as yet. */
+  waiting: () => number = () => 0;
   /** What learns from how long answers take. */
   concurrency: ConcurrencyLimit | null = null;
 

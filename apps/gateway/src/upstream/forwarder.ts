@@ -1,12 +1,16 @@
 import type { Readable } from 'node:stream';
-import { CONTEXT_HEADER, LOOK_HEADER, REQUEST_ID_HEADER } from '@rookery/contracts';
+import { FairPlaces } from '@rookery/api-v4';
+import type { Asking } from '@rookery/api-v4';
+import { CONTEXT_HEADER, LOOK_HEADER, REQUEST_ID_HEADER, SERVICE_NAMES } from '@rookery/contracts';
 import type { ContextClaims, ServiceName } from '@rookery/contracts';
+import { TooManyRequests } from '@rookery/kernel';
 import { contextRequest, signContext } from '@rookery/platform';
 import type { ContextKeys } from '@rookery/platform';
 import type { Dispatcher } from 'undici';
+import { STALE_MS } from '../auth/authenticator';
 import type { DirectoryFloor } from '../auth/directory-floor';
 import type { Exchange } from '../edge/exchange';
-import { REFUSALS } from '../edge/refusal';
+import { REFUSALS, throttled } from '../edge/refusal';
 import type { Tally } from '../metrics/tally';
 import { ProxyCall } from './proxy-call';
 import type { ProxyEvents } from './proxy-call';
@@ -15,7 +19,15 @@ import type { Upstreams } from './upstreams';
 export interface ForwardSettings {
   readonly deadlineMs: number;
   readonly slowPeerMs: number;
+  readonly upstreamConnections: number;
 }
+
+/**
+ * Of the connections to a service, for one caller. An answer keeps one until its client has read it, so whoever reads
+ * slowly keeps their own share only; their further requests wait for it, which is no load.
+ */
+const CONNECTIONS_OF_ONE_CALLER = 16;
+const LINE = { waiting: Infinity, waitingOfOneCaller: 64, waitingPart: 0.9 };
 
 /** Uploads are bound by their progress; this only ends what nobody can be waiting for any more. */
 const STREAM_DEADLINE_MS = 600_000;
@@ -38,31 +50,39 @@ const LOST: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKE
  * when no answer has begun. Source: reference reliability 6.1, 6.2; docs/architecture.md 2; ADR 0050, 0051.
  */
 export class Forwarder {
+  private readonly places: ReadonlyMap<ServiceName, FairPlaces>;
+
   constructor(
     private readonly upstreams: Upstreams,
     private readonly floor: DirectoryFloor,
     private readonly keys: ContextKeys,
     private readonly settings: ForwardSettings,
     private readonly tally: Tally,
-  ) {}
+  ) {
+    const places = { ...LINE, count: settings.upstreamConnections, ofOneCaller: CONNECTIONS_OF_ONE_CALLER };
+    this.places = new Map(SERVICE_NAMES.map((service) => [service, new FairPlaces(places)]));
+    tally.waiting = () => [...this.places.values()].reduce((sum, { waiting }) => sum + waiting, 0);
+  }
 
   forward(exchange: Exchange, body: Buffer | Readable | null): void {
     const service = exchange.route.service as ServiceName;
     const streams = body !== null && !Buffer.isBuffer(body);
     const deadlineMs = exchange.route.deadlineMs ?? this.settings.deadlineMs;
     const deadline = streams ? exchange.receivedAt + STREAM_DEADLINE_MS : exchange.deadline;
-    const options = this.options(exchange, service, body, deadline);
+    const asked = Date.now();
+    let options: Dispatcher.DispatchOptions | null = null;
     let retried = false;
+    let sentAt = asked;
     const events: ProxyEvents = {
       head: ({ directoryVersion }) => {
-        if (!streams) this.tally.concurrency?.answered(Date.now() - exchange.receivedAt, deadlineMs);
+        if (!streams) this.tally.concurrency?.answered(Date.now() - sentAt, deadlineMs);
         if (directoryVersion !== null && service === 'identity') this.floor.raise(directoryVersion);
       },
       failed: (error) => this.tally.upstreamError(service, error.code ?? error.name),
       // Who was never reached did nothing, so even a write may be sent again; clients do so by themselves after a 503.
       refusal: ({ code = '' }) => (NOT_CONNECTED.has(code) ? REFUSALS.serviceAway : REFUSALS.badGateway),
       again: (error, failed) => {
-        if (retried || !isRepeatable(options, error) || !this.upstreams.mayRetry(Date.now())) return false;
+        if (retried || !options || !isRepeatable(options, error) || !this.upstreams.mayRetry(Date.now())) return false;
         retried = true;
         this.upstreams.of(service).dispatch(options, failed);
         return true;
@@ -72,7 +92,33 @@ export class Forwarder {
     exchange.response.on('close', () => call.closed());
     if (streams) body.once('end', () => call.within(deadlineMs + ARRIVAL_MS));
     else call.within(Math.max(1, deadline - Date.now()) + ARRIVAL_MS);
-    this.upstreams.of(service).dispatch(options, call);
+    const send = async (): Promise<void> => {
+      sentAt = Date.now();
+      const refusal = sentAt - asked > STALE_MS ? await exchange.lookAgain() : null;
+      if (refusal) call.give(refusal, refusal.reason);
+      if (exchange.isOver) return;
+      options = this.options(exchange, service, body, deadline);
+      this.upstreams.of(service).dispatch(options, call);
+      await new Promise((resolve) => exchange.response.once('close', resolve));
+    };
+    this.placesOf(service)
+      .run(this.asking(exchange), send)
+      .catch((error: unknown) => this.crowdedOut(call, error));
+  }
+
+  private placesOf(service: ServiceName): FairPlaces {
+    return this.places.get(service) as FairPlaces;
+  }
+
+  private asking({ caller: { holder, actingFor }, address, deadline }: Exchange): Asking {
+    const impersonatorId = actingFor ?? holder?.impersonator_id ?? null;
+    return { impersonatorId, userId: holder?.user_id ?? null, address, deadline };
+  }
+
+  private crowdedOut(call: ProxyCall, error: unknown): void {
+    if (!(error instanceof TooManyRequests)) return call.give(REFUSALS.internal, String(error));
+    this.tally.throttled('connections');
+    call.give(throttled(['Retry-After', String(error.retryAfterSeconds)]), 'throttled');
   }
 
   private options(

@@ -43,6 +43,8 @@ export class FakeIdentity {
   slowness = 0;
   /** What each token check waits for. */
   gate: Promise<void> = Promise.resolve();
+  /** What the question whom sudo means waits for. */
+  sudoGate: Promise<void> = Promise.resolve();
   /** Holds pushes back. */
   isSilent = false;
   private readonly tokens = new Map<string, Outcome>();
@@ -111,6 +113,7 @@ export class FakeIdentity {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
     if (url.pathname === '/internal/users/resolve-sudo') {
+      await this.sudoGate;
       return send(response, 200, { user: this.sudoUsers.get(String(body['ref']).toLowerCase()) ?? null });
     }
     const question = body as unknown as ResolveTokenRequest;

@@ -1,7 +1,8 @@
 import { TooManyRequests } from '@rookery/kernel';
-import { DearRequests, placesOf } from './dear-requests';
-import type { Asking } from './dear-requests';
+import { FairPlaces, placesOf } from './fair-places';
+import type { Asking } from './fair-places';
 
+const LINE = { waiting: 16, waitingOfOneCaller: 16, waitingPart: 0.2 };
 const PATIENT = Date.now() + 600_000;
 const of = (userId: number | null, over: Partial<Asking> = {}): Asking => ({
   userId,
@@ -15,7 +16,7 @@ const of = (userId: number | null, over: Partial<Asking> = {}): Asking => ({
 class Requests {
   readonly begun: string[] = [];
   private readonly ends = new Map<string, () => void>();
-  constructor(private readonly places: DearRequests) {}
+  constructor(private readonly places: FairPlaces) {}
 
   send(name: string, asking: Asking): Promise<string> {
     return this.places.run(asking, async () => {
@@ -34,12 +35,12 @@ class Requests {
 
 describe('dear requests', () => {
   it('have a part of the connections, and callers a part of that', () => {
-    expect(placesOf(10)).toEqual({ dear: { count: 4, ofOneCaller: 2 }, heavy: { count: 2, ofOneCaller: 1 } });
-    expect(placesOf(1)).toEqual({ dear: { count: 1, ofOneCaller: 1 }, heavy: { count: 1, ofOneCaller: 1 } });
+    expect(placesOf(10)).toMatchObject({ dear: { count: 4, ofOneCaller: 2 }, heavy: { count: 2, ofOneCaller: 1 } });
+    expect(placesOf(1)).toMatchObject({ dear: { count: 1, ofOneCaller: 1 }, heavy: { count: 1, ofOneCaller: 1 } });
   });
 
   it('wait behind those of their own caller, while others go on', async () => {
-    const requests = new Requests(new DearRequests({ count: 3, ofOneCaller: 2 }));
+    const requests = new Requests(new FairPlaces({ ...LINE, count: 3, ofOneCaller: 2 }));
     const all = ['a1', 'a2', 'a3', 'a4'].map((name) => requests.send(name, of(1)));
     expect(requests.begun).toEqual(['a1', 'a2']);
     all.push(requests.send('b1', of(2)));
@@ -51,7 +52,7 @@ describe('dear requests', () => {
   });
 
   it('take turns by caller, and in order within one', async () => {
-    const requests = new Requests(new DearRequests({ count: 1, ofOneCaller: 1 }));
+    const requests = new Requests(new FairPlaces({ ...LINE, count: 1, ofOneCaller: 1 }));
     const all = [
       ...['a1', 'a2', 'a3'].map((name) => requests.send(name, of(1))),
       ...['b1', 'b2'].map((name) => requests.send(name, of(2))),
@@ -63,7 +64,7 @@ describe('dear requests', () => {
   });
 
   it('are counted for the person behind them, or for an address', async () => {
-    const requests = new Requests(new DearRequests({ count: 9, ofOneCaller: 1 }));
+    const requests = new Requests(new FairPlaces({ ...LINE, count: 9, ofOneCaller: 1 }));
     const behind = { impersonatorId: 7 };
     const all = [
       requests.send('sudo', of(1, behind)),
@@ -77,8 +78,8 @@ describe('dear requests', () => {
     await Promise.all(all);
   });
 
-  it('are refused when the caller has too many waiting, or half of their time has gone by', async () => {
-    const requests = new Requests(new DearRequests({ count: 1, ofOneCaller: 1 }));
+  it('are refused when the caller has too many waiting, or too much of their time has gone by', async () => {
+    const requests = new Requests(new FairPlaces({ ...LINE, waiting: 32, count: 1, ofOneCaller: 1 }));
     const running = requests.send('running', of(1));
     const waiting = Array.from({ length: 16 }, (_, index) => requests.send(`waiting ${index}`, of(1)));
     await expect(requests.send('one more', of(1))).rejects.toThrow(TooManyRequests);
@@ -89,8 +90,24 @@ describe('dear requests', () => {
     expect(requests.begun).toHaveLength(17);
   });
 
+  it('lose the last of theirs to somebody with fewer, when the line is full', async () => {
+    const places = new FairPlaces({ ...LINE, waiting: 3, count: 1, ofOneCaller: 1 });
+    const requests = new Requests(places);
+    const running = requests.send('a0', of(1));
+    const [a1, a2, a3] = ['a1', 'a2', 'a3'].map((name) => requests.send(name, of(1)));
+    const lost = a3!.catch((error: unknown) => error);
+    const b1 = requests.send('b1', of(2));
+    expect(await lost).toBeInstanceOf(TooManyRequests);
+    // With two of the one and one of the other, nobody has more than a newcomer would have.
+    await expect(requests.send('b2', of(2))).rejects.toThrow(TooManyRequests);
+    expect(places.waiting).toBe(3);
+    for (const name of ['a0', 'a1', 'b1', 'a2']) await requests.end(name);
+    expect(await Promise.all([running, a1, a2, b1])).toEqual(['a0', 'a1', 'a2', 'b1']);
+    expect(places.waiting).toBe(0);
+  });
+
   it('leave their place when they fail', async () => {
-    const places = new DearRequests({ count: 1, ofOneCaller: 1 });
+    const places = new FairPlaces({ ...LINE, count: 1, ofOneCaller: 1 });
     const failing = (): Promise<never> => Promise.reject(new Error('no'));
     await expect(places.run(of(1), failing)).rejects.toThrow('no');
     expect(await places.run(of(1), () => 'free')).toBe('free');

@@ -1,0 +1,104 @@
+import { request } from 'undici';
+import { Estate, eventually } from '../support/estate';
+import type { Gateway } from '../support/estate';
+import { aHolder } from '../support/fake-identity';
+import { RawClient } from '../support/raw';
+
+const ISSUES = '/api/v4/projects/1/issues';
+const LONG = Buffer.alloc(32 * 1024 * 1024, 32);
+/** Of the connections to a service, for one caller. */
+const SHARE = 16;
+
+describe('requests that take long', () => {
+  let estate: Estate;
+  let gateway: Gateway;
+  beforeEach(async () => {
+    estate = await new Estate().start();
+    estate.identityInside.give('glpat-good', aHolder({ admin: true, scopes: ['api', 'sudo'] }));
+    gateway = await estate.gateway({ GATEWAY_AUTH_LEASE_MS: '0' });
+  });
+  afterEach(() => estate.stop());
+
+  const asks = (): number => estate.identityInside.asked.filter((one) => one.digest !== null).length;
+  const todos = async (token = 'glpat-good', query = ''): Promise<number> => {
+    const answer = await request(`${gateway.url}/api/v4/todos${query}`, { headers: { 'private-token': token } });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  const head = (verb: string): string => `${verb} ${ISSUES} HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: glpat-good\r\n`;
+
+  describe('while their body is on its way', () => {
+    const begun = async (): Promise<RawClient> => {
+      const client = await RawClient.open(gateway.port);
+      client.write(`${head('POST')}Transfer-Encoding: chunked\r\n\r\n3\r\n{} \r\n`);
+      await eventually(() => asks() === 1);
+      return client;
+    };
+    const answered = async (client: RawClient): Promise<string> => {
+      client.write('1\r\n \r\n0\r\n\r\n');
+      await eventually(() => client.received.includes('\r\n\r\n'));
+      return client.received.split('\r\n')[0]!;
+    };
+
+    it('reach their service when nothing changes', async () => {
+      expect(await answered(await begun())).toBe('HTTP/1.1 200 OK');
+      expect(estate.collaboration.last.length).toBe(4);
+    });
+
+    it.each([
+      ['the token is revoked', { outcome: 'revoked' }],
+      ['their owner is blocked', { outcome: 'user_refused', reason: 'Your account has been blocked' }],
+      ['their owner is no administrator any more', { outcome: 'valid', holder: aHolder({ scopes: ['api', 'sudo'] }) }],
+      [
+        'their owner becomes external',
+        { outcome: 'valid', holder: aHolder({ admin: true, external: true, scopes: ['api', 'sudo'] }) },
+      ],
+    ])('do nothing when %s', async (_, outcome) => {
+      const client = await begun();
+      estate.identityInside.change('glpat-good', outcome as never, 70);
+      expect(await answered(client)).toMatch(/^HTTP\/1\.1 40[13] /);
+      expect(estate.collaboration.seen).toEqual([]);
+    });
+  });
+
+  it('of one caller who reads nothing leave connections to others, and are judged again after they waited', async () => {
+    estate.identityInside.give('glpat-other', aHolder({ user_id: 8, token_id: 80 }));
+    estate.collaboration.on(ISSUES, (_, response) => void response.end(LONG));
+    const readers = await Promise.all(Array.from({ length: SHARE + 1 }, () => RawClient.open(gateway.port)));
+    for (const { socket } of readers) socket.pause();
+    for (const reader of readers) reader.write(`${head('GET')}\r\n`);
+    await eventually(() => estate.collaboration.seen.length === SHARE && asks() === SHARE + 1);
+    expect(await todos('glpat-other')).toBe(200);
+
+    const waitedFrom = Date.now();
+    await eventually(() => Date.now() - waitedFrom > 1000);
+    estate.identityInside.change('glpat-good', { outcome: 'revoked' } as never, 70);
+    const isHeld = (reader: RawClient): boolean => reader.received === '';
+    for (const { socket } of readers) socket.resume();
+    await eventually(() => !readers.some(isHeld));
+    expect(readers.filter(({ received }) => received.startsWith('HTTP/1.1 401')).length).toBe(1);
+    expect(estate.collaboration.seen.filter(({ url }) => url === ISSUES)).toHaveLength(SHARE);
+    for (const { socket } of readers) socket.destroy();
+  });
+
+  it('because it was asked for long whom sudo means are judged again', async () => {
+    estate.identityInside.sudoUsers.set('kim', {
+      id: 9,
+      username: 'kim',
+      admin: false,
+      external: false,
+      bot: false,
+      state: 'active',
+    } as never);
+    expect(await todos('glpat-good', '?sudo=kim')).toBe(200);
+    let open = (): void => undefined;
+    estate.identityInside.sudoGate = new Promise((resolve) => (open = resolve));
+    const late = todos('glpat-good', '?sudo=kim');
+    await eventually(() => asks() === 2);
+    const waitedFrom = Date.now();
+    await eventually(() => Date.now() - waitedFrom > 1100);
+    estate.identityInside.change('glpat-good', { outcome: 'revoked' } as never, 70);
+    open();
+    expect(await late).toBe(401);
+  });
+});
