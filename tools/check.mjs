@@ -27,7 +27,7 @@ const STEPS = [
 ];
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } });
-const isNamed = ([name], wanted) => name.split('+').includes(wanted);
+const isNamed = ([name], wanted) => [name, ...name.split('+')].includes(wanted);
 const only = values.only?.split(',');
 const unknown = (only ?? []).filter((wanted) => !STEPS.some((step) => isNamed(step, wanted)));
 if (unknown.length > 0) {

@@ -11,7 +11,7 @@ export interface PlainOptions {
   readonly settable?: 'later' | 'never';
   /** What others send is ignored. */
   readonly by?: 'administrators';
-  /** Who sees it, by a name that the presenter knows; false: nobody. Left out: whoever sees the thing. */
+  /** Who sees it, by a name that the presenter knows; false: nobody. Left out: whoever is signed in and sees the thing. */
   readonly shown?: string | false;
   /** Shown only where the thing is answered alone. */
   readonly in?: 'detail';
