@@ -27,7 +27,7 @@ export interface ForwardSettings {
  * slowly keeps their own share only; their further requests wait for it, which is no load.
  */
 const CONNECTIONS_OF_ONE_CALLER = 16;
-const LINE = { waiting: Infinity, waitingOfOneCaller: 64, waitingPart: 0.9 };
+const LINE = { waiting: Infinity, waitingOfOneCaller: 184, waitingPart: 0.9 };
 
 /** Uploads are bound by their progress; this only ends what nobody can be waiting for any more. */
 const STREAM_DEADLINE_MS = 600_000;
