@@ -78,9 +78,9 @@ function isExplained(decision: Decision, slackMs: number, accepts: Accepts): boo
   });
 }
 
-/** What somebody is, the token check says for the whole call; the directory says what they hold. */
-function asChecked(state: PersonState, { external, admin }: PersonState): PersonState {
-  return { ...state, external, admin };
+/** What somebody and their tokens are, the token check says for the whole call; the directory says what they hold. */
+function asChecked(state: PersonState, { external, admin, tokens }: PersonState): PersonState {
+  return { ...state, external, admin, tokens };
 }
 
 function statesIn<S>(history: History<S>, { low, high }: Window) {
