@@ -4,7 +4,8 @@
  * the whole stack beside the limit (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as
  * medians and ratios. What decides is the CPU time of the whole stack for a thousand requests, less what it takes while
  * idle in the same time; after writes it is counted until all is quiet. With `--against` the estate of another checkout
- * (built and installed) takes its turns too, and the last column is ours beside it: the median of the rounds' ratios.
+ * (built and installed) takes its turns instead of the limit, whose writes would be in our database only; who goes first
+ * changes from round to round, and the last line is ours beside it: the median of the rounds' ratios.
  */
 import { fork } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -131,24 +132,26 @@ const ends = [];
 try {
   const ours = await seeded(ROOT);
   ends.push(ours.end);
-  const limit = await startLimit(ours.estate, ours.data.people);
-  ends.unshift(limit.stop);
-  const targets = {
-    limit: { origin: limit.origin, pids: [limit.pid, ours.estate.pids.postgres], kinds: ours.target.kinds },
-    rookery: ours.target,
-  };
+  const targets = { rookery: ours.target };
   if (chosen.against) {
     const other = await seeded(chosen.against);
     ends.push(other.end);
     targets.other = other.target;
+  } else {
+    const limit = await startLimit(ours.estate, ours.data.people);
+    ends.unshift(limit.stop);
+    const pids = [limit.pid, ours.estate.pids.postgres];
+    targets.limit = { origin: limit.origin, pids, kinds: ours.target.kinds };
   }
   console.log('      target   CPU s/1,000   req/s    p50 ms   p99 ms   not 2xx   CPU ratio (goal)');
   for (const name of chosen.names) {
     const rows = Object.fromEntries(Object.keys(targets).map((target) => [target, []]));
-    for (let round = 0; round < chosen.rounds; round += 1)
-      for (const [target, about] of Object.entries(targets))
+    for (let round = 0; round < chosen.rounds; round += 1) {
+      const turns = Object.entries(targets);
+      for (const [target, about] of round % 2 === 0 ? turns : turns.reverse())
         rows[target].push(await measure(about, about.kinds[name], chosen));
-    const floor = summary(rows.limit);
+    }
+    const floor = rows.limit && summary(rows.limit);
     for (const target of Object.keys(targets)) {
       const row = summary(rows[target]);
       const figures = [
@@ -158,7 +161,7 @@ try {
         row.p99.toFixed(2).padStart(8),
         String(row.bad).padStart(9),
       ];
-      const ratio = target === 'rookery' ? `   x ${(row.cpu / floor.cpu).toFixed(2)} (${GOALS[name]})` : '';
+      const ratio = floor && target === 'rookery' ? `   x ${(row.cpu / floor.cpu).toFixed(2)} (${GOALS[name]})` : '';
       console.log(`${name.padEnd(5)} ${target.padEnd(8)} ${figures.join(' ')}${ratio}`);
     }
     if (rows.other) {
