@@ -35,7 +35,7 @@ export async function publishEvent(
 }
 
 /** How many looks at the database pass between two at the bus while the database says that there is more to do. */
-const LOOKS = 20;
+const LOOKS = 10;
 
 /**
  * Waits until everything that was emitted and sent has had its effects: call what it answers as often as you like.
