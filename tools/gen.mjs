@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Writes every second place of a fact from its first: OpenAPI documents of the services, the gateway's route table,
- * docs/configuration.md, docs/events.md, the accounts of the message bus, nouns and events in the services' READMEs.
+ * Writes every second place of a fact from its first: lists of migrations, OpenAPI documents of the services, the
+ * gateway's route table, docs/configuration.md, docs/events.md, the accounts of the message bus, nouns and events in the services' READMEs.
  * `--check` writes nothing and fails when a file is not what it would be.
  */
 import { execFileSync } from 'node:child_process';
@@ -190,29 +190,47 @@ ${users.join('\n')}
 `;
 }
 
+/** The migrations of each service that has some, in the order of their numbers. */
+function migrationLists() {
+  const lists = SERVICES.map((name) => [`apps/${name}/src/`, join(root, 'apps', name, 'src/migrations')])
+    .filter(([, folder]) => existsSync(folder))
+    .map(([src, folder]) => [`${src}migrations.generated.ts`, migrationList(readdirSync(folder).sort())]);
+  return Object.fromEntries(lists);
+}
+
+function migrationList(files) {
+  const lines = files.map((file) => `export * from './migrations/${file.replace(/\.ts$/, '')}';\n`);
+  return `// Written by \`npm run gen\` from the names of the files in migrations/; do not edit.\n${lines.join('')}`;
+}
+
+let stale = 0;
+/** Files by path from the root: written where they differ, or complained of. */
+function settle(outputs) {
+  for (const [file, content] of Object.entries(outputs)) {
+    const path = join(root, file);
+    const current = existsSync(path) ? readFileSync(path, 'utf8') : null;
+    if (current === content) continue;
+    stale += 1;
+    if (process.argv.includes('--check')) process.stdout.write(`${file} is not up to date: run npm run gen\n`);
+    else {
+      writeFileSync(path, content);
+      process.stdout.write(`wrote ${file}\n`);
+    }
+  }
+}
+
+// Before the build, which these are part of.
+settle(migrationLists());
 await build();
 const texts = Object.fromEntries(SERVICES.map((name) => [name, documentOf(name)]));
 const documents = Object.fromEntries(SERVICES.map((name) => [name, JSON.parse(texts[name])]));
 const bus = Object.fromEntries(SERVICES.map((name) => [name, JSON.parse(toldBy(name, 'bus'))]));
-const outputs = {
+settle({
   ...Object.fromEntries(SERVICES.map((name) => [`apps/${name}/openapi.json`, texts[name]])),
   ...ofTheGateway(documents),
   'docs/configuration.md': configurationPage(),
   'docs/events.md': eventsPage(),
   'deploy/base/nats/users.conf': busUsers(bus),
   ...readmes(bus),
-};
-
-let stale = 0;
-for (const [file, content] of Object.entries(outputs)) {
-  const path = join(root, file);
-  const current = existsSync(path) ? readFileSync(path, 'utf8') : null;
-  if (current === content) continue;
-  stale += 1;
-  if (process.argv.includes('--check')) process.stdout.write(`${file} is not up to date: run npm run gen\n`);
-  else {
-    writeFileSync(path, content);
-    process.stdout.write(`wrote ${file}\n`);
-  }
-}
+});
 if (stale > 0 && process.argv.includes('--check')) process.exitCode = 1;

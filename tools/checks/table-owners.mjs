@@ -2,7 +2,8 @@
 /**
  * Every table has one owner: the wing that declares its entity, or else the one wing that writes it. Only files of the
  * owner insert, update or delete its rows; others call what the owner exports, inside the same transaction. Reading is
- * free within the service. Writes are found in SQL texts and in calls of TypeORM with an entity.
+ * free within the service. Writes are found in SQL texts and in calls of TypeORM with an entity. The module of a wing
+ * names its entities (`@Owns`).
  *
  *   node tools/checks/table-owners.mjs            prints each table with its owner
  *   node tools/checks/table-owners.mjs --check    prints what breaks the rule, and fails
@@ -121,6 +122,33 @@ export function violationsOf(service, kept = new Set()) {
   return broken;
 }
 
+/** Sentences about entities that the module of their own wing does not name, or that of another does. */
+export function misplacedEntities(service) {
+  const sources = sourcesOf(service);
+  const entities = entitiesOf(sources);
+  const owned = new Set(sources.flatMap(({ tree, wing }) => ownedIn(tree).map((name) => `${wing} ${name}`)));
+  const missing = [...entities]
+    .filter(([name, { wing }]) => !owned.delete(`${wing} ${name}`))
+    .map(([name, { wing, file }]) => `${file} declares ${name}, which @Owns of the module of ${wing} does not name`);
+  const foreign = [...owned].map(
+    (one) => `@Owns of the module of ${one.replace(' ', ' names ')}, which lies elsewhere`,
+  );
+  return [...missing, ...foreign];
+}
+
+/** Names of classes that stand in an `@Owns`. */
+function ownedIn(tree) {
+  const names = [];
+  walk(tree, (node) => {
+    if (!ts.isClassDeclaration(node)) return;
+    for (const { expression } of ts.getDecorators(node) ?? []) {
+      const isOwns = ts.isCallExpression(expression) && expression.expression.getText(tree) === 'Owns';
+      if (isOwns) names.push(...expression.arguments.map((one) => one.getText(tree)));
+    }
+  });
+  return names;
+}
+
 /** Tables with more than one wing that writes them. */
 export function sharedTables(service) {
   return [...tableOwners(service).tables].filter(([, { writers }]) => writers.size > 1).map(([name]) => name);
@@ -146,7 +174,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if (process.argv.includes('--check')) {
     const kept = tablesOfLibraries(root);
     const broken = services.flatMap((name) => violationsOf(join(root, 'apps', name), kept));
-    for (const sentence of broken) process.stdout.write(`${sentence}\n`);
+    const misplaced = services.flatMap((name) => misplacedEntities(join(root, 'apps', name)));
+    for (const sentence of [...broken, ...misplaced]) process.stdout.write(`${sentence}\n`);
+    if (misplaced.length > 0) process.exitCode = 1;
     if (broken.length > 0) {
       process.stdout.write(
         `${broken.length} writes outside the wing that owns the table: call what the owner exports, with your \`tx\`.\n`,

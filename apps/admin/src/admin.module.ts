@@ -3,12 +3,12 @@ import { Module } from '@nestjs/common';
 import { ApiV4Module } from '@rookery/api-v4';
 import { DirectoryModule } from '@rookery/directory';
 import { MessagingModule } from '@rookery/messaging';
-import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
+import { databaseSettingsFor, entitiesOf, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { ApplicationSettingsModule } from './application-settings/application-settings.module';
 import { BroadcastMessagesModule } from './broadcast-messages/broadcast-messages.module';
-import { entities, migrations } from './database';
+import { migrations } from './database';
 import { FeatureFlagsClientsModule } from './feature-flags-clients/feature-flags-clients.module';
 import { FeatureFlagsUserListsModule } from './feature-flags-user-lists/feature-flags-user-lists.module';
 import { FeatureFlagsModule } from './feature-flags/feature-flags.module';
@@ -17,7 +17,18 @@ import { InstanceModule } from './instance/instance.module';
 
 const service = 'admin';
 
-@Module({})
+/** The wings of this service. */
+@Module({
+  imports: [
+    ApplicationSettingsModule,
+    BroadcastMessagesModule,
+    FeatureFlagsClientsModule,
+    FeatureFlagsModule,
+    FeatureFlagsUserListsModule,
+    FeaturesModule,
+    InstanceModule,
+  ],
+})
 export class AdminModule {
   static forRoot(values: SettingsValues): DynamicModule {
     const settings = settingsIn(values, databaseSettingsFor(service));
@@ -25,22 +36,10 @@ export class AdminModule {
       module: AdminModule,
       imports: [
         PlatformModule.forRoot({ service, values }),
-        PersistenceModule.forRoot({
-          service,
-          entities,
-          migrations,
-          settings,
-        }),
+        PersistenceModule.forRoot({ service, entities: entitiesOf(AdminModule), settings, migrations }),
         MessagingModule.forRoot({ service }),
         DirectoryModule.forRoot({ service }),
         ApiV4Module.forRoot({ service, connections: settings.poolCount }),
-        BroadcastMessagesModule,
-        FeatureFlagsClientsModule,
-        FeatureFlagsUserListsModule,
-        FeatureFlagsModule,
-        InstanceModule,
-        FeaturesModule,
-        ApplicationSettingsModule,
       ],
     };
   }

@@ -5,11 +5,11 @@ import { DirectoryModule } from '@rookery/directory';
 import { InstanceModule } from '@rookery/instance';
 import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
-import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
+import { databaseSettingsFor, entitiesOf, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { ActivityModule } from './activity/activity.module';
-import { entities, migrations } from './database';
+import { migrations } from './database';
 import { issueKind } from './issues/issue.kind';
 import { IssuesModule } from './issues/issues.module';
 import { LabelsModule } from './labels/labels.module';
@@ -51,7 +51,7 @@ export class CollaborationModule {
       module: CollaborationModule,
       imports: [
         PlatformModule.forRoot({ service, values }),
-        PersistenceModule.forRoot({ service, entities, settings, migrations }),
+        PersistenceModule.forRoot({ service, entities: entitiesOf(CollaborationModule), settings, migrations }),
         MessagingModule.forRoot({ service }),
         JobsModule.forRoot({ service }),
         InstanceModule.forRoot({ service }),

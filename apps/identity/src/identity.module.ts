@@ -4,14 +4,14 @@ import { ApiV4Module } from '@rookery/api-v4';
 import { InstanceModule } from '@rookery/instance';
 import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
-import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
+import { databaseSettingsFor, entitiesOf, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { AvatarsModule } from './avatars/avatars.module';
 import { BadgesModule } from './badges/badges.module';
 import { BootstrapModule } from './bootstrap/bootstrap.module';
 import { CustomAttributesModule } from './custom-attributes/custom-attributes.module';
-import { entities, migrations } from './database';
+import { migrations } from './database';
 import { DirectoryModule } from './directory/directory.module';
 import { EmailsModule } from './emails/emails.module';
 import { GroupsModule } from './groups/groups.module';
@@ -25,27 +25,27 @@ import { TokensModule } from './tokens/tokens.module';
 import { TopicsModule } from './topics/topics.module';
 import { UsersModule } from './users/users.module';
 
-/** The wings of the identity service, from below. */
-const wings = [
-  DirectoryModule,
-  StatisticsModule,
-  NamespacesModule,
-  AvatarsModule,
-  CustomAttributesModule,
-  TopicsModule,
-  UsersModule,
-  EmailsModule,
-  MembersModule,
-  TokensModule,
-  ProjectsModule,
-  GroupsModule,
-  ServiceAccountsModule,
-  BadgesModule,
-  RemovalModule,
-  BootstrapModule,
-];
-
-@Module({})
+/** The wings of this service, from below. */
+@Module({
+  imports: [
+    DirectoryModule,
+    StatisticsModule,
+    NamespacesModule,
+    AvatarsModule,
+    CustomAttributesModule,
+    TopicsModule,
+    UsersModule,
+    EmailsModule,
+    MembersModule,
+    TokensModule,
+    ProjectsModule,
+    GroupsModule,
+    ServiceAccountsModule,
+    BadgesModule,
+    RemovalModule,
+    BootstrapModule,
+  ],
+})
 export class IdentityModule {
   static forRoot(values: SettingsValues): DynamicModule {
     const settings = settingsIn(values, databaseSettingsFor('identity'));
@@ -53,12 +53,11 @@ export class IdentityModule {
       module: IdentityModule,
       imports: [
         PlatformModule.forRoot({ service: 'identity', values }),
-        PersistenceModule.forRoot({ service: 'identity', entities, settings, migrations }),
+        PersistenceModule.forRoot({ service: 'identity', entities: entitiesOf(IdentityModule), settings, migrations }),
         MessagingModule.forRoot({ service: 'identity' }),
         JobsModule.forRoot({ service: 'identity' }),
         InstanceModule.forRoot({ service: 'identity' }),
         ApiV4Module.forRoot({ service: 'identity', connections: settings.poolCount }),
-        ...wings,
       ],
     };
   }

@@ -5,14 +5,21 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiV4Module, createApiV4App } from '@rookery/api-v4';
 import type { DirectoryChangesAnswer } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
-import { Database, databaseSettingsFor, PersistenceModule, plumbingMigrations, Work } from '@rookery/persistence';
+import {
+  Database,
+  databaseSettingsFor,
+  entitiesOf,
+  PersistenceModule,
+  plumbingMigrations,
+  Work,
+} from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
 import { internalAuthorization, testDatabase, testInternalKeys } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { CreateDirectoryLog1767225600004 } from '../src/migrations/1767225600004-create-directory-log';
 import { ChangeLog } from '../src/directory/change-log';
-import { entities } from '../src/database';
 import { DirectoryModule } from '../src/directory/directory.module';
+import { IdentityModule } from '../src/identity.module';
 import { CreateUsers1767225600000 } from '../src/migrations/1767225600000-create-users';
 import { CreateAccessTokens1767225600001 } from '../src/migrations/1767225600001-create-access-tokens';
 import { CreateNamespacesAndProjects1767225600002 } from '../src/migrations/1767225600002-create-namespaces-and-projects';
@@ -54,7 +61,7 @@ export class DirectoryLog {
         PlatformModule.forRoot({ service: 'identity', values }),
         PersistenceModule.forRoot({
           service: 'identity',
-          entities,
+          entities: entitiesOf(IdentityModule),
           settings: values.get(settings.token) as Parameters<typeof PersistenceModule.forRoot>[0]['settings'],
         }),
         ApiV4Module.forRoot({ service: 'identity' }),

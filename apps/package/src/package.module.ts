@@ -4,15 +4,16 @@ import { ApiV4Module } from '@rookery/api-v4';
 import { DirectoryModule } from '@rookery/directory';
 import { InstanceModule } from '@rookery/instance';
 import { MessagingModule } from '@rookery/messaging';
-import { databaseSettingsFor, PersistenceModule } from '@rookery/persistence';
+import { databaseSettingsFor, entitiesOf, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
-import { entities, migrations } from './database';
+import { migrations } from './database';
 import { ProtectionRulesModule } from './protection-rules/protection-rules.module';
 
 const service = 'package';
 
-@Module({})
+/** The wings of this service. */
+@Module({ imports: [ProtectionRulesModule] })
 export class PackageModule {
   static forRoot(values: SettingsValues): DynamicModule {
     const settings = settingsIn(values, databaseSettingsFor(service));
@@ -20,17 +21,11 @@ export class PackageModule {
       module: PackageModule,
       imports: [
         PlatformModule.forRoot({ service, values }),
-        PersistenceModule.forRoot({
-          service,
-          entities,
-          migrations,
-          settings,
-        }),
+        PersistenceModule.forRoot({ service, entities: entitiesOf(PackageModule), settings, migrations }),
         MessagingModule.forRoot({ service }),
         DirectoryModule.forRoot({ service }),
         InstanceModule.forRoot({ service }),
         ApiV4Module.forRoot({ service, connections: settings.poolCount }),
-        ProtectionRulesModule,
       ],
     };
   }

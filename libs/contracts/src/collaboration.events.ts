@@ -3,9 +3,16 @@ import type { DomainEvent, EventDefinition, Seen } from './event';
 import { bool, choice, instant, int, list, nullable, object, optional } from './schema';
 import type { Schema } from './schema';
 
-/** Kinds of things that can be talked about. Source: reference work-tracking 2.2. */
-export const NOTEABLE_TYPES = ['Issue', 'MergeRequest', 'Snippet', 'Commit', 'Epic'] as const;
-export type NoteableType = (typeof NOTEABLE_TYPES)[number];
+/** Kinds of things that can be talked about, by the words of parameters. Source: reference work-tracking 2.2. */
+export const NOTEABLE_TYPE_OF = {
+  issue: 'Issue',
+  merge_request: 'MergeRequest',
+  snippet: 'Snippet',
+  commit: 'Commit',
+  epic: 'Epic',
+} as const;
+export type NoteableType = (typeof NOTEABLE_TYPE_OF)[keyof typeof NOTEABLE_TYPE_OF];
+export const NOTEABLE_TYPES: readonly NoteableType[] = Object.values(NOTEABLE_TYPE_OF);
 
 /** What every event on a noteable says, whatever its kind; which one it is, the envelope tells. */
 const noteable = { project_id: int, author_id: int, confidential: bool, created_at: instant };

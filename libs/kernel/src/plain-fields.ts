@@ -1,4 +1,5 @@
 import type { Known, NothingBut } from './inputs';
+import { lengthProblems, problemsByField } from './problems';
 
 /** What can be said of every plain field. */
 export interface PlainOptions {
@@ -186,14 +187,12 @@ export function plainProblems<T extends PlainTable>(
   sent: PlainInput<T, WhenSettable>,
 ): Record<string, string[]> {
   const values: Readonly<Record<string, unknown>> = sent;
-  const problems: Record<string, string[]> = {};
-  for (const name of Object.keys(table)) {
+  const tooLong = (name: string): string[] => {
     const { longest } = optionsOf(table, name);
     const text = values[name];
-    if (longest === undefined || typeof text !== 'string' || [...text].length <= longest) continue;
-    problems[name] = [`is too long (maximum is ${longest} characters)`];
-  }
-  return problems;
+    return longest === undefined || typeof text !== 'string' ? [] : lengthProblems(text, longest);
+  };
+  return problemsByField(Object.fromEntries(Object.keys(table).map((name) => [name, tooLong(name)])));
 }
 
 function switched({ on, off }: PlainSwitch, sent: unknown): unknown {

@@ -23,6 +23,13 @@ it.each<[string, string[]]>([
   expect(webAddressProblems(text, 29)).toEqual(problems);
 });
 
+it('counts the characters of an address', () => {
+  expect(webAddressProblems(`https://x/${'\u{1F95A}'.repeat(19)}`, 29)).toEqual([]);
+  expect(webAddressProblems(`https://x/${'\u{1F95A}'.repeat(20)}`, 29)).toEqual([
+    'is too long (maximum is 29 characters)',
+  ]);
+});
+
 it('judges a text by what it is read as', () => {
   expect(webAddressProblems('https://%{host}', 29, 'https://x')).toEqual([]);
   expect(webAddressProblems('https://%{host}', 29)).toEqual(['must be a valid URL']);

@@ -21,7 +21,8 @@ const SCHEMES = new Set(['http:', 'https:']);
  * Shape: `longest` counts characters; `read` is the text as it is to be parsed, where it holds placeholders.
  */
 export function webAddressProblems(text: string, longest: number, read = text): string[] {
-  if (text.length > longest) return [`is too long (maximum is ${longest} characters)`];
+  const tooLong = lengthProblems(text, longest);
+  if (tooLong.length > 0) return tooLong;
   // A parser would take line breaks and blanks around away, which a browser may read otherwise.
   const isClean = text === text.trim() && !/[\u0000-\u001f\u007f]/.test(text);
   if (!isClean || !URL.canParse(read)) return ['must be a valid URL'];

@@ -1,9 +1,9 @@
-import { noteDeleted } from '@rookery/contracts';
+import { NOTEABLE_TYPE_OF, noteDeleted } from '@rookery/contracts';
 import { decode, envelopeText } from './envelope';
 
 const data = {
   note_id: 3,
-  noteable_type: 'Issue',
+  noteable_type: NOTEABLE_TYPE_OF.issue,
   noteable_id: 1,
   noteable_iid: 1,
   project_id: 1,

@@ -1,6 +1,7 @@
 export { databaseSettingsFor } from './database.config';
 export type { DatabaseSettings } from './database.config';
 export { PersistenceModule } from './persistence.module';
+export { entitiesOf, Owns } from './owned-entities';
 export { Database } from './database';
 export type { Reads } from './database';
 export { Work } from './work';

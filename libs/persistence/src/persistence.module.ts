@@ -19,8 +19,7 @@ import { Work } from './work';
 
 export interface PersistenceOptions {
   readonly service: ServiceName;
-  /** Every entity of the service, by name: nothing is found by scanning folders. */
-
+  /** Every entity of the service (`entitiesOf` its module): nothing is found by scanning folders. */
   readonly entities: readonly Function[];
   readonly settings: DatabaseSettings;
   /** When given, the process is not ready while one of them is pending. */

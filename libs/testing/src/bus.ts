@@ -34,26 +34,62 @@ export async function publishEvent(
   return id;
 }
 
+/** How many looks at the database pass between two at the bus while the database says that there is more to do. */
+const LOOKS = 10;
+
 /**
- * Has everything that was emitted and sent had its effects? A stream whose durables are not all there yet may hold
- * events that no consumer has counted. An effect that ended during the look may have emitted something, so the outbox
- * is looked at before and after it.
+ * Waits until everything that was emitted and sent has had its effects: call what it answers as often as you like.
+ * The bus alone knows, and a look at it lists every durable, which costs more than most effects; so the database is asked
+ * first. What another service sent, and what has no effect and no letter, the database does not know: therefore the bus
+ * is asked now and then all the same. A stream whose durables are not all there yet may hold events that no consumer has
+ * counted. An effect that ended during the look may have emitted something, so the outbox is looked at before and after.
  */
-export async function haveAllEffects(
+export function drains(
   bus: NatsConnection,
   database: Database,
   { handled }: Pick<JetStreamStrategy, 'handled'>,
-): Promise<boolean> {
-  const emitted = await lastPublished(database);
-  return emitted !== null && (await areIdle(bus, handled)) && (await lastPublished(database)) === emitted;
+): () => Promise<void> {
+  let settled = 0;
+  return async () => {
+    let looks = 0;
+    await until(async () => {
+      const { waits, last, is_done } = await outboxSince(database, handled, settled);
+      looks += 1;
+      if (waits || !(is_done || looks % LOOKS === 0) || !(await areIdle(bus, handled))) return false;
+      const now = await outboxSince(database, handled, last);
+      if (now.waits || now.last !== last) return false;
+      settled = last;
+      return true;
+    }, 'all effects');
+  };
 }
 
-/** The id of the newest event, 0 when there is none; null while any waits to be published. */
-async function lastPublished(database: Database): Promise<number | null> {
-  const [row] = await database.query<{ waits: boolean; last: number }>(
-    'select coalesce(bool_or(published_at is null), false) as waits, coalesce(max(id), 0) as last from outbox',
+interface OutboxLook {
+  /** Something waits to be published. */
+  readonly waits: boolean;
+  /** The id of the newest event, 0 when there is none. */
+  readonly last: number;
+  /** Every event after `settled` has had each effect, or failed in it. */
+  readonly is_done: boolean;
+}
+
+async function outboxSince(
+  database: Database,
+  handled: JetStreamStrategy['handled'],
+  settled: number,
+): Promise<OutboxLook> {
+  const [row] = await database.query<OutboxLook>(
+    `select exists (select 1 from outbox where published_at is null) as waits,
+       (select coalesce(max(id), 0) from outbox) as last,
+       not exists (
+         select 1 from outbox o join unnest($1::text[], $2::text[]) wanted (effect, subject) on wanted.subject = o.subject
+         where o.id > $3::bigint
+           and not exists (select 1 from inbox i where i.effect = wanted.effect and i.event_id = o.event_id)
+           and not exists (select 1 from dead_letters d where d.effect = wanted.effect and d.event_id = o.event_id)
+       ) as is_done`,
+    [handled.map(({ name }) => name), handled.map(({ definition }) => definition.subject), settled],
   );
-  return row!.waits ? null : row!.last;
+  return row!;
 }
 
 /** Is there nothing that a consumer has not been given, or has been given and not finished? */

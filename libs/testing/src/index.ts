@@ -1,4 +1,4 @@
-export { haveAllEffects, publishEvent, until } from './bus';
+export { drains, publishEvent, until } from './bus';
 export { testDatabase, untilBlocked, type TestDatabase } from './database';
 export { expectEntitiesToMatchSchema, schemaDifferences } from './entities';
 export { quietPort } from './ports';
@@ -26,6 +26,7 @@ export { noteRoute, writeRouteTests } from './route-tests';
 export { aViewer, anonymousViewer } from './viewer';
 export { background } from './suites/background';
 export { foreignId } from './suites/foreign-id';
+export { goneWithProjects } from './suites/gone-with-projects';
 export { linksOf, paging } from './suites/paging';
 export { parameterEncodings } from './suites/parameter-encodings';
 export { refusalOrder } from './suites/refusal-order';

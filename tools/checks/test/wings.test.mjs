@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
-import { tableOwners, violationsOf as ownershipOf } from '../table-owners.mjs';
+import { misplacedEntities, tableOwners, violationsOf as ownershipOf } from '../table-owners.mjs';
 import { violationsOf as circlesOf } from '../wings.mjs';
 
 const folders = [];
@@ -56,6 +56,17 @@ describe('owners of tables', () => {
       assert.deepEqual(ownershipOf(service(files)), []);
     });
   }
+
+  it('demands that the module of a wing names its entities, and no others', () => {
+    const owns = (...names) => `@Owns(${names.join(', ')}) export class BirdsModule {}`;
+    const misplaced = (birds, nests) =>
+      misplacedEntities(
+        service({ 'nests/nest.entity.ts': NEST, 'nests/nests.module.ts': nests, 'birds/birds.module.ts': birds }),
+      ).join('\n');
+    assert.equal(misplaced('', owns('Nest')), '');
+    assert.match(misplaced('', ''), /declares Nest, which @Owns of the module of nests does not name/);
+    assert.match(misplaced(owns('Nest'), owns('Nest')), /@Owns of the module of birds names Nest/);
+  });
 
   it('refuses two writers of a table without an entity, and names the one of a single writer', () => {
     const eggs = "const lay = 'insert into eggs (id) values ($1)';";

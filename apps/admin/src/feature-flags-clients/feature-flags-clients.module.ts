@@ -1,8 +1,11 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
+import { FeatureFlagsClient } from './feature-flags-client.entity';
 import { FeatureFlagsClientsController } from './feature-flags-clients.controller';
 import { FeatureFlagsClientsService } from './feature-flags-clients.service';
 
 /** Tokens by which applications ask for the feature flags of a project. */
+@Owns(FeatureFlagsClient)
 @Module({
   controllers: [FeatureFlagsClientsController],
   providers: [FeatureFlagsClientsService],

@@ -1,4 +1,4 @@
-import { InvalidAsSaid, nothingLeft } from '@rookery/kernel';
+import { InvalidAsSaid, lengthProblems, nothingLeft } from '@rookery/kernel';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { areUserXids, USER_XIDS_RULE } from './user-xids';
 
@@ -47,7 +47,7 @@ export class UserList {
     this.userXids = user_xids;
     const problems = [
       ...(name.trim() === '' ? ["Name can't be blank"] : []),
-      ...([...name].length > 255 ? ['Name is too long (maximum is 255 characters)'] : []),
+      ...lengthProblems(name, 255).map((problem) => `Name ${problem}`),
       ...(areUserXids(user_xids) ? [] : [`User xids user_xids ${USER_XIDS_RULE}`]),
     ];
     if (problems.length > 0) throw new InvalidAsSaid(problems);

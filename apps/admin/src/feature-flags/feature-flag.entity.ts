@@ -1,4 +1,4 @@
-import { InvalidAsSaid, nothingLeft } from '@rookery/kernel';
+import { InvalidAsSaid, lengthProblems, nothingLeft } from '@rookery/kernel';
 import { Check, Column, Entity, PrimaryGeneratedColumn, Unique } from 'typeorm';
 
 /** What is said of a flag itself; what is left out keeps its value. */
@@ -55,13 +55,11 @@ export class FeatureFlag {
   private problems(): string[] {
     if (this.name.trim() === '') return ["Name can't be blank"];
     return [
-      ...(this.name.length > LONGEST_NAME ? [`Name is too long (maximum is ${LONGEST_NAME} characters)`] : []),
+      ...lengthProblems(this.name, LONGEST_NAME).map((problem) => `Name ${problem}`),
       ...(NAME.test(this.name)
         ? []
         : ["Name can contain only lowercase letters, digits, '_' and '-'. Must start with a letter"]),
-      ...([...(this.description ?? '')].length > LONGEST_DESCRIPTION
-        ? [`Description is too long (maximum is ${LONGEST_DESCRIPTION} characters)`]
-        : []),
+      ...lengthProblems(this.description ?? '', LONGEST_DESCRIPTION).map((problem) => `Description ${problem}`),
     ];
   }
 }

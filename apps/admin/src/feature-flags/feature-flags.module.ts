@@ -1,8 +1,11 @@
 import { Module } from '@nestjs/common';
 import { droppedWithProjects } from '@rookery/directory';
+import { Owns } from '@rookery/persistence';
 import { dropFeatureFlagsClients } from '../feature-flags-clients/feature-flags-clients.service';
 import { FeatureFlagsClientsModule } from '../feature-flags-clients/feature-flags-clients.module';
 import { userLists } from '../feature-flags-user-lists/user-lists.service';
+import { FeatureFlagScope, FeatureFlagStrategy } from './feature-flag-strategy.entity';
+import { FeatureFlag } from './feature-flag.entity';
 import { FeatureFlagsController } from './feature-flags.controller';
 import { featureFlags, FeatureFlagsService } from './feature-flags.service';
 import { UnleashController } from './unleash/unleash.controller';
@@ -17,6 +20,7 @@ export const flagsOfProjects: Parameters<typeof droppedWithProjects>[0] = {
 };
 
 /** Things of an application that are switched on for some of its users, project by project. */
+@Owns(FeatureFlag, FeatureFlagScope, FeatureFlagStrategy)
 @Module({
   imports: [FeatureFlagsClientsModule],
   controllers: [FeatureFlagsController, UnleashController, droppedWithProjects(flagsOfProjects, 'drop-feature-flags')],

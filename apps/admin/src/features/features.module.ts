@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
 import { InstanceModule } from '../instance/instance.module';
 import { FeatureActors } from './feature-actors';
+import { Feature } from './feature.entity';
 import { FeaturesController } from './features.controller';
 import { FeaturesService } from './features.service';
 
 /** Behaviour of the instance that administrators switch on and off, for all or for some. */
+@Owns(Feature)
 @Module({
   imports: [InstanceModule],
   controllers: [FeaturesController],

@@ -1,10 +1,12 @@
 import { Module } from '@nestjs/common';
-import { Database, HeadWatch } from '@rookery/persistence';
+import { Database, HeadWatch, Owns } from '@rookery/persistence';
 import { ShutdownOrder } from '@rookery/platform';
+import { InstanceVersion } from './instance-version.entity';
 import { InstanceController } from './instance.controller';
 import { INSTANCE_HEAD, InstanceService } from './instance.service';
 
 /** What administrators set for the whole instance, as the other services copy it. */
+@Owns(InstanceVersion)
 @Module({
   controllers: [InstanceController],
   providers: [

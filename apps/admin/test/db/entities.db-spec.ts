@@ -1,8 +1,9 @@
 import { directoryMigrations } from '@rookery/directory';
-import { plumbingEntities } from '@rookery/persistence';
+import { entitiesOf, plumbingEntities } from '@rookery/persistence';
 import { expectEntitiesToMatchSchema, testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { entities, migrations } from '../../src/database';
+import { AdminModule } from '../../src/admin.module';
+import { migrations } from '../../src/database';
 
 let database: TestDatabase;
 beforeAll(async () => void (database = await testDatabase('admin', migrations)));
@@ -13,5 +14,5 @@ afterAll(() => database.drop());
  * statements are made from, and an entity would state them a second time.
  */
 test('entities say of every other table what the migrations made', async () => {
-  await expectEntitiesToMatchSchema(database, [...entities, ...plumbingEntities], directoryMigrations);
+  await expectEntitiesToMatchSchema(database, [...entitiesOf(AdminModule), ...plumbingEntities], directoryMigrations);
 });

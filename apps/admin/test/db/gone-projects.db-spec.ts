@@ -1,50 +1,29 @@
-import { Directory, droppedWithProjects } from '@rookery/directory';
-import { Work } from '@rookery/persistence';
-import { flagsOfProjects } from '../../src/feature-flags/feature-flags.module';
-import { FlagsOfAProject } from '../support/flags';
+import { goneWithProjects } from '@rookery/testing';
+import type { SeededService } from '@rookery/testing';
+import { startAdmin } from '../support/app';
 
-let flags: FlagsOfAProject;
-beforeAll(async () => void (flags = await FlagsOfAProject.start()));
-afterAll(() => flags.service.close());
+let service: SeededService;
+beforeAll(async () => void (service = await startAdmin()));
+afterAll(() => service.close());
 
-const TABLES = [
-  'feature_flags_clients',
-  'feature_flags_user_lists',
-  'feature_flags',
-  'feature_flag_strategies',
-  'feature_flag_scopes',
-  'internal_ids',
-];
-
-test('flags, lists and tokens go with a project that is gone, and only then', async () => {
-  const { app, seed, database } = flags.service;
-  const other = await flags.anotherProject();
-  for (const project of [flags.project, other]) {
-    const list = await flags.post<{ id: number }>(
-      'feature_flags_user_lists',
-      { name: 'l', user_xids: '' },
-      201,
-      project,
-    );
+goneWithProjects({
+  service: () => service,
+  effect: 'drop-feature-flags',
+  tables: [
+    'feature_flags_clients',
+    'feature_flags_user_lists',
+    'feature_flags',
+    'feature_flag_strategies',
+    'feature_flag_scopes',
+    'internal_ids',
+  ],
+  fill: async (owner, { id }) => {
+    const path = `/api/v4/projects/${id}`;
+    const { body: list } = await owner
+      .post(`${path}/feature_flags_user_lists`)
+      .send({ name: 'l', user_xids: '' })
+      .expect(201);
     const strategies = [{ name: 'gitlabUserList', user_list_id: list.id, scopes: [{ environment_scope: '*' }] }];
-    await flags.post('feature_flags', { name: 'f', strategies }, 201, project);
-  }
-  const about = { aggregateType: 'project', aggregateId: flags.project.id, actorId: null };
-  const event = { id: 'x', time: new Date().toISOString(), ...about, data: { project_id: flags.project.id } };
-  const made = droppedWithProjects(flagsOfProjects, 'spec-drop-flags');
-  const consumer = new (made as new (directory: Directory) => { drop(batch: object): Promise<void> })(
-    app.get(Directory),
-  );
-  const drop = () => app.get(Work).run((tx) => consumer.drop({ tx, events: [event] }));
-  const counts = async () => {
-    const sql = TABLES.map((table) => `(select count(*)::int from ${table}) as ${table}`).join(', ');
-    const [row] = await database.query<Record<string, number>>(`select ${sql}`);
-    return TABLES.map((table) => row![table]);
-  };
-
-  await drop();
-  expect(await counts()).toEqual([2, 2, 2, 2, 2, 2]);
-  await seed.remove('projects', flags.project.id);
-  await drop();
-  expect(await counts()).toEqual([1, 1, 1, 1, 1, 1]);
+    await owner.post(`${path}/feature_flags`).send({ name: 'f', strategies }).expect(201);
+  },
 });

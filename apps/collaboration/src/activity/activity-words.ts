@@ -1,3 +1,5 @@
+import { NOTEABLE_TYPE_OF } from '@rookery/contracts';
+
 /** What may be asked for. Source: reference work-tracking 7.2. */
 export const ACTIVITY_ACTIONS = [
   'created',
@@ -15,15 +17,15 @@ export const ACTIVITY_ACTIONS = [
 ] as const;
 export type ActivityAction = (typeof ACTIVITY_ACTIONS)[number];
 
+/** Commits are pushed; nothing in a feed is about one. */
+const { commit: _, ...NOTEABLE_TARGETS } = NOTEABLE_TYPE_OF;
+
 /** What may be asked for, and what is stored and shown. Source: reference work-tracking 7.3. */
 export const ACTIVITY_TARGET_TYPES = {
-  epic: 'Epic',
-  issue: 'Issue',
-  merge_request: 'MergeRequest',
+  ...NOTEABLE_TARGETS,
   milestone: 'Milestone',
   note: 'Note',
   project: 'Project',
-  snippet: 'Snippet',
   user: 'User',
   wiki: 'WikiPage::Meta',
   design: 'DesignManagement::Design',

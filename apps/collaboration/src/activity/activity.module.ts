@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
 import { NotesModule } from '../notes/notes.module';
+import { ActivityEvent } from './activity-event.entity';
 import { ActivityConsumer } from './activity.consumer';
 import { ActivityController } from './activity.controller';
 import { ActivityQueries } from './activity.queries';
@@ -7,6 +9,7 @@ import { OldActivityJob } from './old-activity.job';
 import { RecordActivity } from './record-activity';
 
 /** What happened, as feeds of people and projects. */
+@Owns(ActivityEvent)
 @Module({
   imports: [NotesModule],
   controllers: [ActivityConsumer, ActivityController],

@@ -1,9 +1,12 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
 import { NotesModule } from '../notes/notes.module';
+import { AwardEmoji } from './award-emoji.entity';
 import { AwardEmojiService } from './award-emoji.service';
 import { AwardRemovalConsumer } from './award-removal.consumer';
 
 /** Emoji that people give to things of every kind and to notes on them. */
+@Owns(AwardEmoji)
 @Module({
   imports: [NotesModule],
   controllers: [AwardRemovalConsumer],

@@ -1,10 +1,12 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
 import { AwardEmojiModule } from '../award-emoji/award-emoji.module';
 import { NotesModule } from '../notes/notes.module';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module';
 import { TodosModule } from '../todos/todos.module';
 import { Assignees } from './assignees/assignees';
 import { UnassignmentConsumer } from './assignees/unassignment.consumer';
+import { IssueCount } from './counting/issue-count.entity';
 import {
   IssueAwardEmojiController,
   IssueDiscussionsController,
@@ -18,6 +20,7 @@ import {
 import { IssueCountsConsumer } from './counting/issue-counts.consumer';
 import { IssueCountsService } from './counting/issue-counts.service';
 import { UncountedIssuesJob } from './counting/uncounted-issues.job';
+import { Issue, IssueAssignee } from './issue.entity';
 import {
   GroupMilestoneIssuesController,
   ProjectMilestoneIssuesController,
@@ -28,6 +31,7 @@ import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
 
 /** Units of work of a project, who works on them, how many are open, and the routes of their notes. */
+@Owns(Issue, IssueAssignee, IssueCount)
 @Module({
   imports: [AwardEmojiModule, NotesModule, SubscriptionsModule, TodosModule],
   controllers: [

@@ -7,12 +7,13 @@ import { NoteableKinds, perKind, readableSql } from '../noteables/noteable-kinds
 import type { Label } from './label.entity';
 import type { PlanningSource } from '../noteables/planning.policy';
 
-/** How many things that the viewer may see have a label. */
-export interface LabelCounts {
-  readonly openedIssues: number;
-  readonly closedIssues: number;
-  readonly openedMergeRequests: number;
+/** How many things of a kind that the viewer may see have a label. */
+export interface LabelCount {
+  readonly opened: number;
+  readonly closed: number;
 }
+/** By the noun of the kind; without an entry there is no such kind here. */
+export type LabelCounts = ReadonlyMap<string, LabelCount>;
 
 /** A label with what it is to the viewer and in the place that was asked. */
 export interface ShownLabel {
@@ -56,10 +57,8 @@ const countedIn = (source: PlanningSource['kind']) => {
 };
 const counted = { project: countedIn('project'), group: countedIn('group') };
 
-interface CountedRow {
+interface CountedRow extends LabelCount {
   readonly id: number;
-  readonly opened: number;
-  readonly closed: number;
 }
 
 /** What is shown of labels besides their rows: a statement for a page of them, and one a kind for their counts. */
@@ -95,17 +94,12 @@ export class LabelFactsQueries {
     ids: readonly number[],
   ): Promise<(id: number) => LabelCounts> {
     const values = [ids, viewer.userId, viewer.isAdmin, viewer.isExternal, source.id];
-    const ofKind = async (type: string): Promise<ReadonlyMap<number, CountedRow>> => {
-      const kind = this.kinds.able('labels').find((one) => one.type === type);
-      const rows = kind ? await this.database.prepared<CountedRow>(counted[source.kind](kind), values) : [];
-      return new Map(rows.map((row) => [row.id, row]));
-    };
-    const [issues, mergeRequests] = [await ofKind('Issue'), await ofKind('MergeRequest')];
-    return (id) => ({
-      openedIssues: issues.get(id)?.opened ?? 0,
-      closedIssues: issues.get(id)?.closed ?? 0,
-      openedMergeRequests: mergeRequests.get(id)?.opened ?? 0,
-    });
+    const counts = new Map(ids.map((id) => [id, new Map<string, LabelCount>()]));
+    for (const kind of this.kinds.able('labels')) {
+      const rows = await this.database.prepared<CountedRow>(counted[source.kind](kind), values);
+      for (const row of rows) counts.get(row.id)!.set(kind.noun, row);
+    }
+    return (id) => counts.get(id)!;
   }
 }
 

@@ -1,7 +1,9 @@
 import { bool, int, nullable, presenter, text } from '@rookery/api-v4';
-import type { ShownLabel } from './label-facts.queries';
+import type { LabelCount, ShownLabel } from './label-facts.queries';
 
 const counted = { when: ({ counts }: ShownLabel) => counts !== null };
+const count = (noun: string, state: keyof LabelCount) =>
+  [int, ({ counts }: ShownLabel) => counts!.get(noun)?.[state] ?? 0, counted] as const;
 
 /** Source: reference work-tracking 9.4. */
 export const shownLabel = presenter<ShownLabel>('Label').fields({
@@ -12,9 +14,9 @@ export const shownLabel = presenter<ShownLabel>('Label').fields({
   text_color: [text, ({ label }) => label.textColor],
   color: [text, ({ label }) => label.color],
   archived: [bool, ({ label }) => label.archived],
-  open_issues_count: [int, ({ counts }) => counts!.openedIssues, counted],
-  closed_issues_count: [int, ({ counts }) => counts!.closedIssues, counted],
-  open_merge_requests_count: [int, ({ counts }) => counts!.openedMergeRequests, counted],
+  open_issues_count: count('issue', 'opened'),
+  closed_issues_count: count('issue', 'closed'),
+  open_merge_requests_count: count('merge_request', 'opened'),
   subscribed: [bool, ({ isSubscribed }) => isSubscribed],
   priority: [nullable(int), ({ priority }) => priority],
   is_project_label: [bool, ({ label }) => label.projectId !== null],

@@ -1,7 +1,7 @@
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { perKind } from './noteable-kinds';
-import type { NoteableKind } from './noteable-kinds';
+import type { NoteableKind, NoteableKinds } from './noteable-kinds';
 
 /** A thing that is talked about with its texts, as they are now. */
 export interface NoteableSubject {
@@ -32,6 +32,37 @@ export async function subjectsOf(
   if (ids.length === 0) return new Map();
   const rows = await tx.prepared<NoteableSubject>(things(kind), [[...new Set(ids)]]);
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** An event on a thing of any kind. */
+export type ThingEvent = Parameters<typeof actorOf>[0] & {
+  readonly id: string;
+  readonly aggregateType: string;
+  readonly aggregateId: number;
+};
+
+/** What a thing says, where it stands, and who said it: the actor, not always the author of the thing. */
+export interface SaidText {
+  readonly projectId: number;
+  readonly authorId: number;
+  readonly text: string;
+}
+
+/** Of events of one kind those whose things are still there, and what each of these says now, in the same order. */
+export async function textsOf<E extends ThingEvent>(
+  tx: Tx,
+  kinds: NoteableKinds,
+  events: readonly E[],
+): Promise<{ readonly present: readonly E[]; readonly texts: readonly SaidText[] }> {
+  if (events.length === 0) return { present: [], texts: [] };
+  const ids = events.map((event) => event.aggregateId);
+  const things = await subjectsOf(tx, kinds.ofEvents(events), ids);
+  const present = events.filter((event) => things.has(event.aggregateId));
+  const texts = present.map((event) => {
+    const { project_id: projectId, text } = things.get(event.aggregateId)!;
+    return { projectId, authorId: actorOf(event), text };
+  });
+  return { present, texts };
 }
 
 /** Units: milliseconds. Clocks of processes and database never differ as much. */

@@ -1,4 +1,5 @@
 import { InvalidParameters, Refused } from '@rookery/kernel';
+import { NOTEABLE_TYPES } from '@rookery/contracts';
 import type { NoteableType } from '@rookery/contracts';
 import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
@@ -7,7 +8,7 @@ export const MAX_BODY_LENGTH = 1_000_000;
 
 /** A comment or a system record on a noteable. Source: requirements 1 §2 Note. */
 @Entity('notes')
-@Check('ck_notes_noteable_type', `noteable_type in ('Issue', 'MergeRequest', 'Snippet', 'Commit', 'Epic')`)
+@Check('ck_notes_noteable_type', `noteable_type in (${NOTEABLE_TYPES.map((type) => `'${type}'`).join(', ')})`)
 @Check('ck_notes_body', 'char_length(body) <= 1000000')
 @Check('ck_notes_system_public', 'not (system and internal)')
 @Check('ck_notes_thread', 'thread_id is not null or (not is_reply and resolved_at is null)')

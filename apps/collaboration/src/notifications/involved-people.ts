@@ -2,18 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
 import { NamedPeople } from '../mentions/named-people';
 import { groupedByKind, NoteableKinds } from '../noteables/noteable-kinds';
-import { actorOf, subjectsOf } from '../noteables/subjects';
+import { textsOf } from '../noteables/subjects';
+import type { ThingEvent } from '../noteables/subjects';
 import { NoteSubjects } from '../notes/note-subjects';
 import { Participants } from './participants';
 
 /** Whom the text of an event's subject names, by the event's id; without an entry, the subject is gone. */
 export type Named = ReadonlyMap<string, readonly number[]>;
-
-type ThingEvent = Parameters<typeof actorOf>[0] & {
-  readonly id: string;
-  readonly aggregateType: string;
-  readonly aggregateId: number;
-};
 
 /** Whom texts name, who take part from then on. Source: reference work-tracking 8.4. */
 @Injectable()
@@ -55,22 +50,12 @@ export class InvolvedPeople {
   /** Shape: events of one kind. */
   async ofThings(tx: Tx, events: readonly ThingEvent[]): Promise<Named> {
     if (events.length === 0) return new Map();
-    const kind = this.kinds.ofEvents(events);
-    const things = await subjectsOf(
-      tx,
-      kind,
-      events.map((event) => event.aggregateId),
-    );
-    const present = events.filter((event) => things.has(event.aggregateId));
-    const texts = present.map((event) => {
-      const { project_id: projectId, text } = things.get(event.aggregateId)!;
-      return { projectId, authorId: actorOf(event), text };
-    });
+    const { present, texts } = await textsOf(tx, this.kinds, events);
     const named = await this.namedIn(tx, texts);
     const taking = present.flatMap(({ aggregateId: noteableId }, index) =>
       named[index]!.map((userId) => ({ noteableId, userId, noteId: null })),
     );
-    await this.participants.add(tx, kind, taking);
+    await this.participants.add(tx, this.kinds.ofEvents(events), taking);
     return new Map(present.map((event, index) => [event.id, named[index]!]));
   }
 

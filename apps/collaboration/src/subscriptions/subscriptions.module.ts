@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
 import { NotesModule } from '../notes/notes.module';
 import { ParticipantsQueries } from './participants.queries';
 import { SubscriptionRemovalConsumer } from './subscription-removal.consumer';
+import { Subscription } from './subscription.entity';
 import { SubscriptionsService } from './subscriptions.service';
 
 /** Who follows things of every kind, and who takes part in them. */
+@Owns(Subscription)
 @Module({
   imports: [NotesModule],
   controllers: [SubscriptionRemovalConsumer],

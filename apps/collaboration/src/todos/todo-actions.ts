@@ -1,3 +1,5 @@
+import { NOTEABLE_TYPE_OF } from '@rookery/contracts';
+
 /** What a to-do asks for. Source: requirements 1 §4 To-do items; reference work-tracking 6.1, 6.3. */
 export const TODO_ACTIONS = [
   'assigned',
@@ -18,12 +20,12 @@ export const TODO_ACTIONS = [
 ] as const;
 export type TodoAction = (typeof TODO_ACTIONS)[number];
 
-/** What a to-do may be about; only issues have any as yet. Source: reference work-tracking 6.1, 6.2. */
+/** Nobody is asked for anything by a snippet. */
+const { snippet: _, ...NOTEABLE_TARGETS } = NOTEABLE_TYPE_OF;
+
+/** What a to-do may be about. Source: reference work-tracking 6.1, 6.2. */
 export const TODO_TARGET_TYPES = [
-  'Issue',
-  'MergeRequest',
-  'Commit',
-  'Epic',
+  ...Object.values(NOTEABLE_TARGETS),
   'DesignManagement::Design',
   'AlertManagement::Alert',
   'Project',

@@ -8,7 +8,7 @@ import type { Tx } from '@rookery/persistence';
 import { NamedPeople } from '../mentions/named-people';
 import type { NamedPerson } from '../mentions/named-people';
 import { NoteableKinds, noteables } from '../noteables/noteable-kinds';
-import { actorOf, causedAt, subjectsOf } from '../noteables/subjects';
+import { actorOf, causedAt, textsOf } from '../noteables/subjects';
 import { NoteSubjects } from '../notes/note-subjects';
 import type { GoneTarget, TodoCandidate } from './raise-todos';
 import { RaiseTodos } from './raise-todos';
@@ -163,23 +163,13 @@ export class TodosConsumer {
     events: readonly E[],
     at: (event: E) => string,
   ): Promise<TodoCandidate[]> {
-    if (events.length === 0) return [];
-    const kind = this.kinds.ofEvents(events);
-    const things = await subjectsOf(
-      tx,
-      kind,
-      events.map((event) => event.aggregateId),
-    );
-    const present = events.filter((event) => things.has(event.aggregateId));
-    const texts = present.map((event) => {
-      const { project_id: projectId, text } = things.get(event.aggregateId)!;
-      return { projectId, authorId: actorOf(event), text };
-    });
+    const { present, texts } = await textsOf(tx, this.kinds, events);
     if (!texts.some(mayName)) return [];
+    const { type: targetType } = this.kinds.ofEvents(events);
     await this.directory.settledFor(tx, events);
     const named = await this.people.in(tx, texts);
     return present.flatMap((event, index) => {
-      const target = { targetType: kind.type, targetId: event.aggregateId, noteId: null };
+      const target = { targetType, targetId: event.aggregateId, noteId: null };
       const cause = { eventId: event.id, authorId: actorOf(event), ...target, at: at(event) };
       return mentions(cause, named[index]!, namedBefore(event));
     });

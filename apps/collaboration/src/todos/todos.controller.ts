@@ -20,8 +20,7 @@ export class TodosController {
     answers: page(todoShape.presenter),
   })
   list({ params, viewer, page }: TodoCall<ListTodos>): Promise<JsonPage> {
-    const { state, action, type, author_id: authorId, project_id: projectId, group_id: groupId } = params;
-    return this.todos.page(viewer, { state, action, type, authorId, projectId, groupId }, page);
+    return this.todos.page(viewer, params, page);
   }
 
   @Endpoint('POST', ':id/mark_as_done', {

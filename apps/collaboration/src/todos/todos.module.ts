@@ -1,13 +1,16 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
 import { MentionsModule } from '../mentions/mentions.module';
 import { NotesModule } from '../notes/notes.module';
 import { MarkingService } from './marking.service';
 import { RaiseTodos } from './raise-todos';
+import { Todo } from './todo.entity';
 import { TodosConsumer } from './todos.consumer';
 import { TodosController } from './todos.controller';
 import { TodosService } from './todos.service';
 
 /** To-do items of people: assignments, mentions and what they put there themselves, on things of every kind. */
+@Owns(Todo)
 @Module({
   imports: [MentionsModule, NotesModule],
   controllers: [TodosController, TodosConsumer],

@@ -1,7 +1,7 @@
 import type { PageRequest } from '@rookery/kernel';
 import { COUNT_LIMIT } from '@rookery/kernel';
 import { filter, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { Draft, Filters, Statement } from '@rookery/persistence';
+import type { AllFilters, Draft, Statement } from '@rookery/persistence';
 import { projectAccessSql } from '../noteables/access-sql';
 import { arraySql } from '../noteables/json.shape';
 import type { WrittenShape } from '../noteables/json.shape';
@@ -11,13 +11,14 @@ import { webPathSql } from '../noteables/references.shape';
 import type { TodoAction, TodoState, TodoTargetType } from './todo-actions';
 import { todoDetailShape, todoShape } from './todo.shape';
 
+/** What a list of to-dos may be asked for, by the names of the API. */
 export interface TodoFilter {
   readonly state: TodoState;
-  readonly action?: TodoAction | undefined;
-  readonly authorId?: number | undefined;
-  readonly projectId?: number | undefined;
-  readonly groupId?: number | undefined;
-  readonly type?: TodoTargetType | undefined;
+  readonly action?: TodoAction;
+  readonly author_id?: number;
+  readonly project_id?: number;
+  readonly group_id?: number;
+  readonly type?: TodoTargetType;
 }
 
 // The first three values of every statement here.
@@ -116,12 +117,12 @@ export class TodoStatements {
 }
 
 /** What the list is narrowed by, before anything is judged. Things that nobody knows narrow it to nothing. */
-const FILTERS: Filters<TodoFilter> = {
+const FILTERS: AllFilters<Omit<TodoFilter, 'state'>> = {
   action: filter.equals('t.action'),
-  authorId: filter.equals('t.author_id'),
-  projectId: filter.equals('t.project_id'),
+  author_id: filter.equals('t.author_id'),
+  project_id: filter.equals('t.project_id'),
   type: filter.equals('t.target_type'),
-  groupId: (
+  group_id: (
     id,
     bind,
   ) => `exists (select 1 from directory_projects p join directory_namespaces home on home.id = p.namespace_id

@@ -1,16 +1,16 @@
-import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
-import type { Role, Viewer, Visibility } from '@rookery/kernel';
+import type { DirectoryNamespace } from '@rookery/contracts';
+import type { Viewer } from '@rookery/kernel';
 import { foreignId, paging, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
 import type { Method, SeededService, Standing } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { ROLES, startCollaboration } from '../support/app';
+import { planningPlaces } from '../support/planning-places';
+import type { Kind, Place } from '../support/planning-places';
 
 interface Shown {
   readonly id: number;
   readonly name: string;
 }
-type Kind = 'project' | 'group';
-type Place = { readonly kind: Kind; readonly id: number; readonly path: string; readonly owner: Viewer };
 
 let service: SeededService;
 let serial = 0;
@@ -18,18 +18,7 @@ beforeAll(async () => void (service = await startCollaboration()));
 afterAll(() => service.close());
 
 const answerOf = ({ status, body }: Response): [number, unknown] => [status, body];
-const as = (viewer: Viewer) => service.app.as({ ...viewer, directory: service.seed.anonymous().directory });
-async function viewerIn(source: DirectoryProject | DirectoryNamespace, role: Role): Promise<Viewer> {
-  const user = await service.seed.user();
-  await service.seed.member(user, source, role);
-  return service.seed.viewer(user);
-}
-const seeded = (kind: Kind, visibility: Visibility): Promise<DirectoryProject | DirectoryNamespace> =>
-  kind === 'project' ? service.seed.project({ visibility }) : service.seed.group({ visibility });
-async function placeOf(kind: Kind, visibility: Visibility = 'public'): Promise<Place> {
-  const source = await seeded(kind, visibility);
-  return { kind, id: source.id, path: `/api/v4/${kind}s/${source.id}/labels`, owner: await viewerIn(source, 'owner') };
-}
+const { as, at, listedBy, placeOf, refusedAt, seeded, standingIn, viewerIn } = planningPlaces(() => service, 'labels');
 const add = async ({ path, owner }: Place, fields: Record<string, unknown> = {}): Promise<Shown> =>
   (
     await as(owner)
@@ -208,23 +197,13 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
     paging(() => ({ app: service.app, viewer: own.owner, path: own.path, query: { search: 'label' }, rows: 7 }));
     visibility({
       app: () => service.app,
-      from: async (level, standing) => {
-        const source = await seeded(kind, level);
-        return { viewer: await standingIn(source, standing), path: `/api/v4/${kind}s/${source.id}/labels` };
-      },
+      from: (level, standing) => listedBy(kind, level, standing),
     });
   });
 
   describe('to make', () => {
-    let reader: Viewer;
-    let outsider: Viewer;
-    beforeAll(async () => {
-      const source = { id: place.id, ...(kind === 'group' ? { traversal_ids: [place.id] } : {}) };
-      const user = await service.seed.user();
-      await service.seed.member(user, source as DirectoryProject, 'guest');
-      reader = service.seed.viewer(user);
-      outsider = service.seed.viewer(await service.seed.user());
-    });
+    let people: Awaited<ReturnType<typeof refusedAt>>;
+    beforeAll(async () => void (people = await refusedAt(place)));
     refusalOrder(
       () => service.app,
       () => ({
@@ -232,16 +211,13 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
         path: place.path,
         good: { name: `made ${++serial}` },
         bad: { name: ['x'] },
-        anonymous: service.seed.anonymous(),
-        outsider,
-        reader,
-        allowed: { ...place.owner, directory: reader.directory },
+        ...people,
       }),
     );
     parameterEncodings({
       app: () => service.app,
       to: () => ({
-        viewer: { ...place.owner, directory: reader.directory },
+        viewer: people.allowed,
         method: 'POST',
         path: place.path,
         params: { name: `a + b & "${++serial}"`, color: '#ffffff', archived: true },
@@ -279,13 +255,6 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
   });
 });
 
-async function standingIn(source: DirectoryProject | DirectoryNamespace, standing: Standing): Promise<Viewer> {
-  if (standing === 'anonymous') return service.seed.anonymous();
-  const user = await service.seed.user({ admin: standing === 'admin', external: standing === 'external' });
-  if (!['admin', 'external', 'outsider'].includes(standing)) await service.seed.member(user, source, standing as Role);
-  return service.seed.viewer(user);
-}
-
 describe('a tree of groups', () => {
   let above: Place;
   let group: Place;
@@ -296,13 +265,7 @@ describe('a tree of groups', () => {
     const below = await service.seed.group({ parent: top });
     const within = await service.seed.project({ namespace_id: below.id });
     owner = await viewerIn(top, 'owner');
-    const at = (kind: Kind, { id }: { readonly id: number }): Place => ({
-      kind,
-      id,
-      path: `/api/v4/${kind}s/${id}/labels`,
-      owner,
-    });
-    [above, group, project] = [at('group', top), at('group', below), at('project', within)];
+    [above, group, project] = [at('group', top, owner), at('group', below, owner), at('project', within, owner)];
     await add(above, { name: 'a' });
     await add(group, { name: 'b' });
     await add(project, { name: 'c' });
@@ -415,7 +378,7 @@ describe('promotion', () => {
     ]);
     const [one] = projects as [Place];
     await add(one, { name: 'theirs' });
-    const planner = await viewerIn({ id: one.id } as DirectoryProject, 'owner');
+    const planner = await viewerIn({ id: one.id }, 'owner');
     expect(answerOf(await as(planner).put(`${one.path}/theirs/promote`))).toEqual([403, { message: '403 Forbidden' }]);
     expect((await as(planner).put(`${one.path}/theirs`).send({ color: '#fff' })).status).toBe(200);
   });

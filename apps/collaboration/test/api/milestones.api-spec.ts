@@ -1,9 +1,11 @@
-import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
-import type { Role, Viewer, Visibility } from '@rookery/kernel';
+import type { DirectoryNamespace } from '@rookery/contracts';
+import type { Viewer } from '@rookery/kernel';
 import { foreignId, paging, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
 import type { Method, SeededService, Standing } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { ROLES, startCollaboration } from '../support/app';
+import { planningPlaces } from '../support/planning-places';
+import type { Kind, Place } from '../support/planning-places';
 
 interface Shown {
   readonly id: number;
@@ -11,9 +13,6 @@ interface Shown {
   readonly title: string;
   readonly updated_at: string;
 }
-type Kind = 'project' | 'group';
-type Source = DirectoryProject | DirectoryNamespace;
-type Place = { readonly kind: Kind; readonly id: number; readonly path: string; readonly owner: Viewer };
 
 let service: SeededService;
 let serial = 0;
@@ -23,24 +22,10 @@ afterAll(() => service.close());
 const TAKEN = [400, { message: { title: ['has already been taken'] } }];
 const GONE = [404, { message: '404 Not found' }];
 const answerOf = ({ status, body }: Response): [number, unknown] => [status, body];
-const as = (viewer: Viewer) => service.app.as({ ...viewer, directory: service.seed.anonymous().directory });
-async function viewerIn(source: Pick<Source, 'id'>, role: Role): Promise<Viewer> {
-  const user = await service.seed.user();
-  await service.seed.member(user, source as Source, role);
-  return service.seed.viewer(user);
-}
-const seeded = (kind: Kind, visibility: Visibility): Promise<Source> =>
-  kind === 'project' ? service.seed.project({ visibility }) : service.seed.group({ visibility });
-const at = (kind: Kind, { id }: Pick<Source, 'id'>, owner: Viewer): Place => ({
-  kind,
-  id,
-  path: `/api/v4/${kind}s/${id}/milestones`,
-  owner,
-});
-async function placeOf(kind: Kind, visibility: Visibility = 'public'): Promise<Place> {
-  const source = await seeded(kind, visibility);
-  return at(kind, source, await viewerIn(source, 'owner'));
-}
+const { as, at, listedBy, placeOf, refusedAt, seeded, standingIn, viewerIn } = planningPlaces(
+  () => service,
+  'milestones',
+);
 const add = async ({ path, owner }: Place, fields: Record<string, unknown> = {}): Promise<Shown> =>
   (
     await as(owner)
@@ -258,23 +243,13 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
     }));
     visibility({
       app: () => service.app,
-      from: async (level, standing) => {
-        const source = await seeded(kind, level);
-        return { viewer: await standingIn(source, standing), path: `/api/v4/${kind}s/${source.id}/milestones` };
-      },
+      from: (level, standing) => listedBy(kind, level, standing),
     });
   });
 
   describe('to make', () => {
-    let reader: Viewer;
-    let outsider: Viewer;
-    beforeAll(async () => {
-      const source = { id: place.id, ...(kind === 'group' ? { traversal_ids: [place.id] } : {}) };
-      const user = await service.seed.user();
-      await service.seed.member(user, source as DirectoryProject, 'guest');
-      reader = service.seed.viewer(user);
-      outsider = service.seed.viewer(await service.seed.user());
-    });
+    let people: Awaited<ReturnType<typeof refusedAt>>;
+    beforeAll(async () => void (people = await refusedAt(place)));
     refusalOrder(
       () => service.app,
       () => ({
@@ -282,16 +257,13 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
         path: place.path,
         good: { title: `made ${++serial}` },
         bad: { title: ['x'] },
-        anonymous: service.seed.anonymous(),
-        outsider,
-        reader,
-        allowed: { ...place.owner, directory: reader.directory },
+        ...people,
       }),
     );
     parameterEncodings({
       app: () => service.app,
       to: () => ({
-        viewer: { ...place.owner, directory: reader.directory },
+        viewer: people.allowed,
         method: 'POST',
         path: place.path,
         params: { title: `a + b & "${++serial}"`, description: 'x=y', due_date: '2026-12-24' },
@@ -324,13 +296,6 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
     });
   });
 });
-
-async function standingIn(source: Source, standing: Standing): Promise<Viewer> {
-  if (standing === 'anonymous') return service.seed.anonymous();
-  const user = await service.seed.user({ admin: standing === 'admin', external: standing === 'external' });
-  if (!['admin', 'external', 'outsider'].includes(standing)) await service.seed.member(user, source, standing as Role);
-  return service.seed.viewer(user);
-}
 
 test('a project and a group of one id count for themselves', async () => {
   const group = await service.seed.group();

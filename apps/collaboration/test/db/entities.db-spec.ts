@@ -1,10 +1,11 @@
 import { directoryMigrations } from '@rookery/directory';
 import { instanceEntities } from '@rookery/instance';
 import { jobEntities } from '@rookery/jobs';
-import { plumbingEntities } from '@rookery/persistence';
+import { entitiesOf, plumbingEntities } from '@rookery/persistence';
 import { expectEntitiesToMatchSchema, testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { entities, migrations } from '../../src/database';
+import { CollaborationModule } from '../../src/collaboration.module';
+import { migrations } from '../../src/database';
 
 let database: TestDatabase;
 beforeAll(async () => void (database = await testDatabase('collaboration', migrations)));
@@ -17,7 +18,7 @@ afterAll(() => database.drop());
 test('entities say of every other table what the migrations made', async () => {
   await expectEntitiesToMatchSchema(
     database,
-    [...entities, ...plumbingEntities, ...jobEntities, ...instanceEntities],
+    [...entitiesOf(CollaborationModule), ...plumbingEntities, ...jobEntities, ...instanceEntities],
     directoryMigrations,
   );
 });

@@ -4,7 +4,7 @@ import { JetStreamStrategy, messagingSettings } from '@rookery/messaging';
 import { createLogger, LOGGER, platformSettings, readSettings, ShutdownOrder } from '@rookery/platform';
 import type { BootContext, SettingsDefinition } from '@rookery/platform';
 import type { PrivateNats } from '@rookery/testing';
-import { haveAllEffects, testInternalKeys, until } from '@rookery/testing';
+import { drains, testInternalKeys } from '@rookery/testing';
 import { connect } from 'nats';
 import { collaborationSettings } from '../../src/collaboration.config';
 import { collaborationWorker } from '../../src/collaboration.worker';
@@ -55,7 +55,7 @@ export async function startWorker(o: {
   return {
     logs,
     get: (token) => app.get(token, { strict: false }),
-    drained: () => until(() => haveAllEffects(bus, database, strategy), 'all effects'),
+    drained: drains(bus, database, strategy),
     stop: async () => {
       await bus.close();
       await shutdown.run();

@@ -1,4 +1,4 @@
-import { Invalid, nothingLeft, problemsByField } from '@rookery/kernel';
+import { Invalid, lengthProblems, nothingLeft, problemsByField } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
 import { problemsOfUrl } from './badge-url';
 
@@ -57,7 +57,7 @@ export class Badge {
     const problems = problemsByField({
       link_url: link_url === undefined ? [] : problemsOfUrl(link_url),
       image_url: image_url === undefined ? [] : problemsOfUrl(image_url),
-      name: (name?.length ?? 0) > LONGEST_NAME ? [`is too long (maximum is ${LONGEST_NAME} characters)`] : [],
+      name: lengthProblems(name ?? '', LONGEST_NAME),
     });
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     this.name = name;

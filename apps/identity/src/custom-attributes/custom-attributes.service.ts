@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Invalid, NotFound } from '@rookery/kernel';
+import { Invalid, lengthProblems, NotFound, problemsByField } from '@rookery/kernel';
 import { Database, ListQuery, violates } from '@rookery/persistence';
 import type { RowOf } from '@rookery/persistence';
 import type { CustomAttribute } from './custom-attribute.entity';
@@ -78,11 +78,7 @@ export class CustomAttributesService {
 }
 
 function problemsOf(attribute: AttributeRow): Record<string, string[]> {
-  const problems: Record<string, string[]> = {};
-  for (const field of ['key', 'value'] as const) {
-    const text = attribute[field];
-    if (text.trim() === '') problems[field] = ["can't be blank"];
-    else if (text.length > LONGEST[field]) problems[field] = [`is too long (maximum is ${LONGEST[field]} characters)`];
-  }
-  return problems;
+  const problems = (field: keyof typeof LONGEST): string[] =>
+    attribute[field].trim() === '' ? ["can't be blank"] : lengthProblems(attribute[field], LONGEST[field]);
+  return problemsByField({ key: problems('key'), value: problems('value') });
 }

@@ -2,12 +2,13 @@ import { Module } from '@nestjs/common';
 import { SCOPE_RESOLVER, WRITE_HEADERS } from '@rookery/api-v4';
 import type { WriteHeaders } from '@rookery/api-v4';
 import { DIRECTORY_VERSION_HEADER } from '@rookery/contracts';
-import { Database, HeadWatch, prepared } from '@rookery/persistence';
+import { Database, HeadWatch, Owns, prepared } from '@rookery/persistence';
 import { ShutdownOrder } from '@rookery/platform';
 import { ChangeFeed } from './change-feed';
 import { ChangeLog } from './change-log';
 import { CompactionJob } from './compaction.job';
 import { DirectoryController } from './directory.controller';
+import { DirectoryChange, DirectoryHead } from './directory.entity';
 import { NewEpochCommand } from './new-epoch.command';
 import { IdentityScopeResolver } from './scope/identity-scope-resolver';
 import { NamedNamespaces } from './scope/named-namespaces';
@@ -24,6 +25,7 @@ export function versionHeaders(watch: HeadWatch): WriteHeaders {
 }
 
 /** What services learn from: the change log of people, places and memberships, who reaches what, and the scopes of paths. */
+@Owns(DirectoryChange, DirectoryHead)
 @Module({
   controllers: [DirectoryController],
   providers: [

@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
 import { DirectoryModule } from '../directory/directory.module';
 import { UsersModule } from '../users/users.module';
 import { AccountMailsController } from './account-mails/account-mails.controller';
 import { AccountMailsService } from './account-mails/account-mails.service';
 import { ConfirmationMails } from './confirming/confirmation-mails';
+import { EmailConfirmationCount } from './confirming/email-confirmation-count.entity';
 import { EmailConfirmationController } from './confirming/email-confirmation.controller';
 import { EmailConfirmationsService } from './confirming/email-confirmations.service';
 import { EmailsController } from './emails.controller';
@@ -13,6 +15,7 @@ import { PrimaryEmails } from './primary-emails';
 import { UserEmailsController } from './user-emails.controller';
 
 /** E-mail addresses of people: adding and confirming them, and what e-mails about accounts say. */
+@Owns(EmailConfirmationCount)
 @Module({
   imports: [DirectoryModule, UsersModule],
   controllers: [EmailsController, UserEmailsController, EmailConfirmationController, AccountMailsController],

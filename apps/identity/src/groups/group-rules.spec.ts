@@ -1,7 +1,7 @@
 import { Text } from '@rookery/api-v4';
 import type { NothingBut } from '@rookery/kernel';
 import type { GroupChange, NewGroup } from './group-input';
-import { partsOf } from './group-rules';
+import { partsOf, problemsOfGroup } from './group-rules';
 import { CreateGroup, UpdateGroup } from './groups.dto';
 
 const somebody = { isAdmin: false };
@@ -18,6 +18,21 @@ class UpdateColoured extends UpdateGroup implements NothingBut<GroupChange, Upda
 interface ColouredChange extends GroupChange {
   readonly colour?: string;
 }
+
+describe('the description of a group', () => {
+  it.each([
+    [500, {}],
+    [501, { description: ['is too long (maximum is 500 characters)'] }],
+  ])('of %d characters', (length, problems) => {
+    const group = {
+      name: 'Colony',
+      path: 'colony',
+      visibility: 'private',
+      description: '\u{1F95A}'.repeat(length),
+    } as const;
+    expect(problemsOfGroup(group, null)).toEqual(problems);
+  });
+});
 
 describe('what is sent of a group', () => {
   it('does not compile with something that nothing takes up', () => {

@@ -1,5 +1,5 @@
 import type { NothingBut, Visibility } from '@rookery/kernel';
-import { plainChange, plainProblems, problemsByField, VISIBILITY_LEVELS } from '@rookery/kernel';
+import { lengthProblems, plainChange, plainProblems, problemsByField, VISIBILITY_LEVELS } from '@rookery/kernel';
 import { asProperties } from '@rookery/persistence';
 import type { AvatarChange } from '../avatars/avatars.service';
 import type { Namespace } from '../namespaces/namespace.entity';
@@ -33,11 +33,10 @@ interface ParentShape {
 export function problemsOfGroup(group: GroupShape, parent: ParentShape | null): Record<string, string[]> {
   const isTooDeep = parent !== null && parent.traversal_ids.length >= MAX_NESTING;
   const isAbove = parent !== null && VISIBILITY_LEVELS[group.visibility] > VISIBILITY_LEVELS[parent.visibility];
-  const isLong = (group.description ?? '').length > MAX_DESCRIPTION;
   return problemsByField({
     name: groupNameProblems(group.name),
     path: parent ? subgroupPathProblems(group.path, parent.full_path) : topLevelPathProblems(group.path),
-    description: isLong ? [`is too long (maximum is ${MAX_DESCRIPTION} characters)`] : [],
+    description: lengthProblems(group.description ?? '', MAX_DESCRIPTION),
     visibility_level: isAbove
       ? [`${group.visibility} is not allowed since the parent group has a ${parent.visibility} visibility.`]
       : [],

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
 import { DirectoryModule } from '../directory/directory.module';
 import { UsersModule } from '../users/users.module';
 import {
@@ -8,6 +9,7 @@ import {
 import { AccessRequestsService } from './access-requests/access-requests.service';
 import { ExpiryJob } from './expiry.job';
 import { MembersQueries } from './listing/members.queries';
+import { AccessRequest, Member, Share } from './member.entity';
 import { GroupMembersController, ProjectMembersController } from './members.controller';
 import { MembersService } from './members.service';
 import { MemberRules } from './member-rules';
@@ -16,6 +18,7 @@ import { MembershipsService } from './memberships.service';
 import { SharesService } from './sharing/shares.service';
 
 /** Who belongs to a group or project and with what level: members, access requests, invited groups. */
+@Owns(AccessRequest, Member, Share)
 @Module({
   imports: [DirectoryModule, UsersModule],
   controllers: [

@@ -1,9 +1,12 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
 import { DirectoryModule } from '../directory/directory.module';
+import { Namespace, NamespaceSeats } from './namespace.entity';
 import { NamespacesController } from './namespaces.controller';
 import { NamespacesQueries } from './namespaces.queries';
 import { NamespacesService } from './namespaces.service';
 import { NamespaceTreesService } from './paths/namespace-trees.service';
+import { LeadingNamespace, NamespaceAncestor, NamespaceCheck, RedirectRoute, SiblingPath } from './paths/paths.entity';
 import { PersonalNamespacesService } from './personal-namespaces.service';
 import { PathChecksService } from './paths/path-checks.service';
 import { SiblingPathsService } from './paths/sibling-paths.service';
@@ -11,6 +14,7 @@ import { NamespacePlansService } from './plans/namespace-plans.service';
 import { SeatCountsJob } from './plans/seat-counts.job';
 
 /** Places that hold projects: groups and the personal spaces of users, with their paths, plans and seats. */
+@Owns(LeadingNamespace, Namespace, NamespaceAncestor, NamespaceCheck, NamespaceSeats, RedirectRoute, SiblingPath)
 @Module({
   imports: [DirectoryModule],
   controllers: [NamespacesController],

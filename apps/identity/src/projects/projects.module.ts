@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
 import { AvatarsModule } from '../avatars/avatars.module';
 import { DirectoryModule } from '../directory/directory.module';
 import { MembersModule } from '../members/members.module';
@@ -11,6 +12,7 @@ import { ProjectChangesController } from './changing/project-changes.controller'
 import { ProjectChangesService } from './changing/project-changes.service';
 import { ProjectCreationService } from './changing/project-creation.service';
 import { ProjectPlacesService } from './changing/project-places.service';
+import { Project, ProjectStar } from './project.entity';
 import { ProjectsService } from './projects.service';
 import { ProjectForksController } from './forks/project-forks.controller';
 import { ProjectForksService } from './forks/project-forks.service';
@@ -30,6 +32,7 @@ import { ProjectStarsService } from './stars/project-stars.service';
 import { StarrersQueries } from './stars/starrers.queries';
 
 /** Where people work on one thing: making, changing, listing, moving, forking, sharing and starring projects. */
+@Owns(Project, ProjectStar)
 @Module({
   imports: [
     AvatarsModule,

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
 import { DirectoryModule } from '../directory/directory.module';
 import { GroupsModule } from '../groups/groups.module';
 import { MembersModule } from '../members/members.module';
@@ -19,6 +20,7 @@ import { RemovalSteps } from './people/removal-steps';
 import { GroupsOwnedAlone } from './people/groups-owned-alone';
 import { AccountRemoval } from './people/account-removal';
 import { UserRemovalController } from './people/user-removal.controller';
+import { UserRemoval } from './people/user-removal.entity';
 import { UserRemovalJob } from './people/user-removal.job';
 import { UserRemovalService } from './people/user-removal.service';
 import { ProjectStatesController } from './projects/project-states.controller';
@@ -26,6 +28,7 @@ import { ProjectStatesService } from './projects/project-states.service';
 import { TreeRemovalService } from './tree-removal.service';
 
 /** What happens everywhere when a person, group or project goes: marking, restoring, removing, and what ends with them. */
+@Owns(UserRemoval)
 @Module({
   imports: [
     DirectoryModule,

@@ -1,6 +1,9 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
 import { ProjectStatistics } from './project-statistics';
+import { ProjectFigures } from './project-statistics.entity';
 
 /** Numbers that other services report of projects: open issues, sizes. */
+@Owns(ProjectFigures)
 @Module({ providers: [ProjectStatistics], exports: [ProjectStatistics] })
 export class StatisticsModule {}

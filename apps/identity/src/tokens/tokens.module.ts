@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
 import { DirectoryModule } from '../directory/directory.module';
 import { EmailsModule } from '../emails/emails.module';
 import { MembersModule } from '../members/members.module';
 import { UsersModule } from '../users/users.module';
+import { AccessToken } from './access-token.entity';
 import { AccessTokensQueries } from './access-tokens.queries';
 import { AccessTokensService } from './access-tokens.service';
 import { ExpiryNotices } from './notices/expiry-notices';
@@ -26,6 +28,7 @@ import { TokenTerms } from './token-terms';
 import { TokenUpkeepJob } from './token-upkeep.job';
 
 /** Access tokens of people, groups and projects: making, renewing, revoking and resolving them, notices of their end. */
+@Owns(AccessToken)
 @Module({
   imports: [DirectoryModule, EmailsModule, MembersModule, UsersModule],
   controllers: [

@@ -1,7 +1,7 @@
 import { Text } from '@rookery/api-v4';
 import type { NothingBut } from '@rookery/kernel';
 import type { UserChange } from './changing/user-changes.service';
-import { columnsOfUser } from './user-rules';
+import { columnsOfUser, problemsOfUser } from './user-rules';
 import type { NewUser } from './user-rules';
 import { CreateUser, UpdateUser } from './users.dto';
 
@@ -24,6 +24,17 @@ describe('what is said of a user', () => {
     const sent = { id: 7, username: 'wren', admin: true, public_email: '', bio: 'Sings.', theme_id: 3 };
     expect(columnsOfUser(sent)).toEqual({ admin: true, publicEmail: null, profile: { bio: 'Sings.', theme_id: 3 } });
     expect(columnsOfUser({})).toEqual({ profile: {} });
+  });
+
+  it('is measured in characters', () => {
+    const said = (length: number) => ({ name: '\u{1F95A}'.repeat(length), bio: '\u{1F95A}'.repeat(length) });
+    const tooLong = ['is too long (maximum is 255 characters)'];
+    expect(problemsOfUser(said(255))).toEqual({});
+    expect(problemsOfUser(said(256))).toEqual({ name: tooLong, bio: tooLong });
+    expect(problemsOfUser({ password: '\u{1F95A}'.repeat(8) })).toEqual({});
+    expect(problemsOfUser({ password: '\u{1F95A}'.repeat(7) })).toEqual({
+      password: ['is too short (minimum is 8 characters)'],
+    });
   });
 
   it('goes nowhere when nothing takes it up', () => {

@@ -1,4 +1,4 @@
-import { problemsByField } from '@rookery/kernel';
+import { lengthProblems, problemsByField } from '@rookery/kernel';
 import type { AvatarChange } from '../avatars/avatars.service';
 import { problemsOfPicture } from '../avatars/picture';
 import { topLevelPathProblems } from '../namespaces/paths/path-rules';
@@ -40,8 +40,7 @@ export const NOT_OWN_ADDRESS = 'is not an email you own';
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
 const MAX_LENGTH = 255;
 
-const tooLong = (text: string): string[] =>
-  text.length > MAX_LENGTH ? [`is too long (maximum is ${MAX_LENGTH} characters)`] : [];
+const tooLong = (text: string): string[] => lengthProblems(text, MAX_LENGTH);
 const blank = (text: string): string[] => (text.trim() === '' ? ["can't be blank"] : []);
 
 function addressProblems(address: string): string[] {
@@ -52,7 +51,7 @@ function addressProblems(address: string): string[] {
 /** What is wrong with the fields that are there, by field. */
 export function problemsOfUser(person: Partial<NewUser>): Record<string, string[]> {
   const { email, name, username, password } = person;
-  const isShort = password !== undefined && password.length < MIN_PASSWORD_LENGTH;
+  const isShort = password !== undefined && [...password].length < MIN_PASSWORD_LENGTH;
   return problemsByField({
     email: email === undefined ? [] : addressProblems(email),
     name: name === undefined ? [] : [...blank(name), ...tooLong(name)],

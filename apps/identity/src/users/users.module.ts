@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
 import { AvatarsModule } from '../avatars/avatars.module';
 import { DirectoryModule } from '../directory/directory.module';
 import { NamespacesModule } from '../namespaces/namespaces.module';
 import { AddressesService } from './addresses/addresses.service';
+import { Email } from './addresses/email.entity';
 import { LapseJob } from './addresses/lapse.job';
 import { BotLimits } from './bot-limits';
 import { UserChangesController } from './changing/user-changes.controller';
@@ -14,11 +16,13 @@ import { UserStatesController } from './states/user-states.controller';
 import { UserStatesService } from './states/user-states.service';
 import { UserChangeLog } from './user-change-log';
 import { UserRows } from './user-rows';
+import { Identity, User } from './user.entity';
 import { UsersController } from './users.controller';
 import { UsersQueries } from './users.queries';
 import { UsersService } from './users.service';
 
 /** People and bots: making them, changing them, letting them in and keeping them out. */
+@Owns(Email, Identity, User)
 @Module({
   imports: [AvatarsModule, DirectoryModule, NamespacesModule],
   controllers: [UsersController, UserChangesController, UserMembershipsController, UserStatesController],

@@ -124,6 +124,13 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
     expect([response.status, response.body]).toEqual([400, expected]);
   });
 
+  it('are measured in characters', async () => {
+    const response = await identity.root.put(`${base()}/${encodeURIComponent('\u{1F95A}'.repeat(255))}`).send({
+      value: '\u{1F95A}'.repeat(4096),
+    });
+    expect(response.status).toBe(200);
+  });
+
   parameterEncodings({
     app: () => identity.app,
     to: (encoding) => ({

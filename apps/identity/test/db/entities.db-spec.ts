@@ -1,14 +1,20 @@
 import { instanceEntities } from '@rookery/instance';
 import { jobEntities } from '@rookery/jobs';
-import { plumbingEntities } from '@rookery/persistence';
+import { entitiesOf, plumbingEntities } from '@rookery/persistence';
 import { expectEntitiesToMatchSchema, testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { entities, migrations } from '../../src/database';
+import { migrations } from '../../src/database';
+import { IdentityModule } from '../../src/identity.module';
 
 let database: TestDatabase;
 beforeAll(async () => void (database = await testDatabase('identity', migrations)));
 afterAll(() => database.drop());
 
 test('entities say of every table of identity what the migrations made', async () => {
-  await expectEntitiesToMatchSchema(database, [...entities, ...plumbingEntities, ...jobEntities, ...instanceEntities]);
+  await expectEntitiesToMatchSchema(database, [
+    ...entitiesOf(IdentityModule),
+    ...plumbingEntities,
+    ...jobEntities,
+    ...instanceEntities,
+  ]);
 });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Viewer } from '@rookery/kernel';
-import { SnakeNaming } from '@rookery/persistence';
+import { entitiesOf, SnakeNaming } from '@rookery/persistence';
 import type { Work } from '@rookery/persistence';
 import {
   anonymousViewer,
@@ -15,8 +15,9 @@ import {
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
-import { entities, migrations } from '../../src/database';
+import { migrations } from '../../src/database';
 import { projectsOfGroup, projectsSharedWith } from '../../src/groups/projects/group-projects-set';
+import { IdentityModule } from '../../src/identity.module';
 import type { ProjectFilters } from '../../src/projects/listing/project-filters';
 import { ProjectListsQueries } from '../../src/projects/listing/project-lists.queries';
 import type { ProjectSet } from '../../src/projects/listing/project-lists.queries';
@@ -33,6 +34,7 @@ let dataSource: DataSource;
 beforeAll(async () => {
   database = await testDatabase('identity', migrations);
   pool = new Pool({ connectionString: database.url, max: 1 });
+  const entities = [...entitiesOf(IdentityModule)];
   dataSource = new DataSource({ type: 'postgres', url: database.url, entities, namingStrategy: new SnakeNaming() });
   await dataSource.initialize();
   await pool.query(`

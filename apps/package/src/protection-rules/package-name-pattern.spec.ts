@@ -53,5 +53,10 @@ describe('problemOfPattern', () => {
   it('refuses what is blank or too long for every kind', () => {
     expect(problemOfPattern('maven', ' ')).toBe("Package name pattern can't be blank");
     expect(problemOfPattern('maven', 'x'.repeat(256))).toMatch(/too long/);
+    expect(problemOfPattern('maven', '\u{1F95A}'.repeat(256))).toMatch(/too long/);
+  });
+
+  it('counts characters', () => {
+    expect(problemOfPattern('maven', '\u{1F95A}'.repeat(255))).toBeNull();
   });
 });

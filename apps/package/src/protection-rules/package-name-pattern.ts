@@ -1,4 +1,4 @@
-import { matchesWildcard } from '@rookery/kernel';
+import { lengthProblems, matchesWildcard } from '@rookery/kernel';
 
 /**
  * Patterns of package names: `*` stands for any run of characters, `/` and none at all included; everything else is
@@ -16,7 +16,8 @@ const PYPI_NAME = /^[a-z0-9*](?:[a-z0-9._*-]*[a-z0-9*])?$/i;
 /** What is wrong with a pattern for this kind of package, in the words of the API; null when nothing is. */
 export function problemOfPattern(type: ProtectedPackageType, pattern: string): string | null {
   if (pattern.trim() === '') return "Package name pattern can't be blank";
-  if (pattern.length > 255) return 'Package name pattern is too long (maximum is 255 characters)';
+  const [tooLong] = lengthProblems(pattern, 255);
+  if (tooLong !== undefined) return `Package name pattern ${tooLong}`;
   if (type === 'npm' && !isNpmPattern(pattern))
     return 'Package name pattern should be a valid NPM package name with optional wildcard characters.';
   if (type === 'pypi' && !PYPI_NAME.test(pattern))

@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Call, NoParams, ProjectScope } from '@rookery/api-v4';
-import { all, atLeast, by, created, Endpoint, none, one, project } from '@rookery/api-v4';
+import { all, by, created, Endpoint, none, one, project } from '@rookery/api-v4';
 import type { EventDefinition } from '@rookery/contracts';
 import { protectionRuleCreated, protectionRuleDeleted, protectionRuleUpdated } from '@rookery/contracts';
 import { Instance } from '@rookery/instance';
@@ -12,8 +12,10 @@ import type { ProtectionRuleInput } from './protection-rule.entity';
 import { ProtectionRule } from './protection-rule.entity';
 import { protectionRulePresenter } from './protection-rule.presenter';
 import { CreateProtectionRule, OneProtectionRule, UpdateProtectionRule } from './protection-rules.dto';
+import { whilePackagesAreOn } from './while-packages-are-on.permission';
 
 const SOURCE = 'requirements 3 §4 Package protection rules';
+const MAY = whilePackagesAreOn('maintainer');
 
 const announce =
   (event: EventDefinition & Pick<typeof protectionRuleCreated, 'of'>) =>
@@ -51,7 +53,7 @@ export class ProtectionRulesController {
     about: 'Lists all package protection rules of a project.',
     source: SOURCE,
     within: project(),
-    may: atLeast('maintainer'),
+    may: MAY,
     answers: all(protectionRulePresenter),
   })
   list(call: Call<NoParams, ProjectScope>): Promise<readonly ProtectionRule[]> {
@@ -62,7 +64,7 @@ export class ProtectionRulesController {
     about: 'Protects the packages whose name matches a pattern.',
     source: SOURCE,
     within: project(),
-    may: atLeast('maintainer'),
+    may: MAY,
     params: CreateProtectionRule,
     answers: created(protectionRulePresenter),
     fails: [422],
@@ -76,7 +78,7 @@ export class ProtectionRulesController {
     about: 'Changes the attributes that are sent.',
     source: SOURCE,
     within: project(),
-    may: atLeast('maintainer'),
+    may: MAY,
     params: UpdateProtectionRule,
     answers: one(protectionRulePresenter),
     fails: [404, 422],
@@ -90,7 +92,7 @@ export class ProtectionRulesController {
     about: 'Ends the protection.',
     source: SOURCE,
     within: project(),
-    may: atLeast('maintainer'),
+    may: MAY,
     params: OneProtectionRule,
     answers: none(),
     fails: [404],

@@ -1,7 +1,7 @@
 import type { DirectoryProject, FeatureGates } from '@rookery/contracts';
 import { Instance } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
-import { foreignId, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
+import { foreignId, goneWithProjects, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
 import type { DirectorySeed, SeededService, SeededUser, TestApp } from '@rookery/testing';
 import { startPackage } from '../support/app';
 
@@ -225,6 +225,19 @@ describe('a rule of another project', () => {
   });
 });
 
+describe('a rule', () => {
+  goneWithProjects({
+    service: () => service,
+    effect: 'drop-protection-rules',
+    tables: ['protection_rules'],
+    fill: (owner, of) =>
+      owner
+        .post(rulesOf(of))
+        .send({ package_name_pattern: 'a*', package_type: 'npm', minimum_access_level_for_push: 'owner' })
+        .expect(201),
+  });
+});
+
 describe('DELETE …/packages/protection/rules/:package_protection_rule_id', () => {
   it('ends the protection once', async () => {
     const path = `${rulesOf(project)}/${(await aRule()).id}`;
@@ -254,6 +267,29 @@ describe('GET …/packages/protection/rules', () => {
     },
     seen: (standing) => (['maintainer', 'owner', 'admin'].includes(standing) ? 200 : 403),
     anonymous: 401,
+  });
+});
+
+describe('while packages are switched off', () => {
+  let rule: Rule;
+  beforeAll(async () => {
+    rule = await aRule();
+    await seed.put('projects', { ...project, packages_enabled: false });
+  });
+  afterAll(() => seed.put('projects', project));
+
+  it.each(['GET', 'POST', 'PATCH', 'DELETE'] as const)('%s is 403 for those who see the project', async (method) => {
+    const admin = seed.viewer(await seed.user({ admin: true }));
+    const path = `${rulesOf(project)}${method === 'PATCH' || method === 'DELETE' ? `/${rule.id}` : ''}`;
+    const fields = { package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_push: 'owner' };
+    const asked = async (viewer: Viewer) => (await requestOf(app.as(viewer), method, path).send(fields)).status;
+    expect([await asked(me()), await asked(admin)]).toEqual([403, 403]);
+    expect(await asked(seed.viewer(await seed.user()))).toBe(404);
+  });
+
+  it('rules are kept', async () => {
+    await seed.put('projects', project);
+    expect((await app.as(me()).get(rulesOf(project)).expect(200)).body).toContainEqual(rule);
   });
 });
 

@@ -1,9 +1,10 @@
 import { directoryMigrations } from '@rookery/directory';
 import { instanceEntities } from '@rookery/instance';
-import { plumbingEntities } from '@rookery/persistence';
+import { entitiesOf, plumbingEntities } from '@rookery/persistence';
 import { expectEntitiesToMatchSchema, testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { entities, migrations } from '../../src/database';
+import { migrations } from '../../src/database';
+import { PackageModule } from '../../src/package.module';
 
 let database: TestDatabase;
 beforeAll(async () => void (database = await testDatabase('package', migrations)));
@@ -16,7 +17,7 @@ afterAll(() => database.drop());
 test('entities say of every other table what the migrations made', async () => {
   await expectEntitiesToMatchSchema(
     database,
-    [...entities, ...plumbingEntities, ...instanceEntities],
+    [...entitiesOf(PackageModule), ...plumbingEntities, ...instanceEntities],
     directoryMigrations,
   );
 });

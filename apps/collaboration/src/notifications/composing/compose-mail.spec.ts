@@ -1,10 +1,11 @@
+import { NOTEABLE_TYPE_OF } from '@rookery/contracts';
 import { createTransport } from 'nodemailer';
 import { htmlOf, isAddress, manyLines, oneLine, TEXT_LIMIT } from '../mailer/mail-text';
 import { bodyOf, composeMail } from './compose-mail';
 import type { MailJob } from './compose-mail';
 
 const kind = {
-  type: 'Issue',
+  type: NOTEABLE_TYPE_OF.issue,
   noun: 'issue',
   word: 'issue',
   shownId: 'iid',

@@ -71,6 +71,10 @@ describe('names', () => {
     expect(projectNameProblems('Team (old)')).not.toEqual([]);
     expect(groupNameProblems('<script>')).not.toEqual([]);
   });
+  it.each([projectNameProblems, groupNameProblems])('counts characters', (problems) => {
+    expect(problems('\u{1F95A}'.repeat(255))).toEqual([]);
+    expect(problems('\u{1F95A}'.repeat(256))).toEqual(['is too long (maximum is 255 characters)']);
+  });
 });
 
 describe('the beginning of a suggested path', () => {

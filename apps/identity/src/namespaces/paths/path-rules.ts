@@ -1,3 +1,5 @@
+import { lengthProblems } from '@rookery/kernel';
+
 /**
  * What names and paths may look like. Each function lists what is wrong, in the words of the API; an empty list
  * means that the value fits. Source: reference identity-and-import 2.10.
@@ -40,10 +42,9 @@ const GROUP_NAME_MESSAGE =
 export const TAKEN = 'has already been taken';
 export const TOO_DEEP = 'has too deep level of nesting';
 
-function lengthProblems(text: string, min: number, max = MAX_LENGTH): string[] {
+function sizeProblems(text: string, min: number): string[] {
   if (text === '') return ["can't be blank"];
-  if (text.length < min) return [`is too short (minimum is ${min} characters)`];
-  return text.length > max ? [`is too long (maximum is ${max} characters)`] : [];
+  return text.length < min ? [`is too short (minimum is ${min} characters)`] : lengthProblems(text, MAX_LENGTH);
 }
 
 /** Path of a top-level group, or a username: both live in one space. */
@@ -60,13 +61,13 @@ export function subgroupPathProblems(path: string, parentFullPath: string): stri
 }
 
 function groupPathShape(path: string): string[] {
-  const length = lengthProblems(path, 2);
+  const length = sizeProblems(path, 2);
   if (path === '') return length;
   return NAMESPACE_PATH.test(path) && !NAMESPACE_PATH_END.test(path) ? length : [...length, NAMESPACE_PATH_MESSAGE];
 }
 
 export function projectPathProblems(path: string, namespaceFullPath: string): string[] {
-  const length = lengthProblems(path, 1);
+  const length = sizeProblems(path, 1);
   if (path === '') return length;
   const shape = isProjectPath(path) ? [] : [PROJECT_PATH_MESSAGE];
   return [...length, ...shape, ...reservedBelow(path, namespaceFullPath)];
@@ -86,12 +87,12 @@ function reservedBelow(path: string, parentFullPath: string): string[] {
 }
 
 export function projectNameProblems(name: string): string[] {
-  const length = lengthProblems(name, 1);
+  const length = sizeProblems(name, 1);
   return name === '' || PROJECT_NAME.test(name) ? length : [...length, PROJECT_NAME_MESSAGE];
 }
 
 export function groupNameProblems(name: string): string[] {
-  const length = lengthProblems(name, 1);
+  const length = sizeProblems(name, 1);
   return name === '' || GROUP_NAME.test(name) ? length : [...length, GROUP_NAME_MESSAGE];
 }
 

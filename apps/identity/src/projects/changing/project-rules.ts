@@ -1,5 +1,5 @@
 import type { NothingBut, Visibility } from '@rookery/kernel';
-import { plainChange, plainProblems, problemsByField, VISIBILITY_LEVELS } from '@rookery/kernel';
+import { lengthProblems, plainChange, plainProblems, problemsByField, VISIBILITY_LEVELS } from '@rookery/kernel';
 import { asProperties } from '@rookery/persistence';
 import { projectNameProblems, projectPathProblems, TAKEN } from '../../namespaces/paths/path-rules';
 import { PROJECT_FIELDS } from '../project-settings';
@@ -32,10 +32,7 @@ export function problemsOfProject(project: ProjectShape, home: HomeShape): Recor
 
 /** Texts that are longer than they may be, by field. */
 export function problemsOfTexts(sent: SentColumns): Record<string, string[]> {
-  const tooLong = (field: keyof typeof MAX_LENGTHS): string[] =>
-    [...(sent[field] ?? '')].length > MAX_LENGTHS[field]
-      ? [`is too long (maximum is ${MAX_LENGTHS[field]} characters)`]
-      : [];
+  const tooLong = (field: keyof typeof MAX_LENGTHS): string[] => lengthProblems(sent[field] ?? '', MAX_LENGTHS[field]);
   return problemsByField({ description: tooLong('description'), default_branch: tooLong('default_branch') });
 }
 
