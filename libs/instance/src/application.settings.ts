@@ -67,7 +67,7 @@ export const applicationSettings = defineSettings('application', {
   }),
   service_access_tokens_expiration_enforced: setting.flag('SERVICE_TOKEN_EXPIRY_REQUIRED', {
     default: true,
-    about: 'Whether that holds of tokens of service accounts as well.',
+    about: 'Whether a token of a service account that is made without a date ends, as others do; off, it has no end.',
   }),
 });
 export type ApplicationSettings = SettingsOf<typeof applicationSettings>;

@@ -20,16 +20,14 @@ export class PlanLimitsService {
   /** Changes those that are sent, in force from then on. */
   change(plan: LimitedPlan, sent: Partial<PlanLimits>): Promise<PlanLimits> {
     return this.work.run(async (tx) => {
-      const rows = Object.entries(sent).map(([name, value]) =>
-        tx.manager.create(PlanLimit, { plan, name: name as PlanLimitName, value }),
-      );
-      await tx.manager.save(rows);
+      const rows = Object.entries(sent).map(([name, value]) => ({ plan, name: name as PlanLimitName, value }));
+      await tx.manager.upsert(PlanLimit, rows, ['plan', 'name']);
       return allOf(tx, plan);
     });
   }
 }
 
-/** What holds in a project, by the plan of the group at the top of it. */
+/** What holds in a project, by the plan of its top-level group or user namespace. */
 export async function planLimitIn(tx: Tx, projectId: number, name: PlanLimitName): Promise<number> {
   return chosen(await tx.query<Pick<PlanLimit, 'plan' | 'value'>>(OF_PROJECT, [projectId, name]), name);
 }

@@ -160,7 +160,7 @@ describe('PUT /application/settings', () => {
       const late = service.seed.viewer(await service.seed.user({ admin: true }));
       const ahead = { ...late, directory: { ...late.directory, version: late.directory.version + 1 } };
       await app
-        .as(ahead)
+        .as(ahead, { waitMs: 1000 })
         .put(PATH)
         .send({ notes_create_limit_allowlist: ['wren'] })
         .expect(503);

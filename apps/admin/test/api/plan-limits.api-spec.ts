@@ -1,6 +1,6 @@
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { parameterEncodings } from '@rookery/testing';
+import { parameterEncodings, untilBlocked } from '@rookery/testing';
 import { FlagsOfAProject } from '../support/flags';
 
 const PATH = '/api/v4/application/plan_limits';
@@ -30,6 +30,22 @@ it('are those of the default until somebody sets them for a plan', async () => {
   const shown = [];
   for (const plan_name of ['default', 'free', 'premium', 'ultimate']) shown.push(await show({ plan_name }));
   expect(shown).toEqual([7, 3, 7, 7].map((project_feature_flags) => ({ project_feature_flags })));
+});
+
+it('are what whoever comes last says, also of two who are the first to set them', async () => {
+  const slow = await flags.service.database.alone('slow');
+  try {
+    await slow.query('begin');
+    await slow.query(`insert into plan_limits (plan, name, value) values ('premium', 'project_feature_flags', 5)`);
+    const [second] = await Promise.all([
+      put({ plan_name: 'premium', project_feature_flags: 6 }),
+      untilBlocked((sql) => flags.service.database.query(sql)).finally(() => slow.query('commit')),
+    ]);
+    expect([second.status, second.body]).toEqual([200, { project_feature_flags: 6 }]);
+    expect(await show({ plan_name: 'premium' })).toEqual({ project_feature_flags: 6 });
+  } finally {
+    await slow.end();
+  }
 });
 
 it.each([
