@@ -14,6 +14,8 @@ import { FeatureFlagsUserListsModule } from './feature-flags-user-lists/feature-
 import { FeatureFlagsModule } from './feature-flags/feature-flags.module';
 import { FeaturesModule } from './features/features.module';
 import { InstanceModule } from './instance/instance.module';
+import { LicensesModule } from './licenses/licenses.module';
+import { PlanLimitsModule } from './plan-limits/plan-limits.module';
 
 const service = 'admin';
 
@@ -27,6 +29,8 @@ const service = 'admin';
     FeatureFlagsUserListsModule,
     FeaturesModule,
     InstanceModule,
+    LicensesModule,
+    PlanLimitsModule,
   ],
 })
 export class AdminModule {

@@ -2,8 +2,8 @@ import { Gitlab } from '@gitbeaker/rest';
 import { estate, mark } from '../support/estate';
 
 /**
- * Feature flags and lists of users by the calls of an API client that people already use, unmodified.
- * Source: reference packages-and-admin 9.
+ * What administrators and developers ask of this service by the calls of an API client that people already use,
+ * unmodified. Source: reference packages-and-admin 7, 9, 10.
  */
 const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
 let serial = 0;
@@ -45,6 +45,58 @@ describe('feature flags', () => {
     expect(await root.FeatureFlags.all(id)).toEqual([]);
     await root.FeatureFlagUserLists.remove(id, made.iid);
     expect(await root.FeatureFlagUserLists.all(id)).toEqual([]);
+  });
+});
+
+describe('broadcast messages', () => {
+  it('are written, read by everybody, changed and removed', async () => {
+    const made = await root.BroadcastMessages.create({
+      message: `Tea at four, ${mark}`,
+      startsAt: '2026-11-22T10:00:00Z',
+      endsAt: '2999-01-01T00:00:00Z',
+      font: '#abc',
+      targetAccessLevels: [30, 40],
+      targetPath: '/nests/*',
+      broadcastType: 'notification',
+      dismissable: true,
+      color: '#123456',
+    } as never);
+    expect(made).toEqual({
+      id: expect.any(Number),
+      message: `Tea at four, ${mark}`,
+      starts_at: '2026-11-22T10:00:00.000Z',
+      ends_at: '2999-01-01T00:00:00.000Z',
+      font: '#abc',
+      target_access_levels: [30, 40],
+      target_path: '/nests/*',
+      broadcast_type: 'notification',
+      theme: 'indigo',
+      dismissable: true,
+      active: true,
+    });
+    const anybody = new Gitlab({ host: estate.baseUrl, token: '' });
+    try {
+      expect(await anybody.BroadcastMessages.show(made.id)).toEqual(made);
+      expect((await anybody.BroadcastMessages.all()).map(({ id }) => id)).toContain(made.id);
+      await expect(anybody.BroadcastMessages.create({ message: 'Tea' } as never)).rejects.toThrow();
+      const edited = await root.BroadcastMessages.edit(made.id, { targetAccessLevels: [10], theme: 'red' } as never);
+      expect(edited).toEqual({ ...made, target_access_levels: [10], theme: 'red' });
+    } finally {
+      await root.BroadcastMessages.remove(made.id);
+    }
+    await expect(root.BroadcastMessages.show(made.id)).rejects.toThrow();
+  });
+});
+
+describe('the licence and the limits of plans', () => {
+  it('are shown', async () => {
+    const license = await root.License.show();
+    expect(license).toMatchObject({ id: 1, plan: 'ultimate', expired: false, expires_at: null });
+    expect(license.active_users).toBeGreaterThan(0);
+    expect((await root.License.all()).map(({ id }) => id)).toEqual([1]);
+    expect(await root.ApplicationPlanLimits.show({ planName: 'free' } as never)).toEqual({
+      project_feature_flags: 200,
+    });
   });
 });
 

@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { call, control, eventually, mark, person, projectOf } from '../support/estate';
 import type { Answer, Person } from '../support/estate';
 
@@ -156,6 +157,85 @@ describe('a setting', () => {
   });
 });
 
+describe('a feature of this service itself', () => {
+  it('acts at once, also while NATS is down, and is there again after a restart', async () => {
+    const feature = '/features/role_targeted_broadcast_messages';
+    const { body: message } = await call('POST', '/broadcast_messages', {
+      json: { message: `For owners, ${mark}`, target_access_levels: [50] },
+    });
+    const isShown = async (): Promise<boolean> => {
+      const path = `/broadcast_messages/displayed?per_page=100&project_id=${project.id}`;
+      const { status, body } = await call('GET', path, { token: owner.token });
+      expect(status).toBe(200);
+      return (body as { id: number }[]).some(({ id }) => id === message.id);
+    };
+    const turned = async (value: boolean): Promise<boolean> => {
+      expect((await call('POST', feature, { json: { value } })).status).toBe(201);
+      return isShown();
+    };
+    try {
+      expect([await isShown(), await turned(true)]).toEqual([false, true]);
+      await control('/nats/stop');
+      try {
+        expect([await turned(false), await turned(true)]).toEqual([false, true]);
+      } finally {
+        await control('/nats/start');
+      }
+      await control('/processes/admin/restart');
+      await eventually(
+        () => call('GET', '/features'),
+        ({ status }) => status === 200,
+      );
+      expect(await isShown()).toBe(true);
+    } finally {
+      await call('DELETE', feature);
+      await call('DELETE', `/broadcast_messages/${message.id}`);
+    }
+  });
+});
+
+/**
+ * What acts on a request of each service is in the suites of that service; here, that each of them hears of changes. A
+ * service keeps an answer once it goes by it.
+ */
+describe.each(['collaboration', 'identity', 'package'])('the service of %s', (service) => {
+  const NAME = 'notes_create_limit';
+  const databases = JSON.parse(process.env['TEST_DATABASE_URLS'] ?? '{}') as Record<string, string>;
+  let client: Client;
+  let before: number;
+
+  beforeAll(async () => {
+    client = new Client({ connectionString: databases[service]! });
+    await client.connect();
+    before = (await call('GET', '/application/settings')).body[NAME];
+  });
+  afterAll(async () => {
+    await call('PUT', '/application/settings', { json: { [NAME]: before } });
+    await client.end();
+  });
+
+  async function follows(limit: number): Promise<void> {
+    expect((await call('PUT', '/application/settings', { json: { [NAME]: limit } })).status).toBe(200);
+    await timed(`a setting changed to ${limit} is in force in ${service}`, async () => {
+      const kept = async (): Promise<unknown> =>
+        (await client.query(`select answer->'settings'->$1 as value from instance_answers`, [NAME])).rows[0]?.value;
+      await eventually(kept, (value) => value === limit);
+    });
+  }
+
+  it('hears of a changed setting, also while NATS is down, and after a restart', async () => {
+    await follows(7001);
+    await control('/nats/stop');
+    try {
+      await follows(7002);
+    } finally {
+      await control('/nats/start');
+    }
+    await control(`/processes/${service}/restart`);
+    await follows(7003);
+  });
+});
+
 it.each([
   ['GET', '/features'],
   ['GET', '/features/definitions'],
@@ -163,6 +243,11 @@ it.each([
   ['DELETE', FEATURE],
   ['GET', '/application/settings'],
   ['PUT', '/application/settings'],
+  ['GET', '/application/plan_limits'],
+  ['PUT', '/application/plan_limits'],
+  ['GET', '/license'],
+  ['GET', '/license/1'],
+  ['GET', '/licenses'],
 ])('%s %s is for administrators', async (method, path) => {
   const body = method === 'GET' ? {} : { json: { value: true, default_plan: 'free' } };
   const status = async (token: string | null) => (await call(method, path, { token, ...body })).status;

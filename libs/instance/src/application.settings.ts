@@ -65,5 +65,9 @@ export const applicationSettings = defineSettings('application', {
     default: true,
     about: 'Whether a token made without a date ends all the same, after its longest life.',
   }),
+  service_access_tokens_expiration_enforced: setting.flag('SERVICE_TOKEN_EXPIRY_REQUIRED', {
+    default: true,
+    about: 'Whether a token of a service account that is made without a date ends, as others do; off, it has no end.',
+  }),
 });
 export type ApplicationSettings = SettingsOf<typeof applicationSettings>;

@@ -30,6 +30,13 @@ export { goneWithProjects } from './suites/gone-with-projects';
 export { linksOf, paging } from './suites/paging';
 export { parameterEncodings } from './suites/parameter-encodings';
 export { refusalOrder } from './suites/refusal-order';
+export {
+  MATRIX_MEMBERS,
+  MATRIX_VISIBILITIES,
+  roleMatrix,
+  type MatrixRole,
+  type MatrixVisibility,
+} from './suites/role-matrix';
 export { tokenScopes } from './suites/token-scopes';
 export { visibility, type Standing } from './suites/visibility';
 export { wholeNumbers } from './suites/whole-numbers';

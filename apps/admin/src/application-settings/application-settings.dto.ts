@@ -18,6 +18,7 @@ const OPTIONAL = { optional: true } as const;
   'notes_create_limit_allowlist',
   'personal_access_token_prefix',
   'require_personal_access_token_expiry',
+  'service_access_tokens_expiration_enforced',
 )
 export class UpdateApplicationSettings implements NothingBut<Partial<ShownSettings>, UpdateApplicationSettings> {
   @Flag(OPTIONAL) allow_top_level_group_owners_to_create_service_accounts?: boolean;
@@ -36,4 +37,5 @@ export class UpdateApplicationSettings implements NothingBut<Partial<ShownSettin
   notes_create_limit_allowlist?: readonly string[];
   @Text({ ...OPTIONAL, max: 20, pattern: /^[A-Za-z0-9_+=/@:.-]*$/ }) personal_access_token_prefix?: string;
   @Flag(OPTIONAL) require_personal_access_token_expiry?: boolean;
+  @Flag(OPTIONAL) service_access_tokens_expiration_enforced?: boolean;
 }

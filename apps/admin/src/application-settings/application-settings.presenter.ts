@@ -23,4 +23,5 @@ export const applicationSettingsPresenter = presenter<ShownSettings>('Applicatio
   notes_create_limit_allowlist: [list(text), (settings) => settings.notes_create_limit_allowlist],
   personal_access_token_prefix: [text, (settings) => settings.personal_access_token_prefix],
   require_personal_access_token_expiry: [bool, (settings) => settings.require_personal_access_token_expiry],
+  service_access_tokens_expiration_enforced: [bool, (settings) => settings.service_access_tokens_expiration_enforced],
 });

@@ -1,4 +1,4 @@
-import { Invalid, nothingLeft } from '@rookery/kernel';
+import { Invalid, lengthProblems, nothingLeft, problemsByField } from '@rookery/kernel';
 import { Check, Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 export const BROADCAST_TYPES = ['banner', 'notification'] as const;
@@ -21,6 +21,8 @@ export type Theme = (typeof THEMES)[number];
 /** Roles that a message may be meant for. Source: requirements 3 §4 Broadcast messages. */
 export const TARGET_ACCESS_LEVELS = [10, 15, 20, 30, 40, 50] as const;
 
+/** Units: characters. What a page costs to compare with all targets hangs on it. */
+const LONGEST_TARGET_PATH = 255;
 const HOUR_MS = 3_600_000;
 const COLOUR = /^#(?:[0-9a-f]{3}){1,2}$/i;
 
@@ -76,7 +78,7 @@ export class BroadcastMessage {
     return message;
   }
 
-  /** Errors: Invalid when the text is blank or the font is no colour. */
+  /** Errors: Invalid when the text is blank, the font is no colour, or the path is too long. */
   change(input: BroadcastMessageInput, now: Date): void {
     const { message, starts_at, ends_at, font, target_access_levels, target_path, ...others } = input;
     const { broadcast_type, theme, dismissable, ...rest } = others;
@@ -100,9 +102,11 @@ export class BroadcastMessage {
   }
 
   private validate(): void {
-    const problems: Record<string, string[]> = {};
-    if (this.message.trim() === '') problems['message'] = ["can't be blank"];
-    if (this.font !== null && !COLOUR.test(this.font)) problems['font'] = ['must be a valid color code'];
+    const problems = problemsByField({
+      message: this.message.trim() === '' ? ["can't be blank"] : [],
+      font: this.font === null || COLOUR.test(this.font) ? [] : ['must be a valid color code'],
+      target_path: lengthProblems(this.targetPath ?? '', LONGEST_TARGET_PATH),
+    });
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
   }
 }

@@ -1,30 +1,23 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
 import { administrator, anyone, by, created, Endpoint, none, one, page } from '@rookery/api-v4';
-import type { EventDefinition } from '@rookery/contracts';
-import { broadcastMessageCreated, broadcastMessageDeleted, broadcastMessageUpdated } from '@rookery/contracts';
 import type { Clock, Page } from '@rookery/kernel';
 import { CLOCK } from '@rookery/kernel';
 import type { Collection } from '@rookery/persistence';
-import { collection, Work } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
 import type { BroadcastMessageInput } from './broadcast-message.entity';
 import { BroadcastMessage } from './broadcast-message.entity';
 import { broadcastMessagePresenter } from './broadcast-message.presenter';
-import { OneBroadcastMessage, CreateBroadcastMessage, UpdateBroadcastMessage } from './broadcast-messages.dto';
+import { broadcastMessages } from './broadcast-messages';
+import {
+  CreateBroadcastMessage,
+  ListDisplayedBroadcastMessages,
+  OneBroadcastMessage,
+  UpdateBroadcastMessage,
+} from './broadcast-messages.dto';
+import { DisplayedMessagesService } from './displayed-messages.service';
 
 const SOURCE = 'requirements 3 §4 Broadcast messages';
-
-const announce =
-  (event: EventDefinition & Pick<typeof broadcastMessageCreated, 'of'>) =>
-  (message: BroadcastMessage, actorId: number | null) =>
-    event.of({ aggregateId: message.id, actorId, data: { broadcast_message_id: message.id } });
-
-const broadcastMessages = collection(BroadcastMessage, {
-  order: { id: 'DESC' },
-  created: announce(broadcastMessageCreated),
-  changed: announce(broadcastMessageUpdated),
-  removed: announce(broadcastMessageDeleted),
-});
 
 @Controller()
 export class BroadcastMessagesController {
@@ -33,6 +26,7 @@ export class BroadcastMessagesController {
   constructor(
     work: Work,
     @Inject(CLOCK) private readonly clock: Clock,
+    private readonly displayed: DisplayedMessagesService,
   ) {
     this.messages = broadcastMessages.on(work);
   }
@@ -45,6 +39,22 @@ export class BroadcastMessagesController {
   })
   list(call: Call): Promise<Page<BroadcastMessage>> {
     return this.messages.list({ page: call.page });
+  }
+
+  @Endpoint('GET', '/broadcast_messages/displayed', {
+    about: 'Lists what a page shows to its reader: active messages that are meant for the page and for them.',
+    source: 'reference packages-and-admin 7',
+    may: anyone(),
+    params: ListDisplayedBroadcastMessages,
+    answers: page(broadcastMessagePresenter),
+    fails: [404],
+  })
+  listDisplayed({
+    params,
+    viewer,
+    page: asked,
+  }: Call<ListDisplayedBroadcastMessages>): Promise<Page<BroadcastMessage>> {
+    return this.displayed.list(params, viewer, asked);
   }
 
   @Endpoint('GET', '/broadcast_messages/:id', {

@@ -6,6 +6,7 @@ import type { Clock, Page, PageRequest } from '@rookery/kernel';
 import type { AllFilters, By, Collection, Tx } from '@rookery/persistence';
 import { collection, Database, Work } from '@rookery/persistence';
 import { touchFeatureFlags } from '../feature-flags-clients/feature-flags-clients.service';
+import { planLimitIn } from '../plan-limits/plan-limits.service';
 import { checkXidsOf } from '../feature-flags-user-lists/user-lists.service';
 import { FeatureFlag } from './feature-flag.entity';
 import type { FeatureFlagFields } from './feature-flag.entity';
@@ -45,8 +46,8 @@ export const featureFlags = collection<FeatureFlag, FeatureFlagFilters>(FeatureF
   taken: { uq_feature_flags_name: () => new InvalidAsSaid(['Name has already been taken']) },
 });
 
-/** What a project may not have more of: its clients fetch all of it, again and again. */
-const MOST = { flags: 200, strategies: 1000, scopes: 10_000 } as const;
+/** What a project may not have more of, besides flags: its clients fetch all of it, again and again. */
+const MOST = { strategies: 1000, scopes: 10_000 } as const;
 const NUMBERS = `select count(distinct f.id)::int as flags, count(distinct s.id)::int as strategies, count(c.id)::int as scopes
   from feature_flags f left join feature_flag_strategies s on s.feature_flag_id = f.id
     left join feature_flag_scopes c on c.strategy_id = s.id
@@ -85,7 +86,7 @@ export class FeatureFlagsService {
     const made = FeatureFlag.write(fields, this.clock.now());
     const flag = await this.flags.create(made, touching(projectId, actorId), async (row, tx) => {
       await changeStrategies(tx, row, strategies);
-      await checkNumbers(tx, projectId);
+      await checkNumbers(tx, projectId, { flags: await planLimitIn(tx, projectId, 'project_feature_flags') });
       await checkXidsOf(tx, projectId);
     });
     return this.shown(flag);
@@ -124,14 +125,21 @@ function touching(projectId: number, actorId: number): By {
   return { within: projectId, actorId, before: (tx) => touchFeatureFlags(tx, projectId) };
 }
 
-/** Two that change a project at the same time wait for each other (`touchFeatureFlags`). */
-async function checkNumbers(tx: Tx, projectId: number): Promise<void> {
-  const [held] = await tx.query<Record<keyof typeof MOST, number>>(NUMBERS, [projectId]);
-  const problems = (['flags', 'strategies', 'scopes'] as const)
-    .filter((noun) => held![noun] > MOST[noun])
-    .map(
-      (noun) =>
-        `Maximum number of project feature ${noun === 'flags' ? noun : `flag ${noun}`} (${MOST[noun]}) exceeded`,
-    );
+/**
+ * Two that change a project at the same time wait for each other (`touchFeatureFlags`). Shape: with `flags` when there is
+ * one more: what a project has already may be changed after the limit was lowered.
+ */
+async function checkNumbers(tx: Tx, projectId: number, more: { readonly flags?: number } = {}): Promise<void> {
+  const [held] = await tx.query<Record<keyof typeof MOST | 'flags', number>>(NUMBERS, [projectId]);
+  const { flags = Infinity, strategies, scopes } = { ...MOST, ...more };
+  const problems = (
+    [
+      ['flags', 'flags', flags],
+      ['strategies', 'flag strategies', strategies],
+      ['scopes', 'flag scopes', scopes],
+    ] as const
+  )
+    .filter(([counted, , most]) => held![counted] > most)
+    .map(([, noun, most]) => `Maximum number of project feature ${noun} (${most}) exceeded`);
   if (problems.length > 0) throw new InvalidAsSaid(problems);
 }

@@ -1,3 +1,4 @@
+import type { FeatureGates } from '@rookery/contracts';
 import { Refused } from '@rookery/kernel';
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
@@ -45,6 +46,18 @@ export class Feature {
     if (this.isOn) return 'on';
     const isSome = this.percentageOfTime + this.percentageOfActors + this.actors.length + this.groups.length > 0;
     return isSome ? 'conditional' : 'off';
+  }
+
+  /** As those who ask for the feature judge it. */
+  get gates(): FeatureGates {
+    const { isOn, percentageOfTime, percentageOfActors, actors, groups } = this;
+    return {
+      boolean: isOn,
+      percentage_of_time: percentageOfTime,
+      percentage_of_actors: percentageOfActors,
+      actors,
+      groups,
+    };
   }
 
   /** For everybody or for nobody, whatever was said before. */

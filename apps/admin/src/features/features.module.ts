@@ -12,5 +12,6 @@ import { FeaturesService } from './features.service';
   imports: [InstanceModule],
   controllers: [FeaturesController],
   providers: [FeatureActors, FeaturesService],
+  exports: [FeaturesService],
 })
 export class FeaturesModule {}

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { FEATURE_DEFINITIONS } from '@rookery/instance';
+import { FEATURE_DEFINITIONS, isOnFor } from '@rookery/instance';
+import type { Asked, FeatureName } from '@rookery/instance';
 import { Refused } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
@@ -33,6 +34,12 @@ export class FeaturesService {
 
   list(): Promise<Feature[]> {
     return this.work.run((tx) => tx.manager.find(Feature, { order: { name: 'ASC' } }));
+  }
+
+  /** For what this service itself does: other services ask their copy. */
+  async isOn(name: FeatureName, asked: Asked): Promise<boolean> {
+    const feature = await this.work.run((tx) => tx.manager.findOneBy(Feature, { name }));
+    return isOnFor(name, feature?.gates, asked, Math.random());
   }
 
   /** Errors: Refused for a name without a definition, a target that is not there, and as of `Feature.set`. */

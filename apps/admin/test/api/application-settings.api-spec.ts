@@ -15,6 +15,7 @@ const DEFAULTS = {
   notes_create_limit_allowlist: [],
   personal_access_token_prefix: 'glpat-',
   require_personal_access_token_expiry: true,
+  service_access_tokens_expiration_enforced: true,
 };
 const ALL_OTHER = {
   allow_top_level_group_owners_to_create_service_accounts: false,
@@ -27,6 +28,7 @@ const ALL_OTHER = {
   notes_create_limit_allowlist: ['wren', 'robin'],
   personal_access_token_prefix: 'nest.A_1-',
   require_personal_access_token_expiry: false,
+  service_access_tokens_expiration_enforced: false,
 };
 
 let service: SeededService;
@@ -158,7 +160,7 @@ describe('PUT /application/settings', () => {
       const late = service.seed.viewer(await service.seed.user({ admin: true }));
       const ahead = { ...late, directory: { ...late.directory, version: late.directory.version + 1 } };
       await app
-        .as(ahead)
+        .as(ahead, { waitMs: 1000 })
         .put(PATH)
         .send({ notes_create_limit_allowlist: ['wren'] })
         .expect(503);

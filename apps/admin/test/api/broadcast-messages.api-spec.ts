@@ -80,7 +80,12 @@ describe('POST /broadcast_messages', () => {
     [{ message: ['a'] }, { error: 'message is invalid' }],
     [{ message: 'a\u0000b' }, { error: 'message is invalid' }],
     [{ starts_at: 'tomorrow' }, { error: 'starts_at is invalid' }],
+    [{ ends_at: '2026-13-01' }, { error: 'ends_at is invalid' }],
     [{ font: 'white' }, { message: { font: ['must be a valid color code'] } }],
+    [{ font: '#12345' }, { message: { font: ['must be a valid color code'] } }],
+    [{ target_access_levels: [30, 60] }, { error: 'target_access_levels does not have a valid value' }],
+    [{ target_access_levels: 'guest' }, { error: 'target_access_levels does not have a valid value' }],
+    [{ target_path: ['/a'] }, { error: 'target_path is invalid' }],
     [{ target_access_levels: [11] }, { error: 'target_access_levels does not have a valid value' }],
     [{ broadcast_type: 'song' }, { error: 'broadcast_type does not have a valid value' }],
     [{ theme: 'pink' }, { error: 'theme does not have a valid value' }],
@@ -209,4 +214,20 @@ describe('GET /broadcast_messages', () => {
   });
 
   paging(() => ({ app, viewer: user, path: '/api/v4/broadcast_messages', rows }));
+
+  it.each(['', '/displayed'])('%s refuses a page of more text than a process has room for', async (rest) => {
+    await service.database.query(
+      `insert into broadcast_messages (message, starts_at, ends_at, broadcast_type, theme)
+       select repeat('x', 1000000), now(), now() + interval '1 hour', 'banner', 'indigo' from generate_series(1, 35)`,
+    );
+    try {
+      const path = `/api/v4/broadcast_messages${rest}`;
+      const { status, body } = await app.as(service.seed.anonymous()).get(path).query({ per_page: 40 });
+      const error = 'per_page is too large for these texts (a page holds at most 32 MiB of them)';
+      expect([status, body]).toEqual([400, { error }]);
+      expect((await app.as(service.seed.anonymous()).get(path).query({ per_page: 2 })).body).toHaveLength(2);
+    } finally {
+      await service.database.query('delete from broadcast_messages where length(message) = 1000000');
+    }
+  });
 });

@@ -47,7 +47,7 @@ export class AccessTokensService {
       if (!token.scopes.every((scope) => allowed.includes(scope))) {
         throw new Refused('Scopes can only contain available scopes');
       }
-      const expiresOn = this.terms.expiryOfNew(token.expiresAt);
+      const expiresOn = this.terms.expiryOfNew(token.expiresAt, holder.kind);
       return this.rows.insert(tx, { ...token, scopes: [...new Set(token.scopes)] }, expiresOn, null);
     });
   }

@@ -9,6 +9,7 @@ const terms = (over: Partial<ApplicationSettings> = {}) => {
     max_personal_access_token_lifetime: 365,
     require_personal_access_token_expiry: true,
     personal_access_token_prefix: 'glpat-',
+    service_access_tokens_expiration_enforced: true,
     ...over,
   };
   return new TokenTerms(clock as never, new Instance(settings as ApplicationSettings));
@@ -27,6 +28,17 @@ describe('the terms of a new token', () => {
     expect(lenient.expiryOfNew('2026-12-24')).toBe('2026-12-24');
     expect(lenient.expiryOfSuccessor(undefined)).toBe('2026-11-28');
     expect(() => lenient.expiryOfNew('2028-01-01')).toThrow(Refused);
+  });
+
+  it('may let those of service accounts alone have no end', () => {
+    const lenient = terms({ service_access_tokens_expiration_enforced: false });
+    expect([lenient.expiryOfNew(undefined, 'service_account'), lenient.expiryOfNew(undefined, 'human')]).toEqual([
+      null,
+      '2027-11-21',
+    ]);
+    expect(lenient.expiryOfNew('2026-12-24', 'service_account')).toBe('2026-12-24');
+    expect(terms().expiryOfNew(undefined, 'service_account')).toBe('2027-11-21');
+    expect(lenient.expiryOfSuccessor(undefined)).toBe('2026-11-28');
   });
 
   it('hold whatever is asked for to the limits', () => {

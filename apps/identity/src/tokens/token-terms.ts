@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Instance } from '@rookery/instance';
 import type { Clock } from '@rookery/kernel';
 import { CLOCK, scopesOf } from '@rookery/kernel';
+import type { UserKind } from '../users/user.entity';
 import { noticesPassed, dayAfter, daysBetween, expiryDay, ROTATED_LIFETIME_DAYS } from './token-lifetime';
 import { createHash, randomBytes } from 'node:crypto';
 
@@ -38,8 +39,8 @@ export class TokenTerms {
    * The day on which a new token ends; null when none is asked for and the instance does not insist on one.
    * Errors: Refused.
    */
-  expiryOfNew(requested: string | undefined): string | null {
-    if (requested === undefined && !this.instance.setting('require_personal_access_token_expiry')) return null;
+  expiryOfNew(requested: string | undefined, holder?: UserKind): string | null {
+    if (requested === undefined && !this.mustEnd(holder)) return null;
     return this.expiry(requested, this.instance.setting('max_personal_access_token_lifetime'));
   }
 
@@ -60,6 +61,12 @@ export class TokenTerms {
 
   secret(): string {
     return newSecret(this.instance.setting('personal_access_token_prefix'));
+  }
+
+  private mustEnd(holder?: UserKind): boolean {
+    const isLenient =
+      holder === 'service_account' && !this.instance.setting('service_access_tokens_expiration_enforced');
+    return !isLenient && this.instance.setting('require_personal_access_token_expiry');
   }
 
   private expiry(requested: string | undefined, defaultDays: number): string {

@@ -84,6 +84,24 @@ test('beginning and end of new tokens', async () => {
   expect((await aToken({ expires_at: later })).expires_at).toBe(later);
 });
 
+test('the end of new tokens of service accounts', async () => {
+  const { id } = await aGroup();
+  const accounts = `/api/v4/groups/${id}/service_accounts`;
+  const { body: bot } = await olga.client.post(accounts).send({ name: 'Robin' }).expect(201);
+  const path = `${accounts}/${(bot as { id: number }).id}/personal_access_tokens`;
+  const ends = async (): Promise<unknown> =>
+    (
+      await olga.client
+        .post(path)
+        .send({ name: 't', scopes: ['api'] })
+        .expect(201)
+    ).body.expires_at;
+  expect(await ends()).toMatch(/^\d{4}-/);
+  say({ service_access_tokens_expiration_enforced: false });
+  expect(await ends()).toBeNull();
+  expect((await aToken()).expires_at).not.toBeNull();
+});
+
 test('who manages service accounts', async () => {
   const { id } = await aGroup();
   const list = () => olga.client.get(`/api/v4/groups/${id}/service_accounts`);

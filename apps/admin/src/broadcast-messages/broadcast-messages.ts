@@ -1,0 +1,18 @@
+import type { EventDefinition } from '@rookery/contracts';
+import { broadcastMessageCreated, broadcastMessageDeleted, broadcastMessageUpdated } from '@rookery/contracts';
+import { collection } from '@rookery/persistence';
+import { BroadcastMessage } from './broadcast-message.entity';
+
+const announce =
+  (event: EventDefinition & Pick<typeof broadcastMessageCreated, 'of'>) =>
+  (message: BroadcastMessage, actorId: number | null) =>
+    event.of({ aggregateId: message.id, actorId, data: { broadcast_message_id: message.id } });
+
+/** Newest first. */
+export const broadcastMessages = collection(BroadcastMessage, {
+  order: { id: 'DESC' },
+  bytes: 'octet_length(row.message)',
+  created: announce(broadcastMessageCreated),
+  changed: announce(broadcastMessageUpdated),
+  removed: announce(broadcastMessageDeleted),
+});

@@ -1,0 +1,36 @@
+import { Controller } from '@nestjs/common';
+import type { Call } from '@rookery/api-v4';
+import { administrator, Endpoint, one, page } from '@rookery/api-v4';
+import type { Page } from '@rookery/kernel';
+import { licensePresenter } from './license.presenter';
+import { OneLicense } from './licenses.dto';
+import { LicensesService } from './licenses.service';
+import type { ShownLicense } from './licenses.service';
+
+const SHARED = { source: 'reference packages-and-admin 10.4', may: administrator() } as const;
+
+@Controller()
+export class LicensesController {
+  constructor(private readonly licenses: LicensesService) {}
+
+  @Endpoint('GET', '/license', { ...SHARED, about: 'The licence in force.', answers: one(licensePresenter) })
+  current(): Promise<ShownLicense> {
+    return this.licenses.show();
+  }
+
+  @Endpoint('GET', '/licenses', { ...SHARED, about: 'All licences: there is one.', answers: page(licensePresenter) })
+  list({ page: asked }: Call): Promise<Page<ShownLicense>> {
+    return this.licenses.list(asked);
+  }
+
+  @Endpoint('GET', '/license/:id', {
+    ...SHARED,
+    about: 'One licence.',
+    params: OneLicense,
+    answers: one(licensePresenter),
+    fails: [404],
+  })
+  show({ params }: Call<OneLicense>): Promise<ShownLicense> {
+    return this.licenses.show(params.id);
+  }
+}

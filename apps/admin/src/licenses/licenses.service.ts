@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { NotFound, offsetOf } from '@rookery/kernel';
+import type { Page, PageRequest } from '@rookery/kernel';
+import { Work } from '@rookery/persistence';
+import { License } from './license.entity';
+
+export interface ShownLicense {
+  readonly license: License;
+  readonly activeUsers: number;
+}
+
+const ID = 1;
+/** Bots and people who may not sign in do not count. */
+const ACTIVE = `select count(*)::int as people from directory_users where kind = 'human' and state = 'active'`;
+
+/** The licence that every instance has, so that tools know what they may use. Source: reference packages-and-admin 10.4. */
+@Injectable()
+export class LicensesService {
+  constructor(private readonly work: Work) {}
+
+  /** Errors: NotFound for any other than the one. */
+  async show(id = ID): Promise<ShownLicense> {
+    if (id !== ID) throw new NotFound();
+    return this.work.run(async (tx) => {
+      const [active] = await tx.query<{ people: number }>(ACTIVE);
+      const license = await tx.manager.findOneByOrFail(License, { id });
+      if (active!.people > license.historicalMax) {
+        license.historicalMax = active!.people;
+        await tx.query('update licenses set historical_max = greatest(historical_max, $1)', [active!.people]);
+      }
+      return { license, activeUsers: active!.people };
+    });
+  }
+
+  async list(page: PageRequest): Promise<Page<ShownLicense>> {
+    const rows = offsetOf(page) === 0 ? [await this.show()] : [];
+    return { rows, total: 1, hasNext: false };
+  }
+}

@@ -1,0 +1,36 @@
+import { Controller } from '@nestjs/common';
+import type { Call } from '@rookery/api-v4';
+import { administrator, Endpoint, one } from '@rookery/api-v4';
+import type { PlanLimits } from './plan-limit.entity';
+import { ShowPlanLimits, UpdatePlanLimits } from './plan-limits.dto';
+import { planLimitsPresenter } from './plan-limits.presenter';
+import { PlanLimitsService } from './plan-limits.service';
+
+const SHARED = {
+  source: 'reference packages-and-admin 10.5',
+  may: administrator(),
+  answers: one(planLimitsPresenter),
+} as const;
+
+@Controller()
+export class PlanLimitsController {
+  constructor(private readonly limits: PlanLimitsService) {}
+
+  @Endpoint('GET', '/application/plan_limits', {
+    ...SHARED,
+    about: 'What a plan allows.',
+    params: ShowPlanLimits,
+  })
+  show({ params }: Call<ShowPlanLimits>): Promise<PlanLimits> {
+    return this.limits.show(params.plan_name);
+  }
+
+  @Endpoint('PUT', '/application/plan_limits', {
+    ...SHARED,
+    about: 'Changes what a plan allows, from now on.',
+    params: UpdatePlanLimits,
+  })
+  update({ params: { plan_name: plan, ...sent } }: Call<UpdatePlanLimits>): Promise<PlanLimits> {
+    return this.limits.change(plan, sent);
+  }
+}

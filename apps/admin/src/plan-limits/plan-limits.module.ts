@@ -1,0 +1,10 @@
+import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
+import { PlanLimit } from './plan-limit.entity';
+import { PlanLimitsController } from './plan-limits.controller';
+import { PlanLimitsService } from './plan-limits.service';
+
+/** What the plans of groups allow, as far as administrators may change it. */
+@Owns(PlanLimit)
+@Module({ controllers: [PlanLimitsController], providers: [PlanLimitsService] })
+export class PlanLimitsModule {}

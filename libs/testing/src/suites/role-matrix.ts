@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { registeredEndpoints, templatesOf } from '@rookery/api-v4';
+import type { Agent, Response } from 'supertest';
+import { requestOf } from '../agent';
+import type { Method } from '../agent';
+
+export const MATRIX_MEMBERS = ['guest', 'planner', 'reporter', 'developer', 'maintainer', 'owner'] as const;
+export const MATRIX_VISIBILITIES = ['public', 'internal', 'private'] as const;
+const ROLES = ['anonymous', 'outsider', ...MATRIX_MEMBERS, 'administrator'] as const;
+export type MatrixRole = (typeof ROLES)[number];
+export type MatrixVisibility = (typeof MATRIX_VISIBILITIES)[number];
+type Line = { method: Method; path: string; body: string; letters: readonly string[]; statuses: readonly number[] };
+
+export interface RoleMatrix {
+  /** The table: says at its top how it is read. */
+  readonly file: string;
+  readonly clients: () => Readonly<Record<MatrixRole, Agent>>;
+  /** What stands for `{project}` in a line, by the visibility that the parents of the line have. */
+  readonly places: () => Readonly<Record<MatrixVisibility, Readonly<Record<string, string>>>>;
+}
+
+/**
+ * Who may do what: every line of a table, in each visibility, by each role. And that every endpoint of the service has a
+ * line. Shape: members of the places have these roles in them. Source: reference identity-and-import 12.
+ */
+export function roleMatrix({ file, clients, places }: RoleMatrix): void {
+  const lines = linesOf(file);
+  let serial = 0;
+  const fill = (text: string, visibility: MatrixVisibility, n: number): string =>
+    text.replace(/\{(\w+)\}/g, (whole, key: string) => (key === 'n' ? `${n}` : (places()[visibility][key] ?? whole)));
+
+  it.each(lines.map((line): [string, Line] => [`${line.method} ${line.path} ${line.body}`, line]))(
+    '%s',
+    async (_, line) => {
+      const deviations: string[] = [];
+      for (const [i, visibility] of MATRIX_VISIBILITIES.entries()) {
+        for (const [j, role] of ROLES.entries()) {
+          const letter = line.letters[i]?.[j] ?? '?';
+          const n = ++serial;
+          const request = requestOf(clients()[role], line.method, urlOf(fill(line.path, visibility, n)));
+          const answer = await (line.body === '-'
+            ? request
+            : request.type('json').send(fill(line.body, visibility, n)));
+          if (isAsExpected(letter, line, answer)) continue;
+          const told = answer.text.slice(0, 120);
+          deviations.push(`${visibility} ${role}: ${letter} expected, ${answer.status} ${told}`);
+        }
+      }
+      expect(deviations).toEqual([]);
+    },
+  );
+
+  describe('the table', () => {
+    it('has a line for every endpoint', () => {
+      const templates = registeredEndpoints().flatMap((endpoint) =>
+        templatesOf(endpoint).map((template) => ({ method: endpoint.method, template })),
+      );
+      const covered = lines.map(({ method, path }) => {
+        const plain = urlOf(path);
+        const fitting = templates.filter((one) => one.method === method && patternOf(one.template).test(plain));
+        return fitting.sort((a, b) => wildness(a.template) - wildness(b.template))[0];
+      });
+      expect(lines.filter((_, i) => covered[i] === undefined).map(({ path }) => path)).toEqual([]);
+      expect(templates.filter((one) => !covered.includes(one))).toEqual([]);
+    });
+
+    it('has a letter for every role and visibility', () => {
+      for (const { letters } of lines) expect(letters.map((word) => word.length)).toEqual([9, 9, 9]);
+    });
+  });
+}
+
+function linesOf(file: string): readonly Line[] {
+  const rows = readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((row) => row !== '' && !row.startsWith('#'))
+    .map((row) => row.split('\t'));
+  const classes = new Map(rows.filter((row) => row.length === 4).map(([name, ...letters]) => [name, letters]));
+  return rows
+    .filter((row) => row.length === 5)
+    .map(([method, path, body, name, statuses]) => ({
+      method: method as Method,
+      path: path!,
+      body: body!,
+      letters: classes.get(name) ?? [],
+      statuses: statuses!.split(',').map(Number),
+    }));
+}
+
+/** Paths of the table are below the API, or from the root on after `//`. */
+const urlOf = (path: string) => (path.startsWith('//') ? path.slice(1) : `/api/v4${path}`);
+
+/** What an answer is in the letters of the table; `+` is judged against the status that the line names. */
+function isAsExpected(letter: string, { path, body: sent, statuses }: Line, { status, body }: Response): boolean {
+  const message: unknown = (body as { message?: unknown } | null)?.message;
+  const parent = /\{(group|project)\}/.exec(path + sent)?.[1];
+  const kind = path.startsWith('/namespaces') ? 'Namespace' : parent === 'group' ? 'Group' : 'Project';
+  const isHidden = status === 404 && parent !== undefined && message === `404 ${kind} Not Found`;
+  switch (letter) {
+    case '+':
+      return statuses.includes(status) && (status !== 404 || (!isHidden && message !== 'Not Found'));
+    case 'h':
+      return isHidden;
+    case 'm':
+      return status === 404 && /^(404 )?Not Found$/.test(String(message));
+    case 'g':
+      return status === 404 && !isHidden;
+    default:
+      return status === { '-': 401, x: 403, b: 400, n: 204 }[letter];
+  }
+}
+
+const patternOf = (template: string) => new RegExp(`^${template.replace(/[:*]\w+/g, '[^/]+')}(\\?.*)?$`);
+const wildness = (template: string) => template.split(/[:*]/).length;
