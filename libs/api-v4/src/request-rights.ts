@@ -16,6 +16,7 @@ export class RequestRights implements Rights {
   /** Set once something was decided. */
   judgeAgain: JudgeAgain | null = null;
   private looking: Promise<void> | null = null;
+  private hasCommitted = false;
 
   /** Units: `lookedAt` as performance.now(), when what the context says held; `freshMs` how long that is gone by. */
   constructor(
@@ -26,6 +27,10 @@ export class RequestRights implements Rights {
   ) {}
 
   look(): Promise<void> | null {
+    return this.hasCommitted ? null : this.lookToWrite();
+  }
+
+  lookToWrite(): Promise<void> | null {
     if (performance.now() - this.lookedAt <= this.freshMs) return null;
     this.looking ??= this.lookAgain().finally(() => (this.looking = null));
     return this.looking;
@@ -33,7 +38,7 @@ export class RequestRights implements Rights {
 
   /** A request that took its own right away (a token that revokes itself) still tells what it did. */
   committed(): void {
-    this.lookedAt = Infinity;
+    this.hasCommitted = true;
   }
 
   /** Beside the connections of requests: all of these may be held by requests that look. */

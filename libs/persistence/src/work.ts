@@ -83,9 +83,9 @@ export class Work {
       await runner.startTransaction();
       const result = await use(unit);
       // Looked at before the last statements too: these hold what all writes of the service wait for.
-      await rights?.look();
+      await rights?.lookToWrite();
       await unit.finish();
-      await rights?.look();
+      await rights?.lookToWrite();
       await runner.commitTransaction();
       rights?.committed();
       this.announce(unit);

@@ -3,11 +3,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** By what right somebody's work is done, where they may lose it meanwhile. Source: ADR 0050. */
 export interface Rights {
   /**
-   * Null when it was looked at just now; else looks again, and whatever is about to be read or committed waits for that.
+   * Null when it was looked at just now; else looks again, and whatever is about to be read waits for that.
    * Errors: what the caller is told instead of an answer.
    */
   look(): Promise<void> | null;
-  /** Something was committed: what may still be read is the answer to it. */
+  /** The same for what is about to be written or committed. */
+  lookToWrite(): Promise<void> | null;
+  /** Something was committed: what is still read, unless it is written by, is the answer to it. */
   committed(): void;
 }
 

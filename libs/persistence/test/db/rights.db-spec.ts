@@ -15,7 +15,11 @@ class Held implements Rights {
   constructor(private readonly says: () => Promise<void> = () => Promise.resolve()) {}
 
   look(): Promise<void> | null {
-    if (!this.isOld || this.hasCommitted) return null;
+    return this.hasCommitted ? null : this.lookToWrite();
+  }
+
+  lookToWrite(): Promise<void> | null {
+    if (!this.isOld) return null;
     this.looks += 1;
     return this.says();
   }
@@ -108,6 +112,17 @@ it('a write that waited for a row is not committed by rights that are gone', asy
   } finally {
     await holder.end();
   }
+});
+
+it('a second transaction is not committed by rights that are gone', async () => {
+  const rights = new Held(gone);
+  const late = request(rights, async () => {
+    await paint('blue')();
+    rights.isOld = true;
+    return paint('red')();
+  });
+  await expect(late).rejects.toBeInstanceOf(Unauthorized);
+  expect(await names()).toEqual(['blue']);
 });
 
 it('what a request reads after its commit is its answer', async () => {
