@@ -70,12 +70,13 @@ describe('dear requests', () => {
     const all = [
       requests.send('sudo', of(1, behind)),
       requests.send('sudo again', of(2, behind)),
+      requests.send('bot', of(20, { makerId: 7 })),
       requests.send('here', of(null, { address: '10.0.0.1' })),
       requests.send('here again', of(null, { address: '10.0.0.1' })),
       requests.send('there', of(null, { address: '10.0.0.2' })),
     ];
     expect(requests.begun).toEqual(['sudo', 'here', 'there']);
-    for (const name of ['sudo', 'here', 'there', 'sudo again', 'here again']) await requests.end(name);
+    for (const name of ['sudo', 'here', 'there', 'sudo again', 'bot', 'here again']) await requests.end(name);
     await Promise.all(all);
   });
 
