@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, HttpAdapterHost, ModuleRef } from '@nestjs/core';
-import { CLOCK } from '@rookery/kernel';
+import { CLOCK, Unavailable } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
-import { ContextKeys, InternalKeys, Links, LOGGER, Metrics, Outages } from '@rookery/platform';
-import type { Logger } from '@rookery/platform';
+import { ContextKeys, InternalKeys, Links, LOGGER, Metrics, Outages, platformSettings } from '@rookery/platform';
+import type { Logger, SettingsOf } from '@rookery/platform';
 import type { FastifyInstance } from 'fastify';
 import makeRouter from 'find-my-way';
 import type { HTTPMethod } from 'find-my-way';
+import { CALLER_SOURCE, CallerChecks } from './caller-checks';
+import type { CallerSource } from './caller-checks';
 import { FairPlaces, placesOf } from './fair-places';
 import { endpointsOf } from './endpoint';
 import type { EndpointRecord, HttpMethod } from './endpoint';
@@ -21,7 +23,9 @@ import { API_V4_OPTIONS, Traffic, WRITE_HEADERS } from './runtime';
 import type { ApiRuntime, ApiV4Options, WriteHeaders } from './runtime';
 import { SCOPE_RESOLVER } from './scope';
 import type { ScopeResolver } from './scope';
+import { UnreadPages } from './unread-pages';
 
+const NO_CALLERS: CallerSource = { confirm: () => Promise.reject(new Unavailable('identity away')) };
 type Methods = Record<string, (argument: unknown) => unknown>;
 
 /**
@@ -53,7 +57,7 @@ export class EndpointRoutes implements OnModuleInit {
     // Workers and commands have no HTTP; their declarations are checked all the same.
     if (this.http.httpAdapter?.getType() !== 'fastify') return;
     const fastify = this.http.httpAdapter.getInstance<FastifyInstance>();
-    const runtime = this.runtime(declared.some(({ endpoint }) => endpoint.options.within !== undefined));
+    const runtime = this.runtime(declared.map(({ endpoint }) => endpoint));
     for (const { endpoint, instance } of declared) this.serve(fastify, endpoint, instance, runtime);
     for (const { instance, metatype } of holders) {
       for (const record of internalRoutesOf(metatype as object)) {
@@ -98,13 +102,20 @@ export class EndpointRoutes implements OnModuleInit {
     }
   }
 
-  private runtime(needsResolver: boolean): ApiRuntime {
+  private runtime(endpoints: readonly EndpointRecord[]): ApiRuntime {
     const { service, connections } = this.get<ApiV4Options>(API_V4_OPTIONS);
+    const { requestRightsMs: rightsMs } = this.get<SettingsOf<typeof platformSettings>>(platformSettings.token);
     const places = connections === undefined ? null : placesOf(connections);
+    const needsResolver = endpoints.some(({ options }) => options.within !== undefined);
+    // Nobody comes by the routes of our own processes whose rights could be lost.
+    const callers = endpoints.length === 0 ? NO_CALLERS : this.get<CallerSource>(CALLER_SOURCE);
     return {
       service,
       dear: places ? new FairPlaces(places.dear) : null,
       heavy: places ? new FairPlaces(places.heavy) : null,
+      unread: new UnreadPages(),
+      checks: new CallerChecks(callers, rightsMs),
+      rightsMs,
       keys: this.get(ContextKeys),
       internalKeys: this.get(InternalKeys),
       clock: this.get<Clock>(CLOCK),

@@ -7,6 +7,7 @@ const PATIENT = Date.now() + 600_000;
 const of = (userId: number | null, over: Partial<Asking> = {}): Asking => ({
   userId,
   impersonatorId: null,
+  makerId: null,
   address: null,
   deadline: PATIENT,
   ...over,
@@ -69,12 +70,13 @@ describe('dear requests', () => {
     const all = [
       requests.send('sudo', of(1, behind)),
       requests.send('sudo again', of(2, behind)),
+      requests.send('bot', of(20, { makerId: 7 })),
       requests.send('here', of(null, { address: '10.0.0.1' })),
       requests.send('here again', of(null, { address: '10.0.0.1' })),
       requests.send('there', of(null, { address: '10.0.0.2' })),
     ];
     expect(requests.begun).toEqual(['sudo', 'here', 'there']);
-    for (const name of ['sudo', 'here', 'there', 'sudo again', 'here again']) await requests.end(name);
+    for (const name of ['sudo', 'here', 'there', 'sudo again', 'bot', 'here again']) await requests.end(name);
     await Promise.all(all);
   });
 
@@ -106,10 +108,34 @@ describe('dear requests', () => {
     expect(places.waiting).toBe(0);
   });
 
+  it('leave their place to others once they are done, and to their caller once all is settled', async () => {
+    const places = new FairPlaces({ ...LINE, count: 1, ofOneCaller: 1 });
+    let settle = (): void => undefined;
+    const settled = new Promise<void>((resolve) => (settle = resolve));
+    const first = places.run(
+      of(1),
+      () => 'a0',
+      () => settled,
+    );
+    const requests = new Requests(places);
+    const own = requests.send('a1', of(1));
+    const other = requests.send('b0', of(2));
+    await new Promise(setImmediate);
+    expect(requests.begun).toEqual(['b0']);
+    await requests.end('b0');
+    expect(requests.begun).toEqual(['b0']);
+    settle();
+    await new Promise(setImmediate);
+    await requests.end('a1');
+    expect(await Promise.all([first, own, other])).toEqual(['a0', 'a1', 'b0']);
+  });
+
   it('leave their place when they fail', async () => {
     const places = new FairPlaces({ ...LINE, count: 1, ofOneCaller: 1 });
     const failing = (): Promise<never> => Promise.reject(new Error('no'));
     await expect(places.run(of(1), failing)).rejects.toThrow('no');
+    const never = (): Promise<void> => new Promise(() => undefined);
+    await expect(places.run(of(1), failing, never)).rejects.toThrow('no');
     expect(await places.run(of(1), () => 'free')).toBe('free');
   });
 });

@@ -14,7 +14,7 @@ export interface Places {
 const RETRY_AFTER_SECONDS = 1;
 
 /** Who asks. Units: `deadline` in epoch milliseconds. */
-export type Asking = Pick<Viewer, 'impersonatorId' | 'userId' | 'address' | 'deadline'>;
+export type Asking = Pick<Viewer, 'impersonatorId' | 'makerId' | 'userId' | 'address' | 'deadline'>;
 
 interface Waiting {
   readonly begin: () => void;
@@ -46,20 +46,28 @@ export class FairPlaces {
   }
 
   /**
-   * Does the work in a place of its own.
+   * Does the work in a place of its own. Shape: the place is free for other callers once the work is done; `settled` is
+   * what the caller's own next request waits for besides, when the work did not fail.
    * Errors: TooManyRequests when too much of the time until the deadline has gone by, or too many wait.
    */
-  async run<T>(asking: Asking, work: () => T | Promise<T>): Promise<T> {
+  async run<T>(asking: Asking, work: () => T | Promise<T>, settled?: () => Promise<void>): Promise<T> {
     const name = callerOf(asking);
     const own = this.callers.get(name) ?? { running: 0, waiting: [] };
     this.callers.set(name, own);
     if (this.mayBegin(own)) this.begin(own);
     else await this.turn(name, own, asking.deadline);
+    let isDone = false;
     try {
-      return await work();
+      const result = await work();
+      isDone = true;
+      return result;
     } finally {
-      own.running -= 1;
       this.taken -= 1;
+      if (isDone && settled) {
+        this.callNext();
+        await settled();
+      }
+      own.running -= 1;
       this.forgetIdle(name, own);
       this.callNext();
     }
@@ -143,7 +151,7 @@ export function placesOf(connections: number): { readonly dear: Places; readonly
 /** Whoever waits keeps a connection of the gateway, and is not to look as if the service were late. */
 const LINE = { waiting: 48, waitingOfOneCaller: 16, waitingPart: 0.2 };
 
-/** Whose share counts: the person behind it all, or the address of somebody without a token. */
-function callerOf({ impersonatorId, userId, address }: Asking): string {
-  return String(impersonatorId ?? userId ?? address);
+/** Whose share counts: the person behind it all, who made the bot if it is one, or the address of somebody without a token. */
+function callerOf({ impersonatorId, makerId, userId, address }: Asking): string {
+  return String(impersonatorId ?? makerId ?? userId ?? address);
 }

@@ -46,5 +46,7 @@ export type { OpenApiOptions } from './openapi';
 export { Internal } from './internal';
 export type { InternalRequest } from './internal';
 export { apiV4Server, createApiV4App } from './server';
+export { CALLER_SOURCE } from './caller-checks';
+export type { CallerSource } from './caller-checks';
 export { FairPlaces } from './fair-places';
 export type { Asking, Places } from './fair-places';

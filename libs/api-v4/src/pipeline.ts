@@ -1,7 +1,14 @@
-import { once } from 'node:events';
 import { LOOK_HEADER } from '@rookery/contracts';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
-import { Forbidden, HeavyPage, InsufficientScope, InvalidParameters, NotFound, Unauthorized } from '@rookery/kernel';
+import {
+  Forbidden,
+  HeavyPage,
+  InsufficientScope,
+  InvalidParameters,
+  NotFound,
+  Unauthorized,
+  Unavailable,
+} from '@rookery/kernel';
 import { awaitedBy } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RawParams } from './bracket-params';
@@ -15,6 +22,7 @@ import { JsonText } from './json-text';
 import type { KeysetPage } from './keyset';
 import { FIRST_PAGE, keysetHeaders, pageHeaders, readKeyset, readPage, refuseDeepOffset } from './paging';
 import { ParamsPlan } from './params-plan';
+import { decidingFacts, RequestRights } from './request-rights';
 import type { PresentContext, Presenter } from './presenter';
 import type { FileAnswer, WebPage } from './answers';
 import { versionsIn, writeError, writeFile, writeJson } from './reply';
@@ -71,7 +79,10 @@ export class EndpointPipeline {
     try {
       const viewer = this.admit(request);
       facts.requestId = viewer.requestId;
-      await awaitedBy({ kind: 'client', deadline: viewer.deadline }, () => this.answer(request, reply, facts, viewer));
+      const { checks, rightsMs } = this.runtime;
+      const rights = new RequestRights(viewer, checks, request.earliestArrival, rightsMs);
+      const answer = (): Promise<void> => this.answer(request, reply, facts, viewer, rights);
+      await awaitedBy({ kind: 'client', deadline: viewer.deadline, rights }, answer);
     } catch (error) {
       const requestId = facts.requestId;
       const own = requestId === '' ? log : log.child({ requestId });
@@ -80,22 +91,29 @@ export class EndpointPipeline {
     traffic.end(this.endpoint.method, this.template, reply.raw.statusCode, startedAt);
   }
 
-  private async answer(request: FastifyRequest, reply: FastifyReply, facts: ReplyFacts, viewer: Viewer): Promise<void> {
+  private async answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    facts: ReplyFacts,
+    viewer: Viewer,
+    rights: RequestRights,
+  ): Promise<void> {
     const { refusals } = this.options;
     const first = refusals?.authorizeFirst ? await this.allowed(request, { viewer, params: {} } as Call) : null;
     const body = readBody(request, this.bodyLimit);
     const prepared = this.prepare(request, viewer, body instanceof Promise ? await body : body) as Call;
     const call = first ? { ...prepared, within: first.within } : await this.allowed(request, prepared);
+    rights.judgeAgain = (now) => this.stillAllowed(request, call, now);
+    // What is answered without a statement is looked at too.
+    await rights.look();
     try {
       await this.serve(request, reply, facts, call);
     } catch (error) {
-      const { heavy } = this.runtime;
+      const { heavy, unread } = this.runtime;
       if (!(error instanceof HeavyPage) || heavy === null || call.page.mayBeHeavy) throw error;
       const page = { ...call.page, mayBeHeavy: true };
-      await heavy.run(viewer, async () => {
-        await this.serve(request, reply, facts, { ...call, page });
-        await sent(reply, viewer.deadline);
-      });
+      const serve = (): Promise<void> => this.serve(request, reply, facts, { ...call, page });
+      await heavy.run(viewer, serve, () => unread.read(reply.raw, viewer.deadline));
     }
   }
 
@@ -129,6 +147,16 @@ export class EndpointPipeline {
       if (!(typeof allowed === 'boolean' ? allowed : await allowed)) throw this.forbidden(call.viewer);
     }
     return call;
+  }
+
+  /**
+   * Whether the parent and what the caller may do there are as they were decided, at the version that `viewer` brings.
+   * Errors: as at first; Unavailable when they are others, for what was made of them is in use.
+   */
+  private async stillAllowed(request: FastifyRequest, call: Call, viewer: Viewer): Promise<void> {
+    if (this.options.within === undefined) await this.runtime.resolver?.fresh(viewer);
+    const { within } = await this.allowed(request, { ...call, viewer, within: undefined });
+    if (decidingFacts(within) !== decidingFacts(call.within)) throw new Unavailable('rights changed');
   }
 
   /** Everything that needs no data: who asks, with what token. */
@@ -257,12 +285,6 @@ export class EndpointPipeline {
     const { links, services } = this.runtime;
     return { viewer: call.viewer, links, within: call.within, get: (token) => services.get(token) };
   }
-}
-
-/** A page stays in memory until it was sent. Bounds: whoever reads slowly keeps its place until the deadline only. */
-async function sent(reply: FastifyReply, deadline: number): Promise<void> {
-  const late = AbortSignal.timeout(Math.max(0, deadline - Date.now()));
-  if (!reply.raw.closed) await once(reply.raw, 'close', { signal: late }).catch(() => undefined);
 }
 
 /** Shape: names as handlers see them. */

@@ -29,6 +29,7 @@ function asViewer(claims: ContextClaims): Viewer {
     tokenId: claims.tok,
     scopes: claims.scp,
     impersonatorId: claims.imp,
+    makerId: claims.mkr ?? null,
     address: claims.adr ?? null,
     directory: { version: claims.ver, epoch: claims.epo },
     requestId: claims.rid,

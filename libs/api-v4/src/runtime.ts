@@ -1,8 +1,10 @@
 import type { Clock } from '@rookery/kernel';
 import type { ContextKeys, InternalKeys, Links, Logger, Metrics, Outages } from '@rookery/platform';
+import type { CallerChecks } from './caller-checks';
 import type { FairPlaces } from './fair-places';
 import type { RuleServices } from './permission';
 import type { ScopeResolver } from './scope';
+import type { UnreadPages } from './unread-pages';
 
 export interface ApiV4Options {
   /** Whose contexts are accepted. */
@@ -29,6 +31,10 @@ export interface ApiRuntime {
   /** null in a service without a database of its own. */
   readonly dear: FairPlaces | null;
   readonly heavy: FairPlaces | null;
+  readonly unread: UnreadPages;
+  readonly checks: CallerChecks;
+  /** How long a request goes on by what its context says. Units: milliseconds. */
+  readonly rightsMs: number;
 }
 
 /**

@@ -5,7 +5,15 @@ import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { drainHttpServer, InternalKeys, LOGGER, Outages, platformSettings, SERVICE_NAME } from '@rookery/platform';
+import {
+  drainHttpServer,
+  Heartbeat,
+  InternalKeys,
+  LOGGER,
+  Outages,
+  platformSettings,
+  SERVICE_NAME,
+} from '@rookery/platform';
 import type { HttpStep, Logger } from '@rookery/platform';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointRoutes } from './endpoint-routes';
@@ -14,6 +22,13 @@ import { ErrorsFilter } from './errors.filter';
 import { DEFAULT_BODY_LIMIT, readQuery, registerParsers } from './request-body';
 import { requireCaller } from './request-context';
 import { writeError } from './reply';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Before when its head cannot have come. Units: as performance.now(). */
+    earliestArrival: number;
+  }
+}
 
 /** Units: milliseconds. Source: reference reliability 6.3 (slow peers). */
 const TIMEOUTS = { headers: 10_000, request: 30_000, keepAlive: 70_000 };
@@ -49,8 +64,12 @@ export async function createApiV4App(
   registerParsers(instance);
   await instance.register(multipart);
   const own = { service: app.get<string>(SERVICE_NAME), internalKeys: app.get(InternalKeys) };
+  const heartbeat = new Heartbeat();
+  instance.addHook('onClose', () => heartbeat.stop());
+  instance.decorateRequest('earliestArrival', 0);
   // Ordinary Nest routes below /internal/ are for our own processes too; @Internal ones also say for which.
   instance.addHook('onRequest', (request, _reply, done) => {
+    request.earliestArrival = heartbeat.earliestArrival;
     if (!request.raw.url?.startsWith('/internal/')) return done();
     try {
       requireCaller(request.headers.authorization, null, own);

@@ -10,6 +10,7 @@ export const INTERNAL_PATHS = {
   directoryChanges: '/internal/directory/changes',
   decide: '/internal/directory/decide',
   resolveSudo: '/internal/users/resolve-sudo',
+  confirmCaller: '/internal/callers/confirm',
   repositoryFacts: '/internal/repositories/facts',
   accountMails: '/internal/account-mails',
   instance: '/internal/instance',
@@ -29,6 +30,7 @@ export const INTERNAL_CALLERS = {
   resolveSudo: ['gateway'],
   directoryChanges: ['gateway', ...COPIES],
   decide: COPIES,
+  confirmCaller: COPIES,
   accountMails: ['collaboration'],
   repositoryFacts: ['identity'],
   instance: INSTANCE_COPIES,
@@ -58,6 +60,8 @@ export interface TokenHolder {
   readonly impersonator_id: number | null;
   /** The administrator with whom it ends: the impersonator, or who gave it out. Absent in answers of a former release. */
   readonly given_by_id?: number | null;
+  /** Of a bot: the person who made it, or the maker of its maker. Absent in answers of a former release. */
+  readonly maker_id?: number | null;
   /** Epoch milliseconds at which the token dies by itself; null when it does not. */
   readonly expires_at: number | null;
 }
@@ -79,6 +83,37 @@ export interface ResolveSudoAnswer {
     state: string;
   } | null;
 }
+
+/** What is said to administrators who may not act as somebody. Source: reference identity-and-import 1.4. */
+export const SUDO_REASONS = {
+  notAdmin: 'Must be admin to use sudo',
+  blocked: 'Your account has been blocked',
+  banned: 'Your account has been blocked',
+  deactivated: 'Your account has been deactivated by your administrator',
+  blocked_pending_approval: 'Your account is pending approval from your administrator',
+  unconfirmed: 'Your primary email address is not confirmed',
+} as const;
+
+/**
+ * POST confirmCaller: whether what a signed context told of its caller still holds, for requests that had to wait. Shape:
+ * fields as in ContextClaims.
+ */
+export interface ConfirmCallerRequest {
+  readonly user_id: number;
+  readonly token_id: number;
+  readonly admin: boolean;
+  readonly external: boolean;
+  readonly bot: boolean;
+  readonly scopes: readonly string[];
+  /** The administrator behind sudo or an impersonation token. */
+  readonly impersonator_id: number | null;
+}
+
+/** Shape: `changed` when there is such a token and it gives other rights, or when there is none. */
+export type ConfirmCallerAnswer = { readonly version: number; readonly epoch: string } & (
+  | { readonly outcome: 'holds' | 'changed' | 'expired' | 'revoked' | 'impersonation_disabled' }
+  | { readonly outcome: 'user_refused'; readonly reason: string }
+);
 
 /** GET directoryChanges?after=&epoch=&wait_ms=&limit= */
 export type DirectoryChangesAnswer = DirectoryChanges;

@@ -15,6 +15,8 @@ export interface ContextClaims {
   readonly bot: boolean;
   /** The administrator behind sudo or an impersonation token. */
   readonly imp: number | null;
+  /** Of a bot: the person who made it. Absent otherwise. */
+  readonly mkr?: number;
   /** The client address of an anonymous caller, so that services can tell these apart. */
   readonly adr?: string;
   /** Directory version and epoch. */

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
-import { SCOPE_RESOLVER } from '@rookery/api-v4';
+import { CALLER_SOURCE, SCOPE_RESOLVER } from '@rookery/api-v4';
 import type { ServiceName } from '@rookery/contracts';
 import { InternalKeys, platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
@@ -12,7 +12,8 @@ import { Directory } from './directory';
 import { IdentityClient } from './identity-client';
 
 /**
- * The directory of a service: the applier that keeps its copy, `Directory`, and `Directory` as SCOPE_RESOLVER. Global.
+ * The directory of a service: the applier that keeps its copy, `Directory`, and `Directory` as SCOPE_RESOLVER; its
+ * IdentityClient also as CALLER_SOURCE. Global.
  * Needs PlatformModule and PersistenceModule, and `directoryMigrations` among the service's migrations.
  * Shape: identity is no service in this sense; it decides over its own tables.
  */
@@ -35,8 +36,9 @@ export class DirectoryModule {
         ApplierLoop,
         Directory,
         { provide: SCOPE_RESOLVER, useExisting: Directory },
+        { provide: CALLER_SOURCE, useExisting: IdentityClient },
       ],
-      exports: [Directory, IdentityClient, SCOPE_RESOLVER],
+      exports: [Directory, IdentityClient, SCOPE_RESOLVER, CALLER_SOURCE],
     };
   }
 }

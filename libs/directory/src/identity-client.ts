@@ -1,10 +1,13 @@
 import type {
   AccountMailQuestion,
   AccountMailsAnswer,
+  ConfirmCallerAnswer,
+  ConfirmCallerRequest,
   DecideAnswer,
   DecideRequest,
   DirectoryChangesAnswer,
 } from '@rookery/contracts';
+import type { CallerSource } from '@rookery/api-v4';
 import { INTERNAL_PATHS, INTERNAL_WAIT_HEADER } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
 import { Pool } from 'undici';
@@ -17,11 +20,11 @@ const DECIDE_MS = 30_000;
 const POLL_GRACE_MS = 5000;
 
 /**
- * The calls of a service to identity: changes of the directory, decisions that its own copy cannot make yet, and what
- * no copy holds.
+ * The calls of a service to identity: changes of the directory, decisions that its own copy cannot make yet, whether a
+ * caller still is who they were, and what no copy holds.
  * Errors: Unavailable whenever there is no good answer in time. Source: reference reliability 4.3.
  */
-export class IdentityClient {
+export class IdentityClient implements CallerSource {
   private readonly pool: Pool;
   private readonly prefix: string;
 
@@ -62,6 +65,14 @@ export class IdentityClient {
   /** Shape: many may share the answer, so it is waited for longer than most requests wait. */
   decide(request: DecideRequest): Promise<DecideAnswer> {
     return this.call<DecideAnswer>('POST', INTERNAL_PATHS.decide, JSON.stringify(request), DECIDE_MS);
+  }
+
+  /** Shape: as `decide`, many may share the answer. */
+  async confirm(question: ConfirmCallerRequest): Promise<ConfirmCallerAnswer> {
+    const body = JSON.stringify(question);
+    const answer = await this.call<ConfirmCallerAnswer>('POST', INTERNAL_PATHS.confirmCaller, body, DECIDE_MS);
+    if (typeof answer.outcome !== 'string' || typeof answer.epoch !== 'string') throw new Unavailable('identity away');
+    return answer;
   }
 
   /** What e-mails about accounts say, and where they go. Shape: one answer for each question, in order. */

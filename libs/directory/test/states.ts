@@ -91,6 +91,7 @@ export function viewer(
     tokenId: null,
     scopes: ['api'],
     impersonatorId: null,
+    makerId: null,
     address: null,
     directory: { version, epoch },
     requestId: 'request',

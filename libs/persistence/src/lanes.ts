@@ -1,5 +1,6 @@
 import { Unavailable } from '@rookery/kernel';
 import { currentWaiter } from '@rookery/platform';
+import type { Rights } from '@rookery/platform';
 import { Pool } from 'pg';
 import type { PoolClient, PoolConfig } from 'pg';
 
@@ -18,8 +19,11 @@ type Taken = (error: Error | undefined, client: PoolClient | undefined, release:
 /**
  * The pool that TypeORM holds: one pool a lane behind it, so that neither requests nor background work take the last
  * connection from each other. Whoever waits for one does so until their deadline.
- * Shape: the lane follows from who waits (`currentWaiter`). Errors: Unavailable when no connection was free in time.
- * Source: ADR 0020.
+ * Who had to wait for long is handed their connection once their rights were looked at again: nothing is begun by rights
+ * that are gone, however many wait.
+ * Shape: the lane follows from who waits (`currentWaiter`). Errors: Unavailable when no connection was free in time;
+ * what a look at rights says.
+ * Source: ADR 0020, 0050.
  */
 export class LanePools extends Pool {
   private readonly besides: Readonly<Record<Exclude<Lane, 'requests'>, Pool>>;
@@ -61,8 +65,9 @@ export class LanePools extends Pool {
     const lane = waiter === null ? 'background' : waiter.kind === 'client' ? 'requests' : 'internal';
     const withinMs = waiter && waiter.deadline < Infinity ? waiter.deadline - Date.now() : this.waitMs;
     if (withinMs <= 0) return taken(new Unavailable('deadline'), undefined, nothing);
+    const handOver = waiter?.rights ? lookedAt(waiter.rights, taken) : taken;
     const { idleCount, waitingCount } = this.of(lane);
-    if (idleCount > 0 && waitingCount === 0) return this.connectIn(lane, taken);
+    if (idleCount > 0 && waitingCount === 0) return this.connectIn(lane, handOver);
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
@@ -72,7 +77,7 @@ export class LanePools extends Pool {
       clearTimeout(timer);
       // Whose turn comes too late hands it on at once.
       if (isLate) release();
-      else taken(error, client, release);
+      else handOver(error, client, release);
     });
   }
 
@@ -80,6 +85,21 @@ export class LanePools extends Pool {
     if (lane === 'requests') super.connect(taken);
     else this.besides[lane].connect(taken);
   }
+}
+
+/** Shape: the connection is kept meanwhile, for who went back into the line would grow old in it again. */
+function lookedAt(rights: Rights, taken: Taken): Taken {
+  return (error, client, release) => {
+    const look = error ? null : rights.look();
+    if (look === null) return taken(error, client, release);
+    look.then(
+      () => taken(undefined, client, release),
+      (refusal: Error) => {
+        release();
+        taken(refusal, undefined, nothing);
+      },
+    );
+  };
 }
 
 function nothing(): void {

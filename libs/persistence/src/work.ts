@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DomainEvent, ServiceName } from '@rookery/contracts';
 import type { Clock } from '@rookery/kernel';
+import { currentWaiter } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { run } from './database';
@@ -34,9 +35,10 @@ const MAX_RETRIES = 3;
  * The unit of work: one transaction in which rows and their events commit together or not at all.
  * Shape: START TRANSACTION, the use case's statements, at most one outbox insert, COMMIT. The whole use case is run
  * again, at most 3 times, after a deadlock or a serialization failure, so it must be free of outside effects.
- * Errors: Unavailable when the database is away or no connection is free in time; a plain Error for a run inside a
- * run (outside production).
- * Source: reference reliability 2.1, 5; ADR 0020.
+ * What took long inside, as a row that somebody else held, is committed only by rights that hold still.
+ * Errors: Unavailable when the database is away or no connection is free in time; what a look at rights says; a plain
+ * Error for a run inside a run (outside production).
+ * Source: reference reliability 2.1, 5; ADR 0020, 0050.
  */
 export class Work {
   private readonly listeners = new Set<() => void>();
@@ -74,13 +76,18 @@ export class Work {
   }
 
   private async once<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
+    const rights = currentWaiter()?.rights;
     const runner = this.dataSource.createQueryRunner();
     try {
       const unit = new Unit(runner, (await runner.connect()) as Runs, this.service, this.clock);
       await runner.startTransaction();
       const result = await use(unit);
+      // Looked at before the last statements too: these hold what all writes of the service wait for.
+      await rights?.lookToWrite();
       await unit.finish();
+      await rights?.lookToWrite();
       await runner.commitTransaction();
+      rights?.committed();
       this.announce(unit);
       return result;
     } catch (error) {

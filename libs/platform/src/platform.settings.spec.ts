@@ -19,6 +19,7 @@ describe('platform settings', () => {
       contextKeys: ROOKERY_CONTEXT_KEYS,
       identityUrl: 'http://identity:8080',
       directoryWaitMs: 150,
+      requestRightsMs: 1000,
       adminUrl: 'http://admin:8080',
       shutdownDelayMs: 5000,
       shutdownGraceMs: 30_000,

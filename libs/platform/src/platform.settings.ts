@@ -50,6 +50,13 @@ export const platformSettings = defineSettings('platform', {
     about:
       'How long a request waits for the copy of the directory, when it is behind, before identity is asked besides; it goes on waiting until its deadline.',
   }),
+  requestRightsMs: setting.int('REQUEST_RIGHTS_MS', {
+    default: 1000,
+    min: 0,
+    max: 60_000,
+    about:
+      'How long a request goes on in a service by what the gateway said of its caller; what waited longer asks identity again before it reads or commits.',
+  }),
   adminUrl: setting.url('ADMIN_URL', {
     default: 'http://admin:8080',
     protocols: ['http', 'https'],

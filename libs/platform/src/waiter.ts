@@ -1,9 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+/** By what right somebody's work is done, where they may lose it meanwhile. Source: ADR 0050. */
+export interface Rights {
+  /**
+   * Null when it was looked at just now; else looks again, and whatever is about to be read waits for that.
+   * Errors: what the caller is told instead of an answer.
+   */
+  look(): Promise<void> | null;
+  /** The same for what is about to be written or committed. */
+  lookToWrite(): Promise<void> | null;
+  /** Something was committed: what is still read, unless it is written by, is the answer to it. */
+  committed(): void;
+}
+
 /** Who waits for what runs. Units: `deadline` in epoch milliseconds; Infinity when it was not told. */
 export interface Waiter {
   readonly kind: 'client' | 'process';
   readonly deadline: number;
+  /** Left out where nothing hangs on the rights of anybody. */
+  readonly rights?: Rights;
 }
 
 interface Place {

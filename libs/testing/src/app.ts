@@ -97,6 +97,8 @@ export function testSettings({
   return readSettings([platformSettings, ...settings], {
     ROOKERY_INTERNAL_KEYS: testInternalKeys(service),
     ROOKERY_CONTEXT_KEYS: TEST_CONTEXT_KEYS,
+    // Nobody has a token of a real identity here, and the machine may be slow: what looks at rights sets its own limit.
+    REQUEST_RIGHTS_MS: '60000',
     ...(nats === undefined ? {} : { NATS_URL: nats }),
     ...database,
     ...env,

@@ -40,6 +40,17 @@ describe('GET …/feature_flags_client', () => {
   });
 });
 
+it('clients of an archived project read its flags, as its developers do', async () => {
+  const { seed } = flags.service;
+  await seed.put('projects', { ...flags.project, archived: true });
+  await features();
+  await flags.app
+    .as(await flags.member())
+    .get(flags.path('feature_flags'))
+    .expect(200);
+  await seed.put('projects', flags.project);
+});
+
 describe('POST …/feature_flags_client/reset_token', () => {
   it('gives another token and refuses the former one', async () => {
     const former = token;

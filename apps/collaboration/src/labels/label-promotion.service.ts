@@ -5,15 +5,23 @@ import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { prepared, violates, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
+import { holdPlaces } from '../noteables/planning-place';
 import { Label } from './label.entity';
 import type { ShownLabel } from './label-facts.queries';
 import { alreadyExists, LabelsService } from './labels.service';
 
-/** $1 name, $2 group, $3 ids from its root down to it. Always in one order, so that promotions take turns. */
+/** $1 name, $2 ids from the root of a group down to it: the projects below whose labels have this name. */
+const homes = prepared(
+  'labels_homes_of_namesakes',
+  `select distinct l.project_id as id from labels l
+   join directory_projects p on p.id = l.project_id join directory_namespaces n on n.id = p.namespace_id
+   where l.title = $1 and ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })}`,
+);
+/** $1 name, $2 group, $3 ids from its root down to it, $4 projects that stay where they are. Always in one order, so that promotions take turns. */
 const namesakes = prepared(
   'labels_namesakes',
   `select l.id, l.project_id from labels l
-   where l.title = $1 and (l.group_id = $2::bigint or l.project_id in (
+   where l.title = $1 and (l.group_id = $2::bigint or l.project_id = any($4::bigint[]) and l.project_id in (
      select p.id from directory_projects p join directory_namespaces n on n.id = p.namespace_id
      where ${withinGroupSql({ namespace: 'n', traversalIds: '$3' })}))
    order by l.id for update of l`,
@@ -79,7 +87,10 @@ export class LabelPromotionService {
     { id, title }: Label,
     group: { readonly id: number; readonly traversalIds: readonly number[] },
   ): Promise<Label> {
-    const values = [title, group.id, group.traversalIds];
+    const below = await tx.prepared<{ id: number }>(homes, [title, group.traversalIds]);
+    const projects = below.map((project) => project.id);
+    await holdPlaces(tx, projects);
+    const values = [title, group.id, group.traversalIds, projects];
     const all = await tx.prepared<RowOf<Label, 'id' | 'projectId'>>(namesakes, values);
     if (!all.some((one) => one.id === id && one.project_id !== null)) throw new NotFound('Label');
     const target = all.find((one) => one.project_id === null)?.id ?? id;

@@ -5,6 +5,7 @@ import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { prepared, Work } from '@rookery/persistence';
 import type { Collection, RowOf, Tx } from '@rookery/persistence';
+import { holdPlaces } from '../noteables/planning-place';
 import { NoteableKinds, perKind } from '../noteables/noteable-kinds';
 import type { Milestone } from './milestone.entity';
 import { MilestonesQueries } from './milestones.queries';
@@ -16,14 +17,22 @@ const titled = prepared(
   'milestones_title_in_project',
   'select m.title from milestones m where m.id = $1::bigint and m.project_id = $2::bigint',
 );
-/** $1 title, $2 ids from the root down to the group. Always in one order, so that promotions take turns. */
+/** $1 title, $2 ids from the root of a group down to it: the projects below whose milestones have this title. */
+const homes = prepared(
+  'milestones_homes_of_namesakes',
+  `select distinct m.project_id as id from milestones m
+   join directory_projects p on p.id = m.project_id join directory_namespaces n on n.id = p.namespace_id
+   where m.title = $1 and ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })}`,
+);
+/** $1 title, $2 ids from the root down to the group, $3 projects that stay where they are. Always in one order, so that promotions take turns. */
 const namesakes = prepared(
   'milestones_namesakes_within',
   `select m.id, m.group_id from milestones m
    where m.title = $1 and m.id in (
      select b.id from milestones b left join directory_projects p on p.id = b.project_id
      join directory_namespaces n on n.id = coalesce(b.group_id, p.namespace_id)
-     where b.title = $1 and ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })})
+     where b.title = $1 and (b.group_id is not null or b.project_id = any($3::bigint[]))
+       and ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })})
    order by m.id for update of m`,
 );
 const raise = prepared(
@@ -76,7 +85,11 @@ export class MilestonePromotionService {
     const [found] = await tx.prepared<{ title: string }>(titled, [id, project.id]);
     if (!found) throw new NotFound();
     await reserveTitles(tx, [{ root: group.traversalIds[0]!, title: found.title }]);
-    const all = await tx.prepared<RowOf<Milestone, 'id' | 'groupId'>>(namesakes, [found.title, group.traversalIds]);
+    const below = await tx.prepared<{ id: number }>(homes, [found.title, group.traversalIds]);
+    const projects = below.map((one) => one.id);
+    await holdPlaces(tx, projects);
+    const values = [found.title, group.traversalIds, projects];
+    const all = await tx.prepared<RowOf<Milestone, 'id' | 'groupId'>>(namesakes, values);
     // Another promotion, or a change of the title, may have come first.
     if (!all.some((one) => one.id === id && one.group_id === null)) throw new NotFound();
     const target = all.find((one) => one.group_id === group.id)?.id ?? id;

@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import type { DirectoryProject } from '@rookery/contracts';
 import { HEAVIEST_PAGE, LIGHT_PAGE } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
@@ -125,6 +126,31 @@ describe.each(LISTS)('a page of %s', (_, path, query) => {
     expect(Number(headers['content-length'])).toBeLessThan(HEAVIEST_PAGE);
     expect(headers['x-next-page']).toBe('2');
   });
+});
+
+it('those who read nothing of theirs keep no other caller from heavy pages', async () => {
+  const page = (of: Viewer) =>
+    service.app.as(of, { unseen: true }).get(issue('notes')(project.id)).query({ per_page: 20 });
+  const held: (() => void)[] = [];
+  let isOver = false;
+  const readNothing = (of: Viewer): Promise<void> =>
+    new Promise((begun) => {
+      const write = (_: unknown, __: unknown, done: () => void): void => {
+        if (isOver) return done();
+        held.push(done);
+        begun();
+      };
+      page(of).pipe(new Writable({ write }));
+    });
+  try {
+    // As many as there are places for making such pages.
+    for (let place = 0; place < 2; place += 1) await readNothing(service.seed.viewer(await service.seed.user()));
+    const { status, body } = await page(viewer);
+    expect([status, (body as unknown[]).length]).toEqual([200, 20]);
+  } finally {
+    isOver = true;
+    for (const done of held) done();
+  }
 });
 
 it('issues of a milestone are weighed too', async () => {

@@ -143,6 +143,7 @@ describe('when a move has its effects', () => {
   let nats: PrivateNats;
   let worker: Worker;
   let target: DirectoryNamespace;
+  let ownMilestone: number;
   beforeAll(async () => {
     nats = await startNats();
     worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
@@ -160,6 +161,55 @@ describe('when a move has its effects', () => {
     await publish(nats, projectMoved.of({ aggregateId: project.id, actorId: 1, data }));
   };
   const rows = <R>(sql: string, ...values: unknown[]): Promise<R[]> => service.database.query<R>(sql, values);
+  const waits = (event: string) => async (): Promise<boolean> =>
+    (
+      await rows(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+         and wait_event = $1`,
+        event,
+      )
+    ).length > 0;
+  const effects = async (): Promise<number> =>
+    (await rows(`select 1 from inbox where effect in ('replace-stray-labels', 'replace-stray-milestones')`)).length;
+
+  test.each([
+    ['label', 'labels', 'put', () => `projects/${project.id}/labels/own`],
+    ['milestone', 'milestones', 'post', () => `projects/${project.id}/milestones/${ownMilestone}`],
+  ] as const)('a %s that is promoted meanwhile comes back to the project', async (_, table, verb, thing) => {
+    ownMilestone = await add(`projects/${project.id}`, 'milestones', { title: 'own' });
+    await by(cast.owner).put(own()).send({ milestone_id: ownMilestone }).expect(200);
+    await service.seed.member(cast.owner, left, 'owner');
+    const other = new Client({ connectionString: service.databaseUrl });
+    await other.connect();
+    try {
+      await other.query('begin');
+      await other.query(`select 1 from ${table} where title = 'own' and project_id = $1 for update`, [project.id]);
+      const late = by(cast.owner)
+        [verb](`/api/v4/${thing()}/promote`)
+        .then(({ status }) => status);
+      await until(waits('transactionid'), 'the promotion to wait for its rows');
+      const before = await effects();
+      await tellOfMove();
+      const isDone = async (): Promise<boolean> => (await effects()) === before + 2;
+      await until(async () => (await isDone()) || waits('advisory')(), 'the effects to be done, or to wait');
+      await other.query('commit');
+      expect(await late).toBe(200);
+      await until(isDone, 'the effects');
+      const [kept] = await rows<{ n: number }>(
+        table === 'labels'
+          ? `select count(*)::integer as n from label_links ll join labels l on l.id = ll.label_id
+             where ll.project_id = $1 and l.group_id = $2`
+          : `select count(*)::integer as n from issues i join milestones m on m.id = i.milestone_id
+             where i.project_id = $1 and m.group_id = $2`,
+        project.id,
+        left.id,
+      );
+      expect(kept).toEqual({ n: 0 });
+      expect(await read(own())).toMatchObject({ labels: expect.arrayContaining(['own']), milestone: { title: 'own' } });
+    } finally {
+      await other.end();
+    }
+  });
 
   test('nothing that was planned meanwhile keeps what is left behind', async () => {
     const other = new Client({ connectionString: service.databaseUrl });
@@ -174,17 +224,7 @@ describe('when a move has its effects', () => {
         .send(fields)
         .expect(201)
         .then(({ body }) => body.iid as number);
-      const waits = (event: string) => async (): Promise<boolean> =>
-        (
-          await rows(
-            `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-             and wait_event = $1`,
-            event,
-          )
-        ).length > 0;
       await until(waits('transactionid'), 'the issue to wait for its number');
-      const effects = async (): Promise<number> =>
-        (await rows(`select 1 from inbox where effect in ('replace-stray-labels', 'replace-stray-milestones')`)).length;
       const before = await effects();
       await tellOfMove();
       const isDone = async (): Promise<boolean> => (await effects()) === before + 2;

@@ -40,14 +40,11 @@ export function readQuery(query: string): { readonly parameters: CallerParameter
   return { parameters, onward: kept.join('&') };
 }
 
-/**
- * Credentials in a body that is at hand anyway. `sudo` is taken from header and query only.
- * Source: reference identity-and-import 4.1.
- */
+/** What a body that is at hand anyway says of the caller. Source: reference identity-and-import 1.4, 4.1. */
 export function readBody(body: Buffer, contentType: string): CallerParameters {
-  if (!body.includes('_token')) return NO_PARAMETERS;
+  if (!body.includes('_token') && !body.includes('sudo')) return NO_PARAMETERS;
   if (contentType.startsWith('application/x-www-form-urlencoded')) {
-    return { ...readQuery(body.toString()).parameters, sudo: '' };
+    return readQuery(body.toString()).parameters;
   }
   if (!contentType.startsWith('application/json')) return NO_PARAMETERS;
   try {
@@ -57,7 +54,7 @@ export function readBody(body: Buffer, contentType: string): CallerParameters {
       privateToken: text('private_token'),
       accessToken: text('access_token'),
       jobToken: text('job_token'),
-      sudo: '',
+      sudo: typeof parsed?.['sudo'] === 'number' ? String(parsed['sudo']) : text('sudo'),
     };
   } catch {
     // The service says what is wrong with it.

@@ -1,15 +1,10 @@
+import { SUDO_REASONS } from '@rookery/contracts';
 import { forbidden, insufficientScope, REFUSALS, userNotFound } from '../edge/refusal';
 import type { Refusal } from '../edge/refusal';
 import type { Caller } from './authenticator';
 import type { IdentityClient } from './identity-client';
 
-const STATE_REASONS: Readonly<Record<string, string>> = {
-  blocked: 'Your account has been blocked',
-  banned: 'Your account has been blocked',
-  deactivated: 'Your account has been deactivated by your administrator',
-  blocked_pending_approval: 'Your account is pending approval from your administrator',
-  unconfirmed: 'Your primary email address is not confirmed',
-};
+const STATE_REASONS: Readonly<Record<string, string>> = SUDO_REASONS;
 
 /**
  * An administrator acting as somebody else: every right is that person's. Asked for each request, never leased.
@@ -22,7 +17,7 @@ export class Sudo {
   async act(caller: Caller, ref: string, deadline: number): Promise<Caller | Refusal> {
     const { holder } = caller;
     if (holder === null) return REFUSALS.unauthorized;
-    if (!holder.admin) return forbidden('Must be admin to use sudo');
+    if (!holder.admin) return forbidden(SUDO_REASONS.notAdmin);
     if (!holder.scopes.includes('sudo')) return insufficientScope(['sudo']);
     const user = await this.identity.resolveSudo(ref, deadline).then(
       (answer) => answer.user,

@@ -86,7 +86,7 @@ export class Edge {
   private async withSmallBody(
     exchange: Exchange,
     presented: Credential | null,
-    sudo: string,
+    sudoOfQuery: string,
     own: OwnRoutes,
   ): Promise<void> {
     const { head, route } = exchange;
@@ -99,7 +99,9 @@ export class Edge {
       exchange.refuse(body);
       return;
     }
-    const credential = presented ?? presentedCredential(head, readBody(body, head.contentType), route.basic === true);
+    const said = readBody(body, head.contentType);
+    const credential = presented ?? presentedCredential(head, said, route.basic === true);
+    const sudo = sudoOfQuery || said.sudo;
     exchange.lookAgain = () => this.entrance.again(exchange, credential, sudo);
     this.goOn(exchange, await this.entrance.admit(exchange, credential, sudo), body, own);
   }

@@ -20,7 +20,7 @@ export class Entrance {
     readonly logger: Logger,
   ) {}
 
-  /** Shape: `sudo` is the query's; the header's counts when there is none. A promise only where something is asked. */
+  /** Shape: `sudo` is the query's or the body's; the header's counts when there is none. A promise only where something is asked. */
   admit(exchange: Exchange, credential: Credential | null, sudo: string): Outcome | Promise<Outcome> {
     const { route, head } = exchange;
     if (route.service === 'gateway' && route.shed === 'vital') return NOBODY;

@@ -69,10 +69,10 @@ export class Forwarder {
     const streams = body !== null && !Buffer.isBuffer(body);
     const deadlineMs = exchange.route.deadlineMs ?? this.settings.deadlineMs;
     const deadline = streams ? exchange.receivedAt + STREAM_DEADLINE_MS : exchange.deadline;
-    const asked = Date.now();
     let options: Dispatcher.DispatchOptions | null = null;
     let retried = false;
-    let sentAt = asked;
+    let sentAt = Date.now();
+    let signedAt = sentAt;
     const events: ProxyEvents = {
       head: ({ directoryVersion }) => {
         if (!streams) this.tally.concurrency?.answered(Date.now() - sentAt, deadlineMs);
@@ -81,6 +81,9 @@ export class Forwarder {
       failed: (error) => this.tally.upstreamError(service, error.code ?? error.name),
       // Who was never reached did nothing, so even a write may be sent again; clients do so by themselves after a 503.
       refusal: ({ code = '' }) => (NOT_CONNECTED.has(code) ? REFUSALS.serviceAway : REFUSALS.badGateway),
+      // The end of a streamed body is looked at for itself.
+      isOld: () => !streams && Date.now() - signedAt > STALE_MS,
+      old: (outdated) => void send(outdated).catch((error: unknown) => outdated.give(REFUSALS.internal, String(error))),
       again: (error, failed) => {
         if (retried || !options || !isRepeatable(options, error) || !this.upstreams.mayRetry(Date.now())) return false;
         retried = true;
@@ -88,21 +91,27 @@ export class Forwarder {
         return true;
       },
     };
+    /** Signs by what holds now. */
+    const send = async (to: ProxyCall): Promise<void> => {
+      const refusal = Date.now() - signedAt > STALE_MS ? await exchange.lookAgain() : null;
+      if (refusal) to.give(refusal, refusal.reason);
+      if (exchange.isOver) return;
+      signedAt = Date.now();
+      options = this.options(exchange, service, body, deadline);
+      this.upstreams.of(service).dispatch(options, to);
+    };
     const call = new ProxyCall(exchange, events, this.settings.slowPeerMs);
     exchange.response.on('close', () => call.closed());
     if (streams) body.once('end', () => call.within(deadlineMs + ARRIVAL_MS));
     else call.within(Math.max(1, deadline - Date.now()) + ARRIVAL_MS);
-    const send = async (): Promise<void> => {
+    const begin = async (): Promise<void> => {
       sentAt = Date.now();
-      const refusal = sentAt - asked > STALE_MS ? await exchange.lookAgain() : null;
-      if (refusal) call.give(refusal, refusal.reason);
-      if (exchange.isOver) return;
-      options = this.options(exchange, service, body, deadline);
-      this.upstreams.of(service).dispatch(options, call);
-      await new Promise((resolve) => exchange.response.once('close', resolve));
+      await send(call);
+      if (options !== null && !exchange.response.closed)
+        await new Promise((resolve) => exchange.response.once('close', resolve));
     };
     this.placesOf(service)
-      .run(this.asking(exchange), send)
+      .run(this.asking(exchange), begin)
       .catch((error: unknown) => this.crowdedOut(call, error));
   }
 
@@ -112,7 +121,8 @@ export class Forwarder {
 
   private asking({ caller: { holder, actingFor }, address, deadline }: Exchange): Asking {
     const impersonatorId = actingFor ?? holder?.impersonator_id ?? null;
-    return { impersonatorId, userId: holder?.user_id ?? null, address, deadline };
+    const makerId = holder?.maker_id ?? null;
+    return { impersonatorId, makerId, userId: holder?.user_id ?? null, address, deadline };
   }
 
   private crowdedOut(call: ProxyCall, error: unknown): void {
@@ -130,7 +140,7 @@ export class Forwarder {
     // A service answers HEAD as GET does; asking it so gives the same headers whether or not it knows HEAD.
     const method = exchange.method === 'HEAD' ? exchange.route.method : exchange.method;
     const path = exchange.query === '' ? exchange.target.path : `${exchange.target.path}?${exchange.query}`;
-    const headers = exchange.head.onward;
+    const headers = [...exchange.head.onward];
     if (body !== null && !Buffer.isBuffer(body) && exchange.head.contentLength >= 0) {
       headers.push('content-length', String(exchange.head.contentLength));
     }
@@ -149,6 +159,7 @@ export class Forwarder {
   private claims(exchange: Exchange, service: ServiceName, request: string, deadline: number): ContextClaims {
     const { holder, mark, actingFor } = exchange.caller;
     const floor = this.floor.current ?? mark;
+    const makerId = holder?.maker_id ?? null;
     return {
       sub: holder?.user_id ?? null,
       usr: holder?.username ?? null,
@@ -158,6 +169,7 @@ export class Forwarder {
       ext: holder?.external ?? false,
       bot: holder?.bot ?? false,
       imp: actingFor ?? holder?.impersonator_id ?? null,
+      ...(makerId === null ? {} : { mkr: makerId }),
       ...(holder === null ? { adr: exchange.address } : {}),
       ver: floor.epoch === mark.epoch ? Math.max(floor.version, mark.version) : mark.version,
       epo: mark.epoch,

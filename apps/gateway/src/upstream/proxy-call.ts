@@ -13,6 +13,10 @@ export interface ProxyEvents {
   failed(error: NodeJS.ErrnoException): void;
   /** What the client is told of a failure before any answer. */
   refusal(error: NodeJS.ErrnoException): Refusal;
+  /** The connection is there, and the request is about to be written. Returns whether it became too old on the way. */
+  isOld(): boolean;
+  /** Nothing was written, since it was too old. */
+  old(call: ProxyCall): void;
   /** No answer has begun. Returns whether the call has been sent again. */
   again(error: NodeJS.ErrnoException, call: ProxyCall): boolean;
 }
@@ -20,6 +24,9 @@ export interface ProxyEvents {
 /** An answer to HEAD that is longer is cut off rather than read to its end. Units: bytes. */
 const READ_FOR_HEAD = 64 * 1024;
 const STALLED_TIMES = 3;
+
+/** Why a request was not written to its connection. */
+class Outdated extends Error {}
 
 /**
  * Carries one answer from the service to the client as it comes, holding the service back when the client is slow.
@@ -73,6 +80,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
   onConnect(abort: (reason?: Error) => void): void {
     this.abort = abort;
     if (this.reason) abort(this.reason);
+    else if (this.events.isOld()) abort(new Outdated());
   }
 
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
@@ -120,6 +128,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
   onError(error: NodeJS.ErrnoException): void {
     if (this.isDone) return;
     if (error instanceof BodyRefused) return this.give(error.refusal, error.message);
+    if (error instanceof Outdated) return this.events.old(this);
     this.events.failed(error);
     if (this.head === null && this.events.again(error, this)) return;
     this.isDone = true;

@@ -234,6 +234,39 @@ describe('sudo', () => {
     expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, usr: 'olu', adm: false, ext: true, imp: 1 });
   });
 
+  const post = (query: string, type: string, body: string, token = 'root') =>
+    request(`${gateway.url}/api/v4/projects/1/issues${query}`, {
+      method: 'POST',
+      headers: { 'private-token': token, 'content-type': type },
+      body,
+    });
+  const FORM = 'application/x-www-form-urlencoded';
+
+  it.each([
+    ['a form', '', FORM, 'title=x&sudo=olu'],
+    ['JSON', '', 'application/json', '{"title":"x","sudo":"olu"}'],
+    ['JSON by id', '', 'application/json; charset=utf-8', '{"sudo":8}'],
+    ['the query before the body', '?sudo=olu', FORM, 'sudo=gone'],
+  ])('acts as the user of %s', async (_, query, type, body) => {
+    await (await post(query, type, body)).body.dump();
+    expect(estate.collaboration.last).toMatchObject({ claims: { sub: 8, usr: 'olu', imp: 1 }, length: body.length });
+  });
+
+  it('is refused in a body as elsewhere, and is none inside of another parameter', async () => {
+    const answer = await post('', 'application/json', '{"sudo":"olu"}', 'mina');
+    expect([answer.statusCode, await answer.body.json()]).toEqual([
+      403,
+      { message: '403 Forbidden - Must be admin to use sudo' },
+    ]);
+    for (const [type, body] of [
+      ['application/json', '{"title":"sudo","meta":{"sudo":"olu"},"sudo":null}'],
+      [FORM, 'title=sudo&a%5Bsudo%5D=olu'],
+    ] as const) {
+      await (await post('', type, body)).body.dump();
+      expect(estate.collaboration.last.claims).toMatchObject({ sub: 1, imp: null });
+    }
+  });
+
   it('names the administrator who impersonates the one that acts', async () => {
     await (await get('?sudo=olu', 'as-root')).body.dump();
     expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, usr: 'olu', adm: false, imp: 5 });

@@ -1,3 +1,4 @@
+import net from 'node:net';
 import { request } from 'undici';
 import { Estate, eventually } from '../support/estate';
 import type { Gateway } from '../support/estate';
@@ -83,6 +84,54 @@ describe('requests that take long', () => {
     expect(waiting.received).toMatch(/^HTTP\/1\.1 401 /);
     expect(estate.collaboration.seen.filter(({ url }) => url === ISSUES)).toHaveLength(SHARE);
     for (const { socket } of [waiting, ...readers]) socket.destroy();
+  });
+
+  it('of bots with one maker share the connections of one caller', async () => {
+    for (let bot = 0; bot <= SHARE; bot += 1)
+      estate.identityInside.give(
+        `glpat-bot${bot}`,
+        aHolder({ user_id: 100 + bot, token_id: 100 + bot, bot: true, maker_id: 7 }),
+      );
+    let open = (): void => undefined;
+    const held = new Promise<void>((resolve) => (open = resolve));
+    estate.collaboration.on(ISSUES, (_, response) => void held.then(() => response.end('[]')));
+    const ask = (bot: number): Promise<number> =>
+      request(`${gateway.url}${ISSUES}`, { headers: { 'private-token': `glpat-bot${bot}` } }).then(
+        async ({ statusCode, body }) => (await body.dump(), statusCode),
+      );
+    const asked = Array.from({ length: SHARE }, (_, bot) => ask(bot));
+    await eventually(() => estate.collaboration.seen.length === SHARE);
+    expect(estate.collaboration.seen.every(({ claims }) => claims.mkr === 7)).toBe(true);
+    const last = ask(SHARE);
+    await eventually(() => asks() === SHARE + 1);
+    // Somebody else's come by while it waits.
+    estate.identityInside.give('glpat-other', aHolder({ user_id: 8, token_id: 80 }));
+    expect(await todos('glpat-other')).toBe(200);
+    expect(estate.collaboration.seen.filter(({ url }) => url === ISSUES)).toHaveLength(SHARE);
+    open();
+    expect(new Set(await Promise.all([...asked, last]))).toEqual(new Set([200]));
+  });
+
+  it('since the gateway stood still before it wrote them are judged again', async () => {
+    const connect = net.connect;
+    const service = new URL(estate.collaboration.url).port;
+    let hasStood = false;
+    const opened = jest.spyOn(net, 'connect').mockImplementation(((options: net.NetConnectOpts) => {
+      const socket = connect(options);
+      if (hasStood || String((options as net.TcpNetConnectOpts).port) !== service) return socket;
+      hasStood = true;
+      // Signed, and not yet written: the token goes while nothing moves.
+      estate.identityInside.change('glpat-good', { outcome: 'revoked' } as never, 70);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1200);
+      return socket;
+    }) as never);
+    try {
+      expect(await todos()).toBe(401);
+      expect(hasStood).toBe(true);
+      expect(estate.collaboration.seen).toEqual([]);
+    } finally {
+      opened.mockRestore();
+    }
   });
 
   it('because it was asked for long whom sudo means are judged again', async () => {

@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { CALLER_SOURCE } from '@rookery/api-v4';
+import type { CallerSource } from '@rookery/api-v4';
 import { Owns } from '@rookery/persistence';
 import { DirectoryModule } from '../directory/directory.module';
 import { EmailsModule } from '../emails/emails.module';
@@ -47,6 +49,11 @@ import { TokenUpkeepJob } from './token-upkeep.job';
     TokenRows,
     TokenAssociationsQueries,
     TokenResolution,
+    {
+      provide: CALLER_SOURCE,
+      inject: [TokenResolution],
+      useFactory: (resolution: TokenResolution): CallerSource => resolution,
+    },
     TokenUse,
     ResourceTokensQueries,
     ResourceTokensService,

@@ -15,6 +15,7 @@ describe.each([
   ['resolveSudo', 'POST', { ref: 'nobody' }],
   ['directoryChanges', 'GET', {}],
   ['decide', 'POST', { viewer_id: null, project: 1 }],
+  ['confirmCaller', 'POST', { token_id: 1, user_id: 1 }],
   ['accountMails', 'POST', { mails: [] }],
 ] as const)('%s', (call, method, asked) => {
   const path = INTERNAL_PATHS[call];

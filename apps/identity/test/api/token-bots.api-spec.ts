@@ -40,6 +40,29 @@ const age = (userId: number, days: number) =>
 const outcome = async (token: string) => (await resolve(identity, token)).outcome;
 
 describe('the bot of a token', () => {
+  it('counts to whoever made it, also by the way of another bot', async () => {
+    const { id } = await make.group(owner);
+    const where = `/api/v4/groups/${id}`;
+    const makerOf = async (token: string) => {
+      const answer = await resolve(identity, token);
+      return answer.outcome === 'valid' ? answer.holder.maker_id : answer.outcome;
+    };
+    const first = await give(where, { access_level: 50 });
+    const second = await give(where, { access_level: 30 }, botOf(first));
+    const { body: account } = await owner.client.post(`${where}/service_accounts`).send({}).expect(201);
+    const { body: third } = await owner.client
+      .post(`${where}/service_accounts/${account.id}/personal_access_tokens`)
+      .send({ name: 'ci', scopes: ['api'] })
+      .expect(201);
+    const makers = await Promise.all([first, second, third as Token].map(({ token }) => makerOf(token)));
+    expect(makers).toEqual([owner.id, owner.id, owner.id]);
+    const { body: own } = await identity.root
+      .post(`/api/v4/users/${owner.id}/personal_access_tokens`)
+      .send({ name: 'own', scopes: ['api'] })
+      .expect(201);
+    expect(await makerOf((own as Token).token)).toBeNull();
+  });
+
   it.each(['group', 'project'] as const)('of a %s is a user of its own and a direct member', async (kind) => {
     const { id } = await make[kind](owner);
     const token = await give(`/api/v4/${kind}s/${id}`, { access_level: 30 });

@@ -72,6 +72,7 @@ describe('a service and identity', () => {
       isBot: false,
       tokenId: null,
       impersonatorId: null,
+      makerId: null,
       address: null,
     };
     const who = { userId, username: 'ann', scopes: ['api'], requestId: 'r', deadline: Date.now() + 30_000 };

@@ -24,6 +24,8 @@ export interface IdentityApp {
   /** Makes a person and gives their client. */
   person(username: string, over?: Readonly<Record<string, unknown>>): Promise<Person>;
   as(viewer: Partial<SignedInViewer>): Agent;
+  /** The same service once more over the same database, with other settings; whoever asks for it closes it. */
+  again(env: Readonly<Record<string, string>>): Promise<TestApp>;
   close(): Promise<void>;
 }
 export interface Person {
@@ -39,7 +41,7 @@ export async function startIdentity(
   replace: TestAppOptions['replace'] = new Map(),
 ): Promise<IdentityApp> {
   const database = await testDatabase('identity', migrations);
-  const app = await startTestApp({
+  const options: TestAppOptions = {
     service: 'identity',
     module: IdentityModule,
     settings: [
@@ -53,7 +55,8 @@ export async function startIdentity(
     databaseUrl: database.url,
     env: { ROOKERY_ROOT_TOKEN: ROOT_TOKEN, ...env },
     replace,
-  });
+  };
+  const app = await startTestApp(options);
   await app.get(BootstrapCommand).run();
   const root = app.as(aViewer({ userId: 1, username: 'root', isAdmin: true, scopes: ['api', 'sudo'] }));
   const person = async (username: string, over: Readonly<Record<string, unknown>> = {}): Promise<Person> => {
@@ -80,6 +83,7 @@ export async function startIdentity(
     databaseUrl: database.url,
     person,
     as: (viewer) => app.as(aViewer(viewer)),
+    again: (more) => startTestApp({ ...options, env: { ...options.env, ...more } }),
     close: async () => {
       await app.close();
       await database.drop();

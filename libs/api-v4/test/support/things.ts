@@ -1,9 +1,11 @@
-import { Controller, Module } from '@nestjs/common';
+import { Controller, Injectable, Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { Body, Get, Post } from '@nestjs/common';
 import { Conflict, Forbidden, maySee, NotModified, pageOf } from '@rookery/kernel';
 import type { Page, Viewer } from '@rookery/kernel';
 import { PlatformModule } from '@rookery/platform';
+import type { ConfirmCallerAnswer, ConfirmCallerRequest } from '@rookery/contracts';
+import { SEED_EPOCH } from '@rookery/testing';
 import type { SettingsValues } from '@rookery/platform';
 import {
   ability,
@@ -39,10 +41,12 @@ import {
   Text,
   text,
   bool,
+  CALLER_SOURCE,
   Upload,
 } from '../../src';
 import type {
   Call,
+  CallerSource,
   FileAnswer,
   InternalRequest,
   JsonPage,
@@ -292,9 +296,25 @@ export class PlainController {
   }
 }
 
+/** What identity says of callers; tests set it. */
+@Injectable()
+export class Callers implements CallerSource {
+  answer: ConfirmCallerAnswer = { version: 0, epoch: SEED_EPOCH, outcome: 'holds' };
+  readonly asked: ConfirmCallerRequest[] = [];
+
+  confirm(question: ConfirmCallerRequest): Promise<ConfirmCallerAnswer> {
+    this.asked.push(question);
+    return Promise.resolve(this.answer);
+  }
+}
+
 @Module({
   controllers: [ThingsController, OddsController, PlainController],
-  providers: [{ provide: SCOPE_RESOLVER, useValue: resolver }],
+  providers: [
+    { provide: SCOPE_RESOLVER, useValue: resolver },
+    { provide: CALLER_SOURCE, useExisting: Callers },
+    Callers,
+  ],
 })
 export class ThingsModule {
   static forRoot(values: SettingsValues): DynamicModule {

@@ -1,13 +1,20 @@
 import { Controller } from '@nestjs/common';
 import type { InternalRequest } from '@rookery/api-v4';
 import { Internal } from '@rookery/api-v4';
-import type { ResolveSudoAnswer, ResolveTokenAnswer } from '@rookery/contracts';
+import type {
+  ConfirmCallerAnswer,
+  ConfirmCallerRequest,
+  ResolveSudoAnswer,
+  ResolveTokenAnswer,
+} from '@rookery/contracts';
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import { TokenResolution } from './token-resolution';
 
+/** 0, which nothing has, for what is no id. */
+const idOf = (value: unknown): number => (Number.isSafeInteger(value) ? (value as number) : 0);
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** Calls of the gateway; guarded by its key, unknown outside. */
+/** Calls of the gateway and of services; guarded by their keys, unknown outside. */
 @Controller()
 export class TokenResolutionController {
   constructor(private readonly resolution: TokenResolution) {}
@@ -16,6 +23,12 @@ export class TokenResolutionController {
   token({ body }: InternalRequest): Promise<ResolveTokenAnswer> {
     const { digest, ip, rotating } = body;
     return this.resolution.resolve({ digest: textOrNull(digest), ip: textOrNull(ip), rotating: rotating === true });
+  }
+
+  @Internal('POST', INTERNAL_PATHS.confirmCaller, INTERNAL_CALLERS.confirmCaller)
+  confirm({ body }: InternalRequest): Promise<ConfirmCallerAnswer> {
+    const { token_id, user_id, ...told } = body as unknown as ConfirmCallerRequest;
+    return this.resolution.confirm({ ...told, token_id: idOf(token_id), user_id: idOf(user_id) });
   }
 
   @Internal('POST', INTERNAL_PATHS.resolveSudo, INTERNAL_CALLERS.resolveSudo)

@@ -1,6 +1,15 @@
 import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ResolveSudoAnswer, ResolveTokenAnswer, ResolveTokenRequest } from '@rookery/contracts';
+import type {
+  ConfirmCallerAnswer,
+  ConfirmCallerRequest,
+  ResolveSudoAnswer,
+  ResolveTokenAnswer,
+  ResolveTokenRequest,
+  TokenHolder,
+} from '@rookery/contracts';
+import { SUDO_REASONS } from '@rookery/contracts';
 import type { RowOf } from '@rookery/persistence';
 import { Database, prepared } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
@@ -8,7 +17,7 @@ import { identitySettings } from '../../identity.config';
 import type { AccessToken } from '../access-token.entity';
 import { GIVEN_OUT } from '../access-tokens.queries';
 import { AccessTokensService } from '../access-tokens.service';
-import type { User, UserKind, UserState } from '../../users/user.entity';
+import type { User, UserKind, UserRow, UserState } from '../../users/user.entity';
 import { BOTS } from '../../users/bot-limits';
 import { UsersQueries } from '../../users/users.queries';
 import { FROM_ELSEWHERE, TokenUse, UNUSED_LATELY } from './token-use';
@@ -33,6 +42,9 @@ interface ResolvedRow
   readonly is_unused_lately: boolean;
   readonly is_from_elsewhere: boolean;
   readonly is_unconfirmed: boolean;
+  /** Who made the bot; null for people, and when the maker is gone. */
+  readonly maker_id: number | null;
+  readonly maker_kind: UserKind | null;
 }
 
 /**
@@ -40,22 +52,32 @@ interface ResolvedRow
  * part of the answer. A bot is external when those are who answer for it, also in rows that a former release wrote.
  * Source: reference reliability 4.2 (4); reference identity-and-import 4.9.
  */
-const RESOLVE = prepared(
-  'tokens-resolve',
-  `select h.version, h.epoch, t.id as token_id, t.scopes, t.impersonation, t.revoked, t.created_by_id as giver_id,
+const resolve = (
+  key: 'digest' | 'id',
+) => `select h.version, h.epoch, t.id as token_id, t.scopes, t.impersonation, t.revoked, t.created_by_id as giver_id,
      coalesce(t.expires_on <= (statement_timestamp() at time zone 'UTC')::date, false) as expired,
      (extract(epoch from t.expires_on::timestamp at time zone 'UTC') * 1000)::bigint as expires_at,
      ${UNUSED_LATELY} as is_unused_lately, coalesce(${FROM_ELSEWHERE}, false) as is_from_elsewhere,
      u.id as user_id, u.username, u.state, u.confirmed_at is null as is_unconfirmed, u.kind,
      u.external or (u.kind in ${BOTS} and (coalesce(m.external, false) or coalesce(i.external, false))) as external,
-     u.admin and u.kind = 'human' as admin,
+     u.admin and u.kind = 'human' as admin, m.id as maker_id, m.kind as maker_kind,
      coalesce(t.impersonation or ${GIVEN_OUT}, false) as is_given_out,
      coalesce(i.admin and i.kind = 'human' and i.state = 'active' and i.confirmed_at is not null, false) as may_give_out
    from directory_head h
-   left join access_tokens t on t.digest = $1
+   left join access_tokens t on t.${key} = $1
    left join users u on u.id = t.user_id
    left join users i on i.id = t.created_by_id
-   left join users m on m.id = u.created_by_id and u.kind in ${BOTS}`,
+   left join users m on m.id = u.created_by_id and u.kind in ${BOTS}`;
+const BY_DIGEST = prepared('tokens-resolve', resolve('digest'));
+const BY_ID = prepared('tokens-resolve-id', resolve('id'));
+/** Up from a bot that made another: the first who is none. Bounds: makers were there before what they made. */
+const FIRST_MAKER = prepared(
+  'tokens-first-maker',
+  `with recursive above as (
+     select u.id, u.kind, u.created_by_id from users u where u.id = $1
+     union all
+     select u.id, u.kind, u.created_by_id from above a join users u on u.id = a.created_by_id where a.kind in ${BOTS}
+   ) select a.id from above a where a.kind not in ${BOTS} or a.created_by_id is null`,
 );
 
 const REASONS: Readonly<Record<Exclude<UserState, 'active'>, string>> = {
@@ -72,7 +94,12 @@ const REASONS: Readonly<Record<Exclude<UserState, 'active'>, string>> = {
 const UNCONFIRMED =
   'Your primary email address is not confirmed. Please check your inbox for the confirmation instructions.';
 
-/** Answers the gateway: who presents this token, and how new must data be to decide for them? */
+type Standing = Omit<NonNullable<ResolveSudoAnswer['user']>, 'state'> & { readonly state: UserState | 'unconfirmed' };
+
+/**
+ * Answers the gateway who presents a token and how new data must be to decide for them, and services whether that still
+ * holds.
+ */
 @Injectable()
 export class TokenResolution {
   constructor(
@@ -87,7 +114,7 @@ export class TokenResolution {
     const isDigest = request.digest !== null && /^[0-9a-f]{64}$/i.test(request.digest);
     const digest = isDigest ? Buffer.from(request.digest!, 'hex') : null;
     const ip = addressOf(request.ip);
-    const [row] = await this.db.prepared<ResolvedRow>(RESOLVE, [digest, ip]);
+    const [row] = await this.db.prepared<ResolvedRow>(BY_DIGEST, [digest, ip]);
     const at = { version: row!.version, epoch: row!.epoch };
     if (request.digest === null) return { ...at, outcome: 'anonymous' };
     if (row!.token_id === null) return { ...at, outcome: 'unknown' };
@@ -97,11 +124,45 @@ export class TokenResolution {
       // Asked anew: the answer carries the version in which the family is dead, so that the gateway drops its lease.
       return this.resolve({ ...request, rotating: false });
     }
-    return { ...at, ...this.judge(row!, row!.token_id, ip) };
+    const judged = await this.judge(row!, row!.token_id);
+    const isNews = row!.is_unused_lately || row!.is_from_elsewhere;
+    if (judged.outcome === 'valid' && isNews) this.use.record(row!.token_id, ip);
+    return { ...at, ...judged };
+  }
+
+  /**
+   * Whether a caller still is who a context says, and may what it says; for requests that waited. One snapshot tells of the
+   * token and its holder. Whom an administrator acts as is read after it, so that all of it held since the question came.
+   */
+  async confirm(question: ConfirmCallerRequest): Promise<ConfirmCallerAnswer> {
+    const [row] = await this.db.prepared<ResolvedRow>(BY_ID, [question.token_id, null]);
+    const at = { version: row!.version, epoch: row!.epoch };
+    if (row!.token_id === null) return { ...at, outcome: 'changed' };
+    const judged = row!.revoked ? ({ outcome: 'revoked' } as const) : await this.judge(row!, row!.token_id);
+    if (judged.outcome !== 'valid') return { ...at, ...judged };
+    const { holder } = judged;
+    const asThemselves = { ...rightsOf(holder), impersonator_id: holder.impersonator_id };
+    const told = { ...rightsOf(question), impersonator_id: question.impersonator_id };
+    if (isDeepStrictEqual(asThemselves, told)) return { ...at, outcome: 'holds' };
+    if (question.impersonator_id !== (holder.impersonator_id ?? holder.user_id)) return { ...at, outcome: 'changed' };
+    return { ...at, ...(await this.confirmActing(holder, question)) };
   }
 
   async sudo(ref: string): Promise<ResolveSudoAnswer> {
-    const user = await this.users.byIdOrUsername(ref);
+    return this.standing(await this.users.byIdOrUsername(ref));
+  }
+
+  private async confirmActing(holder: TokenHolder, question: ConfirmCallerRequest) {
+    if (!holder.admin) return { outcome: 'user_refused', reason: SUDO_REASONS.notAdmin } as const;
+    const { user } = await this.standing(await this.users.one(question.user_id));
+    if (user === null || !holder.scopes.includes('sudo')) return { outcome: 'changed' } as const;
+    const { id: user_id, state, admin, external, bot } = user;
+    if (state !== 'active') return { outcome: 'user_refused', reason: SUDO_REASONS[state] } as const;
+    const acting = rightsOf({ ...holder, user_id, admin, external, bot });
+    return { outcome: isDeepStrictEqual(acting, rightsOf(question)) ? 'holds' : 'changed' } as const;
+  }
+
+  private async standing(user: UserRow | null): Promise<{ user: Standing | null }> {
     if (!user) return { user: null };
     const { id, username } = user;
     const external = user.external || (isBot(user.kind) && (await this.users.isOfExternal(id)));
@@ -110,14 +171,13 @@ export class TokenResolution {
     return { user: { id, username, admin, external, bot: isBot(user.kind), state } };
   }
 
-  private judge(row: ResolvedRow, tokenId: number, ip: string | null) {
+  private async judge(row: ResolvedRow, tokenId: number) {
     if (row.expired) return { outcome: 'expired' } as const;
     if (row.impersonation && !this.settings.impersonationEnabled) return { outcome: 'impersonation_disabled' } as const;
     // What an administrator gave out as one ends with them. Source: reference identity-and-import 4.4, 4.7.
     if (row.is_given_out && !row.may_give_out) return { outcome: 'revoked' } as const;
     if (row.state !== 'active') return { outcome: 'user_refused', reason: REASONS[row.state] } as const;
     if (row.is_unconfirmed) return { outcome: 'user_refused', reason: UNCONFIRMED } as const;
-    if (row.is_unused_lately || row.is_from_elsewhere) this.use.record(tokenId, ip);
     const { user_id, username, admin, external, scopes, expires_at, giver_id } = row;
     const holder = {
       user_id,
@@ -129,9 +189,24 @@ export class TokenResolution {
       scopes,
       impersonator_id: row.impersonation ? giver_id : null,
       given_by_id: row.is_given_out ? giver_id : null,
+      maker_id: await this.makerOf(row),
     };
     return { outcome: 'valid', holder: { ...holder, expires_at } } as const;
   }
+
+  /** Few bots were made by bots, so it is asked beside. */
+  private async makerOf({ maker_id: id, maker_kind: kind }: ResolvedRow): Promise<number | null> {
+    if (id === null || kind === null || !isBot(kind)) return id;
+    const [first] = await this.db.prepared<{ id: number }>(FIRST_MAKER, [id]);
+    return first?.id ?? id;
+  }
+}
+
+/** What a context tells of a caller's rights. */
+type Told = Pick<TokenHolder, 'user_id' | 'admin' | 'external' | 'bot' | 'scopes'>;
+
+function rightsOf({ user_id, admin, external, bot, scopes }: Told): Told {
+  return { user_id, admin, external, bot, scopes };
 }
 
 function isBot(kind: UserKind): boolean {

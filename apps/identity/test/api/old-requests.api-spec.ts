@@ -1,0 +1,150 @@
+import type { SignedInViewer } from '@rookery/kernel';
+import { aViewer } from '@rookery/testing';
+import type { TestApp } from '@rookery/testing';
+import type { Agent } from 'supertest';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
+
+/** A request that had to wait goes on by what holds then, not by what its context says. Here no request is young. */
+let identity: IdentityApp;
+let old: TestApp;
+let epoch: string;
+let serial = 0;
+beforeAll(async () => {
+  identity = await startIdentity();
+  old = await identity.again({ REQUEST_RIGHTS_MS: '0' });
+  [{ epoch }] = (await identity.db.query<{ epoch: string }>('select epoch from directory_head')) as [{ epoch: string }];
+});
+afterAll(async () => {
+  await old.close();
+  await identity.close();
+});
+
+interface Case {
+  readonly person: Person;
+  readonly admin: Person;
+  readonly context: Partial<SignedInViewer>;
+  readonly tokenId: number;
+}
+
+const change = (person: Person, to: string) => identity.root.post(`/api/v4/users/${person.id}/${to}`).expect(201);
+const set = (person: Person, json: object) => identity.root.put(`/api/v4/users/${person.id}`).send(json).expect(200);
+const give = async (by: Agent, kind: string, to: Person, scopes: readonly string[]): Promise<number> => {
+  const token = by.post(`/api/v4/users/${to.id}/${kind}_tokens`).send({ name: 'held', scopes });
+  return ((await token.expect(201)).body as { id: number }).id;
+};
+
+/** Who asks, by what token. */
+const HOLDERS: Record<string, (person: Person, admin: Person) => Promise<Partial<SignedInViewer>>> = {
+  own: async (person) => ({ tokenId: await give(identity.root, 'personal_access', person, ['api']) }),
+  administrator: async (person) => {
+    await set(person, { admin: true });
+    return { tokenId: await give(identity.root, 'personal_access', person, ['api']), isAdmin: true };
+  },
+  impersonated: async (person, admin) => ({
+    tokenId: await give(admin.client, 'impersonation', person, ['api']),
+    impersonatorId: admin.id,
+  }),
+  sudo: async (_, admin) => ({
+    tokenId: await give(identity.root, 'personal_access', admin, ['api', 'sudo']),
+    scopes: ['api', 'sudo'],
+    impersonatorId: admin.id,
+  }),
+};
+
+const REVOKED = 'Token was revoked. You have to re-authorize from the user.';
+const CASES: readonly [string, keyof typeof HOLDERS, (held: Case) => Promise<unknown>, number, object][] = [
+  [
+    'the token is revoked',
+    'own',
+    ({ tokenId }) => identity.root.delete(`/api/v4/personal_access_tokens/${tokenId}`).expect(204),
+    401,
+    { error: 'invalid_token', error_description: REVOKED },
+  ],
+  [
+    'the token expires',
+    'own',
+    ({ tokenId }) => identity.db.query('update access_tokens set expires_on = current_date where id = $1', [tokenId]),
+    401,
+    {
+      error: 'invalid_token',
+      error_description: 'Token is expired. You can either do re-authorization or token refresh.',
+    },
+  ],
+  [
+    'the token is no more',
+    'own',
+    ({ tokenId }) => identity.db.query('delete from access_tokens where id = $1', [tokenId]),
+    401,
+    { message: '401 Unauthorized' },
+  ],
+  [
+    'its owner is blocked',
+    'own',
+    ({ person }) => change(person, 'block'),
+    403,
+    { message: '403 Forbidden - Your account has been blocked' },
+  ],
+  [
+    'its owner becomes external',
+    'own',
+    ({ person }) => set(person, { external: true }),
+    401,
+    { message: '401 Unauthorized' },
+  ],
+  [
+    'its owner is no administrator any more',
+    'administrator',
+    ({ person }) => set(person, { admin: false }),
+    401,
+    { message: '401 Unauthorized' },
+  ],
+  [
+    'its impersonator is blocked',
+    'impersonated',
+    ({ admin }) => change(admin, 'block'),
+    401,
+    { error: 'invalid_token', error_description: REVOKED },
+  ],
+  [
+    'who acts by sudo is no administrator any more',
+    'sudo',
+    ({ admin }) => set(admin, { admin: false }),
+    403,
+    { message: '403 Forbidden - Must be admin to use sudo' },
+  ],
+  [
+    'whom sudo means is deactivated',
+    'sudo',
+    ({ person }) => change(person, 'deactivate'),
+    403,
+    { message: '403 Forbidden - Your account has been deactivated by your administrator' },
+  ],
+];
+
+it.each(CASES)('a request that waits while %s (%s) reads and writes nothing', async (_, holds, ends, status, body) => {
+  const name = `waiter-${++serial}`;
+  const person = await identity.person(name);
+  const admin = await identity.person(`admin-${serial}`, { admin: true });
+  const context = await HOLDERS[holds]!(person, admin);
+  const directory = { version: 0, epoch };
+  const agent = old.as(aViewer({ userId: person.id, username: name, directory, ...context }), { unseen: true });
+  const write = () => agent.post('/api/v4/groups').send({ name: `${name}-group`, path: `${name}-group` });
+  await agent.get('/api/v4/user').expect(200);
+
+  await ends({ person, admin, context, tokenId: context.tokenId! });
+  for (const request of [agent.get('/api/v4/user'), write()]) {
+    const answer = await request;
+    expect([answer.status, answer.body]).toEqual([status, body]);
+  }
+  expect(await identity.db.query('select 1 from namespaces where path = $1', [`${name}-group`])).toEqual([]);
+});
+
+it('one that takes its own right away is told what it did', async () => {
+  const person = await identity.person('leaver');
+  const tokenId = await give(identity.root, 'personal_access', person, ['api']);
+  const directory = { version: 0, epoch };
+  const agent = old.as(aViewer({ userId: person.id, username: 'leaver', directory, tokenId }), { unseen: true });
+  await agent.delete('/api/v4/personal_access_tokens/self').expect(204);
+  await agent.get('/api/v4/user').expect(401);
+});

@@ -1,0 +1,57 @@
+import type { ConfirmCallerAnswer } from '@rookery/contracts';
+import type { SignedInViewer } from '@rookery/kernel';
+import { aContext } from '../test/support/context';
+import { CallerChecks } from './caller-checks';
+
+const HOLDS: ConfirmCallerAnswer = { version: 3, epoch: 'e', outcome: 'holds' };
+const PATIENT = Date.now() + 600_000;
+const caller = (over: Partial<SignedInViewer> = {}) =>
+  ({ ...aContext().viewer, deadline: PATIENT, ...over }) as SignedInViewer;
+
+function asked(answer: () => Promise<ConfirmCallerAnswer> = () => Promise.resolve(HOLDS)) {
+  const questions: object[] = [];
+  const confirm = (question: object) => {
+    questions.push(question);
+    return answer();
+  };
+  return { questions, checks: new CallerChecks({ confirm }, 1000) };
+}
+
+afterEach(() => jest.restoreAllMocks());
+
+it('many requests of one caller share a question, those of others have their own', async () => {
+  const { questions, checks } = asked();
+  jest.spyOn(performance, 'now').mockReturnValue(0);
+  await Promise.all([1, 2, 3].map(() => checks.confirmed(caller())));
+  expect(questions).toHaveLength(1);
+  await checks.confirmed(caller({ isAdmin: true }));
+  await checks.confirmed(caller({ tokenId: 2 }));
+  expect(questions).toHaveLength(3);
+  jest.spyOn(performance, 'now').mockReturnValue(1001);
+  await checks.confirmed(caller());
+  expect(questions).toHaveLength(4);
+});
+
+it('an answer that is old when it comes is asked for again', async () => {
+  let now = 0;
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  let slow = true;
+  const { questions, checks } = asked(() => {
+    if (slow) now += 1001;
+    slow = false;
+    return Promise.resolve(HOLDS);
+  });
+  expect(await checks.confirmed(caller())).toEqual({ askedAt: 1001, directory: { version: 3, epoch: 'e' } });
+  expect(questions).toHaveLength(2);
+});
+
+it('nobody waits longer than until their deadline, nor joins a question that failed', async () => {
+  let answer = (): Promise<ConfirmCallerAnswer> => new Promise(() => undefined);
+  const { checks } = asked(() => answer());
+  const late = checks.confirmed(caller({ deadline: Date.now() }));
+  await expect(late).rejects.toMatchObject({ reason: 'identity away' });
+  answer = () => Promise.reject(new Error('away'));
+  await expect(checks.confirmed(caller({ tokenId: 2 }))).rejects.toThrow('away');
+  answer = () => Promise.resolve(HOLDS);
+  expect(await checks.confirmed(caller({ tokenId: 2 }))).toMatchObject({ directory: { version: 3 } });
+});

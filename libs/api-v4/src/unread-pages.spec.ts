@@ -1,0 +1,37 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { UnreadPages } from './unread-pages';
+
+/** A written answer that closes when it was read or is cut off. */
+class Written extends EventEmitter {
+  closed = false;
+  wasCut = false;
+
+  close(): void {
+    this.closed = true;
+    this.emit('close');
+  }
+
+  destroy(): void {
+    this.wasCut = true;
+    this.close();
+  }
+}
+
+it('pages lie in memory until they are read, and the oldest goes when there are too many', () => {
+  const pages = new UnreadPages();
+  const written = Array.from({ length: 6 }, () => new Written());
+  const read = (page?: Written): void => void pages.read(page as unknown as ServerResponse, Date.now() + 60_000);
+  const keep = (index: number): void => read(written[index]);
+  written[5]!.closed = true;
+  keep(5);
+  for (const index of [0, 1, 2, 3]) keep(index);
+  expect(written.map(({ wasCut }) => wasCut)).toEqual([false, false, false, false, false, false]);
+  written[1]!.close();
+  keep(4);
+  expect(written.some(({ wasCut }) => wasCut)).toBe(false);
+  const last = new Written();
+  read(last);
+  expect(written.map(({ wasCut }) => wasCut)).toEqual([true, false, false, false, false, false]);
+  for (const one of [...written, last]) one.close();
+});

@@ -1,0 +1,100 @@
+import type { ConfirmCallerAnswer } from '@rookery/contracts';
+import { anonymousViewer, aViewer, SEED_EPOCH, startTestApp } from '@rookery/testing';
+import type { TestApp } from '@rookery/testing';
+import { Callers, LEVELS, ThingsModule } from '../support/things';
+
+const at = { version: 7, epoch: SEED_EPOCH };
+const TITLE = { title: 'x' };
+
+let app: TestApp;
+let callers: Callers;
+const start = async (freshMs: string): Promise<void> => {
+  app = await startTestApp({ service: 'package', module: ThingsModule, env: { REQUEST_RIGHTS_MS: freshMs } });
+  callers = app.get(Callers);
+};
+afterEach(() => app.close());
+
+const read = (viewer = aViewer({ userId: 20 })) => app.as(viewer, { unseen: true }).get('/api/v4/projects/1/things/1');
+const write = (viewer = aViewer({ userId: 20 })) =>
+  app.as(viewer, { unseen: true }).post('/api/v4/projects/1/things').send(TITLE);
+
+describe('a request that is no longer young', () => {
+  beforeEach(() => start('0'));
+
+  it('is carried out while its caller is who the context says', async () => {
+    await read().expect(200);
+    await write(aViewer({ userId: 20, tokenId: 70, scopes: ['api'], impersonatorId: 5 })).expect(201);
+    expect(callers.asked.at(-1)).toEqual({
+      user_id: 20,
+      token_id: 70,
+      admin: false,
+      external: false,
+      bot: false,
+      scopes: ['api'],
+      impersonator_id: 5,
+    });
+  });
+
+  it.each<[ConfirmCallerAnswer, number, object]>([
+    [{ ...at, outcome: 'changed' }, 401, { message: '401 Unauthorized' }],
+    [
+      { ...at, outcome: 'revoked' },
+      401,
+      { error: 'invalid_token', error_description: 'Token was revoked. You have to re-authorize from the user.' },
+    ],
+    [
+      { ...at, outcome: 'expired' },
+      401,
+      {
+        error: 'invalid_token',
+        error_description: 'Token is expired. You can either do re-authorization or token refresh.',
+      },
+    ],
+    [
+      { ...at, outcome: 'user_refused', reason: 'Your account has been blocked' },
+      403,
+      { message: '403 Forbidden - Your account has been blocked' },
+    ],
+    [{ version: 7, epoch: 'another', outcome: 'holds' }, 503, { message: '503 Service Unavailable' }],
+  ])('does nothing when identity says %j', async (answer, status, body) => {
+    callers.answer = answer;
+    for (const request of [read(), write()]) {
+      const refused = await request;
+      expect([refused.status, refused.body]).toEqual([status, body]);
+    }
+  });
+
+  it('is refused with 503 when identity cannot be asked', async () => {
+    callers.confirm = () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }));
+    await read().expect(503);
+  });
+
+  it('of somebody without a token is asked of nobody', async () => {
+    await app.as(anonymousViewer()).get('/api/v4/projects/3/things/1').expect(200);
+    expect(callers.asked).toEqual([]);
+  });
+
+  it.each([
+    ['is gone', 0, 404],
+    ['is another', 15, 503],
+  ])('is judged anew: its membership %s', async (_, level, status) => {
+    const was = LEVELS[20]!;
+    callers.confirm = () => {
+      Object.assign(LEVELS, { 20: level });
+      return Promise.resolve({ ...at, outcome: 'holds' });
+    };
+    try {
+      await read().expect(status);
+    } finally {
+      Object.assign(LEVELS, { 20: was });
+    }
+  });
+});
+
+it('a young request asks nobody', async () => {
+  await start('60000');
+  callers.answer = { ...at, outcome: 'revoked' };
+  await read().expect(200);
+  await write().expect(201);
+  expect(callers.asked).toEqual([]);
+});
