@@ -6,6 +6,7 @@ import { resourceEventsController } from '../noteables/resource-events.controlle
 import { discussionsController } from '../notes/discussions/discussions.controller';
 import { notesController } from '../notes/notes.controller';
 import { subscriptionsController } from '../subscriptions/subscriptions.controller';
+import { timeTrackingController } from '../time-tracking/time-tracking.controller';
 import { markingController } from '../todos/marking.controller';
 import { issueKind } from './issue.kind';
 
@@ -24,5 +25,6 @@ export const IssueLabelEventsController = resourceEventsController(issues, label
 export const IssueMilestoneEventsController = resourceEventsController(issues, milestoneEvents);
 export const IssueMarkingController = markingController(issues);
 export const IssueSubscriptionsController = subscriptionsController(issues);
+export const IssueTimeTrackingController = timeTrackingController(issues);
 export const IssueNotesController = notesController(issues);
 export const IssueDiscussionsController = discussionsController(issues);

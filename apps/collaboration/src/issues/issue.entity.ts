@@ -19,6 +19,7 @@ const MAX_DESCRIPTION_LENGTH = 1_048_576;
 @Check('ck_issues_issue_type', `issue_type in ('issue', 'incident', 'test_case', 'task')`)
 @Check('ck_issues_closed', `(state = 'closed') = (closed_at is not null)`)
 @Check('ck_issues_notes_counts', 'public_notes_count >= 0 and internal_notes_count >= 0 and system_notes_count >= 0')
+@Check('ck_issues_times', 'time_estimate >= 0 and total_time_spent >= 0')
 @Unique('uq_issues_project_id_iid', ['projectId', 'iid'])
 @Index('ix_issues_project_id_created_at', { synchronize: false })
 @Index('ix_issues_project_id_updated_at', { synchronize: false })
@@ -58,6 +59,9 @@ export class Issue {
   @Column({ type: 'integer', default: 0 }) downvotesCount: number;
   @Column({ type: 'integer', default: 0 }) taskCount: number;
   @Column({ type: 'integer', default: 0 }) completedTaskCount: number;
+  /** Units: seconds. */
+  @Column({ type: 'integer', default: 0 }) timeEstimate: number;
+  @Column({ type: 'integer', default: 0 }) totalTimeSpent: number;
   @Column({ type: 'text', default: 'none' }) importedFrom: string;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;

@@ -3,6 +3,7 @@ import { Owns } from '@rookery/persistence';
 import { AwardEmojiModule } from '../award-emoji/award-emoji.module';
 import { NotesModule } from '../notes/notes.module';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module';
+import { TimeTrackingModule } from '../time-tracking/time-tracking.module';
 import { TodosModule } from '../todos/todos.module';
 import { Assignees } from './assignees/assignees';
 import { UnassignmentConsumer } from './assignees/unassignment.consumer';
@@ -16,6 +17,7 @@ import {
   IssueNoteAwardEmojiController,
   IssueNotesController,
   IssueSubscriptionsController,
+  IssueTimeTrackingController,
 } from './issue-talk.controller';
 import { IssueCountsConsumer } from './counting/issue-counts.consumer';
 import { IssueCountsService } from './counting/issue-counts.service';
@@ -33,7 +35,7 @@ import { IssuesService } from './issues.service';
 /** Units of work of a project, who works on them, how many are open, and the routes of their notes. */
 @Owns(Issue, IssueAssignee, IssueCount)
 @Module({
-  imports: [AwardEmojiModule, NotesModule, SubscriptionsModule, TodosModule],
+  imports: [AwardEmojiModule, NotesModule, SubscriptionsModule, TimeTrackingModule, TodosModule],
   controllers: [
     IssueCountsConsumer,
     IssuesController,
@@ -45,6 +47,7 @@ import { IssuesService } from './issues.service';
     IssueDiscussionsController,
     IssueMarkingController,
     IssueSubscriptionsController,
+    IssueTimeTrackingController,
     GroupMilestoneIssuesController,
     ProjectMilestoneIssuesController,
     UnassignmentConsumer,
