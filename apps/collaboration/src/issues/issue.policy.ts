@@ -2,6 +2,8 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { readerOf, reads } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
+import { planningPolicy } from '../noteables/planning.policy';
+import type { IssueProject } from './issues.queries';
 
 interface SubjectIssue {
   readonly authorId: number;
@@ -18,6 +20,11 @@ export const issuePolicy = {
   /** Assignees, due date, confidentiality and lock are set by planners and above; wishes of others are ignored. */
   mayPlan(viewer: SignedInViewer, project: ParentFacts): boolean {
     return viewer.isAdmin || project.level >= ACCESS_LEVELS.planner;
+  },
+
+  /** What has no weight in the plan free. Source: reference work-tracking 1.4. */
+  mayWeigh(viewer: SignedInViewer, project: IssueProject): boolean {
+    return issuePolicy.mayPlan(viewer, project) && planningPolicy.isPaid(project.namespace);
   },
 
   /** Given times and numbers: administrators and owners; wishes of others are ignored. */

@@ -84,7 +84,7 @@ export const issueShape = jsonShape<ShownSql>('Issue').fields({
     () =>
       `i.completed_task_count || ' of ' || i.task_count || ' checklist item' || case when i.task_count = 1 then '' else 's' end || ' completed'`,
   ],
-  weight: [json.constant(number), () => null],
+  weight: [json.intOrNull, () => 'i.weight'],
   blocking_issues_count: [json.constant(int), () => 0],
   _links: [json.object(linksShape), (sql) => sql],
   references: [json.object(referencesShape), ({ fullPath }) => ({ as: ISSUE_SHOWN_AS, fullPath })],

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
 import { AwardEmojiModule } from '../award-emoji/award-emoji.module';
 import { NotesModule } from '../notes/notes.module';
+import { ResourceEventsModule } from '../resource-events/resource-events.module';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module';
 import { TimeTrackingModule } from '../time-tracking/time-tracking.module';
 import { TodosModule } from '../todos/todos.module';
@@ -16,8 +17,10 @@ import {
   IssueMilestoneEventsController,
   IssueNoteAwardEmojiController,
   IssueNotesController,
+  IssueStateEventsController,
   IssueSubscriptionsController,
   IssueTimeTrackingController,
+  IssueWeightEventsController,
 } from './issue-talk.controller';
 import { IssueCountsConsumer } from './counting/issue-counts.consumer';
 import { IssueCountsService } from './counting/issue-counts.service';
@@ -35,7 +38,7 @@ import { IssuesService } from './issues.service';
 /** Units of work of a project, who works on them, how many are open, and the routes of their notes. */
 @Owns(Issue, IssueAssignee, IssueCount)
 @Module({
-  imports: [AwardEmojiModule, NotesModule, SubscriptionsModule, TimeTrackingModule, TodosModule],
+  imports: [AwardEmojiModule, NotesModule, ResourceEventsModule, SubscriptionsModule, TimeTrackingModule, TodosModule],
   controllers: [
     IssueCountsConsumer,
     IssuesController,
@@ -43,6 +46,8 @@ import { IssuesService } from './issues.service';
     IssueNoteAwardEmojiController,
     IssueLabelEventsController,
     IssueMilestoneEventsController,
+    IssueStateEventsController,
+    IssueWeightEventsController,
     IssueNotesController,
     IssueDiscussionsController,
     IssueMarkingController,

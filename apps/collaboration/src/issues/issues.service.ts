@@ -14,6 +14,8 @@ import { readerOfNamed } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
 import { NoteLimit } from '../notes/note-limit';
 import { removeNotesOf } from '../notes/note-removal';
+import { tellState, tellWeight } from '../resource-events/states-and-weights';
+import type { Changed, ChangedBy } from '../resource-events/states-and-weights';
 import { systemNotes, writeSystemNotes } from '../notes/system-notes';
 import { Assignees } from './assignees/assignees';
 import type { AssigneeChange } from './assignees/assignees';
@@ -55,6 +57,7 @@ export class IssuesService {
     const allowed = {
       ...wish,
       dueOn: mayPlan ? wish.dueOn : null,
+      weight: issuePolicy.mayWeigh(viewer, project) ? wish.weight : null,
       discussionLocked: mayPlan ? wish.discussionLocked : null,
       createdAt: mayBackdate ? wish.createdAt : null,
       iid: mayBackdate ? wish.iid : null,
@@ -73,6 +76,7 @@ export class IssuesService {
       const by = { actorId: viewer.userId, at: issue.createdAt };
       const labels = await putLabels(tx, labelled(issue.id, project), wished, by);
       await tellMilestone(tx, planned(issue), { from: null, to: milestoneId }, by);
+      if (allowed.weight !== null) await tellWeight(tx, planned(issue), allowed.weight, by);
       tx.emit(
         issueCreated.of({
           aggregateId: issue.id,
@@ -99,15 +103,15 @@ export class IssuesService {
       const may = wantsMoreThanState(wish) ? issuePolicy.mayEdit : issuePolicy.mayChangeState;
       if (!may(viewer, project, subject)) throw new Forbidden();
       checkTexts(wish);
-      const permits = { plan: mayPlan, backdate: issuePolicy.mayBackdate(viewer, project) };
+      const weigh = issuePolicy.mayWeigh(viewer, project);
+      const permits = { plan: mayPlan, weigh, backdate: issuePolicy.mayBackdate(viewer, project) };
       const allowed = { ...permitted(wish, permits), milestoneId: reachedMilestone(choice) };
       const change = changeOf(issue, allowed, { actorId: viewer.userId, at });
       const people = await this.reassign(tx, project, issue.id, before, allowed.assigneeIds);
       const wished = await wishedLabels(tx, place, allowed.labels);
       const by = { actorId: viewer.userId, at };
       const labels = await putLabels(tx, labelled(issue.id, project), wished, by);
-      const told = { from: issue.milestoneId, to: change.columns.milestoneId ?? null };
-      if (change.columns.milestoneId !== undefined) await tellMilestone(tx, planned(issue), told, by);
+      await this.tell(tx, issue, change, by);
       const around = { people, labels };
       const mentionedBefore = change.textChanged ? await this.named(tx, issue) : [];
       await this.store(tx, viewer, issue, { change, around, at, given: allowed.updatedAt });
@@ -178,6 +182,14 @@ export class IssuesService {
     return this.assignees.assign(tx, issueId, before, [...users, ...stays.values()]);
   }
 
+  /** What is told as a row of its own. */
+  private async tell(tx: Tx, issue: Issue, { columns, state }: IssueChange, by: ChangedBy): Promise<void> {
+    const told = { from: issue.milestoneId, to: columns.milestoneId ?? null };
+    if (columns.milestoneId !== undefined) await tellMilestone(tx, planned(issue), told, by);
+    if (columns.weight !== undefined) await tellWeight(tx, planned(issue), columns.weight, by);
+    if (state !== null) await tellState(tx, planned(issue), state, by);
+  }
+
   private async store(
     tx: Tx,
     viewer: SignedInViewer,
@@ -203,7 +215,7 @@ export class IssuesService {
   }
 }
 
-function planned({ id, projectId }: Pick<Issue, 'id' | 'projectId'>) {
+function planned({ id, projectId }: Pick<Issue, 'id' | 'projectId'>): Changed {
   return { type: issueKind.type, id, projectId };
 }
 

@@ -16,6 +16,8 @@ export interface NewIssue {
   /** Null for none. */
   readonly milestoneId: number | null;
   readonly dueOn: string | null;
+  /** Null for none. */
+  readonly weight: number | null;
   readonly discussionLocked: boolean | null;
   /** Null = now. */
   readonly createdAt: Date | null;
@@ -33,9 +35,9 @@ interface NewRow extends NewIssue {
 const insert = prepared(
   'issues_insert',
   `insert into issues (project_id, iid, author_id, title, description, issue_type, confidential, due_on,
-     discussion_locked, task_count, completed_task_count, created_at, updated_at, milestone_id)
+     discussion_locked, task_count, completed_task_count, created_at, updated_at, milestone_id, weight)
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12::timestamptz, now()), coalesce($12::timestamptz, now()),
-     $13)
+     $13, $14::integer)
    returning id, created_at`,
 );
 
@@ -58,6 +60,7 @@ export async function insertIssue(tx: Tx, issue: NewRow): Promise<IssueFacts> {
     completedTaskCount,
     issue.createdAt,
     issue.milestoneId,
+    issue.weight,
   ];
   try {
     const [row] = await tx.prepared<RowOf<Issue, 'id' | 'createdAt'>>(insert, values);

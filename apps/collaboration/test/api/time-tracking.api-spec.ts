@@ -26,7 +26,9 @@ const { by, anIssue } = issueActions(() => ({ service, project, cast }));
 const as = (name: keyof Cast) => by(cast[name]);
 const at = (tail = ''): string => `/api/v4/projects/${project.id}/issues/${issue.iid}${tail}`;
 const post = (what: string, fields: Record<string, unknown> = {}, name: keyof Cast = 'planner') =>
-  as(name).post(at(`/${what}`)).send(fields);
+  as(name)
+    .post(at(`/${what}`))
+    .send(fields);
 const stats = (estimate: number, spent: number) => ({
   time_estimate: estimate,
   total_time_spent: spent,
@@ -122,7 +124,9 @@ test('issues show it, in lists too, and as changed by it', async () => {
   const { body } = await as('guest').get(at()).expect(200);
   expect(body).toMatchObject({ time_stats: wanted, user_notes_count: 0 });
   expect(Date.parse((body as typeof before).updated_at)).toBeGreaterThan(Date.parse(before.updated_at));
-  const listed = await as('guest').get(`/api/v4/projects/${project.id}/issues`).query({ 'iids[]': [issue.iid] });
+  const listed = await as('guest')
+    .get(`/api/v4/projects/${project.id}/issues`)
+    .query({ 'iids[]': [issue.iid] });
   expect(listed.body).toMatchObject([{ time_stats: wanted }]);
 });
 
@@ -170,7 +174,8 @@ describe('who', () => {
   test('may do one of these may do all, the author and assignees have no exception', async () => {
     issue = await anIssue({ assignee_ids: [cast.guest.id] }, cast.stranger);
     for (const what of WRITES) {
-      for (const name of ['guest', 'stranger', 'external'] as const) await post(what, { duration: '1h' }, name).expect(403);
+      for (const name of ['guest', 'stranger', 'external'] as const)
+        await post(what, { duration: '1h' }, name).expect(403);
       for (const name of ['planner', 'reporter', 'admin'] as const) {
         expect((await post(what, { duration: '1h' }, name)).status).toBe(what === 'add_spent_time' ? 201 : 200);
       }
