@@ -62,6 +62,8 @@ export class Issue {
   @Column({ type: 'integer', default: 0 }) downvotesCount: number;
   @Column({ type: 'integer', default: 0 }) taskCount: number;
   @Column({ type: 'integer', default: 0 }) completedTaskCount: number;
+  /** Where it stands among those of its project; null for one that nobody moved: by its id (`POSITION`). */
+  @Column({ type: 'bigint', nullable: true }) relativePosition: number | null;
   /** Units: seconds. */
   @Column({ type: 'integer', default: 0 }) timeEstimate: number;
   @Column({ type: 'integer', default: 0 }) totalTimeSpent: number;

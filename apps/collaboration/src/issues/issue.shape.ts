@@ -15,6 +15,13 @@ export const ISSUE_SHOWN_AS: ShownAs = { shownId: 'iid', webPath: '/-/issues/', 
 
 const OF_ISSUE = { type: 'Issue' } as const;
 const number = nullable(int);
+/**
+ * Open issues that it blocks. Those of other projects and confidential ones are left out for everybody: not all who read
+ * the issue may know of them. Source: reference work-tracking 9.1.
+ */
+const BLOCKED_COUNT = `(select count(*) from issue_links held join issues blocked on blocked.id = held.target_id
+  where held.source_id = i.id and held.link_type = 'blocks' and blocked.project_id = i.project_id
+    and blocked.state = 'opened' and not blocked.confidential)`;
 /** Who works on an issue. */
 export const ISSUE_ASSIGNEES = {
   ofSql: (id: string): string => `(select s.user_id from issue_assignees s where s.issue_id = ${id})`,
@@ -85,7 +92,7 @@ export const issueShape = jsonShape<ShownSql>('Issue').fields({
       `i.completed_task_count || ' of ' || i.task_count || ' checklist item' || case when i.task_count = 1 then '' else 's' end || ' completed'`,
   ],
   weight: [json.intOrNull, () => 'i.weight'],
-  blocking_issues_count: [json.constant(int), () => 0],
+  blocking_issues_count: [json.int, () => BLOCKED_COUNT],
   _links: [json.object(linksShape), (sql) => sql],
   references: [json.object(referencesShape), ({ fullPath }) => ({ as: ISSUE_SHOWN_AS, fullPath })],
   severity: [json.constant(text), () => 'UNKNOWN'],

@@ -80,6 +80,13 @@ export class CreateIssue extends IssueWrite {
   iid?: number;
 }
 
+@AtLeastOneOf('move_after_id', 'move_before_id')
+export class ReorderIssue extends OneIssue {
+  @Int({ optional: true, about: 'The id, not the number, of an issue of the project that it is to follow.' })
+  move_after_id?: number;
+  @Int({ optional: true, about: 'That of one that is to follow it.' }) move_before_id?: number;
+}
+
 @AtLeastOneOf(
   'title',
   'description',

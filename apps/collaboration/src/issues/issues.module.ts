@@ -34,6 +34,7 @@ import { MilestoneIssuesQueries } from './listing/milestone-issues.queries';
 import { IssuesController } from './issues.controller';
 import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
+import { IssueOrderService } from './reordering/issue-order.service';
 
 /** Units of work of a project, who works on them, how many are open, and the routes of their notes. */
 @Owns(Issue, IssueAssignee, IssueCount)
@@ -57,6 +58,14 @@ import { IssuesService } from './issues.service';
     ProjectMilestoneIssuesController,
     UnassignmentConsumer,
   ],
-  providers: [Assignees, IssueCountsService, IssuesQueries, IssuesService, MilestoneIssuesQueries, UncountedIssuesJob],
+  providers: [
+    Assignees,
+    IssueCountsService,
+    IssueOrderService,
+    IssuesQueries,
+    IssuesService,
+    MilestoneIssuesQueries,
+    UncountedIssuesJob,
+  ],
 })
 export class IssuesModule {}

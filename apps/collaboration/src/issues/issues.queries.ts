@@ -16,6 +16,7 @@ import type { ParentFacts } from '../noteables/reader';
 import { reachedSql } from '../noteables/reach-sql';
 import { issueFilters } from './listing/issue-filter';
 import type { IssueFilter } from './listing/issue-filter';
+import { positionSql } from './reordering/positions';
 import { issueKind } from './issue.kind';
 import { issueBytes, issueDetailShape, issueShape } from './issue.shape';
 
@@ -27,10 +28,11 @@ export const ISSUE_ORDERS = [
   'label_priority',
   'milestone_due',
   'popularity',
+  'relative_position',
   'weight',
 ] as const;
-/** Orders by what no issue has yet: they leave the order to the tie-breaker. */
-export const EMPTY_ORDERS = ['priority', 'relative_position'] as const;
+/** An order by what no issue has yet: it leaves the order to the tie-breaker. */
+export const EMPTY_ORDERS = ['priority'] as const;
 
 /** What must be known of the project of an issue. Shape: any ProjectScope. */
 export type IssueProject = ParentFacts &
@@ -166,6 +168,8 @@ function sorting({ orderBy, sort }: IssueOrder): readonly OrderTerm[] {
       return [['i.upvotes_count', sort]];
     case 'due_date':
       return [['i.due_on', sort, 'nulls last']];
+    case 'relative_position':
+      return [[positionSql('i'), sort]];
     case 'weight':
       return [['i.weight', sort, 'nulls last']];
     case 'milestone_due':

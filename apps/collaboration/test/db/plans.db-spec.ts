@@ -7,6 +7,7 @@ import { expectPlan, planOf, readRows, testDatabase, vacuumed } from '@rookery/t
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { AwardStatements } from '../../src/award-emoji/award-emoji.statements';
 import { migrations } from '../../src/database';
+import { IssueLinksQueries } from '../../src/issue-links/issue-links.queries';
 import { IssuesQueries } from '../../src/issues/issues.queries';
 import type { IssueFilter } from '../../src/issues/listing/issue-filter';
 import type { IssueOrder } from '../../src/issues/issues.queries';
@@ -34,6 +35,7 @@ const awards = new AwardStatements(issueKind, 'iid', 'thing', externalUrl);
 const issues = new IssuesQueries({} as Database, { externalUrl } as never);
 const milestones = new MilestonesQueries({} as Database, {} as Directory, { externalUrl } as never);
 const milestoneIssues = new MilestoneIssuesQueries({} as Database, {} as Directory, { externalUrl } as never);
+const links = new IssueLinksQueries({} as Database, {} as Directory, { externalUrl } as never);
 const events = new ResourceEventsQueries({} as Database, { externalUrl } as never);
 
 beforeAll(async () => {
@@ -71,6 +73,9 @@ beforeAll(async () => {
       select 'Issue', noteable_id, project_id, 1, label_id, 'add', now() from label_links;
     insert into resource_milestone_events (noteable_type, noteable_id, project_id, user_id, milestone_id, action, created_at)
       select 'Issue', i.id, i.project_id, 1, 10 * (1 + i.id % 40), 'add', now() from issues i, generate_series(1, 3);
+    insert into issue_links (source_id, target_id, link_type)
+      select g, g + 4 * k, case k when 1 then 'blocks' else 'relates_to' end
+      from generate_series(1, 7000) g, generate_series(1, 3) k;
     insert into resource_state_events (noteable_type, noteable_id, project_id, user_id, state, created_at)
       select 'Issue', i.id, i.project_id, 1, 'closed', now() from issues i, generate_series(1, 3);
     insert into resource_weight_events (noteable_type, noteable_id, project_id, user_id, weight, created_at)
@@ -145,6 +150,7 @@ const HOT: Record<string, () => Planned> = {
   'milestones-below-group': () =>
     milestones.pageStatement('group', { include_descendants: true }, pageOne, [1, [1], 7, false, false]),
   'milestone-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, milestoneEvents, pageOne, told),
+  'links-of-issue': () => links.pageStatement(pageOne, [2, 1, 7, true, false, false, false, 'g/p', [1, 2], false]),
   'state-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, stateEvents, pageOne, told),
   'weight-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, weightEvents, pageOne, told),
   'issues-weighing': () => listed({ weight: 3 }),
