@@ -3,6 +3,7 @@ import { ACCESS_LEVELS } from '@rookery/kernel';
 import { readerOf, reads } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
 import { planningPolicy } from '../noteables/planning.policy';
+import type { Permits } from './issue-change';
 import type { IssueProject } from './issues.queries';
 
 interface SubjectIssue {
@@ -22,9 +23,11 @@ export const issuePolicy = {
     return viewer.isAdmin || project.level >= ACCESS_LEVELS.planner;
   },
 
-  /** What has no weight in the plan free. Source: reference work-tracking 1.4. */
-  mayWeigh(viewer: SignedInViewer, project: IssueProject): boolean {
-    return issuePolicy.mayPlan(viewer, project) && planningPolicy.isPaid(project.namespace);
+  /** What of a wish counts. There are no new weights in the plan free. Source: reference work-tracking 1.4, 9.1. */
+  permits(viewer: SignedInViewer, project: IssueProject): Permits {
+    const plan = issuePolicy.mayPlan(viewer, project);
+    const weigh = plan && planningPolicy.isPaid(project.namespace);
+    return { plan, weigh, backdate: issuePolicy.mayBackdate(viewer, project) };
   },
 
   /** Given times and numbers: administrators and owners; wishes of others are ignored. */

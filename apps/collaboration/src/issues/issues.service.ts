@@ -28,7 +28,7 @@ import { issueKind } from './issue.kind';
 import { issuePolicy } from './issue.policy';
 import { IssuesQueries } from './issues.queries';
 import type { IssueProject } from './issues.queries';
-import { insertIssue } from './new-issue';
+import { insertIssue, openedAs } from './new-issue';
 import type { NewIssue } from './new-issue';
 
 const lockVisible = prepared(
@@ -51,25 +51,15 @@ export class IssuesService {
 
   async create(viewer: SignedInViewer, project: IssueProject, wish: NewIssue): Promise<string> {
     checkTexts(wish);
-    const mayPlan = issuePolicy.mayPlan(viewer, project);
-    const mayBackdate = issuePolicy.mayBackdate(viewer, project);
-    const users = mayPlan ? await this.assignees.eligible(project, wish.assigneeIds) : [];
-    const allowed = {
-      ...wish,
-      dueOn: mayPlan ? wish.dueOn : null,
-      weight: issuePolicy.mayWeigh(viewer, project) ? wish.weight : null,
-      discussionLocked: mayPlan ? wish.discussionLocked : null,
-      createdAt: mayBackdate ? wish.createdAt : null,
-      iid: mayBackdate ? wish.iid : null,
-    };
-    const planning = mayPlan ? wish : { labels: undefined, milestoneId: null };
+    const allowed = openedAs(wish, issuePolicy.permits(viewer, project));
+    const users = await this.assignees.eligible(project, allowed.assigneeIds);
     const counts = taskCounts(wish.description);
     const reaches = users.length > 0 || mentionsIn(`${wish.title}\n\n${wish.description ?? ''}`).all.length > 0;
     const number = await this.work.run(async (tx) => {
       if (reaches) await this.noteLimit.count(tx, viewer);
-      const place = await this.placeFor(tx, viewer, project, planning);
-      const wished = await wishedLabels(tx, place, planning.labels);
-      const milestoneId = reachedMilestone(await chosenMilestone(tx, place, planning.milestoneId)) ?? null;
+      const place = await this.placeFor(tx, viewer, project, allowed);
+      const wished = await wishedLabels(tx, place, allowed.labels);
+      const milestoneId = reachedMilestone(await chosenMilestone(tx, place, allowed.milestoneId)) ?? null;
       const placed = { ...allowed, ...counts, milestoneId, projectId: project.id };
       const issue = await insertIssue(tx, { ...placed, authorId: viewer.userId });
       await this.assignees.assign(tx, issue.id, [], users);
@@ -93,8 +83,8 @@ export class IssuesService {
 
   async update(viewer: SignedInViewer, project: IssueProject, iid: number, wish: IssueWish): Promise<string> {
     await this.work.run(async (tx) => {
-      const mayPlan = issuePolicy.mayPlan(viewer, project);
-      const planning = mayPlan ? wish : {};
+      const permits = issuePolicy.permits(viewer, project);
+      const planning = permits.plan ? wish : {};
       const place = await this.placeFor(tx, viewer, project, planning);
       const choice = await chosenMilestone(tx, place, planning.milestoneId);
       const { issue, at } = await this.locked(tx, viewer, project, iid);
@@ -103,8 +93,6 @@ export class IssuesService {
       const may = wantsMoreThanState(wish) ? issuePolicy.mayEdit : issuePolicy.mayChangeState;
       if (!may(viewer, project, subject)) throw new Forbidden();
       checkTexts(wish);
-      const weigh = issuePolicy.mayWeigh(viewer, project);
-      const permits = { plan: mayPlan, weigh, backdate: issuePolicy.mayBackdate(viewer, project) };
       const allowed = { ...permitted(wish, permits), milestoneId: reachedMilestone(choice) };
       const change = changeOf(issue, allowed, { actorId: viewer.userId, at });
       const people = await this.reassign(tx, project, issue.id, before, allowed.assigneeIds);

@@ -2,6 +2,7 @@ import { Conflict } from '@rookery/kernel';
 import { nextInternalId, prepared, raiseInternalId, violates } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { LabelWish } from '../labels/labelling/labelling';
+import type { Permits } from './issue-change';
 import type { IssueFacts } from './issue-events';
 import type { Issue, IssueType } from './issue.entity';
 
@@ -23,6 +24,21 @@ export interface NewIssue {
   readonly createdAt: Date | null;
   /** Null = the next number of the project. */
   readonly iid: number | null;
+}
+
+/** A new issue without what the caller may not set: such fields are ignored, not refused. Source: reference work-tracking 9.1. */
+export function openedAs(wish: NewIssue, may: Permits): NewIssue {
+  return {
+    ...wish,
+    assigneeIds: may.plan ? wish.assigneeIds : [],
+    labels: may.plan ? wish.labels : undefined,
+    milestoneId: may.plan ? wish.milestoneId : null,
+    dueOn: may.plan ? wish.dueOn : null,
+    weight: may.weigh ? wish.weight : null,
+    discussionLocked: may.plan ? wish.discussionLocked : null,
+    createdAt: may.backdate ? wish.createdAt : null,
+    iid: may.backdate ? wish.iid : null,
+  };
 }
 
 interface NewRow extends NewIssue {
