@@ -14,3 +14,7 @@ export * from './migrations/1767225830201-create-award-emoji';
 export * from './migrations/1767225830202-create-subscriptions';
 export * from './migrations/1767225840010-create-issue-counts';
 export * from './migrations/1767225850000-create-milestones';
+export * from './migrations/1767225852001-add-times-to-issues';
+export * from './migrations/1767225852002-create-resource-state-and-weight-events';
+export * from './migrations/1767225852003-create-issue-links';
+export * from './migrations/1767225852004-add-relative-position-to-issues';

@@ -82,6 +82,44 @@ describe('planning with a stock SDK', () => {
     expect((await Issues.show(issue.iid, { projectId })).labels).toEqual([]);
   });
 
+  it('links, orders and weighs issues, and tracks time on them', async () => {
+    const { Issues, IssueLinks, IssueStateEvents } = root;
+    const first = await Issues.create(projectId, 'First', { weight: 3 });
+    const second = await Issues.create(projectId, 'Second');
+    const link = await IssueLinks.create(projectId, first.iid, projectId, second.iid, { linkType: 'blocks' });
+    expect(link).toMatchObject({
+      source_issue: { id: first.id },
+      target_issue: { id: second.id },
+      link_type: 'blocks',
+    });
+    const [linked] = await IssueLinks.all(projectId, second.iid);
+    expect(linked).toMatchObject({ id: first.id, link_type: 'is_blocked_by', blocking_issues_count: 1 });
+    await IssueLinks.remove(projectId, second.iid, linked!.issue_link_id);
+    expect(await IssueLinks.all(projectId, first.iid)).toEqual([]);
+
+    await Issues.reorder(projectId, second.iid, { moveBeforeId: first.id });
+    const ordered = await Issues.all({
+      projectId,
+      iids: [first.iid, second.iid],
+      orderBy: 'relative_position',
+      sort: 'asc',
+    });
+    expect(ordered.map(({ iid }) => iid)).toEqual([second.iid, first.iid]);
+
+    expect(await Issues.addTimeEstimate(projectId, first.iid, '1d')).toMatchObject({ human_time_estimate: '1d' });
+    expect(await Issues.addSpentTime(projectId, first.iid, '1h 30m')).toMatchObject({ total_time_spent: 5400 });
+    await Issues.resetTimeEstimate(projectId, first.iid);
+    await Issues.resetSpentTime(projectId, first.iid);
+    expect(await Issues.showTimeStats(projectId, first.iid)).toMatchObject({ time_estimate: 0, total_time_spent: 0 });
+
+    // Its IssueWeightEvents ask for events of states.
+    expect(await Issues.edit(projectId, first.iid, { stateEvent: 'close', weight: 5 })).toMatchObject({ weight: 5 });
+    expect((await Issues.all({ projectId, weight: 5 })).map(({ iid }) => iid)).toEqual([first.iid]);
+    const [closed] = await IssueStateEvents.all(projectId, first.iid);
+    expect(closed).toMatchObject({ resource_id: first.id, state: 'closed' });
+    expect(await IssueStateEvents.show(projectId, first.iid, closed!.id)).toEqual(closed);
+  });
+
   it('talks in threads and gives emoji', async () => {
     const { IssueDiscussions, IssueAwardEmojis, IssueNoteAwardEmojis } = root;
     const { iid } = await root.Issues.create(projectId, 'Talked about');

@@ -73,8 +73,17 @@ test('a new description counts its boxes anew', () => {
 
 test('what the caller may not set is left out', () => {
   const wish = { title: 't', assigneeIds: [1], dueOn: null, confidential: true, discussionLocked: true, updatedAt: at };
-  expect(permitted(wish, { plan: false, backdate: false })).toEqual({ title: 't' });
-  expect(permitted(wish, { plan: true, backdate: true })).toEqual(wish);
+  expect(permitted(wish, { plan: false, weigh: false, backdate: false })).toEqual({ title: 't' });
+  expect(permitted(wish, { plan: true, weigh: true, backdate: true })).toEqual(wish);
+});
+
+test.each<[number | null, boolean, object]>([
+  [3, true, { weight: 3 }],
+  [3, false, {}],
+  [null, false, { weight: null }],
+])('a weight of %j is wished for, with weights in the plan: %j', (weight, weigh, counts) => {
+  expect(permitted({ weight }, { plan: true, weigh, backdate: false })).toEqual(counts);
+  expect(permitted({ weight }, { plan: false, weigh: false, backdate: false })).toEqual({});
 });
 
 test('closing alone is told from more', () => {

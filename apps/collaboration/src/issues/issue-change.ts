@@ -16,17 +16,27 @@ export interface IssueWish {
   /** Null takes it away. */
   readonly milestoneId?: number | null | undefined;
   readonly dueOn?: string | null | undefined;
+  /** Null takes it away. */
+  readonly weight?: number | null | undefined;
   readonly confidential?: boolean | undefined;
   readonly discussionLocked?: boolean | null | undefined;
   readonly updatedAt?: Date | undefined;
 }
 
+/** What of a wish counts. A weight may be taken away whatever the plan. */
+export interface Permits {
+  readonly plan: boolean;
+  readonly weigh: boolean;
+  readonly backdate: boolean;
+}
+
 /** A wish without what the caller may not set: such fields are ignored, not refused. Source: reference work-tracking 9.1. */
-export function permitted(wish: IssueWish, may: { readonly plan: boolean; readonly backdate: boolean }): IssueWish {
-  const { assigneeIds, labels, milestoneId, dueOn, confidential, discussionLocked, updatedAt, ...open } = wish;
+export function permitted(wish: IssueWish, may: Permits): IssueWish {
+  const { assigneeIds, labels, milestoneId, dueOn, weight, confidential, discussionLocked, updatedAt, ...open } = wish;
   return {
     ...open,
     ...(may.plan ? { assigneeIds, labels, milestoneId, dueOn, confidential, discussionLocked } : {}),
+    ...(may.weigh || (may.plan && weight === null) ? { weight } : {}),
     ...(may.backdate ? { updatedAt } : {}),
   };
 }
@@ -62,6 +72,7 @@ export function changeOf(
   }
   if (wish.issueType !== undefined && wish.issueType !== issue.issueType) columns.issueType = wish.issueType;
   if (wish.milestoneId !== undefined && wish.milestoneId !== issue.milestoneId) columns.milestoneId = wish.milestoneId;
+  if (wish.weight !== undefined && wish.weight !== issue.weight) columns.weight = wish.weight;
   if (wish.dueOn !== undefined && wish.dueOn !== issue.dueOn) {
     columns.dueOn = wish.dueOn;
     notes.push(systemNotes.dueDate(wish.dueOn));

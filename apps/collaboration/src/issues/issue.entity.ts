@@ -19,6 +19,8 @@ const MAX_DESCRIPTION_LENGTH = 1_048_576;
 @Check('ck_issues_issue_type', `issue_type in ('issue', 'incident', 'test_case', 'task')`)
 @Check('ck_issues_closed', `(state = 'closed') = (closed_at is not null)`)
 @Check('ck_issues_notes_counts', 'public_notes_count >= 0 and internal_notes_count >= 0 and system_notes_count >= 0')
+@Check('ck_issues_weight', 'weight >= 0')
+@Check('ck_issues_times', 'time_estimate >= 0 and total_time_spent >= 0')
 @Unique('uq_issues_project_id_iid', ['projectId', 'iid'])
 @Index('ix_issues_project_id_created_at', { synchronize: false })
 @Index('ix_issues_project_id_updated_at', { synchronize: false })
@@ -27,6 +29,7 @@ const MAX_DESCRIPTION_LENGTH = 1_048_576;
 @Index('ix_issues_author_id_project_id', ['authorId', 'projectId', 'id'])
 @Index('ix_issues_milestone_id', { synchronize: false })
 @Index('ix_issues_project_id_created_at_planned', { synchronize: false })
+@Index('ix_issues_project_id_weight', { synchronize: false })
 @Index('ix_issues_closed_by_id', ['closedById'], { where: 'closed_by_id is not null' })
 export class Issue {
   @PrimaryGeneratedColumn('identity', {
@@ -49,6 +52,7 @@ export class Issue {
   milestoneId: number | null;
   /** Calendar day, `YYYY-MM-DD`. */
   @Column({ type: 'date', nullable: true }) dueOn: string | null;
+  @Column({ type: 'integer', nullable: true }) weight: number | null;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) closedAt: Date | null;
   @Column({ type: 'bigint', nullable: true }) closedById: number | null;
   @Column({ type: 'integer', default: 0 }) publicNotesCount: number;
@@ -58,6 +62,11 @@ export class Issue {
   @Column({ type: 'integer', default: 0 }) downvotesCount: number;
   @Column({ type: 'integer', default: 0 }) taskCount: number;
   @Column({ type: 'integer', default: 0 }) completedTaskCount: number;
+  /** Where it stands among those of its project; null for one that nobody moved: by its id (`POSITION`). */
+  @Column({ type: 'bigint', nullable: true }) relativePosition: number | null;
+  /** Units: seconds. */
+  @Column({ type: 'integer', default: 0 }) timeEstimate: number;
+  @Column({ type: 'integer', default: 0 }) totalTimeSpent: number;
   @Column({ type: 'text', default: 'none' }) importedFrom: string;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;

@@ -2,6 +2,9 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { readerOf, reads } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
+import { planningPolicy } from '../noteables/planning.policy';
+import type { Permits } from './issue-change';
+import type { IssueProject } from './issues.queries';
 
 interface SubjectIssue {
   readonly authorId: number;
@@ -18,6 +21,13 @@ export const issuePolicy = {
   /** Assignees, due date, confidentiality and lock are set by planners and above; wishes of others are ignored. */
   mayPlan(viewer: SignedInViewer, project: ParentFacts): boolean {
     return viewer.isAdmin || project.level >= ACCESS_LEVELS.planner;
+  },
+
+  /** What of a wish counts. There are no new weights in the plan free. Source: reference work-tracking 1.4, 9.1. */
+  permits(viewer: SignedInViewer, project: IssueProject): Permits {
+    const plan = issuePolicy.mayPlan(viewer, project);
+    const weigh = plan && planningPolicy.isPaid(project.namespace);
+    return { plan, weigh, backdate: issuePolicy.mayBackdate(viewer, project) };
   },
 
   /** Given times and numbers: administrators and owners; wishes of others are ignored. */

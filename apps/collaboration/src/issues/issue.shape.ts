@@ -8,19 +8,20 @@ import { reachedSql } from '../noteables/reach-sql';
 import { referencesShape, webPathSql } from '../noteables/references.shape';
 import type { ShownAs } from '../noteables/references.shape';
 import { subscribedSql } from '../noteables/subscribed-sql';
+import { timeStatsShape } from '../time-tracking/time-stats.shape';
 
 /** By its number in the project. */
 export const ISSUE_SHOWN_AS: ShownAs = { shownId: 'iid', webPath: '/-/issues/', sigil: '#' };
 
 const OF_ISSUE = { type: 'Issue' } as const;
 const number = nullable(int);
-const timeStats = object({
-  time_estimate: int,
-  total_time_spent: int,
-  human_time_estimate: nullable(text),
-  human_total_time_spent: nullable(text),
-});
-const NO_TIME = { time_estimate: 0, total_time_spent: 0, human_time_estimate: null, human_total_time_spent: null };
+/**
+ * Open issues that it blocks. Those of other projects and confidential ones are left out for everybody: not all who read
+ * the issue may know of them. Source: reference work-tracking 9.1.
+ */
+const BLOCKED_COUNT = `(select count(*) from issue_links held join issues blocked on blocked.id = held.target_id
+  where held.source_id = i.id and held.link_type = 'blocks' and blocked.project_id = i.project_id
+    and blocked.state = 'opened' and not blocked.confidential)`;
 /** Who works on an issue. */
 export const ISSUE_ASSIGNEES = {
   ofSql: (id: string): string => `(select s.user_id from issue_assignees s where s.issue_id = ${id})`,
@@ -82,7 +83,7 @@ export const issueShape = jsonShape<ShownSql>('Issue').fields({
   discussion_locked: [json.boolOrNull, () => 'i.discussion_locked'],
   issue_type: [json.token, () => 'i.issue_type'],
   web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/`, sql: webPathSql(ISSUE_SHOWN_AS, sql.fullPath) })],
-  time_stats: [json.constant(timeStats), () => NO_TIME],
+  time_stats: [json.object(timeStatsShape), (sql) => sql],
   task_completion_status: [json.object(taskStatusShape), (sql) => sql],
   has_tasks: [json.bool, () => 'i.task_count > 0'],
   task_status: [
@@ -90,8 +91,8 @@ export const issueShape = jsonShape<ShownSql>('Issue').fields({
     () =>
       `i.completed_task_count || ' of ' || i.task_count || ' checklist item' || case when i.task_count = 1 then '' else 's' end || ' completed'`,
   ],
-  weight: [json.constant(number), () => null],
-  blocking_issues_count: [json.constant(int), () => 0],
+  weight: [json.intOrNull, () => 'i.weight'],
+  blocking_issues_count: [json.int, () => BLOCKED_COUNT],
   _links: [json.object(linksShape), (sql) => sql],
   references: [json.object(referencesShape), ({ fullPath }) => ({ as: ISSUE_SHOWN_AS, fullPath })],
   severity: [json.constant(text), () => 'UNKNOWN'],

@@ -14,12 +14,14 @@ import {
 } from '@rookery/api-v4';
 import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
+import { planningPolicy } from '../noteables/planning.policy';
 import { filterOf } from './listing/issue-list.dto';
 import { issuePolicy } from './issue.policy';
 import { issueDetailShape, issueShape } from './issue.shape';
-import { CreateIssue, ListIssues, newIssueOf, OneIssue, UpdateIssue, wishOf } from './issues.dto';
+import { CreateIssue, ListIssues, newIssueOf, OneIssue, ReorderIssue, UpdateIssue, wishOf } from './issues.dto';
 import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
+import { IssueOrderService } from './reordering/issue-order.service';
 
 /** A description of a million characters, escaped. Units: bytes. Source: reference reliability 6.3. */
 const BODY_LIMIT = 8 * 1024 * 1024;
@@ -32,6 +34,7 @@ export class IssuesController {
   constructor(
     private readonly queries: IssuesQueries,
     private readonly issues: IssuesService,
+    private readonly order: IssueOrderService,
   ) {}
 
   @Endpoint('GET', '', {
@@ -91,6 +94,24 @@ export class IssuesController {
   })
   async update({ params, viewer, within }: WriteCall<UpdateIssue>): Promise<JsonText> {
     return new JsonText(await this.issues.update(viewer, within, params.issue_iid, wishOf(params)));
+  }
+
+  @Endpoint('PUT', ':issue_iid/reorder', {
+    about: 'Puts an issue behind one and before another of its project, as lists by `relative_position` show them.',
+    source: 'reference work-tracking 9.1',
+    within: project('id'),
+    may: ability(
+      'issue.reorder',
+      ({ viewer, within }: WriteCall<ReorderIssue>) => planningPolicy.mayManage(viewer, within),
+      { signedIn: true },
+    ),
+    params: ReorderIssue,
+    answers: one(issueDetailShape.presenter),
+    fails: [422],
+  })
+  async reorder({ params, viewer, within }: WriteCall<ReorderIssue>): Promise<JsonText> {
+    const { issue_iid: iid, move_after_id: after, move_before_id: before } = params;
+    return new JsonText(await this.order.put(viewer, within, iid, { after, before }));
   }
 
   @Endpoint('DELETE', ':issue_iid', {

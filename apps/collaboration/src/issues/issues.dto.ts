@@ -42,7 +42,7 @@ export class ListIssues {
   @Text({ optional: true, about: '`None`, `Any`, `Upcoming`, `Started` or an id.' }) milestone_id?: string;
   @Text({ optional: true }) my_reaction_emoji?: string;
   @Text({ optional: true }) epic_id?: string;
-  @Text({ optional: true }) weight?: string;
+  @Text({ optional: true, about: 'A number, `None` or `Any`.' }) weight?: string;
   @Text({ optional: true }) iteration_id?: string;
   @Text({ optional: true }) iteration_title?: string;
   @Text({ optional: true }) health_status?: string;
@@ -62,6 +62,8 @@ class IssueWrite {
   @ListOf('int', { optional: true, nullable: true }) assignee_ids?: readonly number[] | null;
   @Int({ optional: true, nullable: true, deprecated: 'assignee_ids' }) assignee_id?: number | null;
   @Day({ optional: true, nullable: true }) due_date?: string | null;
+  @Int({ optional: true, nullable: true, min: 0, about: 'Null takes it away. Ignored in the plan free.' })
+  weight?: number | null;
   @Flag({ optional: true }) confidential?: boolean;
   @Flag({ optional: true, nullable: true }) discussion_locked?: boolean | null;
   @OneOf(ISSUE_TYPES, { optional: true }) issue_type?: IssueType;
@@ -78,6 +80,13 @@ export class CreateIssue extends IssueWrite {
   iid?: number;
 }
 
+@AtLeastOneOf('move_after_id', 'move_before_id')
+export class ReorderIssue extends OneIssue {
+  @Int({ optional: true, about: 'The id, not the number, of an issue of the project that it is to follow.' })
+  move_after_id?: number;
+  @Int({ optional: true, about: 'That of one that is to follow it.' }) move_before_id?: number;
+}
+
 @AtLeastOneOf(
   'title',
   'description',
@@ -85,6 +94,7 @@ export class CreateIssue extends IssueWrite {
   'assignee_id',
   'milestone_id',
   'due_date',
+  'weight',
   'confidential',
   'discussion_locked',
   'issue_type',
@@ -104,7 +114,7 @@ export class UpdateIssue extends IssueWrite {
 /** The issue that is asked for. */
 export function newIssueOf(params: CreateIssue): NewIssue {
   const { title, description, assignee_ids, assignee_id, due_date, confidential, milestone_id, ...others } = params;
-  const { discussion_locked, issue_type, created_at, iid, labels, add_labels, remove_labels, ...rest } = others;
+  const { discussion_locked, issue_type, created_at, iid, weight, labels, add_labels, remove_labels, ...rest } = others;
   nothingLeft(rest);
   return {
     title,
@@ -114,6 +124,7 @@ export function newIssueOf(params: CreateIssue): NewIssue {
     assigneeIds: wishedAssignees(assignee_ids, assignee_id) ?? [],
     milestoneId: milestone_id || null,
     dueOn: due_date ?? null,
+    weight: weight ?? null,
     discussionLocked: discussion_locked ?? null,
     labels: wishedLabels(labels, add_labels, remove_labels),
     createdAt: created_at ?? null,
@@ -124,11 +135,13 @@ export function newIssueOf(params: CreateIssue): NewIssue {
 /** The change that is asked for; the path names the issue. */
 export function wishOf({ issue_iid: _, ...params }: UpdateIssue): IssueWish {
   const { title, description, assignee_ids, assignee_id, due_date, confidential, milestone_id, ...others } = params;
-  const { discussion_locked, issue_type, state_event, updated_at, labels, add_labels, remove_labels, ...rest } = others;
+  const { discussion_locked, issue_type, state_event, updated_at, weight, labels, add_labels, remove_labels, ...rest } =
+    others;
   nothingLeft(rest);
   return {
     title,
     description,
+    weight,
     issueType: issue_type,
     stateEvent: state_event,
     assigneeIds: wishedAssignees(assignee_ids, assignee_id),

@@ -2,7 +2,9 @@ import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
 import { AwardEmojiModule } from '../award-emoji/award-emoji.module';
 import { NotesModule } from '../notes/notes.module';
+import { ResourceEventsModule } from '../resource-events/resource-events.module';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module';
+import { TimeTrackingModule } from '../time-tracking/time-tracking.module';
 import { TodosModule } from '../todos/todos.module';
 import { Assignees } from './assignees/assignees';
 import { UnassignmentConsumer } from './assignees/unassignment.consumer';
@@ -15,7 +17,10 @@ import {
   IssueMilestoneEventsController,
   IssueNoteAwardEmojiController,
   IssueNotesController,
+  IssueStateEventsController,
   IssueSubscriptionsController,
+  IssueTimeTrackingController,
+  IssueWeightEventsController,
 } from './issue-talk.controller';
 import { IssueCountsConsumer } from './counting/issue-counts.consumer';
 import { IssueCountsService } from './counting/issue-counts.service';
@@ -29,11 +34,12 @@ import { MilestoneIssuesQueries } from './listing/milestone-issues.queries';
 import { IssuesController } from './issues.controller';
 import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
+import { IssueOrderService } from './reordering/issue-order.service';
 
 /** Units of work of a project, who works on them, how many are open, and the routes of their notes. */
 @Owns(Issue, IssueAssignee, IssueCount)
 @Module({
-  imports: [AwardEmojiModule, NotesModule, SubscriptionsModule, TodosModule],
+  imports: [AwardEmojiModule, NotesModule, ResourceEventsModule, SubscriptionsModule, TimeTrackingModule, TodosModule],
   controllers: [
     IssueCountsConsumer,
     IssuesController,
@@ -41,14 +47,25 @@ import { IssuesService } from './issues.service';
     IssueNoteAwardEmojiController,
     IssueLabelEventsController,
     IssueMilestoneEventsController,
+    IssueStateEventsController,
+    IssueWeightEventsController,
     IssueNotesController,
     IssueDiscussionsController,
     IssueMarkingController,
     IssueSubscriptionsController,
+    IssueTimeTrackingController,
     GroupMilestoneIssuesController,
     ProjectMilestoneIssuesController,
     UnassignmentConsumer,
   ],
-  providers: [Assignees, IssueCountsService, IssuesQueries, IssuesService, MilestoneIssuesQueries, UncountedIssuesJob],
+  providers: [
+    Assignees,
+    IssueCountsService,
+    IssueOrderService,
+    IssuesQueries,
+    IssuesService,
+    MilestoneIssuesQueries,
+    UncountedIssuesJob,
+  ],
 })
 export class IssuesModule {}

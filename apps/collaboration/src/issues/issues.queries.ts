@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { NamespaceFacts } from '@rookery/api-v4';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
@@ -15,6 +16,7 @@ import type { ParentFacts } from '../noteables/reader';
 import { reachedSql } from '../noteables/reach-sql';
 import { issueFilters } from './listing/issue-filter';
 import type { IssueFilter } from './listing/issue-filter';
+import { positionSql } from './reordering/positions';
 import { issueKind } from './issue.kind';
 import { issueBytes, issueDetailShape, issueShape } from './issue.shape';
 
@@ -26,12 +28,15 @@ export const ISSUE_ORDERS = [
   'label_priority',
   'milestone_due',
   'popularity',
+  'relative_position',
+  'weight',
 ] as const;
-/** Orders by what no issue has yet: they leave the order to the tie-breaker. */
-export const EMPTY_ORDERS = ['priority', 'relative_position', 'weight'] as const;
+/** An order by what no issue has yet: it leaves the order to the tie-breaker. */
+export const EMPTY_ORDERS = ['priority'] as const;
 
 /** What must be known of the project of an issue. Shape: any ProjectScope. */
-export type IssueProject = ParentFacts & Extract<Parent, { readonly kind: 'project' }>;
+export type IssueProject = ParentFacts &
+  Extract<Parent, { readonly kind: 'project' }> & { readonly namespace: Pick<NamespaceFacts, 'plan'> };
 
 export interface IssueOrder {
   readonly orderBy: (typeof ISSUE_ORDERS)[number] | (typeof EMPTY_ORDERS)[number];
@@ -152,7 +157,7 @@ function readerValues(viewer: Viewer, project: IssueProject): { values: unknown[
   return { values, readsIssues: reads('issues', project, reader) };
 }
 
-/** Issues without a due date, a milestone that is due or a label that counts come last in either direction. */
+/** Issues without a due date, a weight, a milestone that is due or a label that counts come last in either direction. */
 function sorting({ orderBy, sort }: IssueOrder): readonly OrderTerm[] {
   switch (orderBy) {
     case 'created_at':
@@ -163,6 +168,10 @@ function sorting({ orderBy, sort }: IssueOrder): readonly OrderTerm[] {
       return [['i.upvotes_count', sort]];
     case 'due_date':
       return [['i.due_on', sort, 'nulls last']];
+    case 'relative_position':
+      return [[positionSql('i'), sort]];
+    case 'weight':
+      return [['i.weight', sort, 'nulls last']];
     case 'milestone_due':
       return [[milestoneDueSql(MILESTONES), sort, 'nulls last']];
     case 'label_priority':

@@ -14,6 +14,8 @@ import { readerOfNamed } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
 import { NoteLimit } from '../notes/note-limit';
 import { removeNotesOf } from '../notes/note-removal';
+import { tellState, tellWeight } from '../resource-events/states-and-weights';
+import type { Changed, ChangedBy } from '../resource-events/states-and-weights';
 import { systemNotes, writeSystemNotes } from '../notes/system-notes';
 import { Assignees } from './assignees/assignees';
 import type { AssigneeChange } from './assignees/assignees';
@@ -26,7 +28,7 @@ import { issueKind } from './issue.kind';
 import { issuePolicy } from './issue.policy';
 import { IssuesQueries } from './issues.queries';
 import type { IssueProject } from './issues.queries';
-import { insertIssue } from './new-issue';
+import { insertIssue, openedAs } from './new-issue';
 import type { NewIssue } from './new-issue';
 
 const lockVisible = prepared(
@@ -49,30 +51,22 @@ export class IssuesService {
 
   async create(viewer: SignedInViewer, project: IssueProject, wish: NewIssue): Promise<string> {
     checkTexts(wish);
-    const mayPlan = issuePolicy.mayPlan(viewer, project);
-    const mayBackdate = issuePolicy.mayBackdate(viewer, project);
-    const users = mayPlan ? await this.assignees.eligible(project, wish.assigneeIds) : [];
-    const allowed = {
-      ...wish,
-      dueOn: mayPlan ? wish.dueOn : null,
-      discussionLocked: mayPlan ? wish.discussionLocked : null,
-      createdAt: mayBackdate ? wish.createdAt : null,
-      iid: mayBackdate ? wish.iid : null,
-    };
-    const planning = mayPlan ? wish : { labels: undefined, milestoneId: null };
+    const allowed = openedAs(wish, issuePolicy.permits(viewer, project));
+    const users = await this.assignees.eligible(project, allowed.assigneeIds);
     const counts = taskCounts(wish.description);
     const reaches = users.length > 0 || mentionsIn(`${wish.title}\n\n${wish.description ?? ''}`).all.length > 0;
     const number = await this.work.run(async (tx) => {
       if (reaches) await this.noteLimit.count(tx, viewer);
-      const place = await this.placeFor(tx, viewer, project, planning);
-      const wished = await wishedLabels(tx, place, planning.labels);
-      const milestoneId = reachedMilestone(await chosenMilestone(tx, place, planning.milestoneId)) ?? null;
+      const place = await this.placeFor(tx, viewer, project, allowed);
+      const wished = await wishedLabels(tx, place, allowed.labels);
+      const milestoneId = reachedMilestone(await chosenMilestone(tx, place, allowed.milestoneId)) ?? null;
       const placed = { ...allowed, ...counts, milestoneId, projectId: project.id };
       const issue = await insertIssue(tx, { ...placed, authorId: viewer.userId });
       await this.assignees.assign(tx, issue.id, [], users);
       const by = { actorId: viewer.userId, at: issue.createdAt };
       const labels = await putLabels(tx, labelled(issue.id, project), wished, by);
       await tellMilestone(tx, planned(issue), { from: null, to: milestoneId }, by);
+      if (allowed.weight !== null) await tellWeight(tx, planned(issue), allowed.weight, by);
       tx.emit(
         issueCreated.of({
           aggregateId: issue.id,
@@ -89,8 +83,8 @@ export class IssuesService {
 
   async update(viewer: SignedInViewer, project: IssueProject, iid: number, wish: IssueWish): Promise<string> {
     await this.work.run(async (tx) => {
-      const mayPlan = issuePolicy.mayPlan(viewer, project);
-      const planning = mayPlan ? wish : {};
+      const permits = issuePolicy.permits(viewer, project);
+      const planning = permits.plan ? wish : {};
       const place = await this.placeFor(tx, viewer, project, planning);
       const choice = await chosenMilestone(tx, place, planning.milestoneId);
       const { issue, at } = await this.locked(tx, viewer, project, iid);
@@ -99,15 +93,13 @@ export class IssuesService {
       const may = wantsMoreThanState(wish) ? issuePolicy.mayEdit : issuePolicy.mayChangeState;
       if (!may(viewer, project, subject)) throw new Forbidden();
       checkTexts(wish);
-      const permits = { plan: mayPlan, backdate: issuePolicy.mayBackdate(viewer, project) };
       const allowed = { ...permitted(wish, permits), milestoneId: reachedMilestone(choice) };
       const change = changeOf(issue, allowed, { actorId: viewer.userId, at });
       const people = await this.reassign(tx, project, issue.id, before, allowed.assigneeIds);
       const wished = await wishedLabels(tx, place, allowed.labels);
       const by = { actorId: viewer.userId, at };
       const labels = await putLabels(tx, labelled(issue.id, project), wished, by);
-      const told = { from: issue.milestoneId, to: change.columns.milestoneId ?? null };
-      if (change.columns.milestoneId !== undefined) await tellMilestone(tx, planned(issue), told, by);
+      await this.tell(tx, issue, change, by);
       const around = { people, labels };
       const mentionedBefore = change.textChanged ? await this.named(tx, issue) : [];
       await this.store(tx, viewer, issue, { change, around, at, given: allowed.updatedAt });
@@ -178,6 +170,14 @@ export class IssuesService {
     return this.assignees.assign(tx, issueId, before, [...users, ...stays.values()]);
   }
 
+  /** What is told as a row of its own. */
+  private async tell(tx: Tx, issue: Issue, { columns, state }: IssueChange, by: ChangedBy): Promise<void> {
+    const told = { from: issue.milestoneId, to: columns.milestoneId ?? null };
+    if (columns.milestoneId !== undefined) await tellMilestone(tx, planned(issue), told, by);
+    if (columns.weight !== undefined) await tellWeight(tx, planned(issue), columns.weight, by);
+    if (state !== null) await tellState(tx, planned(issue), state, by);
+  }
+
   private async store(
     tx: Tx,
     viewer: SignedInViewer,
@@ -203,7 +203,7 @@ export class IssuesService {
   }
 }
 
-function planned({ id, projectId }: Pick<Issue, 'id' | 'projectId'>) {
+function planned({ id, projectId }: Pick<Issue, 'id' | 'projectId'>): Changed {
   return { type: issueKind.type, id, projectId };
 }
 

@@ -2,6 +2,7 @@ import { Conflict } from '@rookery/kernel';
 import { nextInternalId, prepared, raiseInternalId, violates } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { LabelWish } from '../labels/labelling/labelling';
+import type { Permits } from './issue-change';
 import type { IssueFacts } from './issue-events';
 import type { Issue, IssueType } from './issue.entity';
 
@@ -16,11 +17,28 @@ export interface NewIssue {
   /** Null for none. */
   readonly milestoneId: number | null;
   readonly dueOn: string | null;
+  /** Null for none. */
+  readonly weight: number | null;
   readonly discussionLocked: boolean | null;
   /** Null = now. */
   readonly createdAt: Date | null;
   /** Null = the next number of the project. */
   readonly iid: number | null;
+}
+
+/** A new issue without what the caller may not set: such fields are ignored, not refused. Source: reference work-tracking 9.1. */
+export function openedAs(wish: NewIssue, may: Permits): NewIssue {
+  return {
+    ...wish,
+    assigneeIds: may.plan ? wish.assigneeIds : [],
+    labels: may.plan ? wish.labels : undefined,
+    milestoneId: may.plan ? wish.milestoneId : null,
+    dueOn: may.plan ? wish.dueOn : null,
+    weight: may.weigh ? wish.weight : null,
+    discussionLocked: may.plan ? wish.discussionLocked : null,
+    createdAt: may.backdate ? wish.createdAt : null,
+    iid: may.backdate ? wish.iid : null,
+  };
 }
 
 interface NewRow extends NewIssue {
@@ -33,9 +51,9 @@ interface NewRow extends NewIssue {
 const insert = prepared(
   'issues_insert',
   `insert into issues (project_id, iid, author_id, title, description, issue_type, confidential, due_on,
-     discussion_locked, task_count, completed_task_count, created_at, updated_at, milestone_id)
+     discussion_locked, task_count, completed_task_count, created_at, updated_at, milestone_id, weight)
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12::timestamptz, now()), coalesce($12::timestamptz, now()),
-     $13)
+     $13, $14::integer)
    returning id, created_at`,
 );
 
@@ -58,6 +76,7 @@ export async function insertIssue(tx: Tx, issue: NewRow): Promise<IssueFacts> {
     completedTaskCount,
     issue.createdAt,
     issue.milestoneId,
+    issue.weight,
   ];
   try {
     const [row] = await tx.prepared<RowOf<Issue, 'id' | 'createdAt'>>(insert, values);

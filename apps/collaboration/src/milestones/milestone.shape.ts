@@ -1,8 +1,8 @@
 import { json, jsonShape, TODAY } from '../noteables/json.shape';
 import { baseOf } from '../noteables/person.shape';
 import { reachedSql } from '../noteables/reach-sql';
-import { resourceEventShape } from '../noteables/resource-events.shape';
-import type { ResourceEventSql, ResourceEvents } from '../noteables/resource-events.shape';
+import { gotAndLost, resourceEventShape } from '../resource-events/resource-events.shape';
+import type { ResourceEventSql, ResourceEvents } from '../resource-events/resource-events.shape';
 
 /** What the JSON of a milestone `m` is built from besides its row. */
 export interface MilestoneSql {
@@ -48,6 +48,7 @@ export const MILESTONE_BYTES = 'coalesce(octet_length(m.description), 0)';
 /** Milestones that things got and lost. Source: reference work-tracking 2.8. */
 export const milestoneEvents: ResourceEvents = {
   noun: 'milestone',
+  about: gotAndLost('milestone'),
   table: 'resource_milestone_events',
   joins: (above) =>
     `left join milestones m on m.id = e.milestone_id and ${reachedSql('m', { project: 'e.project_id', above })}`,

@@ -50,7 +50,8 @@ export interface AssigneesOfKind {
  * service's module. All that is told of notes, to-dos, feeds, e-mails and removal goes by it.
  * Shape: the table has the columns id, project_id (group_id for things of groups), author_id, title, description,
  * discussion_locked, created_at, updated_at, public_notes_count, internal_notes_count and system_notes_count, iid where
- * `shownId` says so, with awards upvotes_count and downvotes_count, and with milestones milestone_id.
+ * `shownId` says so, with awards upvotes_count and downvotes_count, with milestones milestone_id, and
+ * with time time_estimate and total_time_spent.
  * Source: reference work-tracking 2.1, 2.4.
  */
 export interface NoteableKind extends ShownAs {

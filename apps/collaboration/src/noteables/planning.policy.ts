@@ -1,4 +1,4 @@
-import type { GroupScope, ProjectScope } from '@rookery/api-v4';
+import type { GroupScope, NamespaceFacts, ProjectScope } from '@rookery/api-v4';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { readerOf, reads } from './reader';
@@ -13,6 +13,11 @@ export const planningPolicy = {
     if (source.kind === 'group') return true;
     const reader = readerOf(viewer, source);
     return reads('issues', source, reader) || reads('merge_requests', source, reader);
+  },
+
+  /** Weights and links that block are of the plans premium and ultimate. Source: reference work-tracking 1.4. */
+  isPaid({ plan }: Pick<NamespaceFacts, 'plan'>): boolean {
+    return plan !== 'free';
   },
 
   mayManage(viewer: SignedInViewer, source: PlanningSource): boolean {

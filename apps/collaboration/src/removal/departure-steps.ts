@@ -9,6 +9,7 @@ import { TRACES_CHUNK } from '../noteables/traces';
 import type { Traces } from '../noteables/traces';
 import { noteTraces } from '../notes/note-removal';
 import { mailTraces } from '../notifications/mail-traces';
+import { resourceEventTraces } from '../resource-events/resource-event-removal';
 import { subscriptionTraces } from '../subscriptions/subscription-removal';
 import { todoTraces } from '../todos/raise-todos';
 import { DropWritings } from './drop-writings';
@@ -27,7 +28,7 @@ export class DepartureSteps {
     kinds: NoteableKinds,
   ) {
     const awards = awardTracesOf(kinds.able('awards'));
-    const changes = [labelTraces, milestoneTraces];
+    const changes = [labelTraces, milestoneTraces, resourceEventTraces];
     const ofWings = [awards, noteTraces, ...changes, subscriptionTraces, todoTraces, activityTraces, mailTraces];
     this.traces = [...kinds.all.map((kind) => kind.traces), ...ofWings];
   }

@@ -75,7 +75,7 @@ async function busyPerson(): Promise<{ person: SeededUser; own: Thing; note: Thi
     .expect(201);
   await as(person)
     .put(`/api/v4/projects/${project.id}/issues/${elsewhere.iid}`)
-    .send({ state_event: 'close', add_labels: 'named', milestone_id: milestone.id })
+    .send({ state_event: 'close', add_labels: 'named', milestone_id: milestone.id, weight: 3 })
     .expect(200);
   await as(person).post(`/api/v4/projects/${project.id}/labels/named/subscribe`).expect(201);
   const { database } = service;
@@ -148,6 +148,8 @@ describe('whoever is removed', () => {
       'participants.user_id',
       'resource_label_events.user_id',
       'resource_milestone_events.user_id',
+      'resource_state_events.user_id',
+      'resource_weight_events.user_id',
       'todos.author_id',
       'todos.user_id',
     ]);

@@ -7,6 +7,7 @@ import { expectPlan, planOf, readRows, testDatabase, vacuumed } from '@rookery/t
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { AwardStatements } from '../../src/award-emoji/award-emoji.statements';
 import { migrations } from '../../src/database';
+import { IssueLinksQueries } from '../../src/issue-links/issue-links.queries';
 import { IssuesQueries } from '../../src/issues/issues.queries';
 import type { IssueFilter } from '../../src/issues/listing/issue-filter';
 import type { IssueOrder } from '../../src/issues/issues.queries';
@@ -15,10 +16,11 @@ import { MilestoneIssuesQueries } from '../../src/issues/listing/milestone-issue
 import { labelEvents } from '../../src/labels/labelling/labels.shape';
 import { milestoneEvents } from '../../src/milestones/milestone.shape';
 import { MilestonesQueries } from '../../src/milestones/milestones.queries';
-import { ResourceEventsQueries } from '../../src/noteables/resource-events.queries';
 import { DiscussionStatements } from '../../src/notes/discussions/discussions.statements';
 import { NoteStatements } from '../../src/notes/notes.statements';
 import type { NoteOrder } from '../../src/notes/notes.statements';
+import { ResourceEventsQueries } from '../../src/resource-events/resource-events.queries';
+import { stateEvents, weightEvents } from '../../src/resource-events/states-and-weights';
 
 /**
  * The plans of the hot statements over enough rows, by shape: which index finds what. A plan that reads a table whole
@@ -33,6 +35,7 @@ const awards = new AwardStatements(issueKind, 'iid', 'thing', externalUrl);
 const issues = new IssuesQueries({} as Database, { externalUrl } as never);
 const milestones = new MilestonesQueries({} as Database, {} as Directory, { externalUrl } as never);
 const milestoneIssues = new MilestoneIssuesQueries({} as Database, {} as Directory, { externalUrl } as never);
+const links = new IssueLinksQueries({} as Database, {} as Directory, { externalUrl } as never);
 const events = new ResourceEventsQueries({} as Database, { externalUrl } as never);
 
 beforeAll(async () => {
@@ -50,10 +53,11 @@ beforeAll(async () => {
       select g, case when g % 10 > 0 then 1 + g % 40 end, case when g % 10 = 0 then 1 + g / 10 % 2 end, g, 'v' || g,
         case when g % 3 > 0 then current_date + g % 300 end from generate_series(1, 4000) g;
     insert into issues (project_id, iid, author_id, title, state, closed_at, due_on, created_at, updated_at,
-        milestone_id)
+        milestone_id, weight)
       select 1 + g % 4, g / 4 + 1, 1 + g % 200, 'Issue ' || g, case when g % 3 = 0 then 'opened' else 'closed' end,
         case when g % 3 = 0 then null else now() end, case when g % 10 = 0 then current_date end,
-        now() - g * interval '1 minute', now() - g * interval '1 second', case when g % 5 = 0 then 10 * (1 + g % 40) end
+        now() - g * interval '1 minute', now() - g * interval '1 second', case when g % 5 = 0 then 10 * (1 + g % 40) end,
+        case when g % 7 = 0 then g % 10 end
       from generate_series(1, 8000) g;
     insert into issue_assignees (issue_id, user_id, position) select id, 1 + id % 200, 1 from issues;
     insert into labels (id, project_id, group_id, title, description_html, color, text_color)
@@ -69,6 +73,13 @@ beforeAll(async () => {
       select 'Issue', noteable_id, project_id, 1, label_id, 'add', now() from label_links;
     insert into resource_milestone_events (noteable_type, noteable_id, project_id, user_id, milestone_id, action, created_at)
       select 'Issue', i.id, i.project_id, 1, 10 * (1 + i.id % 40), 'add', now() from issues i, generate_series(1, 3);
+    insert into issue_links (source_id, target_id, link_type)
+      select g, g + 4 * k, case k when 1 then 'blocks' else 'relates_to' end
+      from generate_series(1, 7000) g, generate_series(1, 3) k;
+    insert into resource_state_events (noteable_type, noteable_id, project_id, user_id, state, created_at)
+      select 'Issue', i.id, i.project_id, 1, 'closed', now() from issues i, generate_series(1, 3);
+    insert into resource_weight_events (noteable_type, noteable_id, project_id, user_id, weight, created_at)
+      select 'Issue', i.id, i.project_id, 1, 5, now() from issues i, generate_series(1, 3);
     insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, created_at, updated_at)
       select 'Issue', case when g % 10 = 0 then 1 else 1 + g % 8000 end, 1, 1 + g % 200, 'Note ' || g, g % 50 = 0,
         now() - g * interval '1 second', now() - g * interval '1 second'
@@ -139,6 +150,13 @@ const HOT: Record<string, () => Planned> = {
   'milestones-below-group': () =>
     milestones.pageStatement('group', { include_descendants: true }, pageOne, [1, [1], 7, false, false]),
   'milestone-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, milestoneEvents, pageOne, told),
+  'links-of-issue': () => links.pageStatement(pageOne, [2, 1, 7, true, false, false, false, 'g/p', [1, 2], false]),
+  'state-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, stateEvents, pageOne, told),
+  'weight-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, weightEvents, pageOne, told),
+  'issues-weighing': () => listed({ weight: 3 }),
+  'issues-with-any-weight': () => listed({ weight: 'Any' }),
+  'issues-without-weight': () => listed({ weight: 'None' }),
+  'issues-by-weight': () => listed({ weight: 'Any' }, { orderBy: 'weight', sort: 'asc' }),
   'issues-with-my-emoji': () => listed({ reaction: 'rocket' }),
   'issues-searched': () => listed({ search: 'first egg' }),
   'milestones-searched': () => milestones.pageStatement('project', { search: 'egg' }, pageOne, planned),

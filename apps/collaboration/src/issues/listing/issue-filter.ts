@@ -24,9 +24,10 @@ export interface IssueFilter {
   readonly dueDate?: DueDate | undefined;
   readonly labels?: LabelFilter | undefined;
   readonly milestone?: MilestoneFilter | undefined;
+  readonly weight?: WeightFilter | undefined;
   /** An emoji that the caller gave, `None` or `Any`. */
   readonly reaction?: string | undefined;
-  /** A filter asks for something that no issue has, for instance a weight. */
+  /** A filter asks for something that no issue has, for instance a health. */
   readonly asksForMissing?: boolean | undefined;
   readonly not?: Exclusion | undefined;
 }
@@ -36,8 +37,12 @@ export interface Exclusion extends PeopleFilter {
   readonly iids?: readonly number[] | undefined;
   readonly labels?: LabelFilter | undefined;
   readonly milestone?: MilestoneFilter | undefined;
+  readonly weight?: WeightFilter | undefined;
   readonly reaction?: string | undefined;
 }
+
+/** The weight of issues: this one, none, or any. */
+export type WeightFilter = number | 'None' | 'Any';
 
 export interface PeopleFilter {
   readonly authorId?: number | undefined;
@@ -103,6 +108,7 @@ export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
     search: (text, bind, { searchIn }) => found(text, bind, searchIn?.length ? searchIn : ['title', 'description']),
     labels: (labels, bind) => labelledSql(labels, reach.labels, bind),
     milestone: (milestone, bind) => plannedSql(milestone, reach.milestones, bind),
+    weight: weighing,
     not: (not, bind) => excluded(reach, not, bind),
   };
 }
@@ -122,12 +128,18 @@ function found(text: string, bind: Bind, fields: readonly ('title' | 'descriptio
 function excluded(reach: ReachSql, not: Exclusion, bind: Bind): string {
   const labelled = not.labels === undefined ? [] : [hasLabelSql(not.labels, reach.labels, bind)];
   const planned = not.milestone === undefined ? [] : [plannedSql(not.milestone, reach.milestones, bind)];
-  const conditions = [...peopleConditions(not, bind, 'any'), ...labelled, ...planned].map(
+  const weighed = not.weight === undefined ? [] : [weighing(not.weight, bind)];
+  const conditions = [...peopleConditions(not, bind, 'any'), ...labelled, ...planned, ...weighed].map(
     (condition) => `(${condition}) is not true`,
   );
   if (not.iids) conditions.push(`i.iid <> all(${bind(not.iids)}::bigint[])`);
   if (not.reaction) conditions.push(`not ${reactionOf(reach.viewer, not.reaction, bind)}`);
   return conditions.join(' and ');
+}
+
+function weighing(weight: WeightFilter, bind: Bind): string {
+  if (weight === 'None') return 'i.weight is null';
+  return weight === 'Any' ? 'i.weight is not null' : `i.weight = ${bind(weight)}::bigint`;
 }
 
 /** What the caller gave to issues. Shape: `viewer` may be null, who gave nothing. */

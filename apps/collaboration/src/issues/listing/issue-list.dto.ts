@@ -2,7 +2,7 @@ import { InvalidParameters } from '@rookery/kernel';
 import { labelFilterOf } from '../../labels/labelling/label-filter';
 import { milestoneIdentified, milestoneTitled } from '../../milestones/assigning/milestone-filter';
 import type { MilestoneFilter } from '../../milestones/assigning/milestone-filter';
-import type { Exclusion, IssueFilter, PeopleFilter } from './issue-filter';
+import type { Exclusion, IssueFilter, PeopleFilter, WeightFilter } from './issue-filter';
 import type { ListIssues } from '../issues.dto';
 
 /** How many names an exclusion takes, as many as other lists of parameters. */
@@ -34,6 +34,7 @@ export function filterOf(params: ListIssues): IssueFilter {
     dueDate: params.due_date,
     labels: labelFilterOf(params.labels),
     milestone: milestoneOf(params.milestone, 'milestone_id', params.milestone_id),
+    weight: weightOf('weight', params.weight),
     reaction: params.my_reaction_emoji || undefined,
     asksForMissing: asksForMissing(params),
     not: params.not && exclusionOf(params.not),
@@ -41,8 +42,8 @@ export function filterOf(params: ListIssues): IssueFilter {
 }
 
 function asksForMissing(params: ListIssues): boolean {
-  const { epic_id, weight, iteration_id, iteration_title, health_status } = params;
-  return [epic_id, weight, iteration_id, iteration_title, health_status].some(
+  const { epic_id, iteration_id, iteration_title, health_status } = params;
+  return [epic_id, iteration_id, iteration_title, health_status].some(
     (value) => value !== undefined && value !== '' && !/^(none|0)$/i.test(value),
   );
 }
@@ -58,6 +59,7 @@ function exclusionOf(not: Readonly<Record<string, unknown>>): Exclusion {
     assigneeUsernames: usernames,
     labels: labelFilterOf(listOf(not['labels']).slice(0, MOST_LABELS)),
     milestone: milestoneOf(textOf(not['milestone']), 'not[milestone_id]', textOf(not['milestone_id'])),
+    weight: weightOf('not[weight]', textOf(not['weight'])),
     reaction: textOf(not['my_reaction_emoji']) || undefined,
     iids: iids === undefined ? undefined : listOf(iids).map((iid) => idOf('not[iids]', iid) ?? 0),
   };
@@ -67,6 +69,12 @@ function assigneeOf(name: string, value: string | undefined): PeopleFilter['assi
   if (value === undefined || value === '') return undefined;
   if (/^(none|0)$/i.test(value)) return 'None';
   return /^any$/i.test(value) ? 'Any' : idOf(name, value);
+}
+
+/** Zero is a weight. */
+function weightOf(name: string, value: string | undefined): WeightFilter | undefined {
+  if (value !== undefined && /^none$/i.test(value)) return 'None';
+  return value !== undefined && /^any$/i.test(value) ? 'Any' : idOf(name, value);
 }
 
 function milestoneOf(title: string | undefined, name: string, id: string | undefined): MilestoneFilter | undefined {

@@ -3,8 +3,8 @@ import type { NoteableType } from '@rookery/contracts';
 import { json, jsonShape } from '../../noteables/json.shape';
 import type { SqlType } from '../../noteables/json.shape';
 import { reachedSql } from '../../noteables/reach-sql';
-import { resourceEventShape } from '../../noteables/resource-events.shape';
-import type { ResourceEventSql, ResourceEvents } from '../../noteables/resource-events.shape';
+import { gotAndLost, resourceEventShape } from '../../resource-events/resource-events.shape';
+import type { ResourceEventSql, ResourceEvents } from '../../resource-events/resource-events.shape';
 
 const labelDetails = jsonShape<unknown>('LabelDetails').fields({
   id: [json.int, () => 'l.id'],
@@ -61,6 +61,7 @@ export function labelDetailsBytes(type: NoteableType): string {
 /** Labels that things got and lost. Source: reference work-tracking 2.8. */
 export const labelEvents: ResourceEvents = {
   noun: 'label',
+  about: gotAndLost('label'),
   table: 'resource_label_events',
   joins: (above) =>
     `left join labels l on l.id = e.label_id and ${reachedSql('l', { project: 'e.project_id', above })}`,

@@ -5,11 +5,11 @@ import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persi
 import type { Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { arraySql } from './json.shape';
-import { parentSql } from './noteable-kinds';
-import type { NoteableKind } from './noteable-kinds';
-import { aboveOf, readerOfNamed } from './reader';
-import type { NamedNoteable } from './reader';
+import { arraySql } from '../noteables/json.shape';
+import { parentSql } from '../noteables/noteable-kinds';
+import type { NoteableKind } from '../noteables/noteable-kinds';
+import { aboveOf, readerOfNamed } from '../noteables/reader';
+import type { NamedNoteable } from '../noteables/reader';
 import type { ResourceEvents } from './resource-events.shape';
 
 // The first values of every statement: the parent, what the path names, who reads, and what is above the parent.

@@ -2,8 +2,8 @@ import { Controller } from '@nestjs/common';
 import { anyone, Endpoint, Int, JsonText, one, page } from '@rookery/api-v4';
 import type { JsonPage, NoParams } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
-import { below, stamped } from './noteable-routes.dto';
-import type { BelowCall, NoteableRoutes } from './noteable-routes.dto';
+import { below, stamped } from '../noteables/noteable-routes.dto';
+import type { BelowCall, NoteableRoutes } from '../noteables/noteable-routes.dto';
 import { ResourceEventsQueries } from './resource-events.queries';
 import type { ResourceEvents } from './resource-events.shape';
 
@@ -19,6 +19,7 @@ export function resourceEventsController(routes: NoteableRoutes, events: Resourc
   const { kind, a } = routes;
   const thing = below(routes);
   const tail = `resource_${events.noun}_events`;
+  const about = events.about(a);
   const answer = events.shape.presenter;
   const reads = { within: thing.within, may: anyone(), source: SOURCE } as const;
 
@@ -29,7 +30,7 @@ export function resourceEventsController(routes: NoteableRoutes, events: Resourc
     @Endpoint('GET', `/${routes.path}/${tail}`, {
       ...reads,
       ...thing.aliases(tail),
-      about: `Lists the ${events.noun}s that ${a} got and lost, oldest first.`,
+      about: about.list,
       params: thing.params(ListResourceEvents),
       answers: page(answer),
     })
@@ -40,7 +41,7 @@ export function resourceEventsController(routes: NoteableRoutes, events: Resourc
     @Endpoint('GET', `/${routes.path}/${tail}/:event_id`, {
       ...reads,
       ...thing.aliases(`${tail}/:event_id`),
-      about: `Shows one of the ${events.noun}s that ${a} got or lost.`,
+      about: about.one,
       params: thing.params(OneResourceEvent),
       fails: [404],
       answers: one(answer),

@@ -1,0 +1,84 @@
+import { Controller } from '@nestjs/common';
+import { ability, anyone, created, Endpoint, JsonText, one, page, project } from '@rookery/api-v4';
+import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
+import type { SignedInViewer, Viewer } from '@rookery/kernel';
+import { issueLinkPolicy } from './issue-link.policy';
+import { issueLinkShape, linkedIssueShape } from './issue-link.shape';
+import { CreateIssueLink, ListIssueLinks, OneIssueLink } from './issue-links.dto';
+import { IssueLinksQueries } from './issue-links.queries';
+import type { NamedIssue } from './issue-links.queries';
+import { IssueLinksService } from './issue-links.service';
+
+const link = issueLinkShape.presenter;
+const below = { source: 'reference work-tracking 9.1', within: project('id') } as const;
+const mayLink = ability(
+  'issue_link.manage',
+  ({ viewer, within }: WriteCall<object>) => issueLinkPolicy.mayLink(viewer, within),
+  {
+    signedIn: true,
+  },
+);
+
+type ReadCall<P, V extends Viewer = Viewer> = Call<P, ProjectScope, V>;
+type WriteCall<P> = ReadCall<P, SignedInViewer>;
+
+/** What issues are linked with. */
+@Controller('projects/:id/issues/:issue_iid/links')
+export class IssueLinksController {
+  constructor(
+    private readonly queries: IssueLinksQueries,
+    private readonly links: IssueLinksService,
+  ) {}
+
+  @Endpoint('GET', '', {
+    ...below,
+    about: 'Lists the issues that an issue is linked with, as far as the caller sees them, by the age of the links.',
+    may: anyone(),
+    params: ListIssueLinks,
+    answers: page(linkedIssueShape.presenter),
+  })
+  list(call: ReadCall<ListIssueLinks>): Promise<JsonPage> {
+    return this.queries.page(call.viewer, named(call), call.page);
+  }
+
+  @Endpoint('GET', ':link_id', {
+    ...below,
+    about: 'Shows a link with both of its issues.',
+    may: anyone(),
+    params: OneIssueLink,
+    answers: one(link),
+    fails: [404],
+  })
+  async show(call: ReadCall<OneIssueLink>): Promise<JsonText> {
+    return new JsonText((await this.queries.one(call.viewer, named(call), call.params.link_id)).json);
+  }
+
+  @Endpoint('POST', '', {
+    ...below,
+    about: 'Links an issue with another one of any project.',
+    may: mayLink,
+    params: CreateIssueLink,
+    answers: created(link),
+    fails: [404, 409, 422],
+  })
+  async create(call: WriteCall<CreateIssueLink>): Promise<JsonText> {
+    const { target_project_id: projectRef, target_issue_iid: iid, link_type: linkType } = call.params;
+    return new JsonText(await this.links.create(call.viewer, named(call), { projectRef, iid, linkType }));
+  }
+
+  @Endpoint('DELETE', ':link_id', {
+    ...below,
+    about: 'Takes a link away and answers what it was.',
+    may: mayLink,
+    params: OneIssueLink,
+    answers: one(link),
+    fails: [404],
+  })
+  async remove(call: WriteCall<OneIssueLink>): Promise<JsonText> {
+    return new JsonText(await this.links.remove(call.viewer, named(call), call.params.link_id));
+  }
+}
+
+function named({ params, within }: ReadCall<ListIssueLinks>): NamedIssue {
+  return { project: within, iid: params.issue_iid };
+}

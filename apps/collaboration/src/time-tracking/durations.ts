@@ -1,0 +1,68 @@
+/** Longest first. A day of work has 8 hours, a week 5 days, a month 4 weeks. Source: reference work-tracking 9.1. */
+const UNITS = [
+  { name: 'mo', seconds: 576_000, words: ['mo', 'mos', 'month', 'months'] },
+  { name: 'w', seconds: 144_000, words: ['w', 'wk', 'wks', 'week', 'weeks'] },
+  { name: 'd', seconds: 28_800, words: ['d', 'day', 'days'] },
+  { name: 'h', seconds: 3600, words: ['h', 'hr', 'hrs', 'hour', 'hours'] },
+  { name: 'm', seconds: 60, words: ['m', 'min', 'mins', 'minute', 'minutes'] },
+  { name: 's', seconds: 1, words: ['s', 'sec', 'secs', 'second', 'seconds'] },
+] as const;
+
+const SECONDS = new Map<string, number>(
+  UNITS.flatMap(({ seconds, words }) => words.map((word) => [word, seconds] as const)),
+);
+
+/** Units: characters. Nobody writes a longer one. */
+const LONGEST = 100;
+/** Reads on from where the last part ended, and never goes back. */
+const PART = /(\d+(?:\.\d+)?)\s*([a-z]*)[\s,]*/y;
+
+/** The largest amount that a column holds. Units: seconds. */
+export const LONGEST_DURATION = 2_147_483_647;
+
+/**
+ * Reads a duration as people write it: `1w 2d`, `3h30m`, `1.5 hours`, `-45m`; a number alone counts hours. A sign stands
+ * before the whole. Units: seconds, rounded; null for what is no duration, or longer than any.
+ * Source: reference work-tracking 9.1.
+ */
+export function durationIn(text: string): number | null {
+  const written = text.trim().toLowerCase();
+  if (written.length > LONGEST) return null;
+  const [, sign, parts] = /^([-+]?)\s*(.*)$/s.exec(written)!;
+  const seconds = Math.round(secondsOf(parts!));
+  if (!(seconds <= LONGEST_DURATION)) return null;
+  return sign === '-' && seconds > 0 ? -seconds : seconds;
+}
+
+/** Shape: NaN for what is no duration. */
+function secondsOf(parts: string): number {
+  if (/^\d+(\.\d+)?$/.test(parts)) return Number(parts) * SECONDS.get('h')!;
+  let total = parts === '' ? NaN : 0;
+  for (PART.lastIndex = 0; PART.lastIndex < parts.length;) {
+    const [, amount, word] = PART.exec(parts) ?? [];
+    const seconds = SECONDS.get(word ?? '');
+    if (amount === undefined || seconds === undefined) return NaN;
+    total += Number(amount) * seconds;
+  }
+  return total;
+}
+
+/** As it is shown: `1w 2d 3h`. Units: seconds, not negative. Shape: null for none. */
+export function durationText(seconds: number): string | null {
+  let rest = seconds;
+  const parts = UNITS.flatMap((unit) => {
+    const count = Math.floor(rest / unit.seconds);
+    rest -= count * unit.seconds;
+    return count > 0 ? [`${count}${unit.name}`] : [];
+  });
+  return parts.length > 0 ? parts.join(' ') : null;
+}
+
+/** The same of a column. Shape: a text expression, null for none. */
+export function durationSql(column: string): string {
+  const parts = UNITS.map(({ name, seconds }, index) => {
+    const rest = index === 0 ? column : `${column} % ${UNITS[index - 1]!.seconds}`;
+    return `nullif(${rest} / ${seconds}, 0) || '${name}'`;
+  });
+  return `case when ${column} > 0 then concat_ws(' ', ${parts.join(', ')}) end`;
+}

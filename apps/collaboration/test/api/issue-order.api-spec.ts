@@ -1,0 +1,156 @@
+import type { DirectoryProject } from '@rookery/contracts';
+import { foreignId, parameterEncodings, refusalOrder } from '@rookery/testing';
+import type { SeededService } from '@rookery/testing';
+import { castOf, startCollaboration } from '../support/app';
+import type { Cast } from '../support/app';
+import { issueActions } from '../support/issue-actions';
+
+let service: SeededService;
+let project: DirectoryProject;
+let cast: Cast;
+/** Opened in this order. */
+let ids: number[];
+
+beforeAll(async () => void (service = await startCollaboration()));
+afterAll(() => service.close());
+beforeEach(async () => {
+  project = await service.seed.project();
+  cast = await castOf(service.seed, project);
+  ids = [];
+  for (let count = 0; count < 5; count++) ids.push((await anIssue()).id);
+});
+
+const { by, anIssue } = issueActions(() => ({ service, project, cast }));
+const issues = () => `/api/v4/projects/${project.id}/issues`;
+const order = async (query: Record<string, unknown> = {}): Promise<number[]> => {
+  const wanted = { order_by: 'relative_position', sort: 'asc', per_page: 100, ...query };
+  const { body } = await by(cast.guest).get(issues()).query(wanted).expect(200);
+  return (body as { iid: number }[]).map(({ iid }) => iid);
+};
+const move = (iid: number, wish: { after?: number; before?: number }, name: keyof Cast = 'planner') => {
+  const id = (number: number | undefined) => (number === undefined ? undefined : (ids[number - 1] ?? number));
+  const fields = { move_after_id: id(wish.after), move_before_id: id(wish.before) };
+  return by(cast[name]).put(`${issues()}/${iid}/reorder`).send(fields);
+};
+
+test('issues stand as they were opened until somebody moves one', async () => {
+  expect(await order()).toEqual([1, 2, 3, 4, 5]);
+  const moved = await move(5, { after: 1, before: 2 }).expect(200);
+  expect(moved.body).toEqual((await by(cast.planner).get(`${issues()}/5`)).body);
+  expect(await order()).toEqual([1, 5, 2, 3, 4]);
+  await move(1, { after: 3 }).expect(200);
+  expect(await order()).toEqual([5, 2, 3, 1, 4]);
+  await move(4, { before: 5 }).expect(200);
+  expect(await order()).toEqual([4, 5, 2, 3, 1]);
+  await move(4, { after: 1 }).expect(200);
+  expect(await order()).toEqual([5, 2, 3, 1, 4]);
+  await move(5, { before: 4 }).expect(200);
+  expect(await order()).toEqual([2, 3, 1, 5, 4]);
+  expect(await order({ sort: 'desc' })).toEqual([4, 5, 1, 3, 2]);
+  await anIssue();
+  expect(await order()).toEqual([2, 3, 1, 5, 4, 6]);
+});
+
+test('wishes that contradict each other: what it follows counts', async () => {
+  await move(5, { after: 3, before: 1 }).expect(200);
+  expect(await order()).toEqual([1, 2, 3, 5, 4]);
+});
+
+test('there is room for many in one place', async () => {
+  // Each goes right behind the first: the room is halved each time, and made again by spreading what follows.
+  for (let round = 0; round < 50; round++) await move(2 + (round % 4), { after: 1 }).expect(200);
+  expect(await order()).toEqual([1, 3, 2, 5, 4]);
+});
+
+test('orders of one moment take turns', async () => {
+  const answers = await Promise.all([2, 3, 4, 5].map((iid) => move(iid, { before: 1 })));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  const positions = await service.database.query(
+    'select distinct relative_position from issues where project_id = $1 and relative_position is not null',
+    [project.id],
+  );
+  expect(positions).toHaveLength(4);
+  expect((await order()).at(-1)).toBe(1);
+});
+
+test('moves nothing else, and is no change of the issue', async () => {
+  const before = (await by(cast.guest).get(`${issues()}/2`)).body as unknown;
+  await move(2, { after: 4 }).expect(200);
+  expect((await by(cast.guest).get(`${issues()}/2`)).body).toEqual(before);
+  expect(await service.database.query(`select 1 from notes where project_id = $1`, [project.id])).toEqual([]);
+});
+
+test('is refused without a place, for itself, and for issues of other projects', async () => {
+  expect((await move(1, {}).expect(400)).body).toEqual({
+    error: 'move_after_id, move_before_id are missing, at least one parameter must be provided',
+  });
+  const own = project;
+  project = await service.seed.project();
+  const foreign = (await anIssue({}, cast.admin)).id;
+  project = own;
+  for (const wish of [{ after: 1 }, { after: foreign }, { after: 2, before: foreign }, { before: 999_999 }]) {
+    expect((await move(1, wish).expect(422)).body).toEqual({ message: '422 Unprocessable Entity' });
+  }
+  expect((await move(99, { after: 1 }).expect(404)).body).toEqual({ message: '404 Issue Not Found' });
+  expect(await order()).toEqual([1, 2, 3, 4, 5]);
+});
+
+test('is for planners', async () => {
+  for (const name of ['guest', 'stranger', 'external'] as const) await move(2, { after: 3 }, name).expect(403);
+  for (const name of ['planner', 'reporter', 'developer', 'maintainer', 'owner', 'admin'] as const) {
+    await move(2, { after: 3 }, name).expect(200);
+  }
+  await service.seed.put('projects', { ...project, issues_access_level: 'disabled' });
+  await move(2, { after: 3 }).expect(404);
+  await service.seed.put('projects', { ...project, archived: true });
+  await move(2, { after: 3 }, 'admin').expect(403);
+});
+
+describe('a wish', () => {
+  refusalOrder(
+    () => service.app,
+    async () => {
+      const hidden = await service.seed.project({ visibility: 'private' });
+      const at = `/api/v4/projects/${hidden.id}/issues`;
+      const made: number[] = [];
+      for (const title of ['a', 'b']) {
+        made.push(((await by(cast.admin).post(at).send({ title }).expect(201)).body as { id: number }).id);
+      }
+      const [planner, guest] = [await service.seed.user(), await service.seed.user()];
+      await service.seed.member(planner, hidden, 'planner');
+      await service.seed.member(guest, hidden, 'guest');
+      return {
+        method: 'PUT',
+        path: `${at}/1/reorder`,
+        good: { move_after_id: made[1] },
+        bad: { move_after_id: 'x' },
+        anonymous: service.seed.anonymous(),
+        outsider: service.seed.viewer(await service.seed.user()),
+        reader: service.seed.viewer(guest),
+        allowed: service.seed.viewer(planner),
+      };
+    },
+  );
+  parameterEncodings({
+    app: () => service.app,
+    to: () => ({
+      viewer: service.seed.viewer(cast.owner),
+      method: 'PUT',
+      path: `${issues()}/1/reorder`,
+      params: { move_after_id: ids[2], move_before_id: ids[3] },
+    }),
+    seen: ({ iid }) => iid,
+    expected: 1,
+  });
+  foreignId({
+    app: () => service.app,
+    viewer: () => service.seed.viewer(cast.admin),
+    requests: async () => {
+      const elsewhere = await service.seed.project();
+      return [
+        { method: 'PUT', path: `/api/v4/projects/${elsewhere.id}/issues/1/reorder`, body: { move_after_id: ids[1] } },
+      ];
+    },
+    untouched: () => order(),
+  });
+});
