@@ -5,8 +5,7 @@ import { AdminModule } from '../../src/admin.module';
 import { migrations } from '../../src/database';
 import { geoSettings } from '../../src/geo-sites/geo-sites.config';
 
-/** Shape: `env` and what stands in for a provider of the platform, where a test needs its own. */
-export function startAdmin(o: Pick<TestAppOptions, 'env' | 'replace'> = {}): Promise<SeededService> {
+export function startAdmin(o: Pick<TestAppOptions, 'env'> = {}): Promise<SeededService> {
   return startSeeded({
     service: 'admin',
     module: AdminModule,
