@@ -8,6 +8,7 @@
  * The last line holds the totals, `N passed, N failed, N skipped`; a suite that cannot run counts as failed.
  */
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -118,22 +119,58 @@ async function journeys(digests, words, modelRun) {
   const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-e2e-'));
   const { WITHOUT_RATES } = await import('./estate/environment.mjs');
   const warn = (text) => console.error(text);
-  const estate = await startEstate({ dataDir, port: await freePort(), env: WITHOUT_RATES, digests, warn });
-  const control = await startControl(estate);
+  const second = new SecondEstate(startEstate, { dataDir: `${dataDir}-second`, port: await freePort(), digests, warn });
+  const env = { ...WITHOUT_RATES, ...second.geo };
+  const estate = await startEstate({ dataDir, port: await freePort(), env, digests, warn });
+  const control = await startControl(Object.assign(estate, { second }));
   try {
     await jest('apps/e2e/jest.config.cjs', ['-i', ...words], {
       TEST_BASE_URL: estate.baseUrl,
       TEST_ROOT_TOKEN: estate.token,
       TEST_MAIL_DIR: estate.mailDir,
       TEST_CONTROL_URL: control.url,
+      TEST_SECOND_URL: second.url,
       TEST_DATABASE_URLS: JSON.stringify(estate.databases),
       ...modelRun,
       ...given('MODEL_'),
     });
   } finally {
     await control.stop();
+    await second.discard();
     await estate.stop();
     await estate.discard();
+  }
+}
+
+/** Another estate, for journeys that need one: it starts when one asks, and is a geo site of the first. */
+class SecondEstate {
+  #running = null;
+  #stopped = null;
+  #startEstate;
+
+  constructor(startEstate, options) {
+    this.#startEstate = startEstate;
+    this.options = options;
+    this.port = options.port;
+    this.url = `http://127.0.0.1:${this.port}`;
+    this.geo = { GEO_SHARED_SECRET: randomBytes(32).toString('hex'), EGRESS_ALLOW: `127.0.0.1:${this.port}` };
+  }
+
+  async start() {
+    const { GEO_SHARED_SECRET } = this.geo;
+    this.#running ??= await this.#startEstate({ ...this.options, env: { RATE_LIMITS: 'off', GEO_SHARED_SECRET } });
+  }
+
+  async stop() {
+    const running = this.#running;
+    this.#running = null;
+    await running?.stop();
+    this.#stopped = running ?? this.#stopped;
+  }
+
+  async discard() {
+    await this.stop();
+    await this.#stopped?.discard();
   }
 }
 

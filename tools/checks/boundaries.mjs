@@ -13,6 +13,7 @@ const LIBRARIES = [
   'api-v4',
   'directory',
   'instance',
+  'egress',
   'testing',
 ];
 
@@ -26,6 +27,7 @@ const SERVICE_LIBRARIES = [
   'api-v4',
   'directory',
   'instance',
+  'egress',
 ];
 
 /** Shape: room -> the libraries it may import, and the reason for leaving out the others. */
@@ -57,6 +59,7 @@ export const ROOMS = {
     may: ['contracts', 'kernel', 'platform', 'persistence'],
     why: 'what administrators set is asked of the admin service and kept in one row: no events, no routes',
   },
+  'libs/egress': { may: ['platform'], why: 'asking servers outside knows no rows, no events and no resources' },
   'libs/testing': { may: LIBRARIES, why: 'testing helps all libraries' },
   'apps/gateway': {
     may: ['contracts', 'kernel', 'platform', 'api-v4'],
@@ -75,6 +78,42 @@ const EDGE = '(controller|dto|presenter|permission|schema|consumer|job)';
 const BETWEEN = '(shape|module|config|command|worker)';
 
 const restrict = (patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
+
+/**
+ * Files that open connections without `libs/egress`: to processes, servers and databases of the estate, whose addresses
+ * are settings and nothing that anybody sends. Shape: patterns of files.
+ */
+const INSIDE_THE_ESTATE = [
+  'libs/egress/src/**',
+  'libs/testing/src/**',
+  'apps/gateway/src/**',
+  'libs/platform/src/**',
+  'libs/api-v4/src/**',
+  'libs/directory/src/identity-client.ts',
+  'libs/instance/src/admin-client.ts',
+  'apps/identity/src/badges/collaboration-client.ts',
+];
+const CONNECTING = '^(undici|(node:)?(net|tls|http2?|https|dgram|dns)(/|$))';
+const OUTWARD =
+  'Servers that somebody named are asked through Egress (@rookery/egress), which judges their addresses. For one of the estate, name the file in tools/checks/boundaries.mjs.';
+
+/** Nobody connects to anything without egress. These are rules of their own, since a file has one list of each. */
+function outwardRule() {
+  return {
+    files: ['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'],
+    ignores: [...TESTS, ...INSIDE_THE_ESTATE],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        { patterns: [{ regex: CONNECTING, allowImportNames: ['isIP'], message: OUTWARD }] },
+      ],
+      'no-restricted-globals': [
+        'error',
+        ...['fetch', 'WebSocket', 'EventSource'].map((name) => ({ name, message: OUTWARD })),
+      ],
+    },
+  };
+}
 
 /** A service never imports another service, however the path is written. */
 function otherServices(room) {
@@ -156,5 +195,5 @@ export function boundaryRules() {
       ignores: [...TESTS, ...OUTSIDE],
       rules: restrict([...librariesOf(room), otherServices(room), ...INSIDE]),
     }));
-  return [...blocks, ...inside];
+  return [...blocks, ...inside, outwardRule()];
 }

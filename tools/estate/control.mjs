@@ -2,6 +2,7 @@
  * Lets test files, which cannot import this ES module, act on the estate that runs under them.
  *   POST /processes/<name>/{kill,restart,start}   POST /nats/{stop,start,kill}   POST /postgres/{stop,start,kill,restart}
  *   POST /replicas/<name> -> { baseUrl, managementUrl, pid }                GET /
+ *   POST /second/{start,stop}: a second estate, of `second`, which starts on the same data and port each time
  * Listens on 127.0.0.1 and asks for a token.
  */
 import { randomBytes } from 'node:crypto';
@@ -10,6 +11,7 @@ import { freePort } from './processes.mjs';
 
 /** Each answers false for what there is not. */
 const ACTIONS = {
+  second: (estate, action) => act(estate.second, ['start', 'stop'], action),
   processes: (estate, name, action) => act(estate.processes[name], ['kill', 'restart', 'start'], action),
   nats: (estate, action) => act(estate.nats, ['stop', 'start', 'kill'], action),
   postgres: (estate, action) => act(estate.postgres, ['stop', 'start', 'kill', 'restart'], action),

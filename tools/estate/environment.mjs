@@ -97,12 +97,13 @@ function ownServers(name, { databases, natsUrls, smtpUrl }) {
   return { [databaseVariable(name)]: databases[name], NATS_URL: natsUrls?.[name], ...mail };
 }
 
-/** A process sees the address of its own database only. */
+/** A process sees the address of its own database only, and no secret of another. */
 function inherited(name, env) {
   const own = databaseVariable(name);
   return Object.fromEntries(
     Object.entries(env).filter(([key, value]) => {
       if (value === undefined || WITHHELD.has(key) || key.startsWith('npm_')) return false;
+      if (name !== 'admin' && key.startsWith('GEO_SHARED_SECRET')) return false;
       return !key.startsWith('DATABASE_URL_') || key === own || key === `${own}_FILE`;
     }),
   );

@@ -2,6 +2,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { ApiV4Module } from '@rookery/api-v4';
 import { DirectoryModule } from '@rookery/directory';
+import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, entitiesOf, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
@@ -13,6 +14,7 @@ import { FeatureFlagsClientsModule } from './feature-flags-clients/feature-flags
 import { FeatureFlagsUserListsModule } from './feature-flags-user-lists/feature-flags-user-lists.module';
 import { FeatureFlagsModule } from './feature-flags/feature-flags.module';
 import { FeaturesModule } from './features/features.module';
+import { GeoSitesModule } from './geo-sites/geo-sites.module';
 import { InstanceModule } from './instance/instance.module';
 import { LicensesModule } from './licenses/licenses.module';
 import { PlanLimitsModule } from './plan-limits/plan-limits.module';
@@ -28,6 +30,7 @@ const service = 'admin';
     FeatureFlagsModule,
     FeatureFlagsUserListsModule,
     FeaturesModule,
+    GeoSitesModule,
     InstanceModule,
     LicensesModule,
     PlanLimitsModule,
@@ -42,6 +45,7 @@ export class AdminModule {
         PlatformModule.forRoot({ service, values }),
         PersistenceModule.forRoot({ service, entities: entitiesOf(AdminModule), settings, migrations }),
         MessagingModule.forRoot({ service }),
+        JobsModule.forRoot({ service }),
         DirectoryModule.forRoot({ service }),
         ApiV4Module.forRoot({ service, connections: settings.poolCount }),
       ],

@@ -1,16 +1,26 @@
 import { apiV4Server } from '@rookery/api-v4';
+import { egressSettings } from '@rookery/egress';
 import { applicationSettings } from '@rookery/instance';
+import { jobSettings, withJobs } from '@rookery/jobs';
 import { eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
 import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
 import { boot } from '@rookery/platform';
 import { migrations } from './database';
+import { geoSettings } from './geo-sites/geo-sites.config';
 
 void boot({
   name: 'admin',
-  settings: [databaseSettingsFor('admin'), messagingSettings, applicationSettings],
+  settings: [
+    databaseSettingsFor('admin'),
+    messagingSettings,
+    jobSettings,
+    applicationSettings,
+    egressSettings,
+    geoSettings,
+  ],
   module: async () => (await import('./admin.module')).AdminModule,
   http: apiV4Server,
-  worker: eventWorker,
+  worker: withJobs(eventWorker),
   migrate: migrate({ service: 'admin', migrations }),
   commands: { ...deadLetterCommands, ...republishCommand },
 });

@@ -6,3 +6,4 @@ export * from './migrations/1767225600300-create-application-settings';
 export * from './migrations/1767225600400-name-unlimited-people-by-id';
 export * from './migrations/1767225600500-create-licenses';
 export * from './migrations/1767225600600-create-plan-limits';
+export * from './migrations/1767225600700-create-geo-sites';

@@ -3,7 +3,7 @@ import { estate, mark } from '../support/estate';
 
 /**
  * What administrators and developers ask of this service by the calls of an API client that people already use,
- * unmodified. Source: reference packages-and-admin 7, 9, 10.
+ * unmodified. Source: reference packages-and-admin 7, 8, 9, 10.
  */
 const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
 let serial = 0;
@@ -112,5 +112,30 @@ describe('application settings', () => {
       await root.ApplicationSettings.edit({ maxPersonalAccessTokenLifetime: most } as never);
     }
     expect(await root.ApplicationSettings.show()).toEqual(before);
+  });
+});
+
+describe.each(['GeoSites', 'GeoNodes'] as const)('%s', (noun) => {
+  it('are made, changed, looked at and forgotten', async () => {
+    const name = `himalaya-${noun}-${mark}`;
+    const made = await root[noun].create(name, 'https://himalaya.example', { reposMaxCapacity: 5 });
+    expect(made).toMatchObject({ name, url: 'https://himalaya.example/', primary: false, repos_max_capacity: 5 });
+    const { id } = made;
+    expect(await root[noun].edit(id, { enabled: false, selectiveSyncNamespaceIds: [1, 2] } as never)).toMatchObject({
+      enabled: false,
+      selective_sync_namespace_ids: [1, 2],
+    });
+    expect((await root[noun].all()).map((site) => site.id)).toContain(id);
+    expect(await root[noun].show(id)).toMatchObject({ name, current: false });
+    await root[noun].edit(id, { enabled: true });
+    // No server is there, so it is found unhealthy.
+    const repaired: unknown = await root[noun].repair(id);
+    expect(repaired).toMatchObject({ id, healthy: false, health_status: 'Unhealthy' });
+    const status: unknown = await root[noun].showStatus(id);
+    expect(status).toMatchObject({ geo_node_id: id, healthy: false });
+    const statuses = (await root[noun].allStatuses()) as unknown as { geo_node_id: number }[];
+    expect(statuses.map((one) => one.geo_node_id)).toContain(id);
+    await root[noun].remove(id);
+    await expect(root[noun].show(id)).rejects.toThrow();
   });
 });

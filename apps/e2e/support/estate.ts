@@ -15,6 +15,8 @@ export const estate = {
   rootToken: required('TEST_ROOT_TOKEN'),
   mailDir: required('TEST_MAIL_DIR'),
   controlUrl: required('TEST_CONTROL_URL'),
+  /** Where the second estate is while it runs: `control('/second/start')`. */
+  secondUrl: required('TEST_SECOND_URL'),
 };
 
 /** Distinguishes what one run of one file makes from everything else in the estate. */

@@ -1,5 +1,6 @@
 export * from './errors';
 export * from './access';
+export * from './api-version';
 export * from './clock';
 export * from './html';
 export * from './page';

@@ -64,6 +64,7 @@ const OPEN_TO_ALL: readonly string[] = [
   'GET /feature_flags/unleash/**',
   'POST /feature_flags/unleash/**',
   'GET /openapi.json',
+  'GET //-/geo/status',
   'GET //-/health/**',
 ];
 

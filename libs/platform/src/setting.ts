@@ -172,12 +172,25 @@ export const setting = {
     );
   },
 
-  /** Comma-separated; blanks around items and empty items are dropped. */
-  list(env: string, o: About & { readonly default: readonly string[] }): SettingField<readonly string[]> {
-    return field<readonly string[]>(env, 'list', o, (text) => ({ value: itemsOf(text) }), {
-      allowed: 'comma-separated',
-      defaultText: o.default.join(','),
-    });
+  /**
+   * Comma-separated; blanks around items and empty items are dropped.
+   * Shape: `check` answers a problem ("holds …") or null.
+   */
+  list(
+    env: string,
+    o: About & { readonly default: readonly string[]; readonly check?: (items: readonly string[]) => string | null },
+  ): SettingField<readonly string[]> {
+    return field<readonly string[]>(
+      env,
+      'list',
+      o,
+      (text) => {
+        const value = itemsOf(text);
+        const problem = o.check?.(value) ?? null;
+        return problem === null ? { value } : { problem };
+      },
+      { allowed: 'comma-separated', defaultText: o.default.join(',') },
+    );
   },
 
   /**

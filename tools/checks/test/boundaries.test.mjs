@@ -179,3 +179,33 @@ describe('boundaries', () => {
     });
   }
 });
+
+describe('servers outside', () => {
+  const OUTWARD = ['@typescript-eslint/no-restricted-imports', 'no-restricted-globals'];
+  const told = async (filePath, code) => {
+    const [result] = await eslint.lintText(code, { filePath: `${root}${filePath}` });
+    return result.messages.filter(({ ruleId }) => OUTWARD.includes(ruleId)).map(({ message }) => message);
+  };
+  const INSIDE = 'apps/admin/src/geo-sites/planted.service.ts';
+
+  for (const from of ['undici', 'node:https', 'http', 'node:net', 'tls', 'node:dns/promises', 'node:dgram']) {
+    it(`are not asked by ${from}, anywhere but in egress`, async () => {
+      const code = `import * as m from '${from}';\nvoid m;\n`;
+      assert.match((await told(INSIDE, code)).join('\n'), /through Egress/);
+      assert.match((await told('libs/persistence/src/planted.ts', code)).join('\n'), /through Egress/);
+      assert.deepEqual(await told('libs/egress/src/planted.ts', code), []);
+    });
+  }
+
+  for (const name of ['fetch', 'WebSocket', 'EventSource']) {
+    it(`are not asked by the global ${name}`, async () => {
+      assert.match((await told(INSIDE, `void ${name};\n`)).join('\n'), /through Egress/);
+    });
+  }
+
+  it('are another matter than the notation of an address, and than processes of the estate', async () => {
+    assert.deepEqual(await told(INSIDE, `import { isIP } from 'node:net';\nvoid isIP;\n`), []);
+    const pool = `import { Pool } from 'undici';\nvoid Pool;\n`;
+    assert.deepEqual(await told('libs/instance/src/admin-client.ts', pool), []);
+  });
+});

@@ -139,6 +139,12 @@ describe('the environment of a process', () => {
     assert.equal(environmentOf('admin', estate(env)).DATABASE_URL_ADMIN, 'postgres://other');
   });
 
+  it('holds the secret of geo sites in admin alone, which asks them', () => {
+    const env = { GEO_SHARED_SECRET: 'x', GEO_SHARED_SECRET_FILE: '/x' };
+    const told = PROCESSES.filter((name) => Object.keys(environmentOf(name, estate(env))).some((key) => key in env));
+    assert.deepEqual(told, ['admin']);
+  });
+
   it('holds its own key of the request context and its own account of the bus; only the gateway signs for all', () => {
     for (const service of SERVICES) {
       const given = environmentOf(service, estate({ ROOKERY_CONTEXT_KEYS: 'k0:master' }));

@@ -1,16 +1,26 @@
+import { egressSettings } from '@rookery/egress';
 import { applicationSettings } from '@rookery/instance';
+import { jobSettings, withJobs } from '@rookery/jobs';
 import { eventWorker, messagingSettings } from '@rookery/messaging';
 import { databaseSettingsFor } from '@rookery/persistence';
 import { background } from '@rookery/testing';
 import { migrations } from '../../src/database';
+import { geoSettings } from '../../src/geo-sites/geo-sites.config';
 import { AdminModule } from '../../src/admin.module';
 
 background({
   service: 'admin',
   module: AdminModule,
-  settings: [databaseSettingsFor('admin'), messagingSettings, applicationSettings],
+  settings: [
+    databaseSettingsFor('admin'),
+    messagingSettings,
+    jobSettings,
+    applicationSettings,
+    egressSettings,
+    geoSettings,
+  ],
   migrations,
-  worker: eventWorker,
+  worker: withJobs(eventWorker),
   everywhere: ['libs/directory/src/identity-client.ts', 'libs/platform/src/follower.ts'],
-  inWorkers: ['libs/messaging/src/broker.ts'],
+  inWorkers: ['graphile-worker', 'libs/jobs/src/job-watch.ts', 'libs/messaging/src/broker.ts'],
 });

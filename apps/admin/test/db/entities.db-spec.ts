@@ -1,4 +1,5 @@
 import { directoryMigrations } from '@rookery/directory';
+import { jobEntities } from '@rookery/jobs';
 import { entitiesOf, plumbingEntities } from '@rookery/persistence';
 import { expectEntitiesToMatchSchema, testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
@@ -14,5 +15,9 @@ afterAll(() => database.drop());
  * statements are made from, and an entity would state them a second time.
  */
 test('entities say of every other table what the migrations made', async () => {
-  await expectEntitiesToMatchSchema(database, [...entitiesOf(AdminModule), ...plumbingEntities], directoryMigrations);
+  await expectEntitiesToMatchSchema(
+    database,
+    [...entitiesOf(AdminModule), ...plumbingEntities, ...jobEntities],
+    directoryMigrations,
+  );
 });

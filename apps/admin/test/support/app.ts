@@ -1,8 +1,16 @@
+import { egressSettings } from '@rookery/egress';
 import { startSeeded } from '@rookery/testing';
-import type { SeededService } from '@rookery/testing';
+import type { SeededService, TestAppOptions } from '@rookery/testing';
 import { AdminModule } from '../../src/admin.module';
 import { migrations } from '../../src/database';
+import { geoSettings } from '../../src/geo-sites/geo-sites.config';
 
-export function startAdmin(): Promise<SeededService> {
-  return startSeeded({ service: 'admin', module: AdminModule, migrations });
+export function startAdmin(o: Pick<TestAppOptions, 'env'> = {}): Promise<SeededService> {
+  return startSeeded({
+    service: 'admin',
+    module: AdminModule,
+    migrations,
+    settings: [egressSettings, geoSettings],
+    ...o,
+  });
 }

@@ -1,16 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { API_VERSION } from '@rookery/kernel';
 import type { FastifyReply } from 'fastify';
 import { gatewaySettings } from '../gateway.config';
 import type { GatewaySettings } from '../gateway.config';
 import { OPENAPI_FILE } from '../routes/committed';
 import { json } from './json';
 
-/**
- * Three parts, two of them integers, the suffix in the third: clients split it and switch features by it.
- * Source: reference packages-and-admin 10.2; reference identity-and-import 1.4.
- */
-const VERSION = '18.1.1-ee';
 const KAS = { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null };
 
 /** What the instance says about itself. The edge has checked the caller before. */
@@ -22,12 +18,12 @@ export class AboutController {
 
   @Get('version')
   version(@Res() reply: FastifyReply): void {
-    json(reply, { version: VERSION, revision: this.settings.revision });
+    json(reply, { version: API_VERSION, revision: this.settings.revision });
   }
 
   @Get('metadata')
   metadata(@Res() reply: FastifyReply): void {
-    json(reply, { version: VERSION, revision: this.settings.revision, kas: KAS, enterprise: true });
+    json(reply, { version: API_VERSION, revision: this.settings.revision, kas: KAS, enterprise: true });
   }
 
   @Get('openapi.json')

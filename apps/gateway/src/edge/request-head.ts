@@ -38,6 +38,7 @@ const ONWARD: ReadonlySet<string> = new Set([
   'if-range',
   'if-unmodified-since',
   'range',
+  'rookery-geo-signature',
   'unleash-appname',
   'unleash-instanceid',
   'user-agent',

@@ -10,6 +10,9 @@ import type { MigrationClass } from '@rookery/persistence';
 import { testSettings } from '../app';
 import { testDatabase } from '../database';
 
+/** Whoever answers requests knows when they stood still. */
+const ANSWERING = ['libs/platform/src/heartbeat.ts'];
+
 const ROOT = join(__dirname, '../../../..');
 /** Long enough for whatever begins by itself to go to sleep once; it is longer until all that must begin has. Units: milliseconds. */
 const WATCHED_MS = 500;
@@ -39,7 +42,8 @@ export function background(o: BackgroundOptions): void {
     const everywhere = o.everywhere ?? [];
 
     it('in the role api is what every process needs', async () => {
-      expect(await startersIn(o, 'api', everywhere)).toEqual([...everywhere].sort());
+      const wanted = [...everywhere, ...ANSWERING];
+      expect(await startersIn(o, 'api', wanted)).toEqual([...wanted].sort());
     });
 
     it('in a command is nothing', async () => {

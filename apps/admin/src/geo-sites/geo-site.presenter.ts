@@ -1,0 +1,62 @@
+import { bool, choice, int, list, nullable, object, presenter, text } from '@rookery/api-v4';
+import type { PresentContext } from '@rookery/api-v4';
+import { CurrentSite } from './current-site';
+import type { GeoSite } from './geo-site.entity';
+import { HEALTH_STATUSES, healthStatusOf } from './statuses/site-status';
+import type { Finding } from './statuses/site-status';
+
+const isSecondary = { when: (site: GeoSite) => !site.isPrimary };
+
+/** Below the paths that clients know first, whatever path they took. */
+export const siteLink = ({ links }: PresentContext, id: number, path = ''): string =>
+  links.api(`geo_sites/${id}${path}`);
+
+const linksOf = (ctx: PresentContext, { id }: GeoSite) => ({
+  self: siteLink(ctx, id),
+  status: siteLink(ctx, id, '/status'),
+  repair: siteLink(ctx, id, '/repair'),
+});
+
+/** Source: requirements 3 §2 Geo site; reference packages-and-admin 8.1. */
+export const geoSitePresenter = presenter<GeoSite>('GeoSite').fields({
+  id: [int, (site) => site.id],
+  name: [text, (site) => site.name],
+  url: [text, (site) => site.url],
+  internal_url: [text, (site) => site.address],
+  primary: [bool, (site) => site.isPrimary],
+  enabled: [bool, (site) => site.enabled],
+  current: [bool, (site, _loaded, ctx) => ctx.get<CurrentSite>(CurrentSite).isNamed(site.name)],
+  files_max_capacity: [int, (site) => site.filesMaxCapacity],
+  repos_max_capacity: [int, (site) => site.reposMaxCapacity],
+  verification_max_capacity: [int, (site) => site.verificationMaxCapacity],
+  container_repositories_max_capacity: [int, (site) => site.containerRepositoriesMaxCapacity],
+  selective_sync_type: [nullable(text), (site) => site.selectiveSyncType],
+  selective_sync_shards: [list(text), (site) => site.selectiveSyncShards],
+  selective_sync_namespace_ids: [list(int), (site) => site.selectiveSyncNamespaceIds],
+  minimum_reverification_interval: [int, (site) => site.minimumReverificationInterval],
+  blob_download_timeout: [int, (site) => site.blobDownloadTimeout],
+  sync_object_storage: [bool, (site) => site.syncObjectStorage, isSecondary],
+  web_edit_url: [text, (site, _loaded, ctx) => ctx.links.web(`admin/geo/sites/${site.id}/edit`)],
+  web_geo_replication_details_url: [
+    text,
+    (site) => `${site.url}admin/geo/sites/${site.id}/replication/lfs_objects`,
+    isSecondary,
+  ],
+  _links: [object({ self: text, status: text, repair: text }), (site, _loaded, ctx) => linksOf(ctx, site)],
+});
+
+/** A site, and how it was just found. */
+export type RepairedGeoSite = GeoSite & { readonly found: Finding };
+
+/** Clients look for a site or for its status, so it is both. Source: reference packages-and-admin 8.1. */
+export const repairedGeoSitePresenter = geoSitePresenter.extend<RepairedGeoSite>('RepairedGeoSite').fields({
+  geo_node_id: [int, ({ id }) => id],
+  healthy: [bool, ({ found }) => found.isHealthy],
+  health: [text, ({ found }) => found.health],
+  health_status: [choice(...HEALTH_STATUSES), ({ found }) => healthStatusOf(found)],
+  missing_oauth_application: [bool, () => false],
+  _links: [
+    object({ self: text, status: text, repair: text, site: text }),
+    (site, _loaded, ctx) => ({ ...linksOf(ctx, site), site: siteLink(ctx, site.id) }),
+  ],
+});

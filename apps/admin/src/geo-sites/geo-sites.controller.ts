@@ -1,0 +1,110 @@
+import { Controller, Inject } from '@nestjs/common';
+import type { Call } from '@rookery/api-v4';
+import { administrator, by, created, Endpoint, none, one, page } from '@rookery/api-v4';
+import type { Clock, Page } from '@rookery/kernel';
+import { CLOCK } from '@rookery/kernel';
+import type { Collection } from '@rookery/persistence';
+import { Work } from '@rookery/persistence';
+import { CurrentSite } from './current-site';
+import { GeoSite } from './geo-site.entity';
+import type { IsCurrent } from './geo-site.entity';
+import { geoSitePresenter, repairedGeoSitePresenter } from './geo-site.presenter';
+import type { RepairedGeoSite } from './geo-site.presenter';
+import { geoSites } from './geo-sites';
+import { CreateGeoSite, OneGeoSite, UpdateGeoSite } from './geo-sites.dto';
+import { GeoStatusesService } from './statuses/geo-statuses.service';
+
+const MANAGES = {
+  source: 'requirements 3 §4 Geo sites; reference packages-and-admin 8.1',
+  may: administrator(),
+} as const;
+const COMPLETES = { ...MANAGES, source: 'requirements 3 §4; reference packages-and-admin 8.1' } as const;
+
+/** The other word for sites, which older clients know alone. */
+const OLD = { many: '/geo_nodes', one: '/geo_nodes/:id', repair: '/geo_nodes/:id/repair' };
+
+@Controller()
+export class GeoSitesController {
+  private readonly sites: Collection<GeoSite>;
+  private readonly isCurrent: IsCurrent;
+
+  constructor(
+    work: Work,
+    current: CurrentSite,
+    private readonly statuses: GeoStatusesService,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.sites = geoSites.on(work);
+    this.isCurrent = (name) => current.isNamed(name);
+  }
+
+  @Endpoint('GET', '/geo_sites', {
+    ...MANAGES,
+    about: 'All geo sites, in the order in which they were made.',
+    aliases: [OLD.many],
+    answers: page(geoSitePresenter),
+  })
+  list(call: Call): Promise<Page<GeoSite>> {
+    return this.sites.list({ page: call.page });
+  }
+
+  @Endpoint('GET', '/geo_sites/:id', {
+    ...MANAGES,
+    about: 'One geo site.',
+    aliases: [OLD.one],
+    params: OneGeoSite,
+    answers: one(geoSitePresenter),
+    fails: [404],
+  })
+  show(call: Call<OneGeoSite>): Promise<GeoSite> {
+    return this.sites.find(call.params.id);
+  }
+
+  @Endpoint('POST', '/geo_sites', {
+    ...MANAGES,
+    about: 'Makes a geo site known.',
+    aliases: [OLD.many],
+    params: CreateGeoSite,
+    answers: created(geoSitePresenter),
+  })
+  create(call: Call<CreateGeoSite>): Promise<GeoSite> {
+    return this.sites.create(GeoSite.write(call.params, this.isCurrent, this.clock.now()), by(call));
+  }
+
+  @Endpoint('PUT', '/geo_sites/:id', {
+    ...MANAGES,
+    about: 'Changes the attributes that are sent.',
+    aliases: [OLD.one],
+    params: UpdateGeoSite,
+    answers: one(geoSitePresenter),
+    fails: [404],
+  })
+  update(call: Call<UpdateGeoSite>): Promise<GeoSite> {
+    const { id, ...input } = call.params;
+    return this.sites.change(id, (site) => site.change(input, this.isCurrent, this.clock.now()), by(call));
+  }
+
+  @Endpoint('DELETE', '/geo_sites/:id', {
+    ...COMPLETES,
+    about: 'Forgets a geo site.',
+    aliases: [OLD.one],
+    params: OneGeoSite,
+    answers: none(),
+    fails: [404],
+  })
+  async remove(call: Call<OneGeoSite>): Promise<void> {
+    await this.sites.remove(call.params.id, by(call));
+  }
+
+  @Endpoint('POST', '/geo_sites/:id/repair', {
+    ...COMPLETES,
+    about: 'Asks a geo site anew; there is nothing between sites that could need repair.',
+    aliases: [OLD.repair],
+    params: OneGeoSite,
+    answers: one(repairedGeoSitePresenter),
+    fails: [404],
+  })
+  repair(call: Call<OneGeoSite>): Promise<RepairedGeoSite> {
+    return this.statuses.repair(call.params.id);
+  }
+}

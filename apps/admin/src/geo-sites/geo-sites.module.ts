@@ -1,0 +1,27 @@
+import { Module } from '@nestjs/common';
+import { EgressModule } from '@rookery/egress';
+import { Owns } from '@rookery/persistence';
+import { CurrentSite } from './current-site';
+import { GeoSite } from './geo-site.entity';
+import { GeoSitesController } from './geo-sites.controller';
+import { GeoSiteStatus } from './statuses/geo-site-status.entity';
+import { GeoStatusesController } from './statuses/geo-statuses.controller';
+import { GeoStatusesQueries } from './statuses/geo-statuses.queries';
+import { GeoStatusesService } from './statuses/geo-statuses.service';
+import { OwnStatusQueries } from './statuses/own-status.queries';
+import { OwnStatusService } from './statuses/own-status.service';
+import { ProbeSitesJob } from './statuses/probe-sites.job';
+import { SiteAsking } from './statuses/site-asking';
+import { SiteProbeService } from './statuses/site-probe.service';
+
+/** Estates that are to have the same contents as this one, and how they are: the primary asks them once a minute. */
+@Owns(GeoSite, GeoSiteStatus)
+@Module({
+  imports: [EgressModule],
+  controllers: [GeoStatusesController, GeoSitesController],
+  providers: [
+    ...[CurrentSite, SiteAsking, OwnStatusQueries, GeoStatusesQueries],
+    ...[SiteProbeService, OwnStatusService, GeoStatusesService, ProbeSitesJob],
+  ],
+})
+export class GeoSitesModule {}

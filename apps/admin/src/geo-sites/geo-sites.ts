@@ -1,0 +1,13 @@
+import { Invalid } from '@rookery/kernel';
+import { collection } from '@rookery/persistence';
+import { GeoSite } from './geo-site.entity';
+
+/** In the order in which they were made. */
+export const geoSites = collection(GeoSite, {
+  resource: 'GeoSite',
+  order: { id: 'ASC' },
+  taken: {
+    uq_geo_sites_name: () => new Invalid({ name: ['has already been taken'] }),
+    uq_geo_sites_is_primary: () => new Invalid({ primary: ['node already exists'] }),
+  },
+});

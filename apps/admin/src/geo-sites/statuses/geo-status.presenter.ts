@@ -1,0 +1,98 @@
+import { any, bool, choice, instant, int, list, nullable, object, presenter, text } from '@rookery/api-v4';
+import type { FieldType } from '@rookery/api-v4';
+import { siteLink } from '../geo-site.presenter';
+import { HEALTH_STATUSES, healthStatusOf } from './site-status';
+import type { ShownStatus, Slots } from './site-status';
+
+/** What clients ask the numbers of; Rookery copies none of it between sites. */
+const COPIED = [
+  ...['ci_secure_files', 'container_repositories', 'dependency_proxy_blobs', 'dependency_proxy_manifests'],
+  ...['design_management_repositories', 'group_wiki_repositories', 'job_artifacts', 'lfs_objects'],
+  ...['merge_request_diffs', 'package_files', 'pages_deployments', 'pipeline_artifacts', 'project_repositories'],
+  ...['project_wiki_repositories', 'snippet_repositories', 'terraform_state_versions', 'uploads'],
+];
+const OF_PRIMARIES = ['count', 'checksum_total_count', 'checksummed_count', 'checksum_failed_count'];
+const OF_SECONDARIES = [
+  ...['synced_count', 'failed_count', 'registry_count'],
+  ...['verification_total_count', 'verified_count', 'verification_failed_count'],
+];
+const SHARES = ['synced_in_percentage', 'verified_in_percentage'];
+const NOTHING_OF_NOTHING = '0.00%';
+
+type Source<V> = readonly [FieldType<V>, (status: ShownStatus) => V];
+const zeroWhen = (counts: (status: ShownStatus) => boolean): Source<number | null | undefined> => [
+  nullable(int),
+  (status) => (counts(status) ? 0 : null),
+];
+const noShare: Source<string> = [text, () => NOTHING_OF_NOTHING];
+const never: Source<number | null | undefined> = [nullable(int), () => null];
+const none: Source<number> = [int, () => 0];
+
+/** The same fields for each kind of thing. */
+function families(): Record<string, Source<never>> {
+  const isPrimary = zeroWhen((status) => status.isPrimary);
+  const isSecondary = zeroWhen((status) => !status.isPrimary);
+  const fields = COPIED.flatMap((kind) => [
+    ...OF_PRIMARIES.map((name) => [`${kind}_${name}`, isPrimary]),
+    ...OF_SECONDARIES.map((name) => [`${kind}_${name}`, isSecondary]),
+    ...SHARES.map((name) => [`${kind}_${name}`, noShare]),
+  ]);
+  // Each has its own type, which a list of names cannot tell.
+  return Object.fromEntries(fields) as Record<string, Source<never>>;
+}
+
+const slotsOf = ({ found, isPrimary }: ShownStatus): Slots | null => (isPrimary && found.measured?.slots) || null;
+const ofSlots = (name: keyof Slots): Source<number | null | undefined> => [
+  nullable(int),
+  (status) => slotsOf(status)?.[name] ?? null,
+];
+
+function usedShare(status: ShownStatus): string | null {
+  const slots = slotsOf(status);
+  if (slots === null || slots.count === 0) return slots && NOTHING_OF_NOTHING;
+  return `${((100 * slots.used) / slots.count).toFixed(2)}%`;
+}
+
+/** Source: reference packages-and-admin 8.2. */
+export const geoStatusPresenter = presenter<ShownStatus>('GeoSiteStatus').fields({
+  geo_node_id: [nullable(int), ({ siteId }) => siteId],
+  healthy: [bool, ({ found }) => found.isHealthy],
+  health: [text, ({ found }) => found.health],
+  health_status: [choice(...HEALTH_STATUSES), ({ found }) => healthStatusOf(found)],
+  missing_oauth_application: [bool, () => false],
+  db_replication_lag_seconds: never,
+  ...families(),
+  replication_slots_count: ofSlots('count'),
+  replication_slots_used_count: ofSlots('used'),
+  replication_slots_used_in_percentage: [nullable(text), usedShare],
+  replication_slots_max_retained_wal_bytes: ofSlots('retained'),
+  last_event_id: never,
+  last_event_timestamp: never,
+  cursor_last_event_id: never,
+  cursor_last_event_timestamp: never,
+  last_successful_status_check_timestamp: [
+    nullable(int),
+    ({ healthyAt }) => (healthyAt === null ? null : Math.floor(healthyAt.getTime() / 1000)),
+  ],
+  projects_count: [nullable(int), ({ found }) => found.measured?.projects ?? null],
+  repositories_count: none,
+  repositories_checked_count: none,
+  repositories_checked_failed_count: none,
+  repositories_checked_in_percentage: noShare,
+  container_repositories_replication_enabled: [bool, () => false],
+  git_fetch_event_count_weekly: never,
+  git_push_event_count_weekly: never,
+  proxy_remote_requests_event_count_weekly: never,
+  proxy_local_requests_event_count_weekly: never,
+  version: [nullable(text), ({ found }) => found.measured?.version ?? null],
+  revision: [nullable(text), () => null],
+  storage_shards_match: [bool, () => true, { about: 'Every estate has the one storage `default`.' }],
+  selective_sync_type: [nullable(text), ({ selectiveSyncType }) => selectiveSyncType],
+  namespaces: [list(any), ({ namespaces }) => namespaces],
+  updated_at: [instant, ({ checkedAt }) => checkedAt],
+  _links: [
+    object({ self: text, site: text }),
+    ({ siteId }, _loaded, ctx) => ({ self: siteLink(ctx, siteId!, '/status'), site: siteLink(ctx, siteId!) }),
+    { when: ({ siteId }) => siteId !== null },
+  ],
+});

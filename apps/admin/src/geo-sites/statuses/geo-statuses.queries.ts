@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import type { Page, PageRequest } from '@rookery/kernel';
+import { Database, ListQuery } from '@rookery/persistence';
+import type { GeoSite } from '../geo-site.entity';
+import type { Finding, Measured, SyncedNamespace } from './site-status';
+
+/** What is stored of a site, and of how it was found. */
+export interface StatusRow {
+  readonly site_id: number;
+  readonly is_primary: boolean;
+  readonly selective_sync_type: string | null;
+  readonly namespaces: readonly SyncedNamespace[];
+  readonly is_healthy: boolean;
+  readonly health: string;
+  readonly measured: Measured | null;
+  readonly checked_at: Date;
+  readonly healthy_at: Date | null;
+}
+
+/** Those of them that there are. Shape: a jsonb expression over the site `s`. */
+const NAMESPACES = `(select coalesce(jsonb_agg(jsonb_build_object('id', n.id, 'name', n.name, 'path', n.path,
+  'kind', n.kind, 'full_path', n.full_path, 'parent_id', n.parent_id) order by n.id), '[]')
+  from directory_namespaces n where n.id = any(s.selective_sync_namespace_ids))`;
+
+const ADDRESS = 'coalesce(s.internal_url, s.url)';
+/**
+ * Nobody asks a site that is switched off, or has asked it where it is now. Asked of each status by itself, so that a page
+ * ends where it is full.
+ */
+const IS_KNOWN = `t.url = (select ${ADDRESS} from geo_sites s where s.id = t.geo_site_id and s.enabled)`;
+
+const STORE = `
+  insert into geo_site_statuses as known (geo_site_id, url, is_healthy, health, measured, checked_at, healthy_at)
+  select s.id, $2, $3, $4, $5::jsonb, $6, case when $3 then $6::timestamptz end
+  from geo_sites s where s.id = $1 for key share
+  on conflict (geo_site_id) do update set url = excluded.url, is_healthy = excluded.is_healthy,
+    health = excluded.health, checked_at = excluded.checked_at,
+    measured = coalesce(excluded.measured, case when known.url = excluded.url then known.measured end),
+    healthy_at = coalesce(excluded.healthy_at, case when known.url = excluded.url then known.healthy_at end)
+  where known.checked_at <= excluded.checked_at`;
+
+/** Sites in the order in which they were made, some at a time. */
+const TO_ASK = `
+  select id, coalesce(internal_url, url) as address, name, is_primary as "isPrimary" from geo_sites
+  where enabled and id > $1 order by id limit $2`;
+
+export type SiteToAsk = Pick<GeoSite, 'id' | 'address' | 'name' | 'isPrimary'>;
+
+/** How sites were found: the one place that reads and writes it. */
+@Injectable()
+export class GeoStatusesQueries {
+  constructor(private readonly db: Database) {}
+
+  page(request: PageRequest): Promise<Page<StatusRow>> {
+    return this.stored()
+      .orderBy([['t.geo_site_id', 'asc']])
+      .page(this.db, request);
+  }
+
+  /** Shape: undefined when nothing is known of the site. */
+  one(siteId: number): Promise<StatusRow | undefined> {
+    return this.stored()
+      .where((bind) => `t.geo_site_id = ${bind(siteId)}`)
+      .one(this.db);
+  }
+
+  /** Keeps what was found, unless something newer is there or the site is gone. */
+  async store(site: Pick<SiteToAsk, 'id' | 'address'>, found: Finding, checkedAt: Date): Promise<void> {
+    const measured = found.measured === null ? null : JSON.stringify(found.measured);
+    await this.db.query(STORE, [site.id, site.address, found.isHealthy, found.health, measured, checkedAt]);
+  }
+
+  /** Shape: those after an id. */
+  sitesToAsk(after: number, count: number): Promise<SiteToAsk[]> {
+    return this.db.query<SiteToAsk>(TO_ASK, [after, count]);
+  }
+
+  private stored(): ListQuery<StatusRow> {
+    return new ListQuery<StatusRow>({
+      name: 'geo_site_statuses',
+      from: 'geo_site_statuses t',
+      key: 't.geo_site_id',
+      joins: 'join geo_sites s on s.id = t.geo_site_id',
+      columns: `s.id as site_id, s.is_primary, s.selective_sync_type, ${NAMESPACES} as namespaces,
+        t.is_healthy, t.health, t.measured, t.checked_at, t.healthy_at`,
+    }).where(IS_KNOWN);
+  }
+}

@@ -1,0 +1,57 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Clock, Page, PageRequest } from '@rookery/kernel';
+import { CLOCK, NotFound } from '@rookery/kernel';
+import { Work } from '@rookery/persistence';
+import { CurrentSite } from '../current-site';
+import type { GeoSite } from '../geo-site.entity';
+import { geoSites } from '../geo-sites';
+import { GeoStatusesQueries } from './geo-statuses.queries';
+import type { StatusRow } from './geo-statuses.queries';
+import { SiteProbeService } from './site-probe.service';
+import { knownOf } from './site-status';
+import type { Finding, ShownStatus } from './site-status';
+
+/** What is known of sites: of this one what it finds of itself now, of others what was found when they were asked. */
+@Injectable()
+export class GeoStatusesService {
+  constructor(
+    private readonly work: Work,
+    private readonly statuses: GeoStatusesQueries,
+    private readonly probes: SiteProbeService,
+    private readonly current: CurrentSite,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async list(request: PageRequest): Promise<Page<ShownStatus>> {
+    const page = await this.statuses.page(request);
+    return { ...page, rows: page.rows.map((row) => this.shown(row)) };
+  }
+
+  /** Shape: `refresh` asks the site first. Errors: NotFound, of the site or of its status. */
+  async show(siteId: number, refresh: boolean): Promise<ShownStatus> {
+    const site = await geoSites.on(this.work).find(siteId);
+    if (site.enabled && (refresh || this.current.isNamed(site.name))) await this.probes.probe(site);
+    const row = await this.statuses.one(siteId);
+    if (!row) throw new NotFound('Status for Geo site not found');
+    return this.shown(row);
+  }
+
+  /** Shape: the site, and how it was found just now. Errors: NotFound. */
+  async repair(siteId: number): Promise<GeoSite & { readonly found: Finding }> {
+    const site = await geoSites.on(this.work).find(siteId);
+    return Object.assign(site, { found: await this.probes.probe(site) });
+  }
+
+  private shown(row: StatusRow): ShownStatus {
+    const { is_healthy: isHealthy, health, measured, checked_at: checkedAt } = row;
+    return {
+      siteId: row.site_id,
+      isPrimary: row.is_primary,
+      selectiveSyncType: row.selective_sync_type,
+      namespaces: row.namespaces,
+      found: knownOf({ isHealthy, health, measured }, checkedAt, this.clock.now()),
+      checkedAt,
+      healthyAt: row.healthy_at,
+    };
+  }
+}

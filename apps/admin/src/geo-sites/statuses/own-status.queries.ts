@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import { API_VERSION } from '@rookery/kernel';
+import { Database } from '@rookery/persistence';
+import type { Measured } from './site-status';
+
+const MEASURE = `
+  select (select count(*) from directory_projects) as projects, (
+    select jsonb_build_object('count', count(*), 'used', count(*) filter (where active),
+      'retained', coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)), 0)::bigint)
+    from pg_replication_slots) as slots`;
+
+/** What this estate measures of itself. Slots are those of the server of this database. */
+@Injectable()
+export class OwnStatusQueries {
+  constructor(private readonly db: Database) {}
+
+  async measure(): Promise<Measured> {
+    const [row] = await this.db.query<Omit<Measured, 'version'>>(MEASURE);
+    return { version: API_VERSION, ...row! };
+  }
+}

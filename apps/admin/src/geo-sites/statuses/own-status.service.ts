@@ -1,0 +1,28 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Clock } from '@rookery/kernel';
+import { CLOCK, Unauthorized } from '@rookery/kernel';
+import type { GeoSettings } from '../geo-sites.config';
+import { geoSettings } from '../geo-sites.config';
+import { isSignedGeoRequest } from './geo-signature';
+import { OwnStatusQueries } from './own-status.queries';
+import { healthy } from './site-status';
+import type { ShownStatus } from './site-status';
+
+/** What this estate tells another site of itself. Whether it is the primary, and what it copies, the other one knows. */
+@Injectable()
+export class OwnStatusService {
+  constructor(
+    private readonly own: OwnStatusQueries,
+    @Inject(geoSettings.token) private readonly settings: GeoSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** Errors: Unauthorized, for whoever does not know the secret, and where there is none. */
+  async tell(signature: string | undefined): Promise<ShownStatus> {
+    if (!isSignedGeoRequest(signature, this.settings.sharedSecret, this.clock)) throw new Unauthorized();
+    const measured = await this.own.measure();
+    const now = this.clock.now();
+    const unknownHere = { siteId: null, isPrimary: false, selectiveSyncType: null, namespaces: [] };
+    return { ...unknownHere, found: healthy(measured), checkedAt: now, healthyAt: now };
+  }
+}

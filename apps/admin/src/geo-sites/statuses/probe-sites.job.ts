@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import { Job } from '@rookery/jobs';
+import type { Ending } from '@rookery/jobs';
+import { CurrentSite } from '../current-site';
+import { GeoStatusesQueries } from './geo-statuses.queries';
+import { SiteProbeService } from './site-probe.service';
+
+/** Sites that are asked at once. */
+const AT_ONCE = 8;
+
+/** Once a minute the primary looks how all sites are. Source: reference packages-and-admin 8.2. */
+@Injectable()
+export class ProbeSitesJob {
+  constructor(
+    private readonly statuses: GeoStatusesQueries,
+    private readonly probes: SiteProbeService,
+    private readonly current: CurrentSite,
+  ) {}
+
+  @Job('probe-geo-sites', { cron: '* * * * *' })
+  async run(run?: Ending): Promise<void> {
+    for (let after = 0; ;) {
+      const sites = await this.statuses.sitesToAsk(after, AT_ONCE);
+      // A site that calls itself by the name of a secondary has others who ask.
+      if (sites.some(({ name, isPrimary }) => !isPrimary && this.current.isNamed(name))) return;
+      await Promise.all(sites.map((site) => this.probes.probe(site, run?.signal)));
+      run?.signal.throwIfAborted();
+      if (sites.length < AT_ONCE) return;
+      after = sites.at(-1)!.id;
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { EgressAnswer } from '@rookery/egress';
+import { Egress, EgressError } from '@rookery/egress';
+import type { Clock } from '@rookery/kernel';
+import { CLOCK } from '@rookery/kernel';
+import type { GeoSettings } from '../geo-sites.config';
+import { geoSettings } from '../geo-sites.config';
+import { GEO_SIGNATURE_HEADER, GEO_STATUS_PATH, signGeoRequest } from './geo-signature';
+import { findingIn, unhealthy } from './site-status';
+import type { Finding } from './site-status';
+
+/** Well within the deadline of a request that waits for it. */
+const LIMITS = { bodyBytes: 64 * 1024, firstByteMs: 5000, totalMs: 5000, redirects: 0 };
+
+/** Asks another site how it is. */
+@Injectable()
+export class SiteAsking {
+  constructor(
+    private readonly egress: Egress,
+    @Inject(geoSettings.token) private readonly settings: GeoSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** Shape: `address` with a slash at its end. Errors: the reason of the signal; whatever a site does is a finding. */
+  async ask(address: string, signal?: AbortSignal): Promise<Finding> {
+    const { sharedSecret } = this.settings;
+    if (sharedSecret === null) return unhealthy('GEO_SHARED_SECRET is not set, so no site can be asked.');
+    try {
+      return findingOf(
+        await this.egress.request({
+          url: `${address}${GEO_STATUS_PATH.slice(1)}`,
+          headers: { [GEO_SIGNATURE_HEADER]: signGeoRequest(sharedSecret, this.clock.now()) },
+          limits: LIMITS,
+          ...(signal ? { signal } : {}),
+        }),
+      );
+    } catch (error) {
+      if (error instanceof EgressError) return unhealthy(error.message);
+      throw error;
+    }
+  }
+}
+
+function findingOf({ status, body }: EgressAnswer): Finding {
+  if (status === 401) return unhealthy('The site knows another GEO_SHARED_SECRET or another time (401).');
+  if (status !== 200) return unhealthy(`The site answered ${status}.`);
+  return findingIn(parsed(body)) ?? unhealthy('The site answered something that is no status.');
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,31 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Clock } from '@rookery/kernel';
+import { CLOCK } from '@rookery/kernel';
+import { CurrentSite } from '../current-site';
+import type { SiteToAsk } from './geo-statuses.queries';
+import { GeoStatusesQueries } from './geo-statuses.queries';
+import { OwnStatusQueries } from './own-status.queries';
+import { SiteAsking } from './site-asking';
+import { healthy } from './site-status';
+import type { Finding } from './site-status';
+
+/** Finds out how sites are, and keeps it. */
+@Injectable()
+export class SiteProbeService {
+  constructor(
+    private readonly statuses: GeoStatusesQueries,
+    private readonly own: OwnStatusQueries,
+    private readonly asking: SiteAsking,
+    private readonly current: CurrentSite,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** Errors: the reason of the signal. */
+  async probe(site: SiteToAsk, signal?: AbortSignal): Promise<Finding> {
+    const found = this.current.isNamed(site.name)
+      ? healthy(await this.own.measure())
+      : await this.asking.ask(site.address, signal);
+    await this.statuses.store(site, found, this.clock.now());
+    return found;
+  }
+}

@@ -1,0 +1,18 @@
+import { defineSettings, setting } from '@rookery/platform';
+import { listedDestinations } from './destination';
+
+export const egressSettings = defineSettings('egress', {
+  allow: setting.list('EGRESS_ALLOW', {
+    default: [],
+    check: (items) => {
+      try {
+        listedDestinations(items);
+        return null;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    },
+    about:
+      'Exact host:port of servers that Rookery may ask although they are private, speak plain http, or listen on another port than 443: sites of geo, hosts that imports read from.',
+  }),
+});

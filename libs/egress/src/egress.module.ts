@@ -1,0 +1,26 @@
+import { lookup } from 'node:dns/promises';
+import { Module } from '@nestjs/common';
+import type { SettingsOf } from '@rookery/platform';
+import { listedDestinations } from './destination';
+import { Egress } from './egress';
+import { egressSettings } from './egress.config';
+
+/** As the operating system has it, so that its own names count too. */
+async function resolve(hostname: string): Promise<string[]> {
+  const found = await lookup(hostname, { all: true });
+  return found.map(({ address }) => address);
+}
+
+/** `Egress` for a service. Needs `egressSettings` among the settings of the process. */
+@Module({
+  providers: [
+    {
+      provide: Egress,
+      inject: [egressSettings.token],
+      useFactory: ({ allow }: SettingsOf<typeof egressSettings>) =>
+        new Egress({ listed: listedDestinations(allow), ports: [443], resolve }),
+    },
+  ],
+  exports: [Egress],
+})
+export class EgressModule {}

@@ -1,0 +1,6 @@
+export { Egress } from './egress';
+export type { EgressAnswer, EgressLimits, EgressRequest } from './egress';
+export { EgressError } from './egress-error';
+export type { EgressReason } from './egress-error';
+export { egressSettings } from './egress.config';
+export { EgressModule } from './egress.module';

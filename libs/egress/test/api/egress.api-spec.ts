@@ -1,0 +1,311 @@
+import type { RequestListener } from 'node:http';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { Egress } from '../../src/egress';
+import type { EgressOptions } from '../../src/egress';
+import { listedDestinations } from '../../src/destination';
+import { CERTIFICATE, startOutside } from '../support/outside';
+import type { Outside } from '../support/outside';
+
+const open: Outside[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((outside) => outside.close()));
+});
+
+async function outside(answer: RequestListener, o?: Parameters<typeof startOutside>[1]): Promise<Outside> {
+  const started = await startOutside(answer, o);
+  open.push(started);
+  return started;
+}
+
+const toLoopback = (): Promise<string[]> => Promise.resolve(['127.0.0.1']);
+
+function egress(listed: readonly string[], o: Partial<EgressOptions> = {}): Egress {
+  return new Egress({ listed: listedDestinations(listed), ports: [443], resolve: toLoopback, ...o });
+}
+
+/** A server that an operator has listed under a name of its own. */
+async function listed(answer: RequestListener): Promise<{ server: Outside; url: string; client: Egress }> {
+  const server = await outside(answer);
+  return { server, url: `http://forge.internal:${server.port}`, client: egress([`forge.internal:${server.port}`]) };
+}
+
+const refusal = (reason: string) => ({ name: 'EgressError', reason });
+
+describe('an answer', () => {
+  it('comes whole, with its status and headers', async () => {
+    const { server, url, client } = await listed((request, response) => {
+      response.writeHead(404, { 'x-one': 'a', link: ['<b>', '<c>'] }).end(`you asked for ${request.url}`);
+    });
+    const answer = await client.request({ url: `${url}/a%2Fb?c=d#e`, headers: { 'private-token': 'secret' } });
+    expect(answer).toMatchObject({ status: 404, headers: { 'x-one': 'a', link: '<b>, <c>' } });
+    expect(answer.body.toString()).toBe('you asked for /a%2Fb?c=d');
+    expect(server.requests[0]!.headers).toMatchObject({
+      host: `forge.internal:${server.port}`,
+      'private-token': 'secret',
+    });
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('is unpacked from %s', async (name, pack) => {
+    const { url, client } = await listed((_request, response) => {
+      response.writeHead(200, { 'content-encoding': name }).end(pack('eggs '.repeat(1000)));
+    });
+    expect((await client.request({ url })).body.toString()).toBe('eggs '.repeat(1000));
+  });
+
+  it('is sent what is to be written', async () => {
+    const { url, client } = await listed((request, response) => void request.pipe(response));
+    const answer = await client.request({ url, method: 'POST', body: 'an egg' });
+    expect(answer.body.toString()).toBe('an egg');
+  });
+
+  it('to HEAD has no body', async () => {
+    const { url, client } = await listed((_request, response) => void response.writeHead(200).end());
+    expect(await client.request({ url, method: 'HEAD' })).toMatchObject({ status: 200, body: Buffer.alloc(0) });
+  });
+});
+
+describe('what is not public', () => {
+  it.each([
+    ...['127.0.0.1', '127.1', '2130706433', '0x7f.1', '１２７。０。０．１', '[::ffff:127.0.0.1]', '[::127.0.0.1]'],
+    ...['localhost', 'evil.example'],
+  ])('gets no connection as %s', async (host) => {
+    const server = await outside((_request, response) => void response.end());
+    const client = egress([], { ports: [server.port] });
+    await expect(client.request({ url: `https://${host}:${server.port}/` })).rejects.toMatchObject(
+      refusal('address refused'),
+    );
+    expect(server.connections()).toBe(0);
+  });
+
+  it('gets none when only one address of several is private', async () => {
+    const server = await outside((_request, response) => void response.end());
+    const client = egress([], { ports: [server.port], resolve: () => Promise.resolve(['1.1.1.1', '127.0.0.1']) });
+    await expect(client.request({ url: `https://evil.example:${server.port}` })).rejects.toMatchObject(
+      refusal('address refused'),
+    );
+    expect(server.connections()).toBe(0);
+  });
+
+  it('gets none beside a listed host: other names, other ports', async () => {
+    const [named, other] = [await outside((_, response) => void response.end()), await outside(() => undefined)];
+    const client = egress([`forge.internal:${named.port}`]);
+    const urls = [`http://forge.internal:${other.port}`, `http://evil.example:${named.port}`];
+    for (const url of urls) await expect(client.request({ url })).rejects.toMatchObject(refusal('address refused'));
+    expect([named.connections(), other.connections()]).toEqual([0, 0]);
+  });
+});
+
+describe('a name', () => {
+  it('is looked up once, and what it says later counts for nothing', async () => {
+    const meant = await outside((_request, response) => void response.end('meant'));
+    const trap = await outside((_request, response) => void response.end('trap'), {
+      host: '127.0.0.2',
+      port: meant.port,
+    });
+    const answers = [['127.0.0.1'], ['127.0.0.2']];
+    const resolve = jest.fn(() => Promise.resolve(answers.shift() ?? ['127.0.0.2']));
+    const client = egress([`forge.internal:${meant.port}`], { resolve });
+    const { body } = await client.request({ url: `http://forge.internal:${meant.port}` });
+    expect([body.toString(), resolve.mock.calls.length, trap.connections()]).toEqual(['meant', 1, 0]);
+  });
+
+  it('that nobody knows says so', async () => {
+    const resolve = () => Promise.reject(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }));
+    const client = egress([], { resolve });
+    await expect(client.request({ url: 'https://nowhere.example' })).rejects.toMatchObject(refusal('name unknown'));
+  });
+
+  it('is not waited for longer than for a head', async () => {
+    const client = egress([], { resolve: () => new Promise(() => undefined) });
+    const request = client.request({ url: 'https://slow.example', limits: { firstByteMs: 50 } });
+    await expect(request).rejects.toMatchObject(refusal('too slow'));
+  });
+
+  it('with an address that is away is asked at the next one', async () => {
+    const server = await outside((_request, response) => void response.end('here'));
+    const resolve = () => Promise.resolve(['127.0.0.3', '127.0.0.1']);
+    const client = egress([`forge.internal:${server.port}`], { resolve });
+    expect((await client.request({ url: `http://forge.internal:${server.port}` })).body.toString()).toBe('here');
+  });
+});
+
+describe('a redirect', () => {
+  const to = (location: (port: number) => string, status = 302) =>
+    listed((request, response) => {
+      if (request.url === '/end') response.end('end');
+      else response.writeHead(status, { location: location(request.socket.localPort!) }).end('moved');
+    });
+
+  it('within host and port is followed, and the name is judged anew', async () => {
+    const { server, url } = await to(() => '/end');
+    const resolve = jest.fn(toLoopback);
+    const client = egress([`forge.internal:${server.port}`], { resolve });
+    const answer = await client.request({ url });
+    expect([answer.body.toString(), answer.url, resolve.mock.calls.length]).toEqual(['end', `${url}/end`, 2]);
+  });
+
+  it.each([
+    ['another host', (port: number) => `http://evil.example:${port}/end`],
+    ['an address', (port: number) => `http://127.0.0.1:${port}/end`],
+    ['another port', (port: number) => `http://forge.internal:${port === 80 ? 81 : 80}/end`],
+    ['another scheme', (port: number) => `https://forge.internal:${port}/end`],
+    ['the metadata of a cloud', () => 'http://169.254.169.254/latest/meta-data/'],
+    ['a file', () => 'file:///etc/passwd'],
+    ['nonsense', () => 'http://['],
+  ])('to %s is not', async (_what, location) => {
+    const { server, url, client } = await to(location);
+    await expect(client.request({ url })).rejects.toMatchObject(refusal('redirected'));
+    expect(server.connections()).toBe(1);
+  });
+
+  it('with a name and a password in it is refused', async () => {
+    const { server, url, client } = await to((port) => `http://name:word@forge.internal:${port}/end`);
+    await expect(client.request({ url })).rejects.toMatchObject(refusal('address refused'));
+    expect(server.connections()).toBe(1);
+  });
+
+  it('to itself ends', async () => {
+    const { server, url, client } = await to(() => '/again');
+    await expect(client.request({ url })).rejects.toMatchObject(refusal('redirected'));
+    expect(server.connections()).toBe(4);
+  });
+
+  it('of a write is not followed', async () => {
+    const { server, url, client } = await to(() => '/end', 307);
+    const request = client.request({ url, method: 'POST', body: 'x' });
+    await expect(request).rejects.toMatchObject(refusal('redirected'));
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('a hostile server', () => {
+  it('that never begins is left', async () => {
+    const { url, client } = await listed(() => undefined);
+    await expect(client.request({ url, limits: { firstByteMs: 100 } })).rejects.toMatchObject(refusal('too slow'));
+  });
+
+  it('whose head never ends is left', async () => {
+    const { url, client } = await listed((request) => {
+      const { socket } = request;
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const drip = setInterval(() => socket.write('x: y\r\n'), 10);
+      socket.on('close', () => clearInterval(drip));
+    });
+    await expect(client.request({ url, limits: { firstByteMs: 300 } })).rejects.toMatchObject(refusal('too slow'));
+  });
+
+  it('whose body drips is left', async () => {
+    const { url, client } = await listed((_request, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write('.'), 10);
+      response.on('close', () => clearInterval(drip));
+    });
+    await expect(client.request({ url, limits: { totalMs: 500 } })).rejects.toMatchObject(refusal('too slow'));
+  });
+
+  it('whose body never ends is cut off, and told so', async () => {
+    let told: Promise<unknown> | undefined;
+    const { url, client } = await listed((_request, response) => {
+      told = new Promise((resolve) => response.once('close', resolve));
+      const more = (): void => {
+        if (response.destroyed) return;
+        if (response.write(Buffer.alloc(4096))) setImmediate(more);
+        else response.once('drain', more);
+      };
+      more();
+    });
+    await expect(client.request({ url, limits: { bodyBytes: 100_000 } })).rejects.toMatchObject(refusal('too large'));
+    await told;
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('that sends a bomb in %s gets no memory for it', async (name, pack) => {
+    const bomb = pack(Buffer.alloc(20 * 1024 * 1024));
+    const { url, client } = await listed((_request, response) => {
+      response.writeHead(200, { 'content-encoding': name }).end(bomb);
+    });
+    const bounded = client.request({ url, limits: { bodyBytes: 1000 } });
+    await expect(bounded).rejects.toMatchObject(refusal('too large'));
+    const roomy = client.request({ url, limits: { bodyBytes: 1024 ** 3 } });
+    await expect(roomy).rejects.toMatchObject({ ...refusal('too large'), message: expect.stringContaining('honest') });
+  });
+
+  it.each(['gzip, gzip', 'zstd', '__proto__'])('that packs in %s is not unpacked', async (encoding) => {
+    const { url, client } = await listed((_request, response) => {
+      response.writeHead(200, { 'content-encoding': encoding }).end('x');
+    });
+    await expect(client.request({ url })).rejects.toMatchObject(refusal('malformed'));
+  });
+
+  it('whose packed body is none says so', async () => {
+    const { url, client } = await listed((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end('not packed');
+    });
+    await expect(client.request({ url })).rejects.toMatchObject(refusal('malformed'));
+  });
+
+  it('with a head larger than 16 KiB is left', async () => {
+    const { url, client } = await listed((_request, response) => {
+      response.writeHead(200, { 'x-large': 'x'.repeat(20_000) }).end();
+    });
+    await expect(client.request({ url })).rejects.toMatchObject(refusal('too large'));
+  });
+
+  it('that breaks off says so', async () => {
+    const { url, client } = await listed((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('half', () => response.destroy());
+    });
+    await expect(client.request({ url })).rejects.toMatchObject(refusal('unreachable'));
+  });
+
+  it('that speaks something else says so', async () => {
+    const { url, client } = await listed((request) => void request.socket.end('220 mail.example ESMTP\r\n'));
+    await expect(client.request({ url })).rejects.toMatchObject(refusal('malformed'));
+  });
+
+  it('that answers with another type is not listened to', async () => {
+    const { url, client } = await listed((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<p>');
+    });
+    const request = client.request({ url, accepts: ['application/json'] });
+    await expect(request).rejects.toMatchObject(refusal('malformed'));
+  });
+});
+
+describe('TLS', () => {
+  const answer: RequestListener = (_request, response) => void response.end('secure');
+
+  it('is verified, for the name of the address', async () => {
+    const server = await outside(answer, { isTls: true });
+    const allowed = [`secure.example:${server.port}`, `forge.internal:${server.port}`];
+    const trusting = egress(allowed, { ca: CERTIFICATE });
+    const url = `https://secure.example:${server.port}`;
+    expect((await trusting.request({ url })).body.toString()).toBe('secure');
+    const other = trusting.request({ url: `https://forge.internal:${server.port}` });
+    await expect(other).rejects.toMatchObject(refusal('certificate'));
+    await expect(egress(allowed).request({ url })).rejects.toMatchObject(refusal('certificate'));
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+test('whoever asks may stop', async () => {
+  const { url, client } = await listed(() => undefined);
+  const stop = new AbortController();
+  const request = client.request({ url, signal: stop.signal });
+  stop.abort(new Error('no longer wanted'));
+  await expect(request).rejects.toThrow('no longer wanted');
+});
+
+test('a server that is away is unreachable', async () => {
+  const { server, url, client } = await listed(() => undefined);
+  await server.close();
+  await expect(client.request({ url })).rejects.toMatchObject(refusal('unreachable'));
+});
