@@ -4,8 +4,9 @@
  * the whole stack beside the limit (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as
  * medians and ratios. What decides is the CPU time of the whole stack for a thousand requests, less what it takes while
  * idle in the same time; after writes it is counted until all is quiet. With `--against` the estate of another checkout
- * (built and installed) takes its turns instead of the limit, whose writes would be in our database only; who goes first
- * changes from round to round, and the last line is ours beside it: the median of the rounds' ratios.
+ * (built and installed) is asked the same at the same time, in place of the limit: whatever the machine does besides
+ * costs both alike, so their ratio holds where figures taken in turn scatter. The last line is ours beside it: the median
+ * of the rounds' ratios.
  */
 import { fork } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -79,9 +80,13 @@ async function startLimit(estate, people) {
   return { origin: `http://127.0.0.1:${port}`, pid: child.pid, stop: () => child.kill() };
 }
 
-async function measure(target, next, { concurrency, count }) {
+/** Answers the idle draw. */
+async function warm(target, next, { concurrency, count }) {
   await load(target.origin, { concurrency, count: Math.ceil(count / 5), next: (index) => next(index + 7919) });
-  const idle = await idleDraw(target.pids);
+  return idleDraw(target.pids);
+}
+
+async function measure(target, next, { concurrency, count }, idle) {
   const [from, before] = [performance.now(), cpuSeconds(target.pids)];
   const result = await load(target.origin, { concurrency, count, next });
   await quiet(target.pids, idle);
@@ -147,9 +152,12 @@ try {
   for (const name of chosen.names) {
     const rows = Object.fromEntries(Object.keys(targets).map((target) => [target, []]));
     for (let round = 0; round < chosen.rounds; round += 1) {
-      const turns = Object.entries(targets);
-      for (const [target, about] of round % 2 === 0 ? turns : turns.reverse())
-        rows[target].push(await measure(about, about.kinds[name], chosen));
+      // In turn, or all at once.
+      for (const turn of chosen.against ? [Object.entries(targets)] : Object.entries(targets).map((one) => [one])) {
+        const draws = await Promise.all(turn.map(([, about]) => warm(about, about.kinds[name], chosen)));
+        const measured = turn.map(([, about], index) => measure(about, about.kinds[name], chosen, draws[index]));
+        for (const [index, row] of (await Promise.all(measured)).entries()) rows[turn[index][0]].push(row);
+      }
     }
     const floor = rows.limit && summary(rows.limit);
     for (const target of Object.keys(targets)) {
