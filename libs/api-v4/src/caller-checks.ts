@@ -43,11 +43,11 @@ export class CallerChecks {
   ) {}
 
   /**
-   * Asks until an answer is not too old when it arrives.
+   * Asks until an answer is not too old when it arrives. Shape: `isRotating` where a token that was revoked ends its family.
    * Errors: what the gateway would answer this caller now; Unavailable when nothing young is had before the deadline.
    */
-  async confirmed(viewer: SignedInViewer): Promise<Confirmed> {
-    const question = questionOf(viewer);
+  async confirmed(viewer: SignedInViewer, isRotating = false): Promise<Confirmed> {
+    const question = { ...questionOf(viewer), ...(isRotating ? { rotating: true as const } : {}) };
     for (;;) {
       const { askedAt, answer } = this.check(question);
       const { version, epoch, ...said } = await inTime(answer, viewer.deadline);

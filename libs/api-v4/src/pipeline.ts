@@ -1,4 +1,4 @@
-import { LOOK_HEADER } from '@rookery/contracts';
+import { isRotation, LOOK_HEADER } from '@rookery/contracts';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import {
   Forbidden,
@@ -51,6 +51,7 @@ export class EndpointPipeline {
   private readonly refusesAnonymous: boolean;
   private readonly scopes: readonly string[] | null;
   private readonly bodyLimit: number;
+  private readonly isRotating: boolean;
   /** Names of the parameters that make a request dear. */
   private readonly dear: readonly string[];
 
@@ -62,6 +63,7 @@ export class EndpointPipeline {
   ) {
     this.options = endpoint.options;
     const { may, params, bodyLimit } = this.options;
+    this.isRotating = isRotation(endpoint.method, template);
     this.plan = new ParamsPlan((params as ParamsClass<object> | undefined) ?? NoDeclaredParams, pathNamesOf(template));
     this.refusesAnonymous = may.anonymous === 'refused' || (may.anonymous === 'reads' && endpoint.method !== 'GET');
     this.scopes = acceptedScopes(endpoint);
@@ -80,7 +82,7 @@ export class EndpointPipeline {
       const viewer = this.admit(request);
       facts.requestId = viewer.requestId;
       const { checks, rightsMs } = this.runtime;
-      const rights = new RequestRights(viewer, checks, request.earliestArrival, rightsMs);
+      const rights = new RequestRights(viewer, checks, request.earliestArrival, rightsMs, this.isRotating);
       const answer = (): Promise<void> => this.answer(request, reply, facts, viewer, rights);
       await awaitedBy({ kind: 'client', deadline: viewer.deadline, rights }, answer);
     } catch (error) {

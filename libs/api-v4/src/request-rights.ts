@@ -24,6 +24,7 @@ export class RequestRights implements Rights {
     private readonly checks: CallerChecks,
     private lookedAt: number,
     private readonly freshMs: number,
+    private readonly isRotating = false,
   ) {}
 
   look(): Promise<void> | null {
@@ -59,7 +60,7 @@ export class RequestRights implements Rights {
       await this.judgeAgain?.(viewer);
       return now;
     }
-    const { askedAt, directory } = await this.checks.confirmed(viewer);
+    const { askedAt, directory } = await this.checks.confirmed(viewer, this.isRotating);
     if (directory.epoch !== viewer.directory.epoch) throw new Unavailable('directory behind');
     const version = Math.max(directory.version, viewer.directory.version);
     await this.judgeAgain?.({ ...viewer, directory: { ...directory, version } });

@@ -64,12 +64,12 @@ export async function createApiV4App(
   registerParsers(instance);
   await instance.register(multipart);
   const own = { service: app.get<string>(SERVICE_NAME), internalKeys: app.get(InternalKeys) };
-  const heartbeat = new Heartbeat();
+  const heartbeat = new Heartbeat().watch(instance.server);
   instance.addHook('onClose', () => heartbeat.stop());
   instance.decorateRequest('earliestArrival', 0);
   // Ordinary Nest routes below /internal/ are for our own processes too; @Internal ones also say for which.
   instance.addHook('onRequest', (request, _reply, done) => {
-    request.earliestArrival = heartbeat.earliestArrival;
+    request.earliestArrival = heartbeat.earliestArrival(request.raw.socket);
     if (!request.raw.url?.startsWith('/internal/')) return done();
     try {
       requireCaller(request.headers.authorization, null, own);

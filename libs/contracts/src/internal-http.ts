@@ -107,6 +107,16 @@ export interface ConfirmCallerRequest {
   readonly scopes: readonly string[];
   /** The administrator behind sudo or an impersonation token. */
   readonly impersonator_id: number | null;
+  /** At rotation endpoints (`isRotation`), within identity only. */
+  readonly rotating?: true;
+}
+
+/**
+ * Whether a revoked token that is presented ends its family, so that identity must see it.
+ * Shape: `template` as the routes have it. Source: reference identity-and-import 4.8.
+ */
+export function isRotation(method: string, template: string): boolean {
+  return method === 'POST' && template.endsWith('/rotate');
 }
 
 /** Shape: `changed` when there is such a token and it gives other rights, or when there is none. */

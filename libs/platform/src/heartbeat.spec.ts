@@ -1,26 +1,73 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { Heartbeat } from './heartbeat';
 
 const heartbeat = new Heartbeat();
 afterAll(() => heartbeat.stop());
 
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
 /** Until a time is past for what is read now. */
 async function goesBeyond(time: number): Promise<void> {
-  while (heartbeat.earliestArrival <= time) await pause(10);
+  while (heartbeat.earliestArrival() <= time) await pause(10);
 }
 
 it('goes on with the time', async () => {
   await goesBeyond(performance.now());
-  expect(heartbeat.earliestArrival).toBeLessThanOrEqual(performance.now());
+  expect(heartbeat.earliestArrival()).toBeLessThanOrEqual(performance.now());
 });
 
 it('takes what is read after a standstill for as old as that, until all of it was read', async () => {
   const stoodFrom = performance.now();
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700);
-  expect(heartbeat.earliestArrival).toBeLessThanOrEqual(stoodFrom);
+  standStill(700);
+  expect(heartbeat.earliestArrival()).toBeLessThanOrEqual(stoodFrom);
   // The connections that came meanwhile are taken in this turn, and read from in the next.
   await turn();
   await turn();
-  expect(heartbeat.earliestArrival).toBeLessThanOrEqual(stoodFrom);
+  expect(heartbeat.earliestArrival()).toBeLessThanOrEqual(stoodFrom);
   await goesBeyond(stoodFrom);
+});
+
+/** Sends a request over each of many new connections, which says when it was sent. */
+const CLIENT = `
+  const { connect } = require('node:net');
+  const { workerData } = require('node:worker_threads');
+  for (let one = 0; one < workerData.count; one += 1) {
+    const socket = connect(workerData.port, '127.0.0.1');
+    socket.on('error', () => undefined).on('data', () => socket.destroy());
+    socket.once('connect', () => {
+      const sentAt = performance.timeOrigin + performance.now();
+      socket.write('GET /?' + sentAt + ' HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n');
+    });
+  }`;
+
+it('knows how old the connections are that it takes one a turn, when turns are slow', async () => {
+  const COUNT = 40;
+  /** How much later than its arrival each request looks. Units: milliseconds. */
+  const late: number[] = [];
+  const server = createServer((request, response) => {
+    const sentAt = Number(request.url!.slice(2)) - performance.timeOrigin;
+    late.push(heartbeat.earliestArrival(request.socket) - sentAt);
+    standStill(30);
+    response.end();
+  });
+  heartbeat.watch(server);
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const client = new Worker(CLIENT, { eval: true, workerData: { port, count: COUNT } });
+  try {
+    await new Promise((resolve) => client.once('online', resolve));
+    standStill(700);
+    while (late.length < COUNT) await pause(10);
+    // Two threads read one clock from two origins.
+    expect(Math.max(...late)).toBeLessThan(5);
+  } finally {
+    await client.terminate();
+    server.closeAllConnections();
+    server.close();
+  }
 });

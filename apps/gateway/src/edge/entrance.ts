@@ -1,3 +1,4 @@
+import { isRotation } from '@rookery/contracts';
 import type { Logger } from '@rookery/platform';
 import type { Credential } from '../auth/credential';
 import { STALE_MS } from '../auth/authenticator';
@@ -88,7 +89,7 @@ type Outcome = Caller | Refusal;
 const NOBODY: Caller = { holder: null, mark: { version: 0, epoch: '' } };
 
 function comerOf({ route, address }: Exchange, deadline: number): Comer {
-  return { address, deadline, isRotating: isRotation(route) };
+  return { address, deadline, isRotating: isRotation(route.method, route.template) };
 }
 
 /** All that a service decides by. A new name is no other right. */
@@ -96,10 +97,6 @@ function rightsOf({ holder, actingFor }: Caller): string {
   if (holder === null) return '';
   const { user_id, token_id, admin, external, bot, scopes, impersonator_id } = holder;
   return JSON.stringify([user_id, token_id, admin, external, bot, scopes, impersonator_id, actingFor ?? null]);
-}
-
-function isRotation({ method, template }: Route): boolean {
-  return method === 'POST' && template.endsWith('/rotate');
 }
 
 /** The gateway's own routes have no service to check the scope; refusals of others get the challenge they wait for. */

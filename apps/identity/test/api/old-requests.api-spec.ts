@@ -148,3 +148,15 @@ it('one that takes its own right away is told what it did', async () => {
   await agent.delete('/api/v4/personal_access_tokens/self').expect(204);
   await agent.get('/api/v4/user').expect(401);
 });
+
+it('a rotation that waits while its token is rotated ends the family', async () => {
+  const person = await identity.person('rotator');
+  const tokenId = await give(identity.root, 'personal_access', person, ['api']);
+  const directory = { version: 0, epoch };
+  const agent = old.as(aViewer({ userId: person.id, username: 'rotator', directory, tokenId }), { unseen: true });
+  const first = await identity.root.post(`/api/v4/personal_access_tokens/${tokenId}/rotate`).expect(200);
+  const second = await agent.post('/api/v4/personal_access_tokens/self/rotate');
+  expect([second.status, second.body]).toEqual([401, { error: 'invalid_token', error_description: REVOKED }]);
+  const { id } = first.body as { id: number };
+  expect(await identity.db.query('select revoked from access_tokens where id = $1', [id])).toEqual([{ revoked: true }]);
+});

@@ -27,7 +27,7 @@ export class TokenResolutionController {
 
   @Internal('POST', INTERNAL_PATHS.confirmCaller, INTERNAL_CALLERS.confirmCaller)
   confirm({ body }: InternalRequest): Promise<ConfirmCallerAnswer> {
-    const { token_id, user_id, ...told } = body as unknown as ConfirmCallerRequest;
+    const { token_id, user_id, rotating: _, ...told } = body as unknown as ConfirmCallerRequest;
     return this.resolution.confirm({ ...told, token_id: idOf(token_id), user_id: idOf(user_id) });
   }
 

@@ -138,6 +138,8 @@ export class TokenResolution {
     const [row] = await this.db.prepared<ResolvedRow>(BY_ID, [question.token_id, null]);
     const at = { version: row!.version, epoch: row!.epoch };
     if (row!.token_id === null) return { ...at, outcome: 'changed' };
+    // Whoever waited to rotate it is refused before the rotation can say so.
+    if (row!.revoked && question.rotating) await this.tokens.revokeFamilyOf(row!.token_id);
     const judged = row!.revoked ? ({ outcome: 'revoked' } as const) : await this.judge(row!, row!.token_id);
     if (judged.outcome !== 'valid') return { ...at, ...judged };
     const { holder } = judged;
