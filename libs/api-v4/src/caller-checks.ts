@@ -92,6 +92,9 @@ function refusalOf(said: Pick<Refused, 'outcome'> & { readonly reason?: string }
       return new TokenRefused(said.outcome);
     case 'user_refused':
       return new Forbidden(said.reason);
+    // The token is good, and the next request goes by what it gives now.
+    case 'changed':
+      return new Unavailable('rights changed');
     default:
       return new Unauthorized();
   }

@@ -119,9 +119,9 @@ export function isRotation(method: string, template: string): boolean {
   return method === 'POST' && template.endsWith('/rotate');
 }
 
-/** Shape: `changed` when there is such a token and it gives other rights, or when there is none. */
+/** Shape: `changed` when the token gives other rights, `unknown` when it, or whom it acts as, is gone. */
 export type ConfirmCallerAnswer = { readonly version: number; readonly epoch: string } & (
-  | { readonly outcome: 'holds' | 'changed' | 'expired' | 'revoked' | 'impersonation_disabled' }
+  | { readonly outcome: 'holds' | 'changed' | 'unknown' | 'expired' | 'revoked' | 'impersonation_disabled' }
   | { readonly outcome: 'user_refused'; readonly reason: string }
 );
 

@@ -190,7 +190,7 @@ export const UNAVAILABLE_REASONS = {
   'service away': 'The gateway could not reach the service; nothing of the request was done.',
   'connection lost': 'The connection to the service broke before its answer; the request may have been carried out.',
   'rights changed':
-    'What the caller may do in a project or group changed while their request waited; nothing of it was done.',
+    'What the caller may do changed while their request waited; nothing of it was done, and it may be sent again.',
   deadline: 'The deadline had passed: before the service began, or before it answered.',
   shed: 'The gateway had more to do than it takes on.',
   'not ready': 'Asked for its health, the process or a service behind it was not ready; the answer says why.',

@@ -43,7 +43,7 @@ export class Entrance {
     const ref = sudo || exchange.head.sudo;
     const now = ref === '' ? known : await this.acting(exchange, credential, known, ref, deadline);
     if (isRefusal(now)) return now;
-    return rightsOf(now) === rightsOf(exchange.caller) ? null : REFUSALS.unauthorized;
+    return rightsOf(now) === rightsOf(exchange.caller) ? null : REFUSALS.rightsChanged;
   }
 
   private async finish(

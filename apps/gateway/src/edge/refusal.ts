@@ -55,6 +55,7 @@ export const REFUSALS = {
   badGateway: outage(502, 'connection lost', 'Bad Gateway'),
   serviceAway: outage(503, 'service away', 'Service Unavailable', ['Retry-After', '1']),
   identityAway: outage(503, 'identity away', 'Service Unavailable', ['Retry-After', '1']),
+  rightsChanged: outage(503, 'rights changed', 'Service Unavailable', ['Retry-After', '1']),
   late: outage(504, 'deadline', 'Gateway Timeout'),
 } as const;
 

@@ -36,7 +36,8 @@ describe('a request that is no longer young', () => {
   });
 
   it.each<[ConfirmCallerAnswer, number, object]>([
-    [{ ...at, outcome: 'changed' }, 401, { message: '401 Unauthorized' }],
+    [{ ...at, outcome: 'unknown' }, 401, { message: '401 Unauthorized' }],
+    [{ ...at, outcome: 'changed' }, 503, { message: '503 Service Unavailable' }],
     [
       { ...at, outcome: 'revoked' },
       401,

@@ -137,7 +137,7 @@ export class TokenResolution {
   async confirm(question: ConfirmCallerRequest): Promise<ConfirmCallerAnswer> {
     const [row] = await this.db.prepared<ResolvedRow>(BY_ID, [question.token_id, null]);
     const at = { version: row!.version, epoch: row!.epoch };
-    if (row!.token_id === null) return { ...at, outcome: 'changed' };
+    if (row!.token_id === null) return { ...at, outcome: 'unknown' };
     // Whoever waited to rotate it is refused before the rotation can say so.
     if (row!.revoked && question.rotating) await this.tokens.revokeFamilyOf(row!.token_id);
     const judged = row!.revoked ? ({ outcome: 'revoked' } as const) : await this.judge(row!, row!.token_id);
@@ -157,7 +157,7 @@ export class TokenResolution {
   private async confirmActing(holder: TokenHolder, question: ConfirmCallerRequest) {
     if (!holder.admin) return { outcome: 'user_refused', reason: SUDO_REASONS.notAdmin } as const;
     const { user } = await this.standing(await this.users.one(question.user_id));
-    if (user === null || !holder.scopes.includes('sudo')) return { outcome: 'changed' } as const;
+    if (user === null || !holder.scopes.includes('sudo')) return { outcome: 'unknown' } as const;
     const { id: user_id, state, admin, external, bot } = user;
     if (state !== 'active') return { outcome: 'user_refused', reason: SUDO_REASONS[state] } as const;
     const acting = rightsOf({ ...holder, user_id, admin, external, bot });
