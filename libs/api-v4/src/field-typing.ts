@@ -8,8 +8,11 @@ export interface FieldCommon<T> {
   readonly nullable?: true;
   /** Used when the parameter is not sent; makes it optional. */
   readonly default?: T;
-  /** Taken from the path only. Parameters named in the path template are, without saying so. */
-  readonly in?: 'path';
+  /**
+   * Taken from there only. Parameters named in the path template are from the path, without saying so; what proves who
+   * asks belongs in a header, since addresses stand in logs.
+   */
+  readonly in?: 'path' | 'header';
   /** A header that may carry it, in lower case; it counts before a parameter. The gateway must let it through. */
   readonly header?: string;
   /** Deprecated names that are folded into this one. */

@@ -145,7 +145,8 @@ function parametersOf(endpoint: EndpointRecord, template: string): readonly Json
     return { name, in: 'path', required: true, schema, ...about };
   });
   const isQuery = method === 'GET' || method === 'DELETE';
-  const inQuery = isQuery ? fields.filter((field) => !names.has(field.name)).flatMap(queryParameters) : [];
+  const elsewhere = new Set([...names, ...headerOnlyOf(fields)]);
+  const inQuery = isQuery ? fields.filter((field) => !elsewhere.has(field.name)).flatMap(queryParameters) : [];
   const said = new Set(inQuery.map((parameter) => parameter['name']));
   const paging = pagingParameters(endpoint).filter(([name]) => !said.has(name));
   return [
@@ -155,6 +156,10 @@ function parametersOf(endpoint: EndpointRecord, template: string): readonly Json
     ...paging.map(([, component]) => sharedParameter(component)),
     sharedParameter('Sudo'),
   ];
+}
+
+function headerOnlyOf(fields: readonly FieldDeclaration[]): readonly string[] {
+  return fields.filter((field) => field.common.in === 'header').map((field) => field.name);
 }
 
 function headerParameters(fields: readonly FieldDeclaration[]): readonly JsonSchema[] {
@@ -195,7 +200,7 @@ function pagingParameters({ options: { answers } }: EndpointRecord): readonly (r
 
 function bodyOf({ options, method }: EndpointRecord, template: string): JsonSchema | null {
   if (method === 'GET' || method === 'DELETE' || !options.params) return null;
-  const named = pathNamesOf(template);
+  const named = new Set([...pathNamesOf(template), ...headerOnlyOf(fieldsOf(options.params))]);
   const uploads = fieldsOf(options.params).filter((field) => field.form.kind === 'upload');
   const whole = paramsSchema(options.params, named);
   if (Object.keys(whole['properties'] as object).length === 0) return null;

@@ -25,6 +25,7 @@ interface PlannedField {
   readonly names: readonly string[];
   readonly pathOnly: boolean;
   readonly header: string | undefined;
+  readonly headerOnly: boolean;
   readonly upload: boolean;
   readonly optional: boolean;
   readonly nullable: boolean;
@@ -138,6 +139,7 @@ function planned(field: FieldDeclaration, rules: readonly Rule[], pathNames: Rea
     names: [name, ...aliases],
     pathOnly: common.in === 'path' || pathNames.has(name),
     header: common.header,
+    headerOnly: common.in === 'header',
     upload: form.kind === 'upload',
     optional: common.optional === true || common.nullable === true || common.default !== undefined,
     nullable: common.nullable === true,
@@ -150,7 +152,8 @@ function planned(field: FieldDeclaration, rules: readonly Rule[], pathNames: Rea
 
 function sent(field: PlannedField, { path, body, query, headers }: ParamSources): unknown {
   if (field.pathOnly) return path[field.name];
-  if (field.header !== undefined && headers?.[field.header] !== undefined) return headers[field.header];
+  const said = field.header === undefined ? undefined : headers?.[field.header];
+  if (said !== undefined || field.headerOnly) return said;
   for (let i = 0; i < field.names.length; i++) {
     const name = field.names[i]!;
     if (has.call(body, name)) return body[name];

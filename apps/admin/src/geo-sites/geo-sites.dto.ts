@@ -43,6 +43,11 @@ export class ShowGeoSiteStatus extends OneGeoSite {
 
 /** Another site asks. */
 export class CheckGeoStatus {
-  @Text({ optional: true, header: 'rookery-geo-signature', about: 'When it was asked, and the signature of that.' })
+  @Text({
+    optional: true,
+    in: 'header',
+    header: 'rookery-geo-signature',
+    about: 'When it was asked, and the signature of that.',
+  })
   signature?: string;
 }

@@ -288,6 +288,11 @@ describe('GET /-/geo/status', () => {
     expect([response.status, response.body]).toEqual([401, { message: '401 Unauthorized' }]);
   });
 
+  it('takes no signature from the address, which stands in logs', async () => {
+    const signature = signGeoRequest(SECRET, now());
+    await app.as(service.seed.anonymous()).get('/-/geo/status').query({ signature }).expect(401);
+  });
+
   it('is 401 to administrators too', async () => {
     await app.as(administrator).get('/-/geo/status').expect(401);
   });
