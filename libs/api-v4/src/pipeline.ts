@@ -29,7 +29,7 @@ import { versionsIn, writeError, writeFile, writeJson } from './reply';
 import type { ReplyFacts } from './reply';
 import { BROKEN_QUERY, DEFAULT_BODY_LIMIT, readBody } from './request-body';
 import type { ReadBody } from './request-body';
-import { viewerOf } from './request-context';
+import { refuseUnreadSudo, viewerOf } from './request-context';
 import { pathNamesOf } from './route-template';
 import type { ApiRuntime } from './runtime';
 import { writeWebPage } from './web-page';
@@ -184,6 +184,7 @@ export class EndpointPipeline {
     const { answers, refusals } = this.options;
     try {
       if (query === BROKEN_QUERY) throw new InvalidParameters(['parameters are not encoded correctly']);
+      refuseUnreadSudo(viewer, query, body, files);
       const params = this.plan.read({
         path: request.params as RawParams,
         body,

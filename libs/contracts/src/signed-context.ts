@@ -15,6 +15,8 @@ export interface ContextClaims {
   readonly bot: boolean;
   /** The administrator behind sudo or an impersonation token. */
   readonly imp: number | null;
+  /** `sudo` is acted on. Absent otherwise. */
+  readonly sud?: true;
   /** Of a bot: the person who made it. Absent otherwise. */
   readonly mkr?: number;
   /** The client address of an anonymous caller, so that services can tell these apart. */

@@ -91,6 +91,7 @@ export function viewer(
     tokenId: null,
     scopes: ['api'],
     impersonatorId: null,
+    isBySudo: false,
     makerId: null,
     address: null,
     directory: { version, epoch },

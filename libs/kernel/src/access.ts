@@ -35,6 +35,8 @@ export interface Viewer {
   readonly scopes: readonly string[];
   /** The administrator behind a `sudo` or an impersonation token, for the audit log. */
   readonly impersonatorId: number | null;
+  /** Somebody acts as this person by `sudo`. */
+  readonly isBySudo: boolean;
   /** Of a bot: the person who made it, with whom it shares what is shared out by caller. */
   readonly makerId: number | null;
   /** The client address of somebody without a token. */

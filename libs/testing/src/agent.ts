@@ -63,6 +63,7 @@ function contextOf({ service, keys, waitMs = 60_000 }: Signer, viewer: Viewer, r
     ext: viewer.isExternal,
     bot: viewer.isBot,
     imp: viewer.impersonatorId,
+    ...(viewer.isBySudo ? { sud: true as const } : {}),
     ...(viewer.makerId === null ? {} : { mkr: viewer.makerId }),
     ...(viewer.address === null ? {} : { adr: viewer.address }),
     ver: viewer.directory.version,

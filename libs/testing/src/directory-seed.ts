@@ -201,6 +201,7 @@ export class DirectorySeed {
       tokenId: null,
       scopes: [],
       impersonatorId: null,
+      isBySudo: false,
       makerId: null,
       address: null,
       directory: { version: this.version, epoch: SEED_EPOCH },

@@ -16,6 +16,7 @@ export function aViewer(over: Partial<Viewer> = {}): Viewer {
     tokenId: 1,
     scopes: ['api'],
     impersonatorId: null,
+    isBySudo: false,
     makerId: null,
     address: null,
     directory: { version: 0, epoch: SEED_EPOCH },

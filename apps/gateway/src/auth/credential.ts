@@ -42,11 +42,12 @@ export function readQuery(query: string): { readonly parameters: CallerParameter
 
 /** What a body that is at hand anyway says of the caller. Source: reference identity-and-import 1.4, 4.1. */
 export function readBody(body: Buffer, contentType: string): CallerParameters {
+  const type = contentType.toLowerCase();
   if (!body.includes('_token') && !body.includes('sudo')) return NO_PARAMETERS;
-  if (contentType.startsWith('application/x-www-form-urlencoded')) {
+  if (type.startsWith('application/x-www-form-urlencoded')) {
     return readQuery(body.toString()).parameters;
   }
-  if (!contentType.startsWith('application/json')) return NO_PARAMETERS;
+  if (!type.startsWith('application/json')) return NO_PARAMETERS;
   try {
     const parsed = JSON.parse(body.toString()) as Record<string, unknown> | null;
     const text = (name: string): string => (typeof parsed?.[name] === 'string' ? parsed[name] : '');

@@ -169,6 +169,7 @@ export class Forwarder {
       ext: holder?.external ?? false,
       bot: holder?.bot ?? false,
       imp: actingFor ?? holder?.impersonator_id ?? null,
+      ...(actingFor === undefined ? {} : { sud: true as const }),
       ...(makerId === null ? {} : { mkr: makerId }),
       ...(holder === null ? { adr: exchange.address } : {}),
       ver: floor.epoch === mark.epoch ? Math.max(floor.version, mark.version) : mark.version,

@@ -245,11 +245,16 @@ describe('sudo', () => {
   it.each([
     ['a form', '', FORM, 'title=x&sudo=olu'],
     ['JSON', '', 'application/json', '{"title":"x","sudo":"olu"}'],
+    ['a form, however its type is written', '', 'Application/X-WWW-Form-URLEncoded', 'title=x&sudo=olu'],
+    ['JSON, however its type is written', '', 'Application/JSON', '{"title":"x","sudo":"olu"}'],
     ['JSON by id', '', 'application/json; charset=utf-8', '{"sudo":8}'],
     ['the query before the body', '?sudo=olu', FORM, 'sudo=gone'],
   ])('acts as the user of %s', async (_, query, type, body) => {
     await (await post(query, type, body)).body.dump();
-    expect(estate.collaboration.last).toMatchObject({ claims: { sub: 8, usr: 'olu', imp: 1 }, length: body.length });
+    expect(estate.collaboration.last).toMatchObject({
+      claims: { sub: 8, usr: 'olu', imp: 1, sud: true },
+      length: body.length,
+    });
   });
 
   it('is refused in a body as elsewhere, and is none inside of another parameter', async () => {
@@ -264,6 +269,7 @@ describe('sudo', () => {
     ] as const) {
       await (await post('', type, body)).body.dump();
       expect(estate.collaboration.last.claims).toMatchObject({ sub: 1, imp: null });
+      expect(estate.collaboration.last.claims).not.toHaveProperty('sud');
     }
   });
 

@@ -72,6 +72,7 @@ describe('a service and identity', () => {
       isBot: false,
       tokenId: null,
       impersonatorId: null,
+      isBySudo: false,
       makerId: null,
       address: null,
     };

@@ -362,6 +362,48 @@ describe('a body', () => {
   });
 });
 
+describe('sudo that the gateway did not act on', () => {
+  const post = (viewer: Viewer = admin) => app.as(viewer).post('/api/v4/projects/1/things');
+  const REFUSED = [400, { error: 'sudo cannot be read here, it can be sent in the query or as a header' }];
+  const FORM = 'application/x-www-form-urlencoded';
+
+  it.each<[string, () => Test]>([
+    ['a text in JSON', () => post().send({ title: 'x', sudo: 'olu' })],
+    ['an escaped name in JSON', () => post().type('json').send('{"title":"x","\\u0073udo":"olu"}')],
+    ['JSON of another type', () => post().type('application/vnd.api+json').send('{"title":"x","sudo":"olu"}')],
+    ['a list in JSON', () => post().send({ title: 'x', sudo: ['olu'] })],
+    ['a hash in JSON', () => post().send({ title: 'x', sudo: { id: 2 } })],
+    ['a truth in JSON', () => post().send({ title: 'x', sudo: true })],
+    ['a form', () => post().type(FORM).send('title=x&sudo=olu')],
+    ['an escaped name in a form', () => post().type(FORM).send('title=x&s%75do=olu')],
+    ['a list in the query', () => post().query('title=x&sudo[]=olu')],
+    ['an item in the query', () => post().query('title=x&sudo[0]=olu')],
+    ['a hash in the query', () => post().query('title=x&sudo[a]=olu')],
+    ['a look', () => app.as(admin).get('/api/v4/projects/1/things').query('sudo[]=olu')],
+    ['a part', () => post().field({ title: 'x', sudo: 'olu' })],
+    ['a part that is a file', () => post().field({ title: 'x' }).attach('sudo', Buffer.from('olu'), 'sudo.txt')],
+  ])('is refused as %s', async (_, send) => {
+    const { status, body } = await send();
+    expect([status, body]).toEqual(REFUSED);
+  });
+
+  it.each<[string, () => Test]>([
+    ['that means nobody', () => post().send({ title: 'x', sudo: null })],
+    ['that is empty', () => post().type(FORM).send('title=x&sudo=')],
+    ['that is blank', () => post().send({ title: 'x', sudo: ' ' })],
+    ['within another parameter', () => post().send({ title: 'x', attributes: { sudo: 'olu' } })],
+    [
+      'of somebody who acts by one',
+      () =>
+        post(aViewer({ userId: 40, impersonatorId: 1, isBySudo: true }))
+          .query({ sudo: 'olu' })
+          .send({ title: 'x' }),
+    ],
+  ])('is none %s', async (_, send) => {
+    expect((await send()).status).toBe(201);
+  });
+});
+
 describe('the inside', () => {
   const ours = internalAuthorization('identity', 'package');
 

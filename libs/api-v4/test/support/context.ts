@@ -13,6 +13,7 @@ export function aContext(over: Partial<PresentContext> = {}): PresentContext {
       tokenId: 1,
       scopes: ['api'],
       impersonatorId: null,
+      isBySudo: false,
       makerId: null,
       address: null,
       directory: { version: 1, epoch: 'e' },
