@@ -1,5 +1,5 @@
 import { isRotation, LOOK_HEADER } from '@rookery/contracts';
-import type { Page, PageRequest, Viewer } from '@rookery/kernel';
+import type { PageRequest, Viewer } from '@rookery/kernel';
 import {
   Forbidden,
   HeavyPage,
@@ -11,19 +11,16 @@ import {
 } from '@rookery/kernel';
 import { awaitedBy } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AnswerContent } from './answer-content';
 import type { RawParams } from './bracket-params';
 import type { Call } from './call';
 import { toIdOrPath } from './coercion';
 import type { EndpointRecord, ParamsClass } from './endpoint';
 import { renderError } from './errors';
 import { fieldsOf } from './fields';
-import type { JsonPage } from './json-text';
-import { JsonText } from './json-text';
-import type { KeysetPage } from './keyset';
-import { FIRST_PAGE, keysetHeaders, pageHeaders, readKeyset, readPage, refuseDeepOffset } from './paging';
+import { FIRST_PAGE, readKeyset, readPage, refuseDeepOffset } from './paging';
 import { ParamsPlan } from './params-plan';
 import { decidingFacts, RequestRights } from './request-rights';
-import type { PresentContext, Presenter } from './presenter';
 import type { FileAnswer, WebPage } from './answers';
 import { versionsIn, writeError, writeFile, writeJson } from './reply';
 import type { ReplyFacts } from './reply';
@@ -35,10 +32,8 @@ import type { ApiRuntime } from './runtime';
 import { writeWebPage } from './web-page';
 
 class NoDeclaredParams {}
-const NO_HEADERS: readonly string[] = [];
 
 type Handler = (call: Call<object, unknown>) => unknown;
-type Body = { readonly text: string | null; readonly headers: readonly string[] };
 
 /**
  * The way of a request through one endpoint, in the one order of refusals: context 401, anonymous 401, token scope
@@ -47,6 +42,7 @@ type Body = { readonly text: string | null; readonly headers: readonly string[] 
  */
 export class EndpointPipeline {
   private readonly plan: ParamsPlan<object>;
+  private readonly content: AnswerContent;
   private readonly options: EndpointRecord['options'];
   private readonly refusesAnonymous: boolean;
   private readonly scopes: readonly string[] | null;
@@ -65,6 +61,7 @@ export class EndpointPipeline {
     const { may, params, bodyLimit } = this.options;
     this.isRotating = isRotation(endpoint.method, template);
     this.plan = new ParamsPlan((params as ParamsClass<object> | undefined) ?? NoDeclaredParams, pathNamesOf(template));
+    this.content = new AnswerContent(this.options.answers, runtime);
     this.refusesAnonymous = may.anonymous === 'refused' || (may.anonymous === 'reads' && endpoint.method !== 'GET');
     this.scopes = acceptedScopes(endpoint);
     this.bodyLimit = bodyLimit ?? DEFAULT_BODY_LIMIT;
@@ -129,7 +126,7 @@ export class EndpointPipeline {
       return writeFile(reply, facts, result as FileAnswer, call.knownVersions);
     }
     if (answers.kind === 'web') return writeWebPage(reply, facts, result as WebPage | string);
-    const content = this.body(result, call, request);
+    const content = this.content.of(result, call, request);
     const { text, headers } = content instanceof Promise ? await content : content;
     writeJson(reply, facts, answers.status, text, headers);
   }
@@ -226,67 +223,6 @@ export class EndpointPipeline {
     const { refusals } = this.options;
     if (refusals?.forbiddenAs) return refusals.forbiddenAs();
     return viewer.userId === null ? (refusals?.anonymousAs?.() ?? new Unauthorized()) : new Forbidden();
-  }
-
-  private body(result: unknown, call: Call, request: FastifyRequest): Body | Promise<Body> {
-    const { kind, message, presenter } = this.options.answers;
-    if (result instanceof JsonText) return { text: result.text, headers: NO_HEADERS };
-    switch (kind) {
-      case 'none':
-      case 'empty':
-      case 'file':
-      case 'web':
-        return { text: null, headers: NO_HEADERS };
-      case 'message':
-        return { text: JSON.stringify({ message }), headers: NO_HEADERS };
-      case 'redirect':
-        return { text: null, headers: ['location', result as string] };
-      case 'json':
-        return { text: JSON.stringify(result ?? null), headers: NO_HEADERS };
-      case 'one':
-        return this.presented(presenter as Presenter<unknown>, result, call);
-      case 'all':
-        return this.listed(presenter as Presenter<unknown>, result as readonly unknown[], NO_HEADERS, call);
-      case 'page':
-        return this.paged(result as Page<unknown> | JsonPage | KeysetPage<unknown>, call, request);
-    }
-  }
-
-  private async presented(presenter: Presenter<unknown>, row: unknown, call: Call): Promise<Body> {
-    return { text: await presenter.one(row, this.presentContext(call)), headers: NO_HEADERS };
-  }
-
-  private async listed(
-    presenter: Presenter<unknown>,
-    rows: readonly unknown[],
-    headers: readonly string[],
-    call: Call,
-  ): Promise<Body> {
-    return { text: await presenter.array(rows, this.presentContext(call)), headers };
-  }
-
-  private paged(
-    result: Page<unknown> | JsonPage | KeysetPage<unknown>,
-    call: Call,
-    request: FastifyRequest,
-  ): Body | Promise<Body> {
-    const url = request.raw.url!;
-    const end = url.indexOf('?');
-    const source = {
-      url: this.runtime.links.web(end < 0 ? url : url.slice(0, end)),
-      path: request.params as RawParams,
-      query: request.query as RawParams,
-      params: call.params as RawParams,
-    };
-    const headers =
-      'next' in result ? keysetHeaders(call.page.perPage, result.next, source) : pageHeaders(call.page, result, source);
-    if ('json' in result) return { text: result.json, headers };
-    return this.listed(this.options.answers.presenter as Presenter<unknown>, result.rows, headers, call);
-  }
-
-  private presentContext(call: Call): PresentContext {
-    const { links, services } = this.runtime;
-    return { viewer: call.viewer, links, within: call.within, get: (token) => services.get(token) };
   }
 }
 

@@ -1,0 +1,91 @@
+import type { Page } from '@rookery/kernel';
+import type { FastifyRequest } from 'fastify';
+import type { RawParams } from './bracket-params';
+import type { Call } from './call';
+import type { EndpointRecord } from './endpoint';
+import type { JsonPage } from './json-text';
+import { JsonText } from './json-text';
+import type { KeysetPage } from './keyset';
+import { keysetHeaders, pageHeaders } from './paging';
+import type { PresentContext, Presenter } from './presenter';
+import type { ApiRuntime } from './runtime';
+
+const NO_HEADERS: readonly string[] = [];
+
+/** What an answer says, and the headers that go with that. Shape: `text` is null for none. */
+export interface Content {
+  readonly text: string | null;
+  readonly headers: readonly string[];
+}
+
+/**
+ * Writes what an endpoint's handler gave as the kind of answer that the endpoint declares: presenters for rows, links and
+ * totals for pages, text that the database built as it is. Source: ADR 0033.
+ */
+export class AnswerContent {
+  constructor(
+    private readonly answers: EndpointRecord['options']['answers'],
+    private readonly runtime: Pick<ApiRuntime, 'links' | 'services'>,
+  ) {}
+
+  of(result: unknown, call: Call, request: FastifyRequest): Content | Promise<Content> {
+    const { kind, message, presenter } = this.answers;
+    if (result instanceof JsonText) return { text: result.text, headers: NO_HEADERS };
+    switch (kind) {
+      case 'none':
+      case 'empty':
+      case 'file':
+      case 'web':
+        return { text: null, headers: NO_HEADERS };
+      case 'message':
+        return { text: JSON.stringify({ message }), headers: NO_HEADERS };
+      case 'redirect':
+        return { text: null, headers: ['location', result as string] };
+      case 'json':
+        return { text: JSON.stringify(result ?? null), headers: NO_HEADERS };
+      case 'one':
+        return this.presented(presenter as Presenter<unknown>, result, call);
+      case 'all':
+        return this.listed(presenter as Presenter<unknown>, result as readonly unknown[], NO_HEADERS, call);
+      case 'page':
+        return this.paged(result as Page<unknown> | JsonPage | KeysetPage<unknown>, call, request);
+    }
+  }
+
+  private async presented(presenter: Presenter<unknown>, row: unknown, call: Call): Promise<Content> {
+    return { text: await presenter.one(row, this.presentContext(call)), headers: NO_HEADERS };
+  }
+
+  private async listed(
+    presenter: Presenter<unknown>,
+    rows: readonly unknown[],
+    headers: readonly string[],
+    call: Call,
+  ): Promise<Content> {
+    return { text: await presenter.array(rows, this.presentContext(call)), headers };
+  }
+
+  private paged(
+    result: Page<unknown> | JsonPage | KeysetPage<unknown>,
+    call: Call,
+    request: FastifyRequest,
+  ): Content | Promise<Content> {
+    const url = request.raw.url!;
+    const end = url.indexOf('?');
+    const source = {
+      url: this.runtime.links.web(end < 0 ? url : url.slice(0, end)),
+      path: request.params as RawParams,
+      query: request.query as RawParams,
+      params: call.params as RawParams,
+    };
+    const headers =
+      'next' in result ? keysetHeaders(call.page.perPage, result.next, source) : pageHeaders(call.page, result, source);
+    if ('json' in result) return { text: result.json, headers };
+    return this.listed(this.answers.presenter as Presenter<unknown>, result.rows, headers, call);
+  }
+
+  private presentContext(call: Call): PresentContext {
+    const { links, services } = this.runtime;
+    return { viewer: call.viewer, links, within: call.within, get: (token) => services.get(token) };
+  }
+}
