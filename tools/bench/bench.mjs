@@ -87,13 +87,28 @@ async function warm(target, next, { concurrency, count }) {
 }
 
 async function measure(target, next, { concurrency, count }, idle) {
-  const [from, before] = [performance.now(), cpuSeconds(target.pids)];
+  const [from, before, byProcess] = [performance.now(), cpuSeconds(target.pids), cpuByProcess(target)];
   const result = await load(target.origin, { concurrency, count, next });
   await quiet(target.pids, idle);
   const seconds = (performance.now() - from) / 1000;
   const cpu = ((cpuSeconds(target.pids) - before - idle * seconds) / count) * 1000;
-  return { cpu, rate: count / result.seconds, p50: result.p50, p99: result.p99, bad: result.bad };
+  const shares = Object.entries(cpuByProcess(target)).map(([name, used]) => [
+    name,
+    ((used - byProcess[name]) / count) * 1000,
+  ]);
+  return {
+    cpu,
+    rate: count / result.seconds,
+    p50: result.p50,
+    p99: result.p99,
+    bad: result.bad,
+    shares: Object.fromEntries(shares),
+  };
 }
+
+/** CPU seconds of each process of a stack; idle work is in them. */
+const cpuByProcess = ({ processes = {} }) =>
+  Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, cpuSeconds([pid])]));
 
 const middle = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 const summary = (rows) =>
@@ -122,7 +137,12 @@ async function seeded(checkout) {
     throw error;
   });
   const { supervisor: _, ...stack } = estate.pids;
-  return { estate, data, end, target: { origin: estate.baseUrl, pids: Object.values(stack), kinds: workloads(data) } };
+  return {
+    estate,
+    data,
+    end,
+    target: { origin: estate.baseUrl, pids: Object.values(stack), processes: stack, kinds: workloads(data) },
+  };
 }
 
 const chosen = options(process.argv.slice(2));
@@ -171,6 +191,13 @@ try {
       ];
       const ratio = floor && target === 'rookery' ? `   x ${(row.cpu / floor.cpu).toFixed(2)} (${GOALS[name]})` : '';
       console.log(`${name.padEnd(5)} ${target.padEnd(8)} ${figures.join(' ')}${ratio}`);
+    }
+    for (const [target, about] of Object.entries(targets)) {
+      const shares = Object.keys(about.processes ?? {}).map((process) => {
+        const used = middle(rows[target].map((row) => row.shares[process]));
+        return `${process} ${used.toFixed(2)}`;
+      });
+      if (shares.length > 0) console.log(`${name.padEnd(5)} ${target.padEnd(8)} by process: ${shares.join(', ')}`);
     }
     if (rows.other) {
       const ratios = rows.rookery.map(({ cpu }, round) => cpu / rows.other[round].cpu);
