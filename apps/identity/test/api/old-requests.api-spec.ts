@@ -100,6 +100,20 @@ const CASES: readonly [string, keyof typeof HOLDERS, (held: Case) => Promise<unk
     { message: '503 Service Unavailable' },
   ],
   [
+    'whom its impersonator acts as becomes external',
+    'impersonated',
+    ({ person }) => set(person, { external: true }),
+    503,
+    { message: '503 Service Unavailable' },
+  ],
+  [
+    'whom its impersonator acts as becomes an administrator',
+    'impersonated',
+    ({ person }) => set(person, { admin: true }),
+    503,
+    { message: '503 Service Unavailable' },
+  ],
+  [
     'its impersonator is blocked',
     'impersonated',
     ({ admin }) => change(admin, 'block'),

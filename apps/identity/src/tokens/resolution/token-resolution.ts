@@ -146,7 +146,10 @@ export class TokenResolution {
     const asThemselves = { ...rightsOf(holder), impersonator_id: holder.impersonator_id };
     const told = { ...rightsOf(question), impersonator_id: question.impersonator_id };
     if (isDeepStrictEqual(asThemselves, told)) return { ...at, outcome: 'holds' };
-    if (question.impersonator_id !== (holder.impersonator_id ?? holder.user_id)) return { ...at, outcome: 'changed' };
+    // Of a token of impersonation the holder is whom it acts as: what changed of them says nothing of sudo.
+    const isSudo = question.user_id !== holder.user_id || question.impersonator_id !== holder.impersonator_id;
+    const isBySame = question.impersonator_id === (holder.impersonator_id ?? holder.user_id);
+    if (!isSudo || !isBySame) return { ...at, outcome: 'changed' };
     return { ...at, ...(await this.confirmActing(holder, question)) };
   }
 
