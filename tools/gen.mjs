@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * Writes every second place of a fact from its first: lists of migrations, OpenAPI documents of the services, the
- * gateway's route table, docs/configuration.md, docs/events.md, the accounts of the message bus, nouns and events in the services' READMEs.
+ * gateway's route table, docs/configuration.md, docs/events.md, the accounts of the message bus, the network policies, nouns and events in the services' READMEs.
  * `--check` writes nothing and fails when a file is not what it would be.
  */
 import { execFileSync } from 'node:child_process';
@@ -10,8 +10,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './estate/build.mjs';
-import { operationNames } from './checks/routes.mjs';
-import { readmeOf, sentencesOf } from './readmes.mjs';
+import { networkPolicies } from './network-policies.mjs';
+import { operationNames, routesByResource } from './checks/routes.mjs';
+import { readmeOf, rootReadme, sentencesOf } from './readmes.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
@@ -231,6 +232,9 @@ settle({
   'docs/configuration.md': configurationPage(),
   'docs/events.md': eventsPage(),
   'deploy/base/nats/users.conf': busUsers(bus),
+  'deploy/base/network-policies.yaml': networkPolicies(require(join(root, 'libs/egress/dist/index.js')).publicRanges()),
   ...readmes(bus),
 });
+// By the documents that have just been written.
+settle({ 'README.md': rootReadme(root, routesByResource()) });
 if (stale > 0 && process.argv.includes('--check')) process.exitCode = 1;

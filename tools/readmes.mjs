@@ -1,5 +1,6 @@
 /**
- * The generated parts of a service's README: its nouns with the tables that they own, and its events. They stand between
+ * The generated parts of READMEs: of a service its nouns with the tables that they own, and its events; of the repository
+ * what is served. They stand between
  * `<!-- generated: name -->` and `<!-- end -->`; all around them is written by hand.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -13,7 +14,20 @@ import { tableOwners, tablesOfLibraries } from './checks/table-owners.mjs';
  */
 export function readmeOf(root, service, { events, effects }) {
   const file = join(root, 'apps', service, 'README.md');
-  const parts = { nouns: nounsOf(root, service), events: eventsOf(service, events, effects) };
+  return withParts(file, { nouns: nounsOf(root, service), events: eventsOf(service, events, effects) });
+}
+
+/** The README of the repository, which tells what is served. Shape: `resources` are names with served and planned routes. */
+export function rootReadme(root, resources) {
+  const rows = resources.map(([name, served, planned]) => `| ${name.replaceAll('_', ' ')} | ${served} | ${planned} |`);
+  const total = (column) => resources.reduce((sum, row) => sum + row[column], 0);
+  const all = `| **all** | **${total(1)}** | **${total(2)}** |`;
+  return withParts(join(root, 'README.md'), {
+    served: ['| Resource | Routes served | of planned |', '|---|---:|---:|', ...rows, all],
+  });
+}
+
+function withParts(file, parts) {
   return Object.entries(parts).reduce(
     (text, [name, lines]) => {
       const place = new RegExp(`(?<=<!-- generated: ${name} -->\\n)[^]*?(?=<!-- end -->)`);

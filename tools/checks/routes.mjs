@@ -121,7 +121,7 @@ function problemsOf(planned, served) {
       .map((route) => `served, but docs/routes.tsv says that its reference is to come: ${nameOf(route)}`),
     ...planned
       .filter((route) => DONE.includes(route.issue))
-      .filter((route) => !servedKeys.has(key(route)) && !OUTSIDE_DOCUMENTS.has(`${route.method} ${route.path}`))
+      .filter((route) => !isServed(route, servedKeys))
       .map((route) => `planned for a finished issue but not served: ${nameOf(route)}`),
   ];
 }
@@ -154,6 +154,36 @@ export function problemsOfInventory(text) {
   });
 }
 
+/** Fewer routes are no row of their own: they belong to the projects, groups or people that they are about. */
+const ROUTES_OF_A_RESOURCE = 4;
+const WIDER = { projects: 'projects', groups: 'groups', users: 'users', user: 'users' };
+
+/** Served and planned routes by resource. Shape: rows of name, served and planned, by name. */
+export function routesByResource() {
+  const served = new Set(servedRoutes().map(key));
+  const planned = plannedRoutes().map((route) => ({ ...resourceOf(route.path), isServed: isServed(route, served) }));
+  const isOwn = (name) => planned.filter(({ noun }) => noun === name).length >= ROUTES_OF_A_RESOURCE;
+  const named = planned.map(({ noun, wider, isServed: done }) => ({ name: isOwn(noun) ? noun : wider, done }));
+  return [...new Set(named.map(({ name }) => name))].sort().map((resource) => {
+    const routes = named.filter(({ name }) => name === resource);
+    return [resource, routes.filter(({ done }) => done).length, routes.length];
+  });
+}
+
+const isServed = (route, served) => served.has(key(route)) || OUTSIDE_DOCUMENTS.has(`${route.method} ${route.path}`);
+
+/** The noun of a path, and what it is counted to where it is none: `/projects/:id/issues/:iid` is about issues. */
+function resourceOf(path) {
+  const [first, ...rest] = path
+    .replace(/^\/api\/v4/, '')
+    .split('/')
+    .filter((word) => word !== '' && word !== '-');
+  const within = WIDER[first] !== undefined && /^[:*]/.test(rest[0] ?? '') ? rest.slice(1) : rest;
+  const wider = WIDER[first] ?? 'others';
+  const noun = WIDER[first] === undefined ? first : within.find((word) => !/^[:*]/.test(word));
+  return { noun: WIDER[noun] ?? noun ?? wider, wider };
+}
+
 function printRoutes(served, counts) {
   const rows = served.map((route) => [
     route.service,
@@ -171,9 +201,7 @@ function printServices(planned, served) {
   const servedKeys = new Set(served.map(key));
   for (const service of [...new Set(planned.map((route) => route.service))].sort()) {
     const mine = planned.filter((route) => route.service === service);
-    const done = mine.filter(
-      (route) => servedKeys.has(key(route)) || OUTSIDE_DOCUMENTS.has(`${route.method} ${route.path}`),
-    );
+    const done = mine.filter((route) => isServed(route, servedKeys));
     process.stdout.write(`${service.padEnd(14)} ${String(done.length).padStart(4)} served / ${mine.length} planned\n`);
   }
 }
