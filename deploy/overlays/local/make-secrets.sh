@@ -31,9 +31,12 @@ for process in gateway $services; do
     case "$pair-" in "$process"-to-* | *-to-"$process"-) printf '%s,' "$(cat "$pair-key")" ;; esac
   done | sed 's/,$//')"
 done
+# Sites of geo have it in common: a second site gets this file from the first.
+keep geo-shared-secret "$(random 32 hex)"
 if [ "${1:-}" = env ]; then
   echo "ROOKERY_ROOT_TOKEN=$(kept root-token)"
   echo "POSTGRES_PASSWORD=$(kept postgres-password)"
+  echo "GEO_SHARED_SECRET=$(kept geo-shared-secret)"
   echo "NATS_PASSWORD_OPERATOR=$(kept operator-bus-password)"
   echo "CONTEXT_KEYS_GATEWAY=$(kept gateway-context-keys)"
   echo "INTERNAL_KEYS_GATEWAY=$(kept gateway-internal-keys)"

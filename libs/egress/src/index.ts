@@ -4,3 +4,4 @@ export { EgressError } from './egress-error';
 export type { EgressReason } from './egress-error';
 export { egressSettings } from './egress.config';
 export { EgressModule } from './egress.module';
+export { publicRanges } from './public-address';

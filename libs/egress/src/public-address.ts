@@ -4,6 +4,9 @@ import ipaddr from 'ipaddr.js';
 /** Of IPv6, nothing outside of this has ever been handed out. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 
+/** Public by their range, and yet inside: where the machines of one cloud ask for their keys and settings. */
+const INSIDE = ['168.63.129.16'];
+
 /**
  * Whether an address is somewhere on the public internet. What is not known to be public is not: loopback, private,
  * shared, link-local, documentation, benchmarking, multicast and reserved ranges, and every form of IPv6 that carries an
@@ -15,6 +18,32 @@ export function isPublicAddress(address: string): boolean {
   // The library would also read what no connection takes for an address, such as 1.1.
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
-  if (parsed.range() !== 'unicast') return false;
+  if (parsed.range() !== 'unicast' || INSIDE.includes(parsed.toString())) return false;
   return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_UNICAST);
+}
+
+/**
+ * The same as ranges, for what keeps connections from being opened at all (deploy/base/network-policies.yaml). Shape:
+ * CIDR texts, `except` within the one before it.
+ */
+export function publicRanges(): readonly { readonly cidr: string; readonly except: readonly string[] }[] {
+  const inside = INSIDE.map((address) => `${address}/32`);
+  return [
+    { cidr: '0.0.0.0/0', except: [...rangesOf(ipaddr.IPv4.prototype), ...inside] },
+    { cidr: GLOBAL_UNICAST.join('/'), except: rangesOf(ipaddr.IPv6.prototype).filter(isWithinUnicast) },
+  ];
+}
+
+type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+/** The library has no other list of them, and types none of it. */
+function rangesOf(family: object): string[] {
+  const { SpecialRanges: kinds } = family as { readonly SpecialRanges: Readonly<Record<string, Range | Range[]>> };
+  const ranges = Object.values(kinds).flatMap((kind) => (Array.isArray(kind[0]) ? (kind as Range[]) : [kind as Range]));
+  return ranges.map(([address, bits]) => `${address.toString()}/${bits}`);
+}
+
+function isWithinUnicast(cidr: string): boolean {
+  const [address, bits] = ipaddr.parseCIDR(cidr);
+  return bits >= GLOBAL_UNICAST[1] && (address as ipaddr.IPv6).match(GLOBAL_UNICAST);
 }
