@@ -135,6 +135,8 @@ describe.each(['GeoSites', 'GeoNodes'] as const)('%s', (noun) => {
     expect(status).toMatchObject({ geo_node_id: id, healthy: false });
     const statuses = (await root[noun].allStatuses()) as unknown as { geo_node_id: number }[];
     expect(statuses.map((one) => one.geo_node_id)).toContain(id);
+    // This estate is no site, or the primary of another test.
+    await expect(root[noun].allFailures()).rejects.toThrow(/Geo site not found|from a secondary site/);
     await root[noun].remove(id);
     await expect(root[noun].show(id)).rejects.toThrow();
   });

@@ -7,7 +7,8 @@ import { geoSettings } from './geo-sites.config';
 /** Which of the sites this estate is: the one that bears its name. */
 @Injectable()
 export class CurrentSite {
-  private readonly name: string;
+  /** Without a slash at its end. */
+  readonly name: string;
 
   constructor(
     @Inject(geoSettings.token) { siteName }: GeoSettings,

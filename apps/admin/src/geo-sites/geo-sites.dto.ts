@@ -1,4 +1,4 @@
-import { Flag, Int, ListOf, Text } from '@rookery/api-v4';
+import { Flag, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
 import type { NothingBut } from '@rookery/kernel';
 import type { GeoSiteInput } from './geo-site.entity';
 
@@ -39,6 +39,13 @@ export class UpdateGeoSite extends GeoSiteFields implements NothingBut<GeoSiteIn
 
 export class ShowGeoSiteStatus extends OneGeoSite {
   @Flag({ optional: true, about: 'Asks the site now, in place of showing what was last found.' }) refresh?: boolean;
+}
+
+/** What could have failed. Source: reference packages-and-admin 8.3. */
+export class ListGeoFailures {
+  @OneOf(['wiki', 'repository'], { optional: true }) type?: 'wiki' | 'repository';
+  @OneOf(['sync', 'checksum_mismatch', 'verification'], { optional: true })
+  failure_type?: 'sync' | 'checksum_mismatch' | 'verification';
 }
 
 /** Another site asks. */

@@ -50,6 +50,33 @@ const statusOf = (id: number, query: Body = {}) =>
 const statuses = async (path = 'geo_sites/status'): Promise<Body[]> =>
   (await app.as(administrator).get(`/api/v4/${path}`).expect(200)).body as Body[];
 
+describe('GET /geo_sites/current/failures', () => {
+  const failures = (query: Body = {}, path = 'geo_sites') =>
+    app.as(administrator).get(`/api/v4/${path}/current/failures`).query(query);
+
+  it('is empty on a secondary, whose name may have a slash at its end', async () => {
+    const id = await site();
+    await service.database.query('update geo_sites set name = $1 where id = $2', [`${HERE}/`, id]);
+    const { body, headers } = await failures({ type: 'wiki', failure_type: 'verification', per_page: 5 }).expect(200);
+    expect([body, headers['x-total'], headers['x-per-page']]).toEqual([[], '0', '5']);
+    expect((await failures({}, 'geo_nodes').expect(200)).body).toEqual([]);
+  });
+
+  it('is refused where this is no site, or the primary', async () => {
+    await site();
+    const none = await failures().expect(404);
+    expect(none.body).toEqual({ message: '404 Geo site not found Not Found' });
+    await primary();
+    const own = await failures().expect(403);
+    expect(own.body).toEqual({
+      message: '403 Forbidden - Failures can only be requested from a secondary site',
+    });
+    expect((await failures({ type: 'x' }).expect(400)).body).toEqual({ error: 'type does not have a valid value' });
+    const kind = await failures({ failure_type: 'x' }).expect(400);
+    expect(kind.body).toEqual({ error: 'failure_type does not have a valid value' });
+  });
+});
+
 describe('a site that was not asked', () => {
   it('has no status', async () => {
     const id = await site();

@@ -96,3 +96,24 @@ export const geoStatusPresenter = presenter<ShownStatus>('GeoSiteStatus').fields
     { when: ({ siteId }) => siteId !== null },
   ],
 });
+
+const failed = [nullable(text), () => null] as const;
+
+/** What could not be copied of a project; there never is one. Source: reference packages-and-admin 8.3. */
+export const geoFailurePresenter = presenter<never>('GeoFailure').fields({
+  project_id: [int, () => 0],
+  last_repository_synced_at: [nullable(instant), () => null],
+  last_repository_successful_sync_at: [nullable(instant), () => null],
+  last_wiki_synced_at: [nullable(instant), () => null],
+  last_wiki_successful_sync_at: [nullable(instant), () => null],
+  repository_retry_count: none,
+  wiki_retry_count: none,
+  last_repository_sync_failure: failed,
+  last_wiki_sync_failure: failed,
+  last_repository_verification_failure: failed,
+  last_wiki_verification_failure: failed,
+  repository_verification_checksum_sha: failed,
+  wiki_verification_checksum_sha: failed,
+  repository_checksum_mismatch: [bool, () => false],
+  wiki_checksum_mismatch: [bool, () => false],
+});

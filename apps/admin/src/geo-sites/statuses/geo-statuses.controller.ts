@@ -2,9 +2,9 @@ import { Controller } from '@nestjs/common';
 import type { Call } from '@rookery/api-v4';
 import { administrator, anyone, Endpoint, one, page } from '@rookery/api-v4';
 import type { Page } from '@rookery/kernel';
-import { CheckGeoStatus, ShowGeoSiteStatus } from '../geo-sites.dto';
+import { CheckGeoStatus, ListGeoFailures, ShowGeoSiteStatus } from '../geo-sites.dto';
 import { GeoStatusesService } from './geo-statuses.service';
-import { geoStatusPresenter } from './geo-status.presenter';
+import { geoFailurePresenter, geoStatusPresenter } from './geo-status.presenter';
 import { OwnStatusService } from './own-status.service';
 import type { ShownStatus } from './site-status';
 
@@ -27,6 +27,19 @@ export class GeoStatusesController {
   })
   list(call: Call): Promise<Page<ShownStatus>> {
     return this.statuses.list(call.page);
+  }
+
+  @Endpoint('GET', '/geo_sites/current/failures', {
+    about: 'What this site, a secondary, failed to copy: nothing, since nothing is copied.',
+    source: 'reference packages-and-admin 8.3',
+    may: administrator(),
+    aliases: ['/geo_nodes/current/failures'],
+    params: ListGeoFailures,
+    answers: page(geoFailurePresenter),
+    fails: [403, 404],
+  })
+  failures(call: Call<ListGeoFailures>): Promise<Page<never>> {
+    return this.statuses.failures(call.page);
   }
 
   @Endpoint('GET', '/geo_sites/:id/status', {

@@ -44,6 +44,9 @@ const TO_ASK = `
   select id, coalesce(internal_url, url) as address, name, is_primary as "isPrimary" from geo_sites
   where enabled and id > $1 order by id limit $2`;
 
+/** $1 as CurrentSite has it. */
+const NAMED = `select is_primary as "isPrimary" from geo_sites where rtrim(btrim(name), '/') = $1 limit 1`;
+
 export type SiteToAsk = Pick<GeoSite, 'id' | 'address' | 'name' | 'isPrimary'>;
 
 /** How sites were found: the one place that reads and writes it. */
@@ -73,6 +76,12 @@ export class GeoStatusesQueries {
   /** Shape: those after an id. */
   sitesToAsk(after: number, count: number): Promise<SiteToAsk[]> {
     return this.db.query<SiteToAsk>(TO_ASK, [after, count]);
+  }
+
+  /** Shape: null when no site has that name. */
+  async named(name: string): Promise<Pick<GeoSite, 'isPrimary'> | null> {
+    const [site] = await this.db.query<Pick<GeoSite, 'isPrimary'>>(NAMED, [name]);
+    return site ?? null;
   }
 
   private stored(): ListQuery<StatusRow> {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock, Page, PageRequest } from '@rookery/kernel';
-import { CLOCK, NotFound } from '@rookery/kernel';
+import { CLOCK, Forbidden, NotFound, pageOf } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import { CurrentSite } from '../current-site';
 import type { GeoSite } from '../geo-site.entity';
@@ -40,6 +40,17 @@ export class GeoStatusesService {
   async repair(siteId: number): Promise<GeoSite & { readonly found: Finding }> {
     const site = await geoSites.on(this.work).find(siteId);
     return Object.assign(site, { found: await this.probes.probe(site) });
+  }
+
+  /**
+   * What this site failed to copy. Nothing is copied between sites, so nothing failed. Errors: NotFound when this estate is
+   * no site, Forbidden when it is the primary, which copies from nobody. Source: reference packages-and-admin 8.3.
+   */
+  async failures(request: PageRequest): Promise<Page<never>> {
+    const site = await this.statuses.named(this.current.name);
+    if (site === null) throw new NotFound('Geo site not found');
+    if (site.isPrimary) throw new Forbidden('Failures can only be requested from a secondary site');
+    return pageOf<never>(request, [], 0);
   }
 
   private shown(row: StatusRow): ShownStatus {
