@@ -104,7 +104,8 @@ export class EndpointRoutes implements OnModuleInit {
 
   private runtime(endpoints: readonly EndpointRecord[]): ApiRuntime {
     const { service, connections } = this.get<ApiV4Options>(API_V4_OPTIONS);
-    const { requestRightsMs: rightsMs } = this.get<SettingsOf<typeof platformSettings>>(platformSettings.token);
+    const settings = this.get<SettingsOf<typeof platformSettings>>(platformSettings.token);
+    const { requestRightsMs: rightsMs, strictParameters: isStrict } = settings;
     const places = connections === undefined ? null : placesOf(connections);
     const needsResolver = endpoints.some(({ options }) => options.within !== undefined);
     // Nobody comes by the routes of our own processes whose rights could be lost.
@@ -116,6 +117,7 @@ export class EndpointRoutes implements OnModuleInit {
       unread: new UnreadPages(),
       checks: new CallerChecks(callers, rightsMs),
       rightsMs,
+      isStrict,
       keys: this.get(ContextKeys),
       internalKeys: this.get(InternalKeys),
       clock: this.get<Clock>(CLOCK),

@@ -10,11 +10,19 @@ import { readCursor } from './keyset';
 /** Past this offset a list that has a keyset is refused. Source: reference identity-and-import 1.3. */
 export const OFFSET_LIMIT = 50_000;
 const NO_KEYSET = 'Keyset pagination is not yet available for this type of request';
+/** Credentials that the gateway takes from a query. */
+export const CREDENTIAL_NAMES = ['private_token', 'access_token', 'job_token'] as const;
 /** Credentials may stand in a query; a link must not repeat them. */
-const SECRETS = new Set(['private_token', 'access_token', 'job_token', 'token']);
+const SECRETS: ReadonlySet<string> = new Set([...CREDENTIAL_NAMES, 'token']);
 
-const PAGE_NAMES = new Set(['page', 'per_page']);
-const KEYSET_NAMES = new Set([...PAGE_NAMES, 'pagination', 'cursor', 'id_after', 'id_before']);
+export const PAGE_NAMES: ReadonlySet<string> = new Set(['page', 'per_page']);
+export const KEYSET_NAMES: ReadonlySet<string> = new Set([
+  ...PAGE_NAMES,
+  'pagination',
+  'cursor',
+  'id_after',
+  'id_before',
+]);
 
 export const FIRST_PAGE: PageRequest = { page: 1, perPage: DEFAULT_PAGE_SIZE };
 

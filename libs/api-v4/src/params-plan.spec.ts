@@ -69,6 +69,35 @@ it('takes the path first, then the body, then the query, and drops what is not d
   });
 });
 
+describe('what nothing takes up', () => {
+  const unread = (body: object, query: object = {}, most = 32): readonly string[] =>
+    plan.unread({ path: { issue_iid: '7' }, body: body as never, query: query as never, files: {} }, BESIDES, most);
+  const BESIDES = new Set(['page']);
+
+  it('is named once, wherever it was sent; other names of a field and those of the path are known', () => {
+    expect(unread({ body: 'b', confidential: true, issue_iid: 8, other: 1 }, { other: 2, page: 3, more: 4 })).toEqual([
+      'other',
+      'more',
+    ]);
+    expect(unread({ attributes: { anything: 'goes' }, ids: [1], stages: null })).toEqual([]);
+  });
+
+  it('is named within hashes and lists of hashes', () => {
+    const variables = [{ key: 'a', page: 1 }, { key: 'b', page: 1, other: 2 }, 'no hash'];
+    expect(unread({ stages: { attachments: true, else: 1 }, variables })).toEqual([
+      'stages[else]',
+      'variables[page]',
+      'variables[other]',
+    ]);
+    expect(unread({ variables: { 0: { key: 'a', other: 1 } } })).toEqual(['variables[other]']);
+  });
+
+  it('is named up to a bound', () => {
+    const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`x${index}`, 1]));
+    expect(unread(many, many, 3)).toEqual(['x0', 'x1', 'x2']);
+  });
+});
+
 it('tells missing, null and empty apart', () => {
   expect(read(plan, { body: 'b' })).not.toHaveProperty('parent_id');
   expect(read(plan, { body: 'b', parent_id: null }).parent_id).toBeNull();

@@ -35,6 +35,13 @@ interface PlannedField {
   readonly nested: { readonly plan: ParamsPlan<object>; readonly many: boolean } | null;
 }
 
+/** Names that nobody reads, as they are found. */
+interface Unread {
+  readonly names: string[];
+  readonly most: number;
+  readonly isKnown: (name: string) => boolean;
+}
+
 const has = Object.prototype.hasOwnProperty;
 
 /**
@@ -45,6 +52,8 @@ const has = Object.prototype.hasOwnProperty;
 export class ParamsPlan<P extends object> {
   private readonly fields: readonly PlannedField[];
   private readonly together: readonly TogetherRule[];
+  /** Those of body and query, by each of their names. */
+  private readonly byName: ReadonlyMap<string, PlannedField>;
 
   constructor(
     private readonly params: ParamsClass<P>,
@@ -53,6 +62,8 @@ export class ParamsPlan<P extends object> {
     const rules = rulesByField(params);
     this.fields = fieldsOf(params).map((field) => planned(field, rules.get(field.name) ?? [], pathNames));
     this.together = togetherRulesOf(params);
+    const sendable = this.fields.filter(({ headerOnly }) => !headerOnly);
+    this.byName = new Map(sendable.flatMap((field) => field.names.map((name) => [name, field] as const)));
   }
 
   /** Errors: InvalidParameters with every problem, in the order of declaration. */
@@ -61,6 +72,35 @@ export class ParamsPlan<P extends object> {
     const params = this.collect(sources, '', problems);
     if (problems.length > 0) throw new InvalidParameters(problems);
     return params;
+  }
+
+  /**
+   * Names of what was sent and no field takes up, nested ones as `not[name]`, elements of lists without their place.
+   * Shape: `besides` are names that somebody else reads; those of the path are known wherever they stand.
+   * Bounds: the first `most`.
+   */
+  unread({ path, body, query, files }: ParamSources, besides: ReadonlySet<string>, most: number): readonly string[] {
+    const names: string[] = [];
+    const isKnown = (name: string): boolean => besides.has(name) || has.call(path, name);
+    for (const sent of [body, query, files]) this.gatherUnread(sent, '', { names, most, isKnown });
+    return names;
+  }
+
+  private gatherUnread(sent: RawParams, within: string, found: Unread): void {
+    for (const name of Object.keys(sent)) {
+      if (found.names.length >= found.most) return;
+      const field = this.byName.get(name);
+      if (field === undefined) {
+        const whole = named(within, name);
+        if (!found.isKnown(name) && !found.names.includes(whole)) found.names.push(whole);
+      } else if (field.nested) {
+        const { plan, many } = field.nested;
+        const items = many ? (itemsOf(sent[name]) ?? []) : [sent[name]];
+        for (const item of items) {
+          if (isRecord(item)) plan.gatherUnread(item, named(within, name), { ...found, isKnown: NOBODY_ELSE });
+        }
+      }
+    }
   }
 
   private collect(sources: ParamSources, within: string, problems: string[]): P {
@@ -125,6 +165,7 @@ export class ParamsPlan<P extends object> {
   }
 }
 
+const NOBODY_ELSE = (): boolean => false;
 const NOTHING: RawParams = Object.freeze(Object.create(null) as RawParams);
 
 function planned(field: FieldDeclaration, rules: readonly Rule[], pathNames: ReadonlySet<string>): PlannedField {

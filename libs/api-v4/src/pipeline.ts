@@ -29,6 +29,7 @@ import type { ReadBody } from './request-body';
 import { refuseUnreadSudo, viewerOf } from './request-context';
 import { pathNamesOf } from './route-template';
 import type { ApiRuntime } from './runtime';
+import { UnreadParams } from './unread-params';
 import { writeWebPage } from './web-page';
 
 class NoDeclaredParams {}
@@ -48,6 +49,7 @@ export class EndpointPipeline {
   private readonly scopes: readonly string[] | null;
   private readonly bodyLimit: number;
   private readonly isRotating: boolean;
+  private readonly unread: UnreadParams;
   /** Names of the parameters that make a request dear. */
   private readonly dear: readonly string[];
 
@@ -61,6 +63,7 @@ export class EndpointPipeline {
     const { may, params, bodyLimit } = this.options;
     this.isRotating = isRotation(endpoint.method, template);
     this.plan = new ParamsPlan((params as ParamsClass<object> | undefined) ?? NoDeclaredParams, pathNamesOf(template));
+    this.unread = new UnreadParams(this.plan, this.options.answers, runtime.isStrict);
     this.content = new AnswerContent(this.options.answers, runtime);
     this.refusesAnonymous = may.anonymous === 'refused' || (may.anonymous === 'reads' && endpoint.method !== 'GET');
     this.scopes = acceptedScopes(endpoint);
@@ -73,7 +76,8 @@ export class EndpointPipeline {
     const { traffic, log, outages } = this.runtime;
     const startedAt = performance.now();
     const more = this.endpoint.method === 'GET' ? null : this.runtime.writeHeaders;
-    const facts = { requestId: '', startedAt, isHead: request.raw.method === 'HEAD', more };
+    const isHead = request.raw.method === 'HEAD';
+    const facts: Writable<ReplyFacts> = { requestId: '', startedAt, isHead, more, unread: [] };
     traffic.begin();
     try {
       const viewer = this.admit(request);
@@ -93,14 +97,14 @@ export class EndpointPipeline {
   private async answer(
     request: FastifyRequest,
     reply: FastifyReply,
-    facts: ReplyFacts,
+    facts: Writable<ReplyFacts>,
     viewer: Viewer,
     rights: RequestRights,
   ): Promise<void> {
     const { refusals } = this.options;
     const first = refusals?.authorizeFirst ? await this.allowed(request, { viewer, params: {} } as Call) : null;
     const body = readBody(request, this.bodyLimit);
-    const prepared = this.prepare(request, viewer, body instanceof Promise ? await body : body) as Call;
+    const prepared = this.prepare(request, viewer, facts, body instanceof Promise ? await body : body) as Call;
     const call = first ? { ...prepared, within: first.within } : await this.allowed(request, prepared);
     rights.judgeAgain = (now) => this.stillAllowed(request, call, now);
     // What is answered without a statement is looked at too.
@@ -176,19 +180,20 @@ export class EndpointPipeline {
     if (may.kind === 'administrator' && !viewer.isAdmin) throw refusals?.forbiddenAs?.() ?? new Forbidden();
   }
 
-  private prepare(request: FastifyRequest, viewer: Viewer, { params: body, files }: ReadBody): Call<object> {
+  private prepare(
+    request: FastifyRequest,
+    viewer: Viewer,
+    facts: Writable<ReplyFacts>,
+    { params: body, files }: ReadBody,
+  ): Call<object> {
     const query = request.query as RawParams;
     const { answers, refusals } = this.options;
     try {
       if (query === BROKEN_QUERY) throw new InvalidParameters(['parameters are not encoded correctly']);
       refuseUnreadSudo(viewer, query, body, files);
-      const params = this.plan.read({
-        path: request.params as RawParams,
-        body,
-        query,
-        files,
-        headers: request.headers,
-      });
+      const sources = { path: request.params as RawParams, body, query, files, headers: request.headers };
+      facts.unread = this.unread.in(sources);
+      const params = this.plan.read(sources);
       let page: PageRequest = FIRST_PAGE;
       let keyset: Call['keyset'] = null;
       if (answers.kind === 'page') {

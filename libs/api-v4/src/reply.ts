@@ -10,6 +10,8 @@ export interface ReplyFacts {
   readonly isHead: boolean;
   /** Further headers of the service. */
   readonly more?: (() => readonly string[]) | null;
+  /** Parameters that had no effect. */
+  readonly unread?: readonly string[];
 }
 
 /**
@@ -112,6 +114,7 @@ export function commonHeaders(facts: ReplyFacts, cacheControl: string): string[]
     'x-runtime',
     seconds,
   ];
+  if (facts.unread && facts.unread.length > 0) headers.push('x-rookery-ignored', facts.unread.join(', '));
   if (facts.more) headers.push(...facts.more());
   return headers;
 }

@@ -35,6 +35,8 @@ export interface ApiRuntime {
   readonly checks: CallerChecks;
   /** How long a request goes on by what its context says. Units: milliseconds. */
   readonly rightsMs: number;
+  /** Whether parameters that nothing reads are refused. */
+  readonly isStrict: boolean;
 }
 
 /**

@@ -5,6 +5,7 @@ import { UnreadPages } from './unread-pages';
 /** A written answer that closes when it was read or is cut off. */
 class Written extends EventEmitter {
   closed = false;
+  writableLength = 4 * 1024 * 1024;
   wasCut = false;
 
   close(): void {
@@ -34,4 +35,13 @@ it('pages lie in memory until they are read, and the oldest goes when there are 
   read(last);
   expect(written.map(({ wasCut }) => wasCut)).toEqual([true, false, false, false, false, false]);
   for (const one of [...written, last]) one.close();
+});
+
+it('nobody waits for a page of which little lies here, and none is cut off for it', async () => {
+  const pages = new UnreadPages();
+  const written = Array.from({ length: 6 }, () =>
+    Object.assign(new Written(), { writableLength: 4 * 1024 * 1024 - 1 }),
+  );
+  for (const one of written) await pages.read(one as unknown as ServerResponse, Date.now() + 60_000);
+  expect(written.some(({ wasCut }) => wasCut)).toBe(false);
 });

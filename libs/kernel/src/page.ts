@@ -5,9 +5,10 @@ export const MAX_PAGE_SIZE = 100;
 /** Past this many rows a list does not say how many there are. Source: reference identity-and-import 1.3. */
 export const COUNT_LIMIT = 10_000;
 
-const MIB = 1024 * 1024;
+const KIB = 1024;
+const MIB = 1024 * KIB;
 /** What the texts of a page may hold together that is made without more ado. Units: bytes. */
-export const LIGHT_PAGE = 4 * MIB;
+export const LIGHT_PAGE = 512 * KIB;
 /** What they may hold at all. Units: bytes. Source: reference identity-and-import 1.3. */
 export const HEAVIEST_PAGE = 32 * MIB;
 
@@ -15,7 +16,7 @@ export const HEAVIEST_PAGE = 32 * MIB;
 export interface PageRequest {
   readonly page: number;
   readonly perPage: number;
-  /** There is memory for a heavy page now. */
+  /** There is a place for making a heavy page now. */
   readonly mayBeHeavy?: boolean;
 }
 

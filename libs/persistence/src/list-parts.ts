@@ -36,6 +36,8 @@ export interface Source {
   readonly from: string;
   /** A FROM clause that holds at least the first so many rows in order, conditions regarded; for pages. */
   readonly first?: (count: number) => string;
+  /** The conditions of the list stand in it. */
+  readonly isNarrowed?: boolean;
   /** Finding the rows at all is what costs: they are found once, for the page and the count. */
   readonly isGathered?: boolean;
 }

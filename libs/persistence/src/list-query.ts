@@ -94,6 +94,20 @@ export class ListQuery<R> {
     return this.among({ from: united(parts), first: (count) => united(parts.map((part) => firstOf(part, count))) });
   }
 
+  /**
+   * For each row of `each` the rows of `part`, which may name it, as may all conditions; order and columns are those of
+   * the rows alone. Each is read by an index of its own: all for the count, the first rows of each for a page. To be called
+   * when conditions and order are known.
+   */
+  amongEach(each: string, part: string): this {
+    const { alias, orderSql, whereSql } = this;
+    const read = (end: string): string =>
+      `${each} cross join lateral (select ${alias}.* from ${part} ${whereSql} ${end}) ${alias}`;
+    const first = (count: number): string => read(`order by ${orderSql} limit ${count}`);
+    // The fence keeps what the conditions look up of `each` from being looked up for every row.
+    return this.among({ from: read('offset 0'), first, isNarrowed: true });
+  }
+
   /** Nothing narrows the list so far. */
   get isWhole(): boolean {
     return this.conditions.length === 0;
@@ -128,7 +142,7 @@ export class ListQuery<R> {
   async one(db: Reads, lock = ''): Promise<R | undefined> {
     const { carries = `${this.alias}.*`, columns = carries, joins = '' } = this.parts;
     const order = this.order ? `order by ${this.orderSql}` : '';
-    const text = `select ${columns} from ${this.source.from} ${joins} ${this.whereSql} ${order} limit 1 ${lock}`;
+    const text = `select ${columns} from ${this.source.from} ${joins} ${this.narrowing} ${order} limit 1 ${lock}`;
     return (await this.read<R>(db, text, { of: 'one' }))[0];
   }
 
@@ -173,7 +187,7 @@ export class ListQuery<R> {
 
   /** The bounded count, as an expression. */
   get countSql(): string {
-    return `(select count(*)::int from (select 1 from ${this.source.from} ${this.whereSql} limit ${COUNT_LIMIT + 1}) c)`;
+    return `(select count(*)::int from (select 1 from ${this.source.from} ${this.narrowing} limit ${COUNT_LIMIT + 1}) c)`;
   }
 
   /** The conditions so far. */
@@ -202,6 +216,10 @@ export class ListQuery<R> {
     return this.isWhole ? '' : `where ${this.conditionSql}`;
   }
 
+  private get narrowing(): string {
+    return this.source.isNarrowed ? '' : this.whereSql;
+  }
+
   private get terms(): readonly OrderTerm[] {
     return this.order ?? [[this.key, 'asc']];
   }
@@ -211,7 +229,7 @@ export class ListQuery<R> {
   }
 
   private rowsSql(count: number): string {
-    return this.source.first?.(count) ?? `${this.source.from} ${this.whereSql}`;
+    return this.source.first?.(count) ?? `${this.source.from} ${this.narrowing}`;
   }
 
   private get positioned(): string {
@@ -236,7 +254,7 @@ export class ListQuery<R> {
     const [size, most] = [request.perPage + 1, COUNT_LIMIT + 1];
     const start = `${this.bind(offsetOf(request))}::int`;
     const text = `with gathered as materialized (
-        select ${this.positioned} from ${this.source.from} ${this.whereSql}
+        select ${this.positioned} from ${this.source.from} ${this.narrowing}
         order by ${this.orderSql} limit greatest(${most}, ${start} + ${size}))
       select counted.counted, page.* from (select least(count(*), ${most})::int as counted from gathered) counted
       left join (select true as is_row, shown.* from (${this.shown(

@@ -57,6 +57,11 @@ export const platformSettings = defineSettings('platform', {
     about:
       'How long a request goes on in a service by what the gateway said of its caller; what waited longer asks identity again before it reads or commits.',
   }),
+  strictParameters: setting.flag('ROOKERY_STRICT_PARAMETERS', {
+    default: false,
+    about:
+      'Whether a request with parameters that nothing reads is refused with 400, for suites of clients; otherwise they are named in `X-Rookery-Ignored`.',
+  }),
   adminUrl: setting.url('ADMIN_URL', {
     default: 'http://admin:8080',
     protocols: ['http', 'https'],

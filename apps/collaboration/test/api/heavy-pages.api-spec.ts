@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import type { DirectoryProject } from '@rookery/contracts';
 import { HEAVIEST_PAGE, LIGHT_PAGE } from '@rookery/kernel';
@@ -128,10 +129,14 @@ describe.each(LISTS)('a page of %s', (_, path, query) => {
   });
 });
 
-it('those who read nothing of theirs keep no other caller from heavy pages', async () => {
-  const page = (of: Viewer) =>
-    service.app.as(of, { unseen: true }).get(issue('notes')(project.id)).query({ per_page: 20 });
+describe('while somebody reads nothing of theirs', () => {
+  const page = (of: Viewer, perPage = 20, waitMs?: number) =>
+    service.app
+      .as(of, { unseen: true, ...(waitMs === undefined ? {} : { waitMs }) })
+      .get(issue('notes')(project.id))
+      .query({ per_page: perPage });
   const held: (() => void)[] = [];
+  const readers: Promise<unknown>[] = [];
   let isOver = false;
   const readNothing = (of: Viewer): Promise<void> =>
     new Promise((begun) => {
@@ -140,17 +145,31 @@ it('those who read nothing of theirs keep no other caller from heavy pages', asy
         held.push(done);
         begun();
       };
-      page(of).pipe(new Writable({ write }));
+      const reader = new Writable({ write });
+      readers.push(once(reader, 'finish'));
+      page(of).pipe(reader);
     });
-  try {
+  beforeEach(() => (isOver = false));
+  afterEach(async () => {
+    isOver = true;
+    for (const done of held.splice(0)) done();
+    await Promise.all(readers.splice(0));
+  });
+
+  it('no other caller waits for heavy pages', async () => {
     // As many as there are places for making such pages.
     for (let place = 0; place < 2; place += 1) await readNothing(service.seed.viewer(await service.seed.user()));
     const { status, body } = await page(viewer);
     expect([status, (body as unknown[]).length]).toEqual([200, 20]);
-  } finally {
-    isOver = true;
-    for (const done of held) done();
-  }
+  });
+
+  it('their own pages of a million bytes wait, and smaller ones do not', async () => {
+    const reader = service.seed.viewer(await service.seed.user());
+    await readNothing(reader);
+    expect((await page(reader, 1, 1000)).status).toBe(429);
+    await service.app.as(reader).get(`/api/v4/projects/${project.id}/labels`).query({ search: 'none' }).expect(200);
+    expect((await page(viewer, 1)).status).toBe(200);
+  });
 });
 
 it('issues of a milestone are weighed too', async () => {
