@@ -1,7 +1,7 @@
 import { choice, int, nullable, object, text } from '@rookery/api-v4';
 import { labelDetailsBytes, labelsOf } from '../labels/labelling/labels.shape';
 import { MILESTONE_BYTES, milestoneShape } from '../milestones/milestone.shape';
-import { json, jsonShape } from '../noteables/json.shape';
+import { json, jsonShape, textsSql } from '../noteables/json.shape';
 import type { DetailSql, ShownSql } from '../noteables/noteable-kinds';
 import { baseOf, personShape } from '../noteables/person.shape';
 import { reachedSql } from '../noteables/reach-sql';
@@ -27,7 +27,10 @@ export const ISSUE_ASSIGNEES = {
   ofSql: (id: string): string => `(select s.user_id from issue_assignees s where s.issue_id = ${id})`,
 };
 const ASSIGNEES = 'from issue_assignees s join directory_users u on u.id = s.user_id where s.issue_id = i.id';
+const CLOSED_BY = 'from directory_users u where u.id = i.closed_by_id';
 const person = ({ externalUrl }: ShownSql, from: string) => ({ of: { user: 'u', externalUrl }, from });
+
+const assigned = (sql: ShownSql): string => `${textsSql(personShape, person(sql, ASSIGNEES), 's.position')} assigned`;
 
 const taskStatusShape = jsonShape<ShownSql>('TaskCompletionStatus').fields({
   count: [json.int, () => 'i.task_count'],
@@ -48,7 +51,7 @@ const projects = (sql: ShownSql): string => `${baseOf(sql)}/api/v4/projects/`;
  * An issue as lists, to-dos and links show it. Shape: alias `i` (issues). What belongs to features that are not there
  * yet has the value that it has without them. Source: reference work-tracking 9.1.
  */
-export const issueShape = jsonShape<ShownSql>('Issue').fields({
+export const issueShape = jsonShape<ShownSql>('Issue', assigned).fields({
   id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],
   project_id: [json.int, () => 'i.project_id'],
@@ -58,19 +61,20 @@ export const issueShape = jsonShape<ShownSql>('Issue').fields({
   created_at: [json.instant, () => 'i.created_at'],
   updated_at: [json.instant, () => 'i.updated_at'],
   closed_at: [json.instantOrNull, () => 'i.closed_at'],
-  closed_by: [json.found(personShape), (sql) => person(sql, 'from directory_users u where u.id = i.closed_by_id')],
+  closed_by: [json.found(personShape), (sql) => ({ ...person(sql, CLOSED_BY), by: 'i.closed_by_id' })],
   labels: [labelsOf, ({ withLabelDetails, above }) => ({ ...OF_ISSUE, withDetails: withLabelDetails === true, above })],
   milestone: [
     json.found(milestoneShape),
     ({ externalUrl, fullPath, above }) => ({
       of: { externalUrl, projectPath: fullPath },
       from: `from milestones m where m.id = i.milestone_id and ${reachedSql('m', { project: 'i.project_id', above })}`,
+      by: 'i.milestone_id',
     }),
   ],
-  assignees: [json.list(personShape), (sql) => ({ ...person(sql, ASSIGNEES), order: 's.position' })],
+  assignees: [json.list(personShape), () => 'assigned.texts'],
   author: [json.found(personShape), (sql) => person(sql, 'from directory_users u where u.id = i.author_id')],
   type: [json.token, () => 'upper(i.issue_type)'],
-  assignee: [json.found(personShape), (sql) => person(sql, `${ASSIGNEES} order by s.position limit 1`)],
+  assignee: [json.first(personShape), () => 'assigned.texts'],
   user_notes_count: [
     json.int,
     ({ readsInternal }) => `i.public_notes_count + case when ${readsInternal} then i.internal_notes_count else 0 end`,
@@ -94,7 +98,7 @@ export const issueShape = jsonShape<ShownSql>('Issue').fields({
   weight: [json.intOrNull, () => 'i.weight'],
   blocking_issues_count: [json.int, () => BLOCKED_COUNT],
   _links: [json.object(linksShape), (sql) => sql],
-  references: [json.object(referencesShape), ({ fullPath }) => ({ as: ISSUE_SHOWN_AS, fullPath })],
+  references: [json.object(referencesShape), ({ fullPath, seenAs }) => ({ as: ISSUE_SHOWN_AS, fullPath, seenAs })],
   severity: [json.constant(text), () => 'UNKNOWN'],
   moved_to_id: [json.constant(number), () => null],
   imported: [json.bool, () => `i.imported_from <> 'none'`],

@@ -6,8 +6,8 @@ import type { DueDate } from './listing/issue-filter';
 import type { IssueWish } from './issue-change';
 import { ISSUE_TYPES } from './issue.entity';
 import type { IssueType } from './issue.entity';
-import { EMPTY_ORDERS, ISSUE_ORDERS } from './issues.queries';
-import type { IssueOrder } from './issues.queries';
+import { EMPTY_ORDERS, ISSUE_ORDERS } from './listing/issue-order';
+import type { IssueOrder } from './listing/issue-order';
 import type { NewIssue } from './new-issue';
 
 const STATES = ['opened', 'closed', 'all'] as const;
@@ -16,9 +16,8 @@ const SCOPES = ['created_by_me', 'assigned_to_me', 'all', 'created-by-me', 'assi
 @Exclusive('author_id', 'author_username')
 @Exclusive('assignee_id', 'assignee_username')
 @Exclusive('milestone', 'milestone_id')
-export class ListIssues {
+class IssueList {
   @OneOf(STATES, { default: 'all' }) state: (typeof STATES)[number];
-  @OneOf(SCOPES, { default: 'all' }) scope: (typeof SCOPES)[number];
   @Int({ optional: true }) author_id?: number;
   @Text({ optional: true }) author_username?: string;
   @Text({ optional: true, about: 'A user id, `None` or `Any`.' }) assignee_id?: string;
@@ -47,6 +46,26 @@ export class ListIssues {
   @Text({ optional: true }) iteration_title?: string;
   @Text({ optional: true }) health_status?: string;
   @Flag({ default: false, about: 'Labels as objects instead of names.' }) with_labels_details: boolean;
+}
+
+/** Lists of issues of one place. */
+export class ListIssues extends IssueList {
+  @OneOf(SCOPES, { default: 'all' }) scope: (typeof SCOPES)[number];
+}
+
+export class ListGroupIssues extends ListIssues {
+  @Flag({ default: true, about: 'Whether issues of archived projects are left out.' }) non_archived: boolean;
+}
+
+/** Lists of issues of all places. */
+export class ListAllIssues extends IssueList {
+  @OneOf(SCOPES, { default: 'created_by_me' }) scope: (typeof SCOPES)[number];
+  @Flag({ default: true, about: 'Whether issues of archived projects are left out.' }) non_archived: boolean;
+}
+
+/** By its id of the whole instance. */
+export class OneIssueOfAll {
+  @Int() id: number;
 }
 
 export class OneIssue {

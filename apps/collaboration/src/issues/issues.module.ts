@@ -30,6 +30,8 @@ import {
   GroupMilestoneIssuesController,
   ProjectMilestoneIssuesController,
 } from './listing/milestone-issues.controller';
+import { IssuesEverywhereController } from './listing/issues-everywhere.controller';
+import { IssuesEverywhereQueries } from './listing/issues-everywhere.queries';
 import { MilestoneIssuesQueries } from './listing/milestone-issues.queries';
 import { IssuesController } from './issues.controller';
 import { IssuesQueries } from './issues.queries';
@@ -43,6 +45,7 @@ import { IssueOrderService } from './reordering/issue-order.service';
   controllers: [
     IssueCountsConsumer,
     IssuesController,
+    IssuesEverywhereController,
     IssueAwardEmojiController,
     IssueNoteAwardEmojiController,
     IssueLabelEventsController,
@@ -62,6 +65,7 @@ import { IssueOrderService } from './reordering/issue-order.service';
     Assignees,
     IssueCountsService,
     IssueOrderService,
+    IssuesEverywhereQueries,
     IssuesQueries,
     IssuesService,
     MilestoneIssuesQueries,

@@ -2,13 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { NamespaceFacts } from '@rookery/api-v4';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
-import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { Draft, OrderTerm, Parent, Statement } from '@rookery/persistence';
+import { Database, KeptStatements, ListQuery } from '@rookery/persistence';
+import type { Draft, Parent, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { labelPrioritySql } from '../labels/labelling/label-filter';
 import type { LabelReach } from '../labels/labelling/label-filter';
-import { milestoneDueSql } from '../milestones/assigning/milestone-filter';
 import { arraySql } from '../noteables/json.shape';
 import type { WrittenShape } from '../noteables/json.shape';
 import { readerOf, reads } from '../noteables/reader';
@@ -16,34 +14,14 @@ import type { ParentFacts } from '../noteables/reader';
 import { reachedSql } from '../noteables/reach-sql';
 import { issueFilters } from './listing/issue-filter';
 import type { IssueFilter } from './listing/issue-filter';
-import { positionSql } from './reordering/positions';
+import { pageName, sorting } from './listing/issue-order';
+import type { IssueOrder } from './listing/issue-order';
 import { issueKind } from './issue.kind';
 import { issueBytes, issueDetailShape, issueShape } from './issue.shape';
-
-export const ISSUE_ORDERS = [
-  'created_at',
-  'updated_at',
-  'due_date',
-  'title',
-  'label_priority',
-  'milestone_due',
-  'popularity',
-  'relative_position',
-  'weight',
-] as const;
-/** An order by what no issue has yet: it leaves the order to the tie-breaker. */
-export const EMPTY_ORDERS = ['priority'] as const;
 
 /** What must be known of the project of an issue. Shape: any ProjectScope. */
 export type IssueProject = ParentFacts &
   Extract<Parent, { readonly kind: 'project' }> & { readonly namespace: Pick<NamespaceFacts, 'plan'> };
-
-export interface IssueOrder {
-  readonly orderBy: (typeof ISSUE_ORDERS)[number] | (typeof EMPTY_ORDERS)[number];
-  readonly sort: 'asc' | 'desc';
-  /** Labels as objects instead of names. */
-  readonly withLabelDetails?: boolean;
-}
 
 // The first values of every statement here.
 const READER = { viewer: '$2::bigint', isMember: '$3::boolean', readsConfidential: '$4::boolean' };
@@ -56,8 +34,8 @@ const LABELS: LabelReach = {
   type: 'Issue',
   ...HERE,
 };
-const MILESTONES = reachedSql('m', HERE);
-const FILTERS = issueFilters({ viewer: READER.viewer, labels: LABELS, milestones: MILESTONES });
+const REACH = { viewer: READER.viewer, labels: LABELS, milestones: reachedSql('m', HERE) };
+const FILTERS = issueFilters(REACH);
 
 /** Reading issues of a project; rows that the reader may not see are left out by the statement itself. */
 @Injectable()
@@ -111,10 +89,10 @@ export class IssuesQueries {
   }
 
   pageStatement(values: readonly unknown[], filter: IssueFilter, order: IssueOrder, page: PageRequest): Statement {
-    return this.kept.statement(pageName(filter, order, page), values, (): Draft => {
+    return this.kept.statement(pageName('page', filter, order, page), values, (): Draft => {
       const parts = { name: 'issues', from: 'issues i', carries: 'i.*', bytes: issueBytes(order), values };
       const list = new ListQuery<never>(parts);
-      list.where('i.project_id = $1::bigint').where(VISIBLE).narrow(FILTERS, filter).orderBy(sorting(order));
+      list.where('i.project_id = $1::bigint').where(VISIBLE).narrow(FILTERS, filter).orderBy(sorting(order, REACH));
       return list.json(page, { rows: (...rows) => arraySql(this.shown(order), ...rows) });
     });
   }
@@ -131,23 +109,6 @@ export class IssuesQueries {
   }
 }
 
-/** The name of a first page by state alone, which is what most lists are: planning one costs more than running it. */
-function pageName(
-  { state = 'all', ...filter }: IssueFilter,
-  { orderBy, sort, withLabelDetails }: IssueOrder,
-  page: PageRequest,
-): string | null {
-  const isDated = orderBy === 'created_at' || orderBy === 'updated_at';
-  return isUsualPage(page) && isDated && withLabelDetails !== true && isPlain(filter)
-    ? `issues_page_${state}_${orderBy}_${sort}_${page.perPage}`
-    : null;
-}
-
-function isPlain({ scope, people, not, asksForMissing, ...rest }: IssueFilter): boolean {
-  const values = [...Object.values(rest), ...Object.values(people ?? {}), ...Object.values(not ?? {})];
-  return (scope ?? 'all') === 'all' && !asksForMissing && values.every((value) => value === undefined);
-}
-
 /** The first seven values of every statement here. */
 function readerValues(viewer: Viewer, project: IssueProject): { values: unknown[]; readsIssues: boolean } {
   const reader = readerOf(viewer, project);
@@ -155,28 +116,4 @@ function readerValues(viewer: Viewer, project: IssueProject): { values: unknown[
   const access = [viewerId, isMember, readsConfidential, readsInternal];
   const values = [project.id, ...access, project.fullPath, project.namespace.traversalIds];
   return { values, readsIssues: reads('issues', project, reader) };
-}
-
-/** Issues without a due date, a weight, a milestone that is due or a label that counts come last in either direction. */
-function sorting({ orderBy, sort }: IssueOrder): readonly OrderTerm[] {
-  switch (orderBy) {
-    case 'created_at':
-    case 'updated_at':
-    case 'title':
-      return [[`i.${orderBy}`, sort]];
-    case 'popularity':
-      return [['i.upvotes_count', sort]];
-    case 'due_date':
-      return [['i.due_on', sort, 'nulls last']];
-    case 'relative_position':
-      return [[positionSql('i'), sort]];
-    case 'weight':
-      return [['i.weight', sort, 'nulls last']];
-    case 'milestone_due':
-      return [[milestoneDueSql(MILESTONES), sort, 'nulls last']];
-    case 'label_priority':
-      return [[labelPrioritySql(LABELS), sort, 'nulls last']];
-    default:
-      return [['i.id', sort]];
-  }
 }

@@ -43,6 +43,7 @@ export class JsonShape<in A> {
   constructor(
     name: string,
     private readonly fields: readonly CompiledField<A>[],
+    private readonly found?: (args: A) => string,
   ) {
     const shown = fields.map(
       ({ name: key, type, when }) => [key, [type, (row: never) => row, when ? NOT_ALWAYS : {}] as const] as const,
@@ -57,7 +58,10 @@ export class JsonShape<in A> {
       pieces.push({ constant: `${opening}${JSON.stringify(field.name)}:` }, ...field.pieces(args));
     }
     pieces.push(...this.sometimes(args), { constant: '}' });
-    return { pieces, sql: textSql(pieces) };
+    const sql = textSql(pieces);
+    if (!this.found) return { pieces, sql };
+    const looked = `(select ${sql} from ${this.found(args)})`;
+    return { pieces: [{ sql: looked }], sql: looked };
   }
 
   /** Keys that are not always there, one expression for all that have a condition in common. */
@@ -75,7 +79,7 @@ export class JsonShape<in A> {
 
   /** A longer shape of the same noun: all fields of this one, then more. */
   extend<B extends A>(name: string): JsonShapeBuilder<B> {
-    return new JsonShapeBuilder<B>(name, this.fields);
+    return new JsonShapeBuilder<B>(name, this.fields, this.found);
   }
 }
 
@@ -83,6 +87,7 @@ export class JsonShapeBuilder<A> {
   constructor(
     private readonly name: string,
     private readonly base: readonly CompiledField<A>[] = [],
+    private readonly found?: (args: A) => string,
   ) {}
 
   /** Shape: `when` leaves out all of these keys, behind all others; boolean SQL that is the same for the whole row. */
@@ -91,13 +96,16 @@ export class JsonShapeBuilder<A> {
       const [{ type, pieces }, source] = fields[name];
       return { name, type, pieces: (args: A) => pieces(source(args)), when };
     });
-    return new JsonShape<A>(this.name, [...this.base, ...own]);
+    return new JsonShape<A>(this.name, [...this.base, ...own], this.found);
   }
 }
 
-/** Begins a shape: `jsonShape<NoteSql>('Note').fields({ id: [json.int, () => 'n.id'], … })`. */
-export function jsonShape<A>(name: string): JsonShapeBuilder<A> {
-  return new JsonShapeBuilder<A>(name);
+/**
+ * Begins a shape: `jsonShape<NoteSql>('Note').fields({ id: [json.int, () => 'n.id'], … })`. Shape: `found` is a FROM item
+ * of exactly one row, with an alias, where several fields need what is looked up once.
+ */
+export function jsonShape<A>(name: string, found?: (args: A) => string): JsonShapeBuilder<A> {
+  return new JsonShapeBuilder<A>(name, [], found);
 }
 
 const NOT_ALWAYS = { when: () => false };
@@ -125,6 +133,8 @@ const quoted = (...pieces: readonly Piece[]): readonly Piece[] => [{ constant: '
 export interface Found<A> {
   readonly of: A;
   readonly from: string;
+  /** An id that is null where there is nothing to look for: a look that is not begun costs nothing. */
+  readonly by?: string;
 }
 
 /** Sources are SQL expressions of trusted text. Types without `OrNull` must never get null. */
@@ -181,16 +191,20 @@ export const json = {
   /** One object that a subquery finds, or null. */
   found: <A>(shape: JsonShape<A>): SqlType<Found<A>> => ({
     type: nullable(nested(shape.presenter)),
-    pieces: ({ of, from }) => [orNull(`(select ${shape.over(of).sql} ${from})`)],
+    pieces: ({ of, from, by }) => {
+      const found = `(select ${shape.over(of).sql} ${from})`;
+      return [orNull(by === undefined ? found : `case when ${by} is not null then ${found} end`)];
+    },
   }),
-  /** A list that a subquery finds. */
-  list: <A>(shape: JsonShape<A>): SqlType<Found<A> & { readonly order: string }> => ({
+  /** A list of objects whose JSON texts stand in an array, see `textsSql`. Shape: the array may be null. */
+  list: <A>(shape: JsonShape<A>): SqlType<string> => ({
     type: list(nested(shape.presenter)),
-    pieces: ({ of, from, order }) => [
-      { constant: '[' },
-      { sql: `coalesce((select string_agg(${shape.over(of).sql}, ',' order by ${order}) ${from}), '')` },
-      { constant: ']' },
-    ],
+    pieces: (array) => [{ constant: '[' }, { sql: `array_to_string(${array}, ',')` }, { constant: ']' }],
+  }),
+  /** The first of such a list, or null. */
+  first: <A>(shape: JsonShape<A>): SqlType<string> => ({
+    type: nullable(nested(shape.presenter)),
+    pieces: (array) => [orNull(`(${array})[1]`)],
   }),
 } as const;
 
@@ -204,6 +218,11 @@ export function arraySql(
   const array = (row: string): string => `'[' || coalesce(string_agg(${row}, ',' order by ${order}), '') || ']'`;
   if (heavy === null) return `(select ${array(sql)} ${from})`;
   return `(select case when bool_or(${heavy}) then null else ${array(`case when not ${heavy} then ${sql} end`)} end ${from})`;
+}
+
+/** The JSON texts of all rows of a FROM clause. Shape: a subquery of one row with one array, `texts`; null without rows. */
+export function textsSql<A>(shape: JsonShape<A>, { of, from }: Found<A>, order: string): string {
+  return `(select array_agg(${shape.over(of).sql} order by ${order}) as texts ${from})`;
 }
 
 /** JSON that a statement wrote, in the place of a field of `presenter()`. */

@@ -23,6 +23,8 @@ export interface ShownSql {
   readonly readsInternal: string;
   /** Labels as objects instead of names. */
   readonly withLabelDetails?: boolean;
+  /** Its project as seen from where it is asked for, a text expression; nothing there itself. */
+  readonly seenAs?: string;
 }
 /** Shape: `viewer` is the user id, may be null. */
 export type DetailSql = ShownSql & { readonly viewer: string };
@@ -31,8 +33,7 @@ export type DetailSql = ShownSql & { readonly viewer: string };
 export type ProjectFeature = 'issues' | 'merge_requests' | 'snippets';
 
 /**
- * What may be done with things of a kind besides talking about them. Threads, awards, time and subscriptions are said of
- * a kind before there is a wing that asks. Source: reference work-tracking 2.1.
+ * What may be done with things of a kind besides talking about them. Source: reference work-tracking 2.1.
  */
 export type Ability =
   'internal-notes' | 'threads' | 'awards' | 'time' | 'todos' | 'subscriptions' | 'labels' | 'milestones';

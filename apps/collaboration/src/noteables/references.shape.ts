@@ -20,9 +20,22 @@ export function iidSql({ shownId }: Pick<ShownAs, 'shownId'>): string {
   return shownId === 'iid' ? 'i.iid' : 'null::bigint';
 }
 
+interface ReferencesSql {
+  readonly as: ShownAs;
+  readonly fullPath: string;
+  /** The place of the row as seen from where it is asked for, a text expression; nothing there itself. */
+  readonly seenAs?: string | undefined;
+}
+
 /** A reference in its three lengths, over the row `i`. Source: reference work-tracking 0.15, 9.1. */
-export const referencesShape = jsonShape<{ readonly as: ShownAs; readonly fullPath: string }>('References').fields({
+export const referencesShape = jsonShape<ReferencesSql>('References').fields({
   short: [json.prefixed, ({ as }) => ({ prefix: as.sigil, sql: `i.${as.shownId}` })],
-  relative: [json.prefixed, ({ as }) => ({ prefix: as.sigil, sql: `i.${as.shownId}` })],
+  relative: [
+    json.prefixed,
+    ({ as, seenAs }) =>
+      seenAs === undefined
+        ? { prefix: as.sigil, sql: `i.${as.shownId}` }
+        : { prefix: '', sql: `${seenAs} || '${as.sigil}' || i.${as.shownId}` },
+  ],
   full: [json.token, ({ as, fullPath }) => `${fullPath} || '${as.sigil}' || i.${as.shownId}`],
 });

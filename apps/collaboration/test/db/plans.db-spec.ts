@@ -10,8 +10,9 @@ import { migrations } from '../../src/database';
 import { IssueLinksQueries } from '../../src/issue-links/issue-links.queries';
 import { IssuesQueries } from '../../src/issues/issues.queries';
 import type { IssueFilter } from '../../src/issues/listing/issue-filter';
-import type { IssueOrder } from '../../src/issues/issues.queries';
+import type { IssueOrder } from '../../src/issues/listing/issue-order';
 import { issueKind } from '../../src/issues/issue.kind';
+import { IssuesEverywhereQueries } from '../../src/issues/listing/issues-everywhere.queries';
 import { MilestoneIssuesQueries } from '../../src/issues/listing/milestone-issues.queries';
 import { labelEvents } from '../../src/labels/labelling/labels.shape';
 import { milestoneEvents } from '../../src/milestones/milestone.shape';
@@ -35,6 +36,7 @@ const awards = new AwardStatements(issueKind, 'iid', 'thing', externalUrl);
 const issues = new IssuesQueries({} as Database, { externalUrl } as never);
 const milestones = new MilestonesQueries({} as Database, {} as Directory, { externalUrl } as never);
 const milestoneIssues = new MilestoneIssuesQueries({} as Database, {} as Directory, { externalUrl } as never);
+const everywhere = new IssuesEverywhereQueries({} as Database, {} as Directory, { externalUrl } as never);
 const links = new IssueLinksQueries({} as Database, {} as Directory, { externalUrl } as never);
 const events = new ResourceEventsQueries({} as Database, { externalUrl } as never);
 
@@ -112,10 +114,19 @@ const order = (over: Partial<NoteOrder> = {}): NoteOrder => ({
   ...over,
 });
 const noted = (over: Partial<NoteOrder> = {}): Planned => statements.page(order(over), pageOne, reader);
+const NEWEST = { orderBy: 'created_at', sort: 'desc' } as const;
 const listed = (filter: IssueFilter, by: Partial<IssueOrder> = {}): Planned => {
   const values = [1, 7, true, false, false, 'g/p', [1, 2]];
-  return issues.pageStatement(values, filter, { orderBy: 'created_at', sort: 'desc', ...by }, pageOne);
+  return issues.pageStatement(values, filter, { ...NEWEST, ...by }, pageOne);
 };
+
+// Below group 1.
+const ofGroup = (filter: IssueFilter, by: Partial<IssueOrder> = {}): Planned => {
+  const places = { group: { id: 1, traversalIds: [1] }, nonArchived: true };
+  return everywhere.pageStatement([7, false, false, [1]], places, filter, { ...NEWEST, ...by }, pageOne);
+};
+const ofInstance = (filter: IssueFilter): Planned =>
+  everywhere.pageStatement([7, false, false], { group: null, nonArchived: true }, filter, NEWEST, pageOne);
 
 // Project 2 below two groups.
 const planned = [2, [1, 2], 7, false, false];
@@ -144,6 +155,14 @@ const HOT: Record<string, () => Planned> = {
   'issues-without-milestone': () => listed({ milestone: 'None' }),
   'issues-not-of-milestone': () => listed({ not: { milestone: { title: 'v100' } } }),
   'issues-of-group-milestone': () => milestoneIssues.pageStatement('group', pageOne, [110, 2, 7, false, false]),
+  'issues-of-group': () => ofGroup({}),
+  'issues-of-group-opened': () => ofGroup({ state: 'opened' }),
+  'issues-of-group-by-change': () => ofGroup({}, { orderBy: 'updated_at' }),
+  'issues-of-group-labelled': () => ofGroup({ labels: ['Label 204'] }),
+  'issues-of-group-planned': () => ofGroup({ milestone: { title: 'v100' } }),
+  'issues-created-by-me': () => ofInstance({ scope: 'created_by_me' }),
+  'issues-assigned-to-me': () => ofInstance({ scope: 'assigned_to_me' }),
+  'issues-of-instance': () => ofInstance({ scope: 'all' }),
   'milestones-of-project': () => milestones.pageStatement('project', {}, pageOne, planned),
   'milestones-on-the-way-up': () =>
     milestones.pageStatement('project', { include_ancestors: true, state: 'active' }, pageOne, planned),

@@ -3,7 +3,7 @@ import { labelFilterOf } from '../../labels/labelling/label-filter';
 import { milestoneIdentified, milestoneTitled } from '../../milestones/assigning/milestone-filter';
 import type { MilestoneFilter } from '../../milestones/assigning/milestone-filter';
 import type { Exclusion, IssueFilter, PeopleFilter, WeightFilter } from './issue-filter';
-import type { ListIssues } from '../issues.dto';
+import type { ListAllIssues, ListIssues } from '../issues.dto';
 
 /** How many names an exclusion takes, as many as other lists of parameters. */
 const MOST_LABELS = 1000;
@@ -12,7 +12,7 @@ const MOST_LABELS = 1000;
  * Reads the parameters of a list as a filter. Filters by what no issue has yet are answered truthfully: asking for it
  * finds nothing, `None` finds all, excluding it excludes nothing. Source: reference work-tracking 9.1.
  */
-export function filterOf(params: ListIssues): IssueFilter {
+export function filterOf(params: ListIssues | ListAllIssues): IssueFilter {
   return {
     state: params.state,
     scope: params.scope.replaceAll('-', '_') as IssueFilter['scope'],
@@ -41,7 +41,7 @@ export function filterOf(params: ListIssues): IssueFilter {
   };
 }
 
-function asksForMissing(params: ListIssues): boolean {
+function asksForMissing(params: ListIssues | ListAllIssues): boolean {
   const { epic_id, iteration_id, iteration_title, health_status } = params;
   return [epic_id, iteration_id, iteration_title, health_status].some(
     (value) => value !== undefined && value !== '' && !/^(none|0)$/i.test(value),

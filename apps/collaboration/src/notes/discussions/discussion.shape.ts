@@ -1,4 +1,4 @@
-import { json, jsonShape } from '../../noteables/json.shape';
+import { json, jsonShape, textsSql } from '../../noteables/json.shape';
 import { noteShape } from '../note.shape';
 import type { NoteSql } from '../note.shape';
 import { discussionIdSql } from './threads-sql';
@@ -24,5 +24,8 @@ export const discussionBytes = ({ readsInternal }: Pick<DiscussionSql, 'readsInt
 export const discussionShape = jsonShape<DiscussionSql>('Discussion').fields({
   id: [json.token, () => discussionIdSql('coalesce(h.thread_id, h.id)')],
   individual_note: [json.bool, () => 'h.thread_id is null'],
-  notes: [json.list(noteShape), (sql) => ({ of: sql, from: notesOfDiscussionSql(sql), order: 'n.created_at, n.id' })],
+  notes: [
+    json.list(noteShape),
+    (sql) => textsSql(noteShape, { of: sql, from: notesOfDiscussionSql(sql) }, 'n.created_at, n.id'),
+  ],
 });
