@@ -23,6 +23,7 @@ describe('platform settings', () => {
       adminUrl: 'http://admin:8080',
       shutdownDelayMs: 5000,
       shutdownGraceMs: 30_000,
+      strictParameters: false,
       otlpEndpoint: null,
       instanceId: `${hostname()}-${process.pid}`,
     });
