@@ -4,7 +4,7 @@ import { boundaryRules } from './tools/checks/boundaries.mjs';
 
 /** What a class of parameters may begin with: what the method does, or `One` for a thing that the path names. */
 const PARAMETER_VERBS =
-  'One|List|Show|Create|Update|Remove|Approve|Check|Confirm|Estimate|Fork|Merge|Move|Preview|Reorder|Revoke|Rotate|Set|Spend|Star|Transfer';
+  'One|List|Show|Create|Update|Remove|Approve|Check|Clone|Confirm|Estimate|Fork|Merge|Move|Preview|Reorder|Revoke|Rotate|Set|Spend|Star|Transfer';
 
 /** What is injected from a file of these layers ends in their name (CONTRIBUTING, Names). */
 const LAYERS = {

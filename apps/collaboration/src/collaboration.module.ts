@@ -11,6 +11,7 @@ import type { SettingsValues } from '@rookery/platform';
 import { ActivityModule } from './activity/activity.module';
 import { migrations } from './database';
 import { IssueLinksModule } from './issue-links/issue-links.module';
+import { IssueMovesModule } from './issue-moves/issue-moves.module';
 import { issueKind } from './issues/issue.kind';
 import { IssuesModule } from './issues/issues.module';
 import { LabelsModule } from './labels/labels.module';
@@ -35,6 +36,7 @@ documentTargets(kinds);
   imports: [
     ActivityModule,
     IssueLinksModule,
+    IssueMovesModule,
     IssuesModule,
     LabelsModule,
     MilestonesModule,

@@ -115,9 +115,26 @@ describe('planning with a stock SDK', () => {
     // Its IssueWeightEvents ask for events of states.
     expect(await Issues.edit(projectId, first.iid, { stateEvent: 'close', weight: 5 })).toMatchObject({ weight: 5 });
     expect((await Issues.all({ projectId, weight: 5 })).map(({ iid }) => iid)).toEqual([first.iid]);
+    expect((await Issues.all({ groupId, weight: 5 })).map(({ iid }) => iid)).toEqual([first.iid]);
+    expect((await Issues.all({ scope: 'all', weight: 5, iids: [first.iid] })).map(({ id }) => id)).toContain(first.id);
     const [closed] = await IssueStateEvents.all(projectId, first.iid);
     expect(closed).toMatchObject({ resource_id: first.id, state: 'closed' });
     expect(await IssueStateEvents.show(projectId, first.iid, closed!.id)).toEqual(closed);
+  });
+
+  it('moves issues and clones them', async () => {
+    const { Issues, IssueNotes } = root;
+    const there = (await root.Projects.create({ name: 'moved to', namespaceId: groupId })).id;
+    const issue = await Issues.create(projectId, 'Goes');
+    await IssueNotes.create(projectId, issue.iid, 'said before');
+    const clone = await Issues.clone(projectId, issue.iid, projectId);
+    expect(clone).toMatchObject({ project_id: projectId, title: 'Goes', user_notes_count: 0 });
+    const moved = await Issues.move(projectId, issue.iid, there);
+    expect(moved).toMatchObject({ project_id: there, iid: 1, title: 'Goes', user_notes_count: 1 });
+    expect(await Issues.show(issue.iid, { projectId })).toMatchObject({ state: 'closed', moved_to_id: moved.id });
+    const texts = (await IssueNotes.all(there, moved.iid)).map(({ body }) => body);
+    expect(texts).toContain('said before');
+    await expect(Issues.move(projectId, issue.iid, there)).rejects.toThrow(/insufficient permissions/);
   });
 
   it('talks in threads and gives emoji', async () => {

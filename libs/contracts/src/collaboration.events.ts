@@ -28,8 +28,9 @@ const SHAPES = {
     removed_label_ids: optional(list(int)),
     changed_at: instant,
   },
-  closed: { ...noteable, closed_at: instant },
+  closed: { ...noteable, closed_at: instant, moved: optional(bool) },
   reopened: { ...noteable, reopened_at: instant },
+  moved: { ...noteable, became_id: int, is_clone: bool, moved_at: instant },
 } as const;
 type Shapes = typeof SHAPES;
 type Verb = keyof Shapes;
@@ -53,6 +54,7 @@ export interface NoteableEvents {
   readonly updated: NoteableEvent<'updated'>;
   readonly closed?: NoteableEvent<'closed'>;
   readonly reopened?: NoteableEvent<'reopened'>;
+  readonly moved?: NoteableEvent<'moved'>;
   readonly deleted: NoteableDeleted;
   deletedOf(gone: GoneNoteable, actorId: number | null, seen?: Seen): DomainEvent;
 }
@@ -81,11 +83,20 @@ export function noteableEvents<const N extends string, I extends Schema>(
       `Fields of ${a} changed. \`text_changed\` asks consumers to look for people newly mentioned in title or description; \`mentioned_before\` are those who were named already.`,
       object({ ...ids, ...SHAPES.updated }),
     ),
-    closed: defineEvent(`collaboration.${noun}.closed.v1`, `${A} was closed.`, object({ ...ids, ...SHAPES.closed })),
+    closed: defineEvent(
+      `collaboration.${noun}.closed.v1`,
+      `${A} was closed; \`moved\` when that is all that is left of it where it was.`,
+      object({ ...ids, ...SHAPES.closed }),
+    ),
     reopened: defineEvent(
       `collaboration.${noun}.reopened.v1`,
       `${closedA} was opened again.`,
       object({ ...ids, ...SHAPES.reopened }),
+    ),
+    moved: defineEvent(
+      `collaboration.${noun}.moved.v1`,
+      `${A} went to another project, where it is \`became_id\`; a clone is there besides it.`,
+      object({ ...ids, ...SHAPES.moved }),
     ),
     deleted,
     deletedOf({ id, iid: number, ...rest }: GoneNoteable, actorId: number | null, seen?: Seen): DomainEvent {
@@ -101,6 +112,7 @@ export const {
   updated: issueUpdated,
   closed: issueClosed,
   reopened: issueReopened,
+  moved: issueMoved,
   deleted: issueDeleted,
 } = issueEvents;
 

@@ -89,6 +89,8 @@ export class ActivityFeeds {
       noteableType: 'e.noteable_type',
       noteableIid: 'about.iid',
       resolvable: resolvableAmongSql(this.kinds, 'e.noteable_type'),
+      // Feeds tell of comments only, which refer to nothing.
+      seesReferenced: 'false',
     });
     this.columns = `e.id, e.project_id, ${actionNameSql('e')} as action_name, e.target_id, ${TARGET_IID} as target_iid,
         e.target_type, e.author_id, ${TARGET_TITLE} as target_title, ${instantSql('e.created_at')} as created_at,

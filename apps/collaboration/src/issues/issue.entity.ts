@@ -31,6 +31,7 @@ const MAX_DESCRIPTION_LENGTH = 1_048_576;
 @Index('ix_issues_project_id_created_at_planned', { synchronize: false })
 @Index('ix_issues_project_id_weight', { synchronize: false })
 @Index('ix_issues_closed_by_id', ['closedById'], { where: 'closed_by_id is not null' })
+@Index('ix_issues_moved_to_id', ['movedToId'], { where: 'moved_to_id is not null' })
 export class Issue {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',
@@ -67,6 +68,10 @@ export class Issue {
   /** Units: seconds. */
   @Column({ type: 'integer', default: 0 }) timeEstimate: number;
   @Column({ type: 'integer', default: 0 }) totalTimeSpent: number;
+  /** The issue that it became in another project. */
+  @ForeignKey(() => Issue, { name: 'fk_issues_moved_to_id', onDelete: 'SET NULL' })
+  @Column({ type: 'bigint', nullable: true })
+  movedToId: number | null;
   @Column({ type: 'text', default: 'none' }) importedFrom: string;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;

@@ -8,6 +8,7 @@ import { TimeTrackingModule } from '../time-tracking/time-tracking.module';
 import { TodosModule } from '../todos/todos.module';
 import { Assignees } from './assignees/assignees';
 import { UnassignmentConsumer } from './assignees/unassignment.consumer';
+import { IssueCopiesService } from './copying/issue-copies.service';
 import { IssueCount } from './counting/issue-count.entity';
 import {
   IssueAwardEmojiController,
@@ -63,6 +64,7 @@ import { IssueOrderService } from './reordering/issue-order.service';
   ],
   providers: [
     Assignees,
+    IssueCopiesService,
     IssueCountsService,
     IssueOrderService,
     IssuesEverywhereQueries,
@@ -71,5 +73,6 @@ import { IssueOrderService } from './reordering/issue-order.service';
     MilestoneIssuesQueries,
     UncountedIssuesJob,
   ],
+  exports: [IssueCopiesService, IssuesQueries],
 })
 export class IssuesModule {}

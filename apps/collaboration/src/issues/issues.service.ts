@@ -126,12 +126,8 @@ export class IssuesService {
     });
   }
 
-  private async locked(
-    tx: Tx,
-    viewer: SignedInViewer,
-    project: ParentFacts,
-    iid: number,
-  ): Promise<{ issue: Issue; at: Date }> {
+  /** The issue that a path names, held until the transaction ends. Errors: NotFound of the issue. */
+  async locked(tx: Tx, viewer: SignedInViewer, project: ParentFacts, iid: number): Promise<{ issue: Issue; at: Date }> {
     const { viewerId, isMember, readsConfidential } = readerOfNamed(viewer, {
       kind: issueKind,
       parent: project,

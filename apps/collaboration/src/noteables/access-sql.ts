@@ -1,5 +1,7 @@
 import { projectLevelSql } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
+import { readableSql } from './noteable-kinds';
+import type { NoteableKind } from './noteable-kinds';
 
 /** SQL expressions that say who reads: parameters of a list, or columns of the people that an effect is about. */
 export interface PersonSql {
@@ -35,4 +37,20 @@ export function projectAccessSql(project: string, person: PersonSql): string {
     where p.id = ${project} and (p.visibility = 'public' or held.level >= ${guest}
       or (p.visibility = 'internal' and ${person.user} is not null and not ${person.isExternal}))
     offset 0)`;
+}
+
+/** Boolean SQL: does a person see the thing that `type` and `id` name, wherever it is? False of what is gone. */
+export function seesSql(
+  kinds: readonly NoteableKind[],
+  on: { readonly type: string; readonly id: string },
+  person: PersonSql,
+): string {
+  const cases = kinds
+    .filter(({ parent }) => parent === 'project')
+    .map(
+      (kind) => `when '${kind.type}' then exists (select 1 from ${kind.table} i
+      cross join lateral ${projectAccessSql('i.project_id', person)} seen_there
+      where i.id = ${on.id} and ${readableSql(kind, 'seen_there', person.user)})`,
+    );
+  return cases.length === 0 ? 'false' : `case ${on.type} ${cases.join(' ')} else false end`;
 }

@@ -97,6 +97,7 @@ export const noteables = {
   updated: new EventFamily<NoteableEvent<'updated'>>('noteables updated'),
   closed: new EventFamily<NoteableEvent<'closed'>>('noteables closed'),
   reopened: new EventFamily<NoteableEvent<'reopened'>>('noteables reopened'),
+  moved: new EventFamily<NoteableEvent<'moved'>>('noteables moved'),
   deleted: new EventFamily<NoteableDeleted>('noteables deleted'),
 };
 

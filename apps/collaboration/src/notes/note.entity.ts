@@ -11,6 +11,10 @@ export const MAX_BODY_LENGTH = 1_000_000;
 @Check('ck_notes_noteable_type', `noteable_type in (${NOTEABLE_TYPES.map((type) => `'${type}'`).join(', ')})`)
 @Check('ck_notes_body', 'char_length(body) <= 1000000')
 @Check('ck_notes_system_public', 'not (system and internal)')
+@Check(
+  'ck_notes_referenced',
+  '(referenced_type is null) = (referenced_id is null) and (referenced_id is null or system)',
+)
 @Check('ck_notes_thread', 'thread_id is not null or (not is_reply and resolved_at is null)')
 @Index('ix_notes_noteable_created_at', { synchronize: false })
 @Index('ix_notes_noteable_updated_at', { synchronize: false })
@@ -39,6 +43,9 @@ export class Note {
   @Column({ type: 'boolean', default: false }) isReply: boolean;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) resolvedAt: Date | null;
   @Column({ type: 'bigint', nullable: true }) resolvedById: number | null;
+  /** Of a system note: the thing that the last word of its text refers to. It may be gone. */
+  @Column({ type: 'text', nullable: true }) referencedType: NoteableType | null;
+  @Column({ type: 'bigint', nullable: true }) referencedId: number | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 }

@@ -2,6 +2,7 @@ import { any, nullable, text } from '@rookery/api-v4';
 import { NOTEABLE_TYPES } from '@rookery/contracts';
 import type { NoteableType } from '@rookery/contracts';
 import { json, jsonShape } from '../noteables/json.shape';
+import { seesSql } from '../noteables/access-sql';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 import { noteAuthorShape, personShape } from '../noteables/person.shape';
 
@@ -15,6 +16,8 @@ export interface NoteSql {
   readonly noteableIid: string;
   /** Boolean: can the note be resolved? */
   readonly resolvable: string;
+  /** Boolean: does the reader see what the note refers to? */
+  readonly seesReferenced: string;
 }
 
 /** Boolean SQL: notes in threads, where the kind takes them; system notes never stand in one. */
@@ -28,10 +31,27 @@ export function resolvableAmongSql(kinds: readonly NoteableKind[], type: string)
   return able.length === 0 ? 'false' : `(n.thread_id is not null and ${type} in (${able.join(', ')}))`;
 }
 
+/** Whoever may not see what a system note refers to is not told what it is. Source: reference work-tracking 2.7. */
+function bodySql({ seesReferenced }: Pick<NoteSql, 'seesReferenced'>): string {
+  return `case when n.referenced_id is null or ${seesReferenced} then n.body
+    else regexp_replace(n.body, '\\S+$', '${UNSEEN}') end`;
+}
+/** In the place of what a note refers to. */
+export const UNSEEN = 'something that you may not see';
+
+/** As notes ask it of a reader of the whole instance. Shape: expressions of the reader. */
+export function seesReferencedSql(
+  kinds: readonly NoteableKind[],
+  { viewer, isAdmin }: Pick<NoteSql, 'viewer' | 'isAdmin'>,
+): string {
+  const isExternal = `(select coalesce(bool_or(e.external), true) from directory_users e where e.id = ${viewer})`;
+  return seesSql(kinds, { type: 'n.referenced_type', id: 'n.referenced_id' }, { user: viewer, isAdmin, isExternal });
+}
+
 const always = jsonShape<NoteSql>('Note').fields({
   id: [json.int, () => 'n.id'],
   type: [json.tokenOrNull, () => `case when n.thread_id is not null then 'DiscussionNote' end`],
-  body: [json.text, () => 'n.body'],
+  body: [json.text, bodySql],
   attachment: [json.constant(nullable(text)), () => null],
   author: [json.objectWhen(noteAuthorShape), (sql) => ({ of: { ...sql, user: 'a' }, when: 'a.id is not null' })],
   created_at: [json.instant, () => 'n.created_at'],

@@ -8,7 +8,7 @@ import type { NoteableKind } from '../noteables/noteable-kinds';
 import { iidSql } from '../noteables/references.shape';
 import { countedSql } from './note-limit';
 import { followedSql, headSql } from './discussions/threads-sql';
-import { noteShape, resolvableSql } from './note.shape';
+import { noteShape, resolvableSql, seesReferencedSql } from './note.shape';
 import type { NoteSql } from './note.shape';
 
 export interface NoteOrder {
@@ -26,12 +26,16 @@ export const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConf
 export const READS_INTERNAL = '$6::boolean';
 const IS_ADMIN = '$7::boolean';
 
-/** What the JSON of a note is written with in such a statement; the noteable is the row `i`. */
-export function noteSqlOf(kind: NoteableKind, externalUrl: string): NoteSql {
+/**
+ * What the JSON of a note is written with in such a statement; the noteable is the row `i`. Shape: `referenced` are the
+ * kinds of which is asked whether the reader sees them; references to others are left out.
+ */
+export function noteSqlOf(kind: NoteableKind, externalUrl: string, referenced: readonly NoteableKind[]): NoteSql {
+  const reader = { viewer: READER.viewer, isAdmin: IS_ADMIN };
   return {
     externalUrl,
-    viewer: READER.viewer,
-    isAdmin: IS_ADMIN,
+    ...reader,
+    seesReferenced: seesReferencedSql(referenced, reader),
     noteableType: { is: kind.type },
     noteableIid: iidSql(kind),
     resolvable: resolvableSql(kind),
@@ -59,15 +63,16 @@ export class NoteStatements {
   private readonly json: WrittenShape;
   private readonly name: string;
 
-  /** Shape: `by` is the column that paths name a thing by. */
+  /** Shape: `by` is the column that paths name a thing by; `referenced` as in `noteSqlOf`. */
   constructor(
     private readonly kind: NoteableKind,
     externalUrl: string,
     by: 'id' | 'iid' = kind.shownId,
+    referenced: readonly NoteableKind[] = [],
   ) {
-    this.name = statementsName(kind, by, 'notes');
+    this.name = statementsName(kind, by, referenced.length > 0 ? 'notes_referring' : 'notes');
     this.visible = namedVisibleSql(kind, by);
-    this.json = noteShape.over(noteSqlOf(kind, externalUrl));
+    this.json = noteShape.over(noteSqlOf(kind, externalUrl, referenced));
   }
 
   /** A row when the noteable is visible: the counters and the page as JSON text. */

@@ -1,3 +1,4 @@
+import type { NoteableType } from '@rookery/contracts';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { perKind } from '../noteables/noteable-kinds';
@@ -7,8 +8,9 @@ const write = perKind(({ table, type, writes }) =>
   prepared(
     `${table}_notes_write_system`,
     `with written as (
-      insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, created_at, updated_at)
-      select '${type}', $1::bigint, $2::bigint, $3::bigint, said.body, true, $5::timestamptz, $5::timestamptz
+      insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, created_at, updated_at,
+        referenced_type, referenced_id)
+      select '${type}', $1::bigint, $2::bigint, $3::bigint, said.body, true, $5::timestamptz, $5::timestamptz, $6, $7::bigint
       from unnest($4::text[]) with ordinality as said (body, place) order by said.place
     )
     ${writes.update} system_notes_count = i.system_notes_count + cardinality($4::text[]) where i.id = $1::bigint`,
@@ -28,9 +30,13 @@ export async function writeSystemNotes(
     readonly actorId: number;
     readonly bodies: readonly string[];
     readonly at: Date;
+    /** What the last word of each refers to: whoever may not see that is not told it. */
+    readonly referenced?: { readonly type: NoteableType; readonly id: number };
   },
 ): Promise<void> {
-  if (o.bodies.length > 0) await tx.prepared(write(kind), [o.noteableId, o.projectId, o.actorId, o.bodies, o.at]);
+  if (o.bodies.length === 0) return;
+  const referenced = [o.referenced?.type ?? null, o.referenced?.id ?? null];
+  await tx.prepared(write(kind), [o.noteableId, o.projectId, o.actorId, o.bodies, o.at, ...referenced]);
 }
 
 /** What one change tells one by one; more is told as a number, or one request could write thousands of notes. */
@@ -44,6 +50,10 @@ export const systemNotes = {
   confidential: (is: boolean, word: string): string =>
     is ? `made the ${word} confidential` : `made the ${word} visible to everyone`,
   locked: (is: boolean, word: string): string => (is ? `locked this ${word}` : `unlocked this ${word}`),
+
+  /** Shape: `group/project#7`, or `#7` within a project. */
+  moved: (way: 'to' | 'from', reference: string): string => `moved ${way} ${reference}`,
+  cloned: (way: 'to' | 'from', reference: string): string => `cloned ${way} ${reference}`,
 
   /** A note a box, or one for all where there are many. */
   tasks(toggled: readonly { readonly text: string; readonly done: boolean }[]): string[] {

@@ -94,12 +94,32 @@ export class NotificationsConsumer {
 
   @Consume(noteables.closed, QUEUEING)
   closed({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
-    return this.stateChanged(tx, events, 'closed');
+    // Of one that was moved its moving is told.
+    const closed = events.filter((event) => event.data.moved !== true);
+    return this.stateChanged(tx, closed, 'closed');
   }
 
   @Consume(noteables.reopened, QUEUEING)
   reopened({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
     return this.stateChanged(tx, events, 'reopened');
+  }
+
+  /** Whoever takes part in a thing takes part in what it becomes. Source: reference work-tracking 8.4. */
+  @Consume(noteables.moved, QUEUEING)
+  async moved({ tx, events }: EffectBatch<NoteableEvent<'moved'>>): Promise<void> {
+    await this.directory.settledFor(tx, events);
+    const kind = this.kinds.ofEvents(events);
+    const moves = events.filter((event) => !event.data.is_clone);
+    await this.participants.goWith(
+      tx,
+      kind,
+      moves.map((event) => ({ from: event.aggregateId, to: event.data.became_id })),
+    );
+    const notices = events.map((event) => ({
+      ...notice(event, event.data.is_clone ? 'cloned' : 'moved', event.aggregateId, []),
+      tellsParticipants: true,
+    }));
+    await this.mails.queue(tx, kind, notices);
   }
 
   /** E-mails that wait are dropped when they are to be sent: what they tell of is gone. */
@@ -138,6 +158,7 @@ export class NotificationsConsumer {
   }
 
   private async stateChanged(tx: Tx, events: readonly ThingEvent[], told: MailTemplate): Promise<void> {
+    if (events.length === 0) return;
     await this.directory.settledFor(tx, events);
     const notices = events.map((event) => ({
       ...notice(event, told, event.aggregateId, []),

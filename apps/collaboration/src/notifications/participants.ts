@@ -29,6 +29,21 @@ const add = perKind(({ table, type }) =>
      on conflict do nothing`,
   ),
 );
+/** $1 things, $2 what they became. Shape: a commenter takes part by the oldest of their notes there. */
+const goWith = perKind(({ table, type }) =>
+  prepared(
+    `${table}_participants_go_with`,
+    `insert into participants (noteable_type, noteable_id, user_id, project_id, note_id)
+     select '${type}', i.id, p.user_id, i.project_id, case when p.note_id is not null then (
+       select min(n.id) from notes n where n.noteable_id = i.id and n.noteable_type = '${type}'
+         and n.author_id = p.user_id and not n.system) end
+     from unnest($1::bigint[], $2::bigint[]) as moved (from_id, to_id)
+     join ${table} i on i.id = moved.to_id
+     join participants p on p.noteable_id = moved.from_id and p.noteable_type = '${type}'
+     order by i.id, p.user_id
+     on conflict do nothing`,
+  ),
+);
 /** Whoever wrote another note stays. */
 const dropOfNotes = prepared(
   'participants_drop_of_notes',
@@ -63,6 +78,16 @@ export class Participants {
       participations.map((one) => one.userId),
       participations.map((one) => one.noteId),
     ]);
+  }
+
+  /** Shape: things of one kind by id. */
+  async goWith(
+    tx: Tx,
+    kind: NoteableKind,
+    moves: readonly { readonly from: number; readonly to: number }[],
+  ): Promise<void> {
+    if (moves.length === 0) return;
+    await tx.prepared(goWith(kind), [moves.map(({ from }) => from), moves.map(({ to }) => to)]);
   }
 
   async dropOfNotes(

@@ -107,6 +107,31 @@ describe('who is told', () => {
     expect(await told()).toEqual(names(cast.developer, cast.guest, cast.reporter));
   });
 
+  test('of moving: those who take part, once, and they take part in what it becomes', async () => {
+    const issue = await anIssue({ assignee_ids: [cast.reporter.id] });
+    await comment(issue, `x ${at(cast.stranger)}`, cast.developer);
+    const there = await service.seed.project({ visibility: 'private' });
+    for (const name of ['owner', 'developer'] as const) await service.seed.member(cast[name], there, name);
+    await forget();
+    const move = { to_project_id: there.id };
+    const { body } = await by(cast.owner)
+      .post(`/api/v4/projects/${project.id}/issues/${issue.iid}/move`)
+      .send(move)
+      .expect(201);
+    expect(await told()).toEqual(names(cast.reporter, cast.developer, cast.stranger));
+    const subject = `${project.name} | An issue (#${issue.iid})`;
+    expect(mailTo(cast.developer).parsed.subject).toBe(`Re: ${subject}`);
+    expect(mailTo(cast.developer).parsed.text).toContain(`moved issue #${issue.iid} to another project: An issue`);
+    await forget();
+    const moved = `/api/v4/projects/${there.id}/issues/${(body as { iid: number }).iid}`;
+    await by(cast.owner).post(`${moved}/notes`).send({ body: 'goes on' }).expect(201);
+    expect(await told()).toEqual(names(cast.developer));
+    await forget();
+    await by(cast.owner).post(`${moved}/clone`).send({ to_project_id: there.id }).expect(201);
+    expect(await told()).toEqual(names(cast.developer));
+    expect(mailTo(cast.developer).parsed.text).toContain(' cloned issue #');
+  });
+
   test('of closing and reopening: those who take part', async () => {
     const issue = await anIssue({ assignee_ids: [cast.guest.id] });
     await comment(issue, 'x', cast.reporter);

@@ -81,6 +81,15 @@ const relabel = perKind(({ table, type }) =>
      select label_id, action from changed order by label_id`,
   ),
 );
+/** $1 kind, $2 thing, $3 project, $4 groups from the root down: of labels of one name the nearest. */
+const namesakes = prepared(
+  'labels_namesakes_of_thing',
+  `select distinct on (l.title) l.id from labels l
+   where l.title in (select o.title from label_links k join labels o on o.id = k.label_id
+       where k.noteable_id = $2::bigint and k.noteable_type = $1)
+     and (l.project_id = $3::bigint or l.group_id = any($4::bigint[]))
+   order by l.title, l.project_id, array_position($4::bigint[], l.group_id) desc`,
+);
 const counted = prepared(
   'labels_of_thing',
   'select count(*)::integer as count from label_links where noteable_id = $1::bigint and noteable_type = $2',
@@ -99,6 +108,17 @@ export async function wishedLabels(tx: Tx, parent: Parent, wish: LabelWish | und
   const gets = await labelsNamed(tx, parent, wanted, { makes: true });
   const loses = await labelsNamed(tx, parent, [...removed], { makes: false });
   return { gets, loses, isWhole: wish.all !== undefined };
+}
+
+/** The labels of another project that are called as those of a thing. None is made. Source: reference work-tracking 9.1. */
+export async function namesakesOf(
+  tx: Tx,
+  thing: Pick<LabelledThing, 'kind' | 'id'>,
+  there: Extract<Parent, { readonly kind: 'project' }>,
+): Promise<WishedLabels> {
+  const values = [thing.kind.type, thing.id, there.id, there.namespace.traversalIds];
+  const rows = await tx.prepared<{ id: number }>(namesakes, values);
+  return { gets: rows.map((row) => row.id), loses: [], isWhole: true };
 }
 
 /** Gives a thing its labels and says what changed. Errors: Invalid for too many. Source: reference work-tracking 2.8. */

@@ -9,6 +9,14 @@ const choose = prepared(
   `select m.id from milestones m
    where m.id = $1::bigint and (m.project_id = $2::bigint or m.group_id = any($3::bigint[])) for key share of m`,
 );
+/** $1 milestone, $2 project, $3 groups from the root down: the nearest of one title. It stays until the transaction ends. */
+const chooseNamesake = prepared(
+  'milestones_choose_namesake',
+  `select m.id from milestones m
+   where m.title = (select o.title from milestones o where o.id = $1::bigint)
+     and (m.project_id = $2::bigint or m.group_id = any($3::bigint[]))
+   order by m.project_id, array_position($3::bigint[], m.group_id) desc limit 1 for key share of m`,
+);
 const tell = prepared(
   'milestones_tell',
   `insert into resource_milestone_events
@@ -34,6 +42,21 @@ export async function chosenMilestone(
     parent.kind === 'project' ? [parent.id, parent.namespace.traversalIds] : [null, parent.traversalIds];
   const found = await tx.prepared(choose, [wished, projectId, above]);
   return { id: wished, isReached: found.length > 0 };
+}
+
+/** The milestone of another project that is called as this one; null when there is none. Called when `chosenMilestone` is. */
+export async function namesakeOf(
+  tx: Tx,
+  milestoneId: number | null,
+  there: Extract<Parent, { readonly kind: 'project' }>,
+): Promise<number | null> {
+  if (milestoneId === null) return null;
+  const [row] = await tx.prepared<{ id: number }>(chooseNamesake, [
+    milestoneId,
+    there.id,
+    there.namespace.traversalIds,
+  ]);
+  return row?.id ?? null;
 }
 
 /** Shape: undefined leaves the milestone as it is. Errors: Invalid for one that the thing cannot have. */

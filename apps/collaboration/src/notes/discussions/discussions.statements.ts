@@ -27,9 +27,10 @@ export class DiscussionStatements {
     private readonly kind: NoteableKind,
     externalUrl: string,
     by: 'id' | 'iid' = kind.shownId,
+    referenced: readonly NoteableKind[] = [],
   ) {
-    const sql = noteSqlOf(kind, externalUrl);
-    this.name = statementsName(kind, by, 'discussions');
+    const sql = noteSqlOf(kind, externalUrl, referenced);
+    this.name = statementsName(kind, by, referenced.length > 0 ? 'discussions_referring' : 'discussions');
     this.visible = namedVisibleSql(kind, by);
     this.note = noteShape.over(sql);
     this.discussion = discussionShape.over({ ...sql, readsInternal: READS_INTERNAL });

@@ -55,6 +55,8 @@ const LEAD: Readonly<Record<MailTemplate, (job: MailJob) => string>> = {
   created: (job) => `${who(job)} created ${what(job)}`,
   closed: (job) => `${who(job)} closed ${what(job)}`,
   reopened: (job) => `${who(job)} reopened ${what(job)}`,
+  moved: (job) => `${who(job)} moved ${what(job)} to another project`,
+  cloned: (job) => `${who(job)} cloned ${what(job)}`,
   reassigned: (job) => `${who(job)} changed the assignees of ${what(job)}${changeOf(job)}`,
   relabelled: (job) => `${who(job)} added ${labelsOf(job)} to ${what(job)}`,
   mentioned: (job) => `${who(job)} mentioned you in ${what(job)}`,

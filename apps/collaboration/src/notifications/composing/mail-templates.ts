@@ -5,6 +5,8 @@ export const MAIL_TEMPLATES = [
   'created',
   'closed',
   'reopened',
+  'moved',
+  'cloned',
   'reassigned',
   'relabelled',
   'mentioned',
