@@ -9,6 +9,7 @@ import { databaseSettingsFor, entitiesOf, PersistenceModule } from '@rookery/per
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { ActivityModule } from './activity/activity.module';
+import { CrossReferencesModule } from './cross-references/cross-references.module';
 import { migrations } from './database';
 import { IssueLinksModule } from './issue-links/issue-links.module';
 import { IssueMovesModule } from './issue-moves/issue-moves.module';
@@ -35,6 +36,7 @@ documentTargets(kinds);
 @Module({
   imports: [
     ActivityModule,
+    CrossReferencesModule,
     IssueLinksModule,
     IssueMovesModule,
     IssuesModule,

@@ -17,7 +17,7 @@ export const NOTEABLE_TYPES: readonly NoteableType[] = Object.values(NOTEABLE_TY
 /** What every event on a noteable says, whatever its kind; which one it is, the envelope tells. */
 const noteable = { project_id: int, author_id: int, confidential: bool, created_at: instant };
 const SHAPES = {
-  created: { ...noteable, assignee_ids: list(int), label_ids: optional(list(int)) },
+  created: { ...noteable, assignee_ids: list(int), label_ids: optional(list(int)), copied: optional(bool) },
   updated: {
     ...noteable,
     text_changed: bool,
@@ -77,7 +77,7 @@ export function noteableEvents<const N extends string, I extends Schema>(
     object({ ...ids, project_id: int, state: optional(choice(...states)) }),
   );
   return {
-    created: defineEvent(`collaboration.${noun}.created.v1`, `${A} was opened.`, object({ ...ids, ...SHAPES.created })),
+    created: defineEvent(`collaboration.${noun}.created.v1`, `${A} was opened; \`copied\` when its text was written elsewhere.`, object({ ...ids, ...SHAPES.created })),
     updated: defineEvent(
       `collaboration.${noun}.updated.v1`,
       `Fields of ${a} changed. \`text_changed\` asks consumers to look for people newly mentioned in title or description; \`mentioned_before\` are those who were named already.`,

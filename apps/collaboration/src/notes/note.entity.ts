@@ -21,6 +21,7 @@ export const MAX_BODY_LENGTH = 1_000_000;
 @Index('ix_notes_noteable_created_at_system', { synchronize: false })
 @Index('ix_notes_author_id', ['authorId'])
 @Index('ix_notes_thread', { synchronize: false })
+@Index('uq_notes_cross_reference', { synchronize: false })
 @Index('ix_notes_resolved_by_id', ['resolvedById'], { where: 'resolved_by_id is not null' })
 export class Note {
   @PrimaryGeneratedColumn('identity', {

@@ -1,0 +1,51 @@
+import { textBlocks } from './markdown-blocks';
+
+/** A thing that a text names by its number. Shape: `path` of its project as written, null for that of the text. */
+export interface Reference {
+  readonly path: string | null;
+  readonly sigil: string;
+  readonly number: number;
+}
+
+/** How many things one text refers to at most, those named first. Source: reference work-tracking 2.7. */
+export const REFERENCES_PER_TEXT = 50;
+
+/** Units: UTF-16 code units. A full path has at most 21 parts of 255, but nobody names one that long. */
+const LONGEST_PATH = 1024;
+const NAME = '[a-zA-Z0-9_](?:[a-zA-Z0-9_.-]{0,253}[a-zA-Z0-9_-])?';
+const PATH = new RegExp(`^${NAME}(?:/${NAME}){0,20}$`);
+/** Whatever stands before a path that is not part of another word, address or path. */
+const BEFORE_PATH = /^[^\w@#!&$./\ufffc-]?$/u;
+
+/**
+ * Finds what a Markdown text refers to, outside of code: `#7`, `project#7`, `group/project#7`.
+ * Shape: each once, in the order of the text; `sigils` are those of the kinds that can be named so.
+ * Source: reference work-tracking 2.7.
+ */
+export function referencesIn(markdown: string, sigils: readonly string[]): Reference[] {
+  const found = new Map<string, Reference>();
+  if (!sigils.some((sigil) => markdown.includes(sigil))) return [];
+  const named = new RegExp(`([${sigils.map((sigil) => `\\${sigil}`).join('')}])([1-9]\\d{0,14})(?![\\w-])`, 'g');
+  for (const { text } of textBlocks(markdown)) {
+    for (const { 1: sigil, 2: digits, index } of text.matchAll(named)) {
+      const path = pathBefore(text, index);
+      if (path === undefined) continue;
+      const key = `${path?.toLowerCase() ?? ''}${sigil}${digits}`;
+      if (!found.has(key)) found.set(key, { path, sigil: sigil!, number: Number(digits) });
+      if (found.size === REFERENCES_PER_TEXT) return [...found.values()];
+    }
+  }
+  return [...found.values()];
+}
+
+/** Shape: null when there is none; undefined when what stands there makes the number no reference. */
+function pathBefore(text: string, index: number): string | null | undefined {
+  const before = text.slice(Math.max(0, index - LONGEST_PATH), index);
+  let start = before.length;
+  while (start > 0 && /[\w./-]/.test(before[start - 1]!)) start--;
+  if (start === 0 && before.length === LONGEST_PATH) return undefined;
+  const path = before.slice(start);
+  if (!BEFORE_PATH.test(before.slice(Math.max(0, start - 1), start))) return undefined;
+  if (path === '') return null;
+  return PATH.test(path) ? path : undefined;
+}

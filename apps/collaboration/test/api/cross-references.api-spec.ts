@@ -1,0 +1,182 @@
+import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
+import { startNats } from '@rookery/testing';
+import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
+import { castOf, startCollaboration } from '../support/app';
+import type { Cast } from '../support/app';
+import { issueActions } from '../support/issue-actions';
+import { startWorker } from '../support/worker';
+import type { Worker } from '../support/worker';
+
+type Named = { readonly id: number; readonly iid: number };
+
+const UNSEEN = 'mentioned in something that you may not see';
+
+let service: SeededService;
+let nats: PrivateNats;
+let worker: Worker;
+let group: DirectoryNamespace;
+let project: DirectoryProject;
+/** Of another group, private; the owner is in both. */
+let secret: DirectoryProject;
+let secretPath: string;
+let path: string;
+let cast: Cast;
+let target: Named;
+
+beforeAll(async () => {
+  service = await startCollaboration();
+  nats = await startNats();
+  worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
+});
+afterAll(async () => {
+  await worker.stop();
+  await nats.drop();
+  await service.close();
+});
+beforeEach(async () => {
+  group = await service.seed.group();
+  project = await service.seed.project({ namespace_id: group.id });
+  const elsewhere = await service.seed.group();
+  secret = await service.seed.project({ namespace_id: elsewhere.id, visibility: 'private' });
+  cast = await castOf(service.seed, project);
+  await service.seed.member(cast.owner, secret, 'owner');
+  path = `${group.full_path}/${project.path}`;
+  secretPath = `${elsewhere.full_path}/${secret.path}`;
+  target = await anIssue();
+});
+
+const { by, anIssue, comment, edit } = issueActions(() => ({ service, project, cast }));
+const anIssueIn = async (of: DirectoryProject, fields: Record<string, unknown> = {}): Promise<Named> =>
+  (
+    await by(cast.owner)
+      .post(`/api/v4/projects/${of.id}/issues`)
+      .send({ title: 'There', ...fields })
+      .expect(201)
+  ).body as Named;
+const told = async (who: SeededUser = cast.owner, of = target, inside = project): Promise<string[]> => {
+  await worker.drained();
+  const list = `/api/v4/projects/${inside.id}/issues/${of.iid}/notes?activity_filter=only_activity&sort=asc`;
+  const { body, headers } = await by(who).get(list).expect(200);
+  expect(headers['x-total']).toBe(String((body as unknown[]).length));
+  return (body as { body: string }[]).map((note) => note.body);
+};
+
+describe('an issue that is named', () => {
+  test('says so: by title, description and comment, from here, beside and elsewhere', async () => {
+    const beside = await service.seed.project({ namespace_id: group.id });
+    await service.seed.member(cast.owner, beside, 'owner');
+    const titled = await anIssue({ title: `After #${target.iid}` });
+    const described = await anIssueIn(beside, { description: `As ${project.path}#${target.iid} says` });
+    const commented = await anIssueIn(secret);
+    await by(cast.owner)
+      .post(`/api/v4/projects/${secret.id}/issues/${commented.iid}/notes`)
+      .send({ body: `see ${path.toUpperCase()}#${target.iid}` })
+      .expect(201);
+    expect((await told()).sort()).toEqual(
+      [
+        `mentioned in #${titled.iid}`,
+        `mentioned in ${group.full_path}/${beside.path}#${described.iid}`,
+        `mentioned in ${secretPath}#${commented.iid}`,
+      ].sort(),
+    );
+    const [note] = (
+      await by(cast.owner).get(`/api/v4/projects/${project.id}/issues/${target.iid}/notes?sort=asc`).expect(200)
+    ).body as Record<string, unknown>[];
+    expect(note).toMatchObject({ system: true, author: { id: cast.owner.id } });
+  });
+
+  test('says it once, whatever says it again and however often', async () => {
+    const other = await anIssue({ title: `#${target.iid} and #${target.iid}` });
+    await Promise.all(Array.from({ length: 6 }, () => comment(other, `again #${target.iid}`)));
+    await edit(other, { description: `and ${path}#${target.iid}` });
+    expect(await told()).toEqual([`mentioned in #${other.iid}`]);
+  });
+
+  test('says it when a text is changed', async () => {
+    const other = await anIssue();
+    const note = await comment(other, 'not yet');
+    expect(await told()).toEqual([]);
+    await by(cast.owner)
+      .put(`/api/v4/projects/${project.id}/issues/${other.iid}/notes/${note.id}`)
+      .send({ body: `now #${target.iid}` })
+      .expect(200);
+    const third = await anIssue();
+    await edit(third, { title: `now #${target.iid}` });
+    expect((await told()).sort()).toEqual([`mentioned in #${other.iid}`, `mentioned in #${third.iid}`].sort());
+  });
+
+  test('says nothing of itself, of code, of internal notes and of copies', async () => {
+    await comment(target, `#${target.iid} is this one`);
+    const other = await anIssue({ description: `\`#${target.iid}\`` });
+    await comment(other, `among us #${target.iid}`, cast.reporter, { internal: true });
+    const named = await anIssueIn(secret, { description: `#${target.iid}` });
+    await by(cast.owner)
+      .post(`/api/v4/projects/${secret.id}/issues/${named.iid}/move`)
+      .send({ to_project_id: project.id })
+      .expect(201);
+    expect(await told()).toEqual([]);
+  });
+
+  test('is not named by whoever may not see it', async () => {
+    const hidden = await anIssueIn(secret);
+    const confidential = await anIssue({ confidential: true });
+    await anIssue({ title: `${secretPath}#${hidden.iid} #${confidential.iid}` }, cast.guest);
+    expect(await told(cast.owner, hidden, secret)).toEqual([]);
+    expect(await told(cast.owner, confidential)).toEqual([]);
+    const other = await anIssue({ title: `#${confidential.iid}` }, cast.planner);
+    expect(await told(cast.owner, confidential)).toEqual([`mentioned in #${other.iid}`]);
+    await service.seed.put('projects', { ...secret, issues_access_level: 'disabled' });
+    await anIssue({ title: `${secretPath}#${hidden.iid}` });
+    await worker.drained();
+    await service.seed.put('projects', secret);
+    expect(await told(cast.owner, hidden, secret)).toEqual([]);
+  });
+
+  test('raises no to-do and no entry of a feed', async () => {
+    await edit(target, { assignee_ids: [cast.reporter.id] });
+    await anIssue({ title: `#${target.iid}` });
+    expect(await told()).toHaveLength(2);
+    const todos = await by(cast.reporter).get('/api/v4/todos').expect(200);
+    expect((todos.body as { action_name: string }[]).map((todo) => todo.action_name)).toEqual(['assigned']);
+    const feed = await by(cast.owner).get(`/api/v4/projects/${project.id}/events?target_type=note`).expect(200);
+    expect(feed.body).toEqual([]);
+  });
+
+  test('by a text that names many, counts the first fifty', async () => {
+    const issues = await Promise.all(Array.from({ length: 52 }, () => anIssue()));
+    const sorted = issues.sort((a, b) => a.iid - b.iid);
+    const other = await anIssue({ description: sorted.map(({ iid }) => `#${iid}`).join(' ') });
+    expect(await told(cast.owner, sorted[49])).toEqual([`mentioned in #${other.iid}`]);
+    expect(await told(cast.owner, sorted[50])).toEqual([]);
+  });
+});
+
+describe('who may not see what names it', () => {
+  test.each<[keyof Cast, boolean]>([
+    ['admin', true],
+    ['owner', true],
+    ['developer', false],
+    ['guest', false],
+    ['stranger', false],
+    ['external', false],
+  ])('%s is told by what: %s', async (name, isTold) => {
+    const there = await anIssueIn(secret, { title: `${path}#${target.iid}` });
+    expect(await told(cast[name])).toEqual([isTold ? `mentioned in ${secretPath}#${there.iid}` : UNSEEN]);
+  });
+
+  test.each<[keyof Cast, boolean]>([
+    ['planner', true],
+    ['guest', false],
+    ['stranger', false],
+  ])('%s is told by which confidential issue: %s', async (name, isTold) => {
+    const there = await anIssue({ title: `#${target.iid}`, confidential: true });
+    expect(await told(cast[name])).toEqual([isTold ? `mentioned in #${there.iid}` : UNSEEN]);
+  });
+
+  test('nobody is told what is gone', async () => {
+    const there = await anIssue({ title: `#${target.iid}` });
+    expect(await told()).toHaveLength(1);
+    await by(cast.owner).delete(`/api/v4/projects/${project.id}/issues/${there.iid}`).expect(204);
+    expect(await told()).toEqual([UNSEEN]);
+  });
+});
