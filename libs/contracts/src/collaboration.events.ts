@@ -77,7 +77,11 @@ export function noteableEvents<const N extends string, I extends Schema>(
     object({ ...ids, project_id: int, state: optional(choice(...states)) }),
   );
   return {
-    created: defineEvent(`collaboration.${noun}.created.v1`, `${A} was opened; \`copied\` when its text was written elsewhere.`, object({ ...ids, ...SHAPES.created })),
+    created: defineEvent(
+      `collaboration.${noun}.created.v1`,
+      `${A} was opened; \`copied\` when its text was written elsewhere.`,
+      object({ ...ids, ...SHAPES.created }),
+    ),
     updated: defineEvent(
       `collaboration.${noun}.updated.v1`,
       `Fields of ${a} changed. \`text_changed\` asks consumers to look for people newly mentioned in title or description; \`mentioned_before\` are those who were named already.`,
