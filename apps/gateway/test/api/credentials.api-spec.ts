@@ -189,6 +189,17 @@ describe('credentials', () => {
     expect(answer.headers['server']).toBeUndefined();
   });
 
+  it('tells what a service did not read, and nothing else that is ours', async () => {
+    const told = { 'x-rookery-ignored': 'labels, not[x]', 'x-rookery-directory-version': '7', 'x-rookery-other': 'y' };
+    estate.collaboration.on('/api/v4/projects', (_, response) => void response.writeHead(200, told).end('[]'));
+    estate.identity.on('/api/v4/projects', (_, response) => void response.writeHead(200, told).end('[]'));
+    const answer = await get('/projects', { origin: 'https://example.com' });
+    await answer.body.dump();
+    const ours = Object.entries(answer.headers).filter(([name]) => name.startsWith('x-rookery-'));
+    expect(ours).toEqual([['x-rookery-ignored', 'labels, not[x]']]);
+    expect(answer.headers['access-control-expose-headers']).toContain('X-Rookery-Ignored');
+  });
+
   it('believes as many proxies as it was told', async () => {
     const behind = await estate.gateway({ GATEWAY_TRUSTED_PROXIES_COUNT: '1' });
     const answer = await request(`${behind.url}/api/v4/todos`, {
