@@ -44,11 +44,16 @@ export function addPair(params: RawParams, name: string, value: unknown): void {
   const bracket = name.indexOf('[');
   const segments = bracket > 0 ? segmentsOf(name, bracket) : null;
   if (segments === null) {
-    params[name] = value;
+    if (!takesSudoBack(params, name, value)) params[name] = value;
     return;
   }
   if (segments.length > MAX_DEPTH) throw new InvalidParameters([`${segments[0]!} is invalid`]);
   store(params, segments, 0, value);
+}
+
+/** Who named somebody to act as does not act as themselves because a blank one follows. Source: reference identity-and-import 1.4. */
+function takesSudoBack(params: RawParams, name: string, value: unknown): boolean {
+  return name === 'sudo' && typeof value === 'string' && value.trim() === '' && params['sudo'] !== undefined;
 }
 
 function decode(text: string): string {

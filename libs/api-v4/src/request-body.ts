@@ -116,7 +116,9 @@ async function readMultipart(request: FastifyRequest, limit: number): Promise<Re
 async function keepFile(part: MultipartFile, files: Record<string, UploadedFile>): Promise<number> {
   const bytes = await part.toBuffer();
   // A part with an empty file name is what a form sends when nothing was chosen; one of bytes may have none at all.
-  if (part.filename) files[part.fieldname] = { filename: part.filename, mediaType: part.mimetype, bytes };
+  // One that says whom to act as is kept in any case, to be refused.
+  if (part.filename || part.fieldname === 'sudo')
+    files[part.fieldname] = { filename: part.filename ?? '', mediaType: part.mimetype, bytes };
   return bytes.length;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../auth/authenticator';
-import { presentedCredential, readBody, readQuery } from '../auth/credential';
+import { mayNameSudo, presentedCredential, readBody, readQuery } from '../auth/credential';
 import type { Credential } from '../auth/credential';
 import type { Entrance } from './entrance';
 import type { Forwarder } from '../upstream/forwarder';
@@ -103,7 +103,9 @@ export class Edge {
     const credential = presented ?? presentedCredential(head, said, route.basic === true);
     const sudo = sudoOfQuery || said.sudo;
     exchange.lookAgain = () => this.entrance.again(exchange, credential, sudo);
-    this.goOn(exchange, await this.entrance.admit(exchange, credential, sudo), body, own);
+    const admitted = await this.entrance.admit(exchange, credential, sudo);
+    const isUnread = isRead(exchange) && sudo === '' && head.sudo === '' && mayNameSudo(body);
+    this.goOn(exchange, isUnread && !isRefusal(admitted) ? REFUSALS.unreadSudo : admitted, body, own);
   }
 
   private goOn(exchange: Exchange, admitted: Caller | Refusal, body: Buffer | null, own: OwnRoutes): void {
@@ -146,7 +148,9 @@ export class Edge {
     exchange.target = target;
     exchange.route = match.route;
     exchange.deadline = exchange.receivedAt + (match.route.deadlineMs ?? this.settings.deadlineMs);
-    return head.contentLength > this.limitOf(exchange) ? REFUSALS.tooLarge : null;
+    if (head.contentLength > this.limitOf(exchange)) return REFUSALS.tooLarge;
+    // Services read no bodies of reads, and this one is too large to be searched for whom the caller acts as.
+    return isRead(exchange) && exchange.hasBody && !isSmall(head) ? REFUSALS.unreadBody : null;
   }
 
   private meteredBody(exchange: Exchange): BodyMeter | null {
@@ -173,6 +177,10 @@ export class Edge {
 
 function isHealth({ service, shed }: Route): boolean {
   return service === 'gateway' && shed === 'vital';
+}
+
+function isRead({ method }: Exchange): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 function isSmall({ isChunked, contentLength }: RequestHead): boolean {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { aHolder } from '../support/fake-identity';
 import { Estate, eventually } from '../support/estate';
@@ -282,6 +283,83 @@ describe('sudo', () => {
       expect(estate.collaboration.last.claims).toMatchObject({ sub: 1, imp: null });
       expect(estate.collaboration.last.claims).not.toHaveProperty('sud');
     }
+  });
+
+  it('is not taken back by a blank one', async () => {
+    for (const query of ['?sudo=olu&sudo=', '?sudo=olu&sudo', '?sudo=&sudo=olu']) {
+      await (await get(query, 'root')).body.dump();
+      expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, imp: 1, sud: true });
+    }
+    await (await post('', FORM, 'title=x&sudo=olu&sudo=')).body.dump();
+    expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, imp: 1, sud: true });
+  });
+
+  describe('in the body of a read, which no service reads', () => {
+    const MULTIPART = 'multipart/form-data; boundary=x';
+    const read = (body: string | Readable, type: string, token = 'root', query = '', method: 'GET' | 'HEAD' = 'GET') =>
+      request(`${gateway.url}/api/v4/todos${query}`, {
+        method,
+        headers: { 'private-token': token, 'content-type': type },
+        body,
+      });
+
+    it.each([
+      ['a form', FORM, 'sudo=olu'],
+      ['JSON', 'application/json', '{"sudo":"olu"}'],
+    ])('counts in %s', async (_, type, body) => {
+      await (await read(body, type)).body.dump();
+      expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, imp: 1, sud: true });
+    });
+
+    it.each([
+      ['a part', MULTIPART, '--x\r\nContent-Disposition: form-data; name="sudo"\r\n\r\nolu\r\n--x--\r\n'],
+      ['a list in a form', FORM, 'sudo[]=olu'],
+      ['an escaped name in a form', FORM, 's%75do=olu'],
+      ['a list in JSON', 'application/json', '{"sudo":["olu"]}'],
+      ['an escaped name in JSON', 'application/json', '{"\\u0073udo":"olu"}'],
+      ['JSON that says it twice', 'application/json', '{"sudo":"olu","sudo":""}'],
+      ['JSON of another type', 'application/vnd.api+json', '{"sudo":"olu"}'],
+      ['JSON in other letters', 'application/json', Buffer.from('{"sudo":"olu"}', 'utf16le').toString('latin1')],
+      ['a text', 'text/plain', 'sudo=olu'],
+    ])('is refused as %s', async (_, type, body) => {
+      const answer = await read(body, type);
+      expect([answer.statusCode, await answer.body.json()]).toEqual([
+        400,
+        { error: 'sudo cannot be read here, it can be sent in the query or as a header' },
+      ]);
+      const head = await read(body, type, 'root', '', 'HEAD');
+      await head.body.dump();
+      expect(head.statusCode).toBe(400);
+    });
+
+    it.each([
+      ['a large body', () => `sudo=olu&pad=${'x'.repeat(64 * 1024)}`],
+      ['a body of no stated length', () => Readable.from(['sudo=olu'])],
+    ])('is refused with %s', async (_, body) => {
+      const answer = await read(body(), FORM);
+      expect([answer.statusCode, await answer.body.json()]).toEqual([
+        400,
+        { error: 'the body of a read cannot be read here, parameters can be sent in the query' },
+      ]);
+    });
+
+    it.each([
+      ['is blank in a form', FORM, 'a=1&sudo='],
+      ['is blank in JSON', 'application/json', '{"sudo": " "}'],
+      ['means nobody', 'application/json', '{"a":1,"sudo":null}'],
+      ['is not there', 'text/plain', 'anything'],
+    ])('is none where it %s', async (_, type, body) => {
+      await (await read(body, type)).body.dump();
+      expect(estate.collaboration.last.claims).toMatchObject({ sub: 1, imp: null });
+    });
+
+    it('is judged after the caller, and not where the query says who', async () => {
+      const answer = await read('sudo[]=olu', FORM, 'unknown');
+      await answer.body.dump();
+      expect(answer.statusCode).toBe(401);
+      await (await read('sudo[]=gone', FORM, 'root', '?sudo=olu')).body.dump();
+      expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, sud: true });
+    });
   });
 
   it('names the administrator who impersonates the one that acts', async () => {

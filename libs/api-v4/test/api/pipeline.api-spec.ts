@@ -381,6 +381,10 @@ describe('sudo that the gateway did not act on', () => {
     ['a hash in the query', () => post().query('title=x&sudo[a]=olu')],
     ['a look', () => app.as(admin).get('/api/v4/projects/1/things').query('sudo[]=olu')],
     ['a part', () => post().field({ title: 'x', sudo: 'olu' })],
+    ['a part, a blank one after it', () => post().field({ title: 'x', sudo: 'olu' }).field('sudo', '')],
+    ['an escaped name, a blank one after it', () => post().type(FORM).send('title=x&s%75do=olu&sudo=')],
+    ['a list, a blank text after it', () => post().query('title=x&sudo[]=olu&sudo=')],
+    ['a part that is a file without a name', () => post().field({ title: 'x' }).attach('sudo', Buffer.from('olu'), '')],
     ['a part that is a file', () => post().field({ title: 'x' }).attach('sudo', Buffer.from('olu'), 'sudo.txt')],
   ])('is refused as %s', async (_, send) => {
     const { status, body } = await send();
