@@ -75,7 +75,8 @@ export class Edge {
       exchange.refuse(refusal);
       return undefined;
     }
-    if (isSmall(head)) return this.withSmallBody(exchange, credential, parameters.sudo, own);
+    if (isSmall(head) || (isRead(exchange) && exchange.hasBody))
+      return this.withSmallBody(exchange, credential, parameters.sudo, own);
     exchange.lookAgain = () => this.entrance.again(exchange, credential, parameters.sudo);
     const admitted = this.entrance.admit(exchange, credential, parameters.sudo);
     if (admitted instanceof Promise) return admitted.then((outcome) => this.goOn(exchange, outcome, null, own));
@@ -150,7 +151,7 @@ export class Edge {
     exchange.deadline = exchange.receivedAt + (match.route.deadlineMs ?? this.settings.deadlineMs);
     if (head.contentLength > this.limitOf(exchange)) return REFUSALS.tooLarge;
     // Services read no bodies of reads, and this one is too large to be searched for whom the caller acts as.
-    return isRead(exchange) && exchange.hasBody && !isSmall(head) ? REFUSALS.unreadBody : null;
+    return isRead(exchange) && head.contentLength > SMALL_BODY ? REFUSALS.unreadBody : null;
   }
 
   private meteredBody(exchange: Exchange): BodyMeter | null {

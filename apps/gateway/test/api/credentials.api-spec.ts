@@ -3,6 +3,7 @@ import { request } from 'undici';
 import { aHolder } from '../support/fake-identity';
 import { Estate, eventually } from '../support/estate';
 import type { Gateway } from '../support/estate';
+import { RawClient } from '../support/raw';
 
 const EXPIRED = {
   error: 'invalid_token',
@@ -332,9 +333,25 @@ describe('sudo', () => {
       expect(head.statusCode).toBe(400);
     });
 
+    it('counts where no length is stated', async () => {
+      const form = await read(Readable.from(['su', 'do=olu']), FORM);
+      await form.body.dump();
+      expect(form.statusCode).toBe(200);
+      expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, imp: 1, sud: true });
+      const list = await read(Readable.from(['sudo[]=olu']), FORM);
+      await list.body.dump();
+      expect(list.statusCode).toBe(400);
+      const { port } = new URL(gateway.url);
+      const head = 'GET /api/v4/todos HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: root\r\nConnection: close\r\n';
+      const nothing = await RawClient.exchange(Number(port), `${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`);
+      expect(nothing).toMatch(/^HTTP\/1\.1 200 /);
+      expect(estate.collaboration.last.claims).toMatchObject({ sub: 1, imp: null });
+    });
+
+    const large = `sudo=olu&pad=${'x'.repeat(64 * 1024)}`;
     it.each([
-      ['a large body', () => `sudo=olu&pad=${'x'.repeat(64 * 1024)}`],
-      ['a body of no stated length', () => Readable.from(['sudo=olu'])],
+      ['a large body', () => large],
+      ['a large body of no stated length', () => Readable.from([large.slice(0, 60_000), large.slice(60_000)])],
     ])('is refused with %s', async (_, body) => {
       const answer = await read(body(), FORM);
       expect([answer.statusCode, await answer.body.json()]).toEqual([
