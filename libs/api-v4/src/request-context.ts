@@ -38,6 +38,11 @@ function asViewer(claims: ContextClaims): Viewer {
   };
 }
 
+/** However it is written: nothing else has such a name. */
+const LIKE_SUDO = /^[\W_]*sudo[\W_]*$/i;
+const isBlank = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+
 /**
  * The gateway acts on a `sudo` that it reads, and knows few ways to write one. Whoever sent it another way wants to be
  * somebody else, and gets nothing done as themselves. Shape: parameters by name; a blank one means nobody.
@@ -45,8 +50,9 @@ function asViewer(claims: ContextClaims): Viewer {
  */
 export function refuseUnreadSudo({ isBySudo }: Viewer, ...sources: readonly Readonly<Record<string, unknown>>[]): void {
   if (isBySudo) return;
-  for (const { sudo } of sources) {
-    if (sudo === undefined || sudo === null || (typeof sudo === 'string' && sudo.trim() === '')) continue;
+  for (const source of sources) {
+    const isMeant = Object.keys(source).some((name) => LIKE_SUDO.test(name) && !isBlank(source[name]));
+    if (!isMeant) continue;
     throw new InvalidParameters(['sudo cannot be read here, it can be sent in the query or as a header']);
   }
 }

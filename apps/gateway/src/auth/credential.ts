@@ -67,7 +67,7 @@ export function readBody(body: Buffer, contentType: string): CallerParameters {
 
 const ESCAPES = /%([0-9a-f]{2})|\\u00([0-9a-f]{2})/gi;
 /** As a form and as JSON write a `sudo` that means nobody. */
-const BLANK_SUDO = /(?<=^|&)sudo=?(?=&|$)|"sudo"\s*:\s*(?:null|"\s*")/g;
+const BLANK_SUDO = /(?<=^|&)sudo=?(?=&|$)|"sudo"\s*:\s*(?:null|"\s*")/gi;
 
 /**
  * Whether a body may name somebody to act as in a way that `readBody` does not read: for bodies that no service reads
@@ -78,7 +78,7 @@ export function mayNameSudo(body: Buffer): boolean {
   const plain = text.replace(ESCAPES, (_, inForm?: string, inJson?: string) =>
     String.fromCharCode(parseInt(inForm ?? inJson!, 16)),
   );
-  return plain.replace(BLANK_SUDO, '').includes('sudo');
+  return /sudo/i.test(plain.replace(BLANK_SUDO, ''));
 }
 
 /**

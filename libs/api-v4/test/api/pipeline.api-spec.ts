@@ -376,6 +376,12 @@ describe('sudo that the gateway did not act on', () => {
     ['a truth in JSON', () => post().send({ title: 'x', sudo: true })],
     ['a form', () => post().type(FORM).send('title=x&sudo=olu')],
     ['an escaped name in a form', () => post().type(FORM).send('title=x&s%75do=olu')],
+    ['a name in capitals in the query', () => post().query('title=x&SUDO=olu')],
+    ['a name in capitals in JSON', () => post().send({ title: 'x', Sudo: 'olu' })],
+    ['a name with a bracket', () => post().query('title=x&sudo[=olu')],
+    ['a name in brackets', () => post().query('title=x&[sudo]=olu')],
+    ['a name with a blank', () => post().query('title=x&sudo%20=olu')],
+    ['a name after a second question mark', () => post().query('title=x&?sudo=olu')],
     ['a list in the query', () => post().query('title=x&sudo[]=olu')],
     ['an item in the query', () => post().query('title=x&sudo[0]=olu')],
     ['a hash in the query', () => post().query('title=x&sudo[a]=olu')],
@@ -394,6 +400,7 @@ describe('sudo that the gateway did not act on', () => {
   it.each<[string, () => Test]>([
     ['that means nobody', () => post().send({ title: 'x', sudo: null })],
     ['that is empty', () => post().type(FORM).send('title=x&sudo=')],
+    ['that is part of a name', () => post().query('title=x&sudoku=olu&pseudo=x')],
     ['that is blank', () => post().send({ title: 'x', sudo: ' ' })],
     ['within another parameter', () => post().send({ title: 'x', attributes: { sudo: 'olu' } })],
     [
