@@ -105,8 +105,8 @@ export class Edge {
     const sudo = sudoOfQuery || said.sudo;
     exchange.lookAgain = () => this.entrance.again(exchange, credential, sudo);
     const admitted = await this.entrance.admit(exchange, credential, sudo);
-    const isUnread = isRead(exchange) && sudo === '' && head.sudo === '' && mayNameSudo(body);
-    this.goOn(exchange, isUnread && !isRefusal(admitted) ? REFUSALS.unreadSudo : admitted, body, own);
+    const isSearched = !isRefusal(admitted) && isRead(exchange) && sudo === '' && head.sudo === '';
+    this.goOn(exchange, isSearched && mayNameSudo(body) ? REFUSALS.unreadSudo : admitted, body, own);
   }
 
   private goOn(exchange: Exchange, admitted: Caller | Refusal, body: Buffer | null, own: OwnRoutes): void {
