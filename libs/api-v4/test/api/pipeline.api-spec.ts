@@ -376,6 +376,11 @@ describe('sudo that the gateway did not act on', () => {
     ['a truth in JSON', () => post().send({ title: 'x', sudo: true })],
     ['a form', () => post().type(FORM).send('title=x&sudo=olu')],
     ['an escaped name in a form', () => post().type(FORM).send('title=x&s%75do=olu')],
+    ['a text in JSON, none after it', () => post().type('json').send('{"title":"x","sudo":"olu","sudo":null}')],
+    [
+      'an escaped name in JSON, a blank one after it',
+      () => post().type('json').send('{"title":"\\"","\\u0073udo" : ["olu"],"sudo":""}'),
+    ],
     ['a name in capitals in the query', () => post().query('title=x&SUDO=olu')],
     ['a name in capitals in JSON', () => post().send({ title: 'x', Sudo: 'olu' })],
     ['a name with a bracket', () => post().query('title=x&sudo[=olu')],
@@ -402,6 +407,10 @@ describe('sudo that the gateway did not act on', () => {
     ['that is empty', () => post().type(FORM).send('title=x&sudo=')],
     ['that is part of a name', () => post().query('title=x&sudoku=olu&pseudo=x')],
     ['that is blank', () => post().send({ title: 'x', sudo: ' ' })],
+    [
+      'that means nobody, beside one within another parameter',
+      () => post().type('json').send('{"title":"a \\"sudo\\": b","attributes":{"sudo":"olu"},"sudo":null}'),
+    ],
     ['within another parameter', () => post().send({ title: 'x', attributes: { sudo: 'olu' } })],
     [
       'of somebody who acts by one',
