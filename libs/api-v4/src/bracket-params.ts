@@ -1,4 +1,5 @@
 import { InvalidParameters } from '@rookery/kernel';
+import { isBlankSudo } from './unread-sudo';
 
 /** Parameters by name; without a prototype, so that no name can reach one. */
 export interface RawParams {
@@ -44,16 +45,12 @@ export function addPair(params: RawParams, name: string, value: unknown): void {
   const bracket = name.indexOf('[');
   const segments = bracket > 0 ? segmentsOf(name, bracket) : null;
   if (segments === null) {
-    if (!takesSudoBack(params, name, value)) params[name] = value;
+    // Who named somebody to act as does not act as themselves because a blank one follows.
+    if (name !== 'sudo' || params[name] === undefined || !isBlankSudo(value)) params[name] = value;
     return;
   }
   if (segments.length > MAX_DEPTH) throw new InvalidParameters([`${segments[0]!} is invalid`]);
   store(params, segments, 0, value);
-}
-
-/** Who named somebody to act as does not act as themselves because a blank one follows. Source: reference identity-and-import 1.4. */
-function takesSudoBack(params: RawParams, name: string, value: unknown): boolean {
-  return name === 'sudo' && typeof value === 'string' && value.trim() === '' && params['sudo'] !== undefined;
 }
 
 function decode(text: string): string {

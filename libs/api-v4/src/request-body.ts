@@ -5,6 +5,7 @@ import type { RawParams } from './bracket-params';
 import { addPair, isRecord, noParams, readUrlEncoded } from './bracket-params';
 import type { UploadedFile } from './call';
 import { MalformedBody, UnsupportedMediaType } from './errors';
+import { isBlankSudo, meantSudoIn } from './unread-sudo';
 
 /** Units: bytes. Source: reference reliability 6.3. */
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -87,27 +88,9 @@ export function readJson(content: string): RawParams {
   if (value === null) return NO_PARAMS;
   if (!isRecord(value) || isDeeper(value, MAX_JSON_DEPTH)) throw new MalformedBody();
   // The parser keeps the last of two with one name.
-  if ('sudo' in value && isBlank(value['sudo'])) value['sudo'] = sudosIn(content).find((sudo) => !isBlank(sudo));
+  if ('sudo' in value && isBlankSudo(value['sudo'])) value['sudo'] = meantSudoIn(content);
   return value;
 }
-
-const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
-/** No name of a parameter begins so. */
-const NTH = '\0';
-
-/** Every `sudo` of an object that was parsed before. Shape: `content` is sound JSON, where a string before a colon is a name. */
-function sudosIn(content: string): unknown[] {
-  const numbered = content.replace(STRING, (found: string, colon: string | undefined, at: number) => {
-    if (colon === undefined || JSON.parse(found.slice(0, -colon.length)) !== 'sudo') return found;
-    return `${JSON.stringify(NTH + at)}:`;
-  });
-  return Object.entries(JSON.parse(numbered) as object).flatMap(([name, value]) =>
-    name.startsWith(NTH) ? [value as unknown] : [],
-  );
-}
-
-const isBlank = (value: unknown): boolean =>
-  value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

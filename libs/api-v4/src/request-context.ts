@@ -1,7 +1,7 @@
 import type { ContextClaims } from '@rookery/contracts';
 import { CONTEXT_HEADER } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { Forbidden, InvalidParameters, Unauthorized, Unavailable } from '@rookery/kernel';
+import { Forbidden, Unauthorized, Unavailable } from '@rookery/kernel';
 import type { ContextKeys, InternalKeys } from '@rookery/platform';
 import { ContextRefused, verifyContext } from '@rookery/platform';
 import type { IncomingMessage } from 'node:http';
@@ -36,25 +36,6 @@ function asViewer(claims: ContextClaims): Viewer {
     requestId: claims.rid,
     deadline: claims.ddl,
   };
-}
-
-/** However it is written: nothing else has such a name. */
-const LIKE_SUDO = /^[\W_]*sudo[\W_]*$/i;
-const isBlank = (value: unknown): boolean =>
-  value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
-
-/**
- * The gateway acts on a `sudo` that it reads, and knows few ways to write one. Whoever sent it another way wants to be
- * somebody else, and gets nothing done as themselves. Shape: parameters by name; a blank one means nobody.
- * Errors: InvalidParameters. Source: reference identity-and-import 1.4.
- */
-export function refuseUnreadSudo({ isBySudo }: Viewer, ...sources: readonly Readonly<Record<string, unknown>>[]): void {
-  if (isBySudo) return;
-  for (const source of sources) {
-    const isMeant = Object.keys(source).some((name) => LIKE_SUDO.test(name) && !isBlank(source[name]));
-    if (!isMeant) continue;
-    throw new InvalidParameters(['sudo cannot be read here, it can be sent in the query or as a header']);
-  }
 }
 
 /**
