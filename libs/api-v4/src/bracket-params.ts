@@ -1,4 +1,5 @@
 import { InvalidParameters } from '@rookery/kernel';
+import { isBlankSudo } from './unread-sudo';
 
 /** Parameters by name; without a prototype, so that no name can reach one. */
 export interface RawParams {
@@ -44,7 +45,8 @@ export function addPair(params: RawParams, name: string, value: unknown): void {
   const bracket = name.indexOf('[');
   const segments = bracket > 0 ? segmentsOf(name, bracket) : null;
   if (segments === null) {
-    params[name] = value;
+    // Who named somebody to act as does not act as themselves because a blank one follows.
+    if (name !== 'sudo' || params[name] === undefined || !isBlankSudo(value)) params[name] = value;
     return;
   }
   if (segments.length > MAX_DEPTH) throw new InvalidParameters([`${segments[0]!} is invalid`]);

@@ -26,10 +26,11 @@ import { versionsIn, writeError, writeFile, writeJson } from './reply';
 import type { ReplyFacts } from './reply';
 import { BROKEN_QUERY, DEFAULT_BODY_LIMIT, readBody } from './request-body';
 import type { ReadBody } from './request-body';
-import { refuseUnreadSudo, viewerOf } from './request-context';
+import { viewerOf } from './request-context';
 import { pathNamesOf } from './route-template';
 import type { ApiRuntime } from './runtime';
 import { UnreadParams } from './unread-params';
+import { refuseUnreadSudo } from './unread-sudo';
 import { writeWebPage } from './web-page';
 
 class NoDeclaredParams {}

@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises';
+import { IGNORED_HEADER } from '@rookery/contracts';
 import type { FastifyReply } from 'fastify';
 import type { FileAnswer } from './answers';
 import type { RenderedError } from './errors';
@@ -114,7 +115,7 @@ export function commonHeaders(facts: ReplyFacts, cacheControl: string): string[]
     'x-runtime',
     seconds,
   ];
-  if (facts.unread && facts.unread.length > 0) headers.push('x-rookery-ignored', facts.unread.join(', '));
+  if (facts.unread && facts.unread.length > 0) headers.push(IGNORED_HEADER, facts.unread.join(', '));
   if (facts.more) headers.push(...facts.more());
   return headers;
 }

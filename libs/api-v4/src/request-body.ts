@@ -5,6 +5,7 @@ import type { RawParams } from './bracket-params';
 import { addPair, isRecord, noParams, readUrlEncoded } from './bracket-params';
 import type { UploadedFile } from './call';
 import { MalformedBody, UnsupportedMediaType } from './errors';
+import { isBlankSudo, meantSudoIn } from './unread-sudo';
 
 /** Units: bytes. Source: reference reliability 6.3. */
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -86,6 +87,8 @@ export function readJson(content: string): RawParams {
   }
   if (value === null) return NO_PARAMS;
   if (!isRecord(value) || isDeeper(value, MAX_JSON_DEPTH)) throw new MalformedBody();
+  // The parser keeps the last of two with one name.
+  if ('sudo' in value && isBlankSudo(value['sudo'])) value['sudo'] = meantSudoIn(content);
   return value;
 }
 
@@ -116,7 +119,9 @@ async function readMultipart(request: FastifyRequest, limit: number): Promise<Re
 async function keepFile(part: MultipartFile, files: Record<string, UploadedFile>): Promise<number> {
   const bytes = await part.toBuffer();
   // A part with an empty file name is what a form sends when nothing was chosen; one of bytes may have none at all.
-  if (part.filename) files[part.fieldname] = { filename: part.filename, mediaType: part.mimetype, bytes };
+  // One that says whom to act as is kept in any case, to be refused.
+  if (part.filename || part.fieldname === 'sudo')
+    files[part.fieldname] = { filename: part.filename ?? '', mediaType: part.mimetype, bytes };
   return bytes.length;
 }
 

@@ -1,7 +1,7 @@
 import type { ContextClaims } from '@rookery/contracts';
 import { CONTEXT_HEADER } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { Forbidden, InvalidParameters, Unauthorized, Unavailable } from '@rookery/kernel';
+import { Forbidden, Unauthorized, Unavailable } from '@rookery/kernel';
 import type { ContextKeys, InternalKeys } from '@rookery/platform';
 import { ContextRefused, verifyContext } from '@rookery/platform';
 import type { IncomingMessage } from 'node:http';
@@ -36,19 +36,6 @@ function asViewer(claims: ContextClaims): Viewer {
     requestId: claims.rid,
     deadline: claims.ddl,
   };
-}
-
-/**
- * The gateway acts on a `sudo` that it reads, and knows few ways to write one. Whoever sent it another way wants to be
- * somebody else, and gets nothing done as themselves. Shape: parameters by name; a blank one means nobody.
- * Errors: InvalidParameters. Source: reference identity-and-import 1.4.
- */
-export function refuseUnreadSudo({ isBySudo }: Viewer, ...sources: readonly Readonly<Record<string, unknown>>[]): void {
-  if (isBySudo) return;
-  for (const { sudo } of sources) {
-    if (sudo === undefined || sudo === null || (typeof sudo === 'string' && sudo.trim() === '')) continue;
-    throw new InvalidParameters(['sudo cannot be read here, it can be sent in the query or as a header']);
-  }
 }
 
 /**

@@ -40,5 +40,7 @@ export const DIRECTORY_VERSION_HEADER = 'x-rookery-directory-version';
 export const REQUEST_ID_HEADER = 'x-request-id';
 /** Every header with this prefix is ours; the gateway drops those a client sends. */
 export const INTERNAL_HEADER_PREFIX = 'x-rookery-';
+/** Names parameters that had no effect: the one header of ours that clients see. Source: reference identity-and-import 1.2. */
+export const IGNORED_HEADER = 'x-rookery-ignored';
 /** Set when the client asked by HEAD, which services are asked by GET: nothing may come of a look. Shape: `1`. */
 export const LOOK_HEADER = 'x-rookery-look';

@@ -34,7 +34,9 @@ export function readQuery(query: string): { readonly parameters: CallerParameter
     const equals = pair.indexOf('=');
     const field = FIELDS.get(decoded(equals < 0 ? pair : pair.slice(0, equals)));
     if (field === undefined) return true;
-    parameters[field] = equals < 0 ? '' : decoded(pair.slice(equals + 1));
+    const value = equals < 0 ? '' : decoded(pair.slice(equals + 1));
+    // A blank one takes nothing back: who named somebody does not want to act as themselves.
+    if (field !== 'sudo' || value !== '') parameters[field] = value;
     return field === 'sudo';
   });
   return { parameters, onward: kept.join('&') };
@@ -61,6 +63,22 @@ export function readBody(body: Buffer, contentType: string): CallerParameters {
     // The service says what is wrong with it.
     return NO_PARAMETERS;
   }
+}
+
+const ESCAPES = /%([0-9a-f]{2})|\\u00([0-9a-f]{2})/gi;
+/** As a form and as JSON write a `sudo` that means nobody. */
+const BLANK_SUDO = /(?<=^|&)sudo=?(?=&|$)|"sudo"\s*:\s*(?:null|"\s*")/gi;
+
+/**
+ * Whether a body may name somebody to act as in a way that `readBody` does not read: for bodies that no service reads
+ * either, so that nobody acts as themselves who meant to be somebody else. Any `sudo` that is not blank counts.
+ */
+export function mayNameSudo(body: Buffer): boolean {
+  const text = body.toString('latin1').replaceAll('\0', '');
+  const plain = text.replace(ESCAPES, (_, inForm?: string, inJson?: string) =>
+    String.fromCharCode(parseInt(inForm ?? inJson!, 16)),
+  );
+  return /sudo/i.test(plain.replace(BLANK_SUDO, ''));
 }
 
 /**

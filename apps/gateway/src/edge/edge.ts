@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../auth/authenticator';
-import { presentedCredential, readBody, readQuery } from '../auth/credential';
+import { mayNameSudo, presentedCredential, readBody, readQuery } from '../auth/credential';
 import type { Credential } from '../auth/credential';
 import type { Entrance } from './entrance';
 import type { Forwarder } from '../upstream/forwarder';
@@ -75,7 +75,8 @@ export class Edge {
       exchange.refuse(refusal);
       return undefined;
     }
-    if (isSmall(head)) return this.withSmallBody(exchange, credential, parameters.sudo, own);
+    if (isSmall(head) || (isRead(exchange) && exchange.hasBody))
+      return this.withSmallBody(exchange, credential, parameters.sudo, own);
     exchange.lookAgain = () => this.entrance.again(exchange, credential, parameters.sudo);
     const admitted = this.entrance.admit(exchange, credential, parameters.sudo);
     if (admitted instanceof Promise) return admitted.then((outcome) => this.goOn(exchange, outcome, null, own));
@@ -103,7 +104,9 @@ export class Edge {
     const credential = presented ?? presentedCredential(head, said, route.basic === true);
     const sudo = sudoOfQuery || said.sudo;
     exchange.lookAgain = () => this.entrance.again(exchange, credential, sudo);
-    this.goOn(exchange, await this.entrance.admit(exchange, credential, sudo), body, own);
+    const admitted = await this.entrance.admit(exchange, credential, sudo);
+    const isSearched = !isRefusal(admitted) && isRead(exchange) && sudo === '' && head.sudo === '';
+    this.goOn(exchange, isSearched && mayNameSudo(body) ? REFUSALS.unreadSudo : admitted, body, own);
   }
 
   private goOn(exchange: Exchange, admitted: Caller | Refusal, body: Buffer | null, own: OwnRoutes): void {
@@ -146,7 +149,9 @@ export class Edge {
     exchange.target = target;
     exchange.route = match.route;
     exchange.deadline = exchange.receivedAt + (match.route.deadlineMs ?? this.settings.deadlineMs);
-    return head.contentLength > this.limitOf(exchange) ? REFUSALS.tooLarge : null;
+    if (head.contentLength > this.limitOf(exchange)) return REFUSALS.tooLarge;
+    // Services read no bodies of reads, and this one is too large to be searched for whom the caller acts as.
+    return isRead(exchange) && head.contentLength > SMALL_BODY ? REFUSALS.unreadBody : null;
   }
 
   private meteredBody(exchange: Exchange): BodyMeter | null {
@@ -173,6 +178,10 @@ export class Edge {
 
 function isHealth({ service, shed }: Route): boolean {
   return service === 'gateway' && shed === 'vital';
+}
+
+function isRead({ method }: Exchange): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 function isSmall({ isChunked, contentLength }: RequestHead): boolean {

@@ -39,6 +39,12 @@ function oauth(why: string, description: string): Refusal {
 /** Built once. Source: reference identity-and-import 1.1, 4.4. */
 export const REFUSALS = {
   badRequest: refusal(400, 'malformed', { message: '400 Bad request' }),
+  unreadSudo: refusal(400, 'sudo', {
+    error: 'sudo cannot be read here, it can be sent in the query or as a header',
+  }),
+  unreadBody: refusal(400, 'body of a read', {
+    error: 'the body of a read cannot be read here, parameters can be sent in the query',
+  }),
   unauthorized: refusal(401, 'unauthorized', { message: '401 Unauthorized' }),
   expired: oauth('expired', 'Token is expired. You can either do re-authorization or token refresh.'),
   revoked: oauth('revoked', 'Token was revoked. You have to re-authorize from the user.'),

@@ -17,7 +17,10 @@ export class BodyRefused extends Error {
   }
 }
 
-/** Collects a body of known, small length; the refusal when it takes too long, null when the client left. */
+/**
+ * Collects a small body; the refusal when it takes too long, null when the client left. Shape: `length` -1 for that of a
+ * read whose length is not stated: it may turn out to be too large.
+ */
 export function collect(
   request: IncomingMessage,
   length: number,
@@ -34,6 +37,7 @@ export function collect(
     const onData = (chunk: Buffer): void => {
       chunks.push(chunk);
       received += chunk.length;
+      if (received > SMALL_BODY) settle(REFUSALS.unreadBody);
     };
     const onEnd = (): void => settle(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, received));
     const onClose = (): void => settle(received === length ? Buffer.concat(chunks, received) : null);

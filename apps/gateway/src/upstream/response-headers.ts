@@ -1,4 +1,4 @@
-import { DIRECTORY_VERSION_HEADER, INTERNAL_HEADER_PREFIX } from '@rookery/contracts';
+import { DIRECTORY_VERSION_HEADER, IGNORED_HEADER, INTERNAL_HEADER_PREFIX } from '@rookery/contracts';
 
 export interface UpstreamHead {
   /** Names and values in turn, for the client. */
@@ -39,7 +39,7 @@ export function clientHeaders(raw: readonly Buffer[]): UpstreamHead {
     const name = given.toLowerCase();
     if (OURS.has(name) || name.startsWith('access-control-')) continue;
     const value = (raw[index + 1] as Buffer).toString('latin1');
-    if (name.startsWith(INTERNAL_HEADER_PREFIX)) {
+    if (name.startsWith(INTERNAL_HEADER_PREFIX) && name !== IGNORED_HEADER) {
       if (name === DIRECTORY_VERSION_HEADER && /^\d{1,15}$/.test(value)) directoryVersion = Number(value);
       continue;
     }

@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { aHolder } from '../support/fake-identity';
 import { Estate, eventually } from '../support/estate';
 import type { Gateway } from '../support/estate';
+import { RawClient } from '../support/raw';
 
 const EXPIRED = {
   error: 'invalid_token',
@@ -189,6 +191,17 @@ describe('credentials', () => {
     expect(answer.headers['server']).toBeUndefined();
   });
 
+  it('tells what a service did not read, and nothing else that is ours', async () => {
+    const told = { 'x-rookery-ignored': 'labels, not[x]', 'x-rookery-directory-version': '7', 'x-rookery-other': 'y' };
+    estate.collaboration.on('/api/v4/projects', (_, response) => void response.writeHead(200, told).end('[]'));
+    estate.identity.on('/api/v4/projects', (_, response) => void response.writeHead(200, told).end('[]'));
+    const answer = await get('/projects', { origin: 'https://example.com' });
+    await answer.body.dump();
+    const ours = Object.entries(answer.headers).filter(([name]) => name.startsWith('x-rookery-'));
+    expect(ours).toEqual([['x-rookery-ignored', 'labels, not[x]']]);
+    expect(answer.headers['access-control-expose-headers']).toContain('X-Rookery-Ignored');
+  });
+
   it('believes as many proxies as it was told', async () => {
     const behind = await estate.gateway({ GATEWAY_TRUSTED_PROXIES_COUNT: '1' });
     const answer = await request(`${behind.url}/api/v4/todos`, {
@@ -271,6 +284,99 @@ describe('sudo', () => {
       expect(estate.collaboration.last.claims).toMatchObject({ sub: 1, imp: null });
       expect(estate.collaboration.last.claims).not.toHaveProperty('sud');
     }
+  });
+
+  it('is not taken back by a blank one', async () => {
+    for (const query of ['?sudo=olu&sudo=', '?sudo=olu&sudo', '?sudo=&sudo=olu']) {
+      await (await get(query, 'root')).body.dump();
+      expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, imp: 1, sud: true });
+    }
+    await (await post('', FORM, 'title=x&sudo=olu&sudo=')).body.dump();
+    expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, imp: 1, sud: true });
+  });
+
+  describe('in the body of a read, which no service reads', () => {
+    const MULTIPART = 'multipart/form-data; boundary=x';
+    const read = (body: string | Readable, type: string, token = 'root', query = '', method: 'GET' | 'HEAD' = 'GET') =>
+      request(`${gateway.url}/api/v4/todos${query}`, {
+        method,
+        headers: { 'private-token': token, 'content-type': type },
+        body,
+      });
+
+    it.each([
+      ['a form', FORM, 'sudo=olu'],
+      ['JSON', 'application/json', '{"sudo":"olu"}'],
+    ])('counts in %s', async (_, type, body) => {
+      await (await read(body, type)).body.dump();
+      expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, imp: 1, sud: true });
+    });
+
+    it.each([
+      ['a part', MULTIPART, '--x\r\nContent-Disposition: form-data; name="sudo"\r\n\r\nolu\r\n--x--\r\n'],
+      ['a list in a form', FORM, 'sudo[]=olu'],
+      ['an escaped name in a form', FORM, 's%75do=olu'],
+      ['a list in JSON', 'application/json', '{"sudo":["olu"]}'],
+      ['an escaped name in JSON', 'application/json', '{"\\u0073udo":"olu"}'],
+      ['JSON that says it twice', 'application/json', '{"sudo":"olu","sudo":""}'],
+      ['JSON of another type', 'application/vnd.api+json', '{"sudo":"olu"}'],
+      ['JSON in other letters', 'application/json', Buffer.from('{"sudo":"olu"}', 'utf16le').toString('latin1')],
+      ['a text', 'text/plain', 'sudo=olu'],
+    ])('is refused as %s', async (_, type, body) => {
+      const answer = await read(body, type);
+      expect([answer.statusCode, await answer.body.json()]).toEqual([
+        400,
+        { error: 'sudo cannot be read here, it can be sent in the query or as a header' },
+      ]);
+      const head = await read(body, type, 'root', '', 'HEAD');
+      await head.body.dump();
+      expect(head.statusCode).toBe(400);
+    });
+
+    it('counts where no length is stated', async () => {
+      const form = await read(Readable.from(['su', 'do=olu']), FORM);
+      await form.body.dump();
+      expect(form.statusCode).toBe(200);
+      expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, imp: 1, sud: true });
+      const list = await read(Readable.from(['sudo[]=olu']), FORM);
+      await list.body.dump();
+      expect(list.statusCode).toBe(400);
+      const { port } = new URL(gateway.url);
+      const head = 'GET /api/v4/todos HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: root\r\nConnection: close\r\n';
+      const nothing = await RawClient.exchange(Number(port), `${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`);
+      expect(nothing).toMatch(/^HTTP\/1\.1 200 /);
+      expect(estate.collaboration.last.claims).toMatchObject({ sub: 1, imp: null });
+    });
+
+    const large = `sudo=olu&pad=${'x'.repeat(64 * 1024)}`;
+    it.each([
+      ['a large body', () => large],
+      ['a large body of no stated length', () => Readable.from([large.slice(0, 60_000), large.slice(60_000)])],
+    ])('is refused with %s', async (_, body) => {
+      const answer = await read(body(), FORM);
+      expect([answer.statusCode, await answer.body.json()]).toEqual([
+        400,
+        { error: 'the body of a read cannot be read here, parameters can be sent in the query' },
+      ]);
+    });
+
+    it.each([
+      ['is blank in a form', FORM, 'a=1&sudo='],
+      ['is blank in JSON', 'application/json', '{"sudo": " "}'],
+      ['means nobody', 'application/json', '{"a":1,"sudo":null}'],
+      ['is not there', 'text/plain', 'anything'],
+    ])('is none where it %s', async (_, type, body) => {
+      await (await read(body, type)).body.dump();
+      expect(estate.collaboration.last.claims).toMatchObject({ sub: 1, imp: null });
+    });
+
+    it('is judged after the caller, and not where the query says who', async () => {
+      const answer = await read('sudo[]=olu', FORM, 'unknown');
+      await answer.body.dump();
+      expect(answer.statusCode).toBe(401);
+      await (await read('sudo[]=gone', FORM, 'root', '?sudo=olu')).body.dump();
+      expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, sud: true });
+    });
   });
 
   it('names the administrator who impersonates the one that acts', async () => {

@@ -65,15 +65,14 @@ export class UsersQueries {
     return (await this.db.prepared<UserRow>(withAttributes ? ONE_WITH_ATTRIBUTES : ONE, [id]))[0] ?? null;
   }
 
+  /** Digits are an id and nothing else: who takes those of somebody who is gone for a username is not taken for them. */
   async byIdOrUsername(ref: string): Promise<UserRow | null> {
+    if (/^\d+$/.test(ref)) return /^[1-9]\d{0,14}$/.test(ref) ? this.one(Number(ref)) : null;
     // No name holds a NUL, and PostgreSQL takes none.
     if (ref.includes('\0')) return null;
-    const isId = /^[1-9]\d{0,14}$/.test(ref);
-    const rows = await this.db.query<UserRow>(
-      `select ${SHOWN} from users u where lower(u.username) = lower($1) or u.id = $2
-       order by (lower(u.username) = lower($1)) limit 1`,
-      [ref, isId ? Number(ref) : null],
-    );
+    const rows = await this.db.query<UserRow>(`select ${SHOWN} from users u where lower(u.username) = lower($1)`, [
+      ref,
+    ]);
     return rows[0] ?? null;
   }
 

@@ -647,4 +647,12 @@ describe('resolving a token', () => {
       null,
     ]);
   });
+
+  it('takes digits for an id, whoever has them for a username', async () => {
+    const squatter = await identity.person('90210042');
+    const ask = async (ref: string) =>
+      (await internalCall<ResolveSudoAnswer>(identity, INTERNAL_PATHS.resolveSudo, { ref })).user?.id ?? null;
+    expect([await ask('90210042'), await ask(String(squatter.id))]).toEqual([null, squatter.id]);
+    await identity.root.get('/api/v4/users/90210042/projects').expect(404);
+  });
 });

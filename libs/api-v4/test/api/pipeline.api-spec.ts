@@ -376,11 +376,26 @@ describe('sudo that the gateway did not act on', () => {
     ['a truth in JSON', () => post().send({ title: 'x', sudo: true })],
     ['a form', () => post().type(FORM).send('title=x&sudo=olu')],
     ['an escaped name in a form', () => post().type(FORM).send('title=x&s%75do=olu')],
+    ['a text in JSON, none after it', () => post().type('json').send('{"title":"x","sudo":"olu","sudo":null}')],
+    [
+      'an escaped name in JSON, a blank one after it',
+      () => post().type('json').send('{"title":"\\"","\\u0073udo" : ["olu"],"sudo":""}'),
+    ],
+    ['a name in capitals in the query', () => post().query('title=x&SUDO=olu')],
+    ['a name in capitals in JSON', () => post().send({ title: 'x', Sudo: 'olu' })],
+    ['a name with a bracket', () => post().query('title=x&sudo[=olu')],
+    ['a name in brackets', () => post().query('title=x&[sudo]=olu')],
+    ['a name with a blank', () => post().query('title=x&sudo%20=olu')],
+    ['a name after a second question mark', () => post().query('title=x&?sudo=olu')],
     ['a list in the query', () => post().query('title=x&sudo[]=olu')],
     ['an item in the query', () => post().query('title=x&sudo[0]=olu')],
     ['a hash in the query', () => post().query('title=x&sudo[a]=olu')],
     ['a look', () => app.as(admin).get('/api/v4/projects/1/things').query('sudo[]=olu')],
     ['a part', () => post().field({ title: 'x', sudo: 'olu' })],
+    ['a part, a blank one after it', () => post().field({ title: 'x', sudo: 'olu' }).field('sudo', '')],
+    ['an escaped name, a blank one after it', () => post().type(FORM).send('title=x&s%75do=olu&sudo=')],
+    ['a list, a blank text after it', () => post().query('title=x&sudo[]=olu&sudo=')],
+    ['a part that is a file without a name', () => post().field({ title: 'x' }).attach('sudo', Buffer.from('olu'), '')],
     ['a part that is a file', () => post().field({ title: 'x' }).attach('sudo', Buffer.from('olu'), 'sudo.txt')],
   ])('is refused as %s', async (_, send) => {
     const { status, body } = await send();
@@ -390,7 +405,12 @@ describe('sudo that the gateway did not act on', () => {
   it.each<[string, () => Test]>([
     ['that means nobody', () => post().send({ title: 'x', sudo: null })],
     ['that is empty', () => post().type(FORM).send('title=x&sudo=')],
+    ['that is part of a name', () => post().query('title=x&sudoku=olu&pseudo=x')],
     ['that is blank', () => post().send({ title: 'x', sudo: ' ' })],
+    [
+      'that means nobody, beside one within another parameter',
+      () => post().type('json').send('{"title":"a \\"sudo\\": b","attributes":{"sudo":"olu"},"sudo":null}'),
+    ],
     ['within another parameter', () => post().send({ title: 'x', attributes: { sudo: 'olu' } })],
     [
       'of somebody who acts by one',
