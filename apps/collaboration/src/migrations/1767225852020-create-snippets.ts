@@ -37,8 +37,8 @@ export class CreateSnippets1767225852020 implements MigrationInterface {
       create index ix_snippets_author_id_created_at on snippets (author_id, created_at desc, id desc)
         where project_id is null`);
     await runner.query(`
-      create index ix_snippets_created_at_public on snippets (created_at desc, id desc)
-        where project_id is null and visibility = 'public'`);
+      create index ix_snippets_visibility_created_at on snippets (visibility, created_at desc, id desc)
+        where project_id is null`);
     await runner.query('create index ix_snippets_author_id on snippets (author_id)');
     await runner.query(`
       create table snippet_files (

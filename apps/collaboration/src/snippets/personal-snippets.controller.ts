@@ -19,6 +19,7 @@ import { snippetPolicy } from './snippet.policy';
 import { rawOf, rawText, userAgentDetail } from './snippet.presenter';
 import { snippetShape } from './snippet.shape';
 import { CreateSnippet, ListSnippets, OneSnippet, OneSnippetFile, UpdateSnippet } from './snippets.dto';
+import { SnippetsEverywhereQueries } from './snippets-everywhere.queries';
 import { SnippetsQueries } from './snippets.queries';
 import type { NamedSnippet, SnippetMaking } from './snippets.queries';
 import { SnippetsService } from './snippets.service';
@@ -35,6 +36,7 @@ const named = ({ params }: ReadCall<OneSnippet>): NamedSnippet => ({ place: null
 export class PersonalSnippetsController {
   constructor(
     private readonly queries: SnippetsQueries,
+    private readonly everywhere: SnippetsEverywhereQueries,
     private readonly snippets: SnippetsService,
   ) {}
 
@@ -58,6 +60,17 @@ export class PersonalSnippetsController {
   })
   listPublic({ params, viewer, page: asked }: WriteCall<ListSnippets>): Promise<JsonPage> {
     return this.queries.page(viewer, 'public', params, asked);
+  }
+
+  @Endpoint('GET', 'all', {
+    source,
+    about: 'Lists all snippets that the caller sees, in projects and personal ones, newest first.',
+    may: signedIn(),
+    params: ListSnippets,
+    answers: page(snippet),
+  })
+  listAll({ params, viewer, page: asked }: WriteCall<ListSnippets>): Promise<JsonPage> {
+    return this.everywhere.page(viewer, params, asked);
   }
 
   @Endpoint('GET', ':id', {

@@ -30,7 +30,7 @@ const LONGEST_DESCRIPTION = 1_048_576;
 @Check('ck_snippets_notes_counts', 'public_notes_count >= 0 and internal_notes_count >= 0 and system_notes_count >= 0')
 @Index('ix_snippets_project_id_created_at', { synchronize: false })
 @Index('ix_snippets_author_id_created_at', { synchronize: false })
-@Index('ix_snippets_created_at_public', { synchronize: false })
+@Index('ix_snippets_visibility_created_at', { synchronize: false })
 @Index('ix_snippets_author_id', ['authorId'])
 export class Snippet {
   @PrimaryGeneratedColumn('identity', {

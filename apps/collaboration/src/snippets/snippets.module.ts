@@ -11,6 +11,7 @@ import {
   SnippetNotesController,
 } from './snippet-talk.controller';
 import { Snippet, SnippetFile } from './snippet.entity';
+import { SnippetsEverywhereQueries } from './snippets-everywhere.queries';
 import { SnippetsQueries } from './snippets.queries';
 import { SnippetsService } from './snippets.service';
 
@@ -26,6 +27,6 @@ import { SnippetsService } from './snippets.service';
     SnippetNoteAwardEmojiController,
     SnippetNotesController,
   ],
-  providers: [SnippetsQueries, SnippetsService],
+  providers: [SnippetsEverywhereQueries, SnippetsQueries, SnippetsService],
 })
 export class SnippetsModule {}

@@ -28,7 +28,7 @@ export interface SnippetFilters {
   readonly created_after?: Date;
   readonly created_before?: Date;
 }
-const FILTERS: AllFilters<SnippetFilters> = {
+export const SNIPPET_FILTERS: AllFilters<SnippetFilters> = {
   created_after: filter.compares('i.created_at', '>='),
   created_before: filter.compares('i.created_at', '<='),
 };
@@ -92,7 +92,7 @@ export class SnippetsQueries {
       const list = new ListQuery<never>(parts);
       list
         .where(LISTED[of])
-        .narrow(FILTERS, asked)
+        .narrow(SNIPPET_FILTERS, asked)
         .orderBy([
           ['i.created_at', 'desc'],
           ['i.id', 'desc'],

@@ -215,3 +215,49 @@ describe('of a person', () => {
     });
   });
 });
+
+test('the list of all shows what its reader sees, in projects and of people', async () => {
+  const before = await service.database.query<{ id: number }>('select max(id) as id from snippets');
+  const since = before[0]!.id ?? 0;
+  const author = await service.seed.user();
+  const ids: Record<string, number> = {};
+  const levels = ['private', 'internal', 'public', 'switched off'] as const;
+  const projects = new Map<string, DirectoryProject>();
+  for (const level of levels) {
+    const there = await service.seed.project({ visibility: level === 'switched off' ? 'public' : level });
+    projects.set(level, there);
+    for (const visibility of VISIBILITIES)
+      ids[`${level} ${visibility}`] = (await made(admin, there, { visibility })).id;
+  }
+  await service.seed.put('projects', { ...projects.get('switched off')!, snippets_access_level: 'disabled' });
+  for (const visibility of VISIBILITIES) ids[`own ${visibility}`] = (await made(author, null, { visibility })).id;
+  const nameOf = new Map(Object.entries(ids).map(([name, id]) => [id, name]));
+  const seenBy = async (who: SeededUser): Promise<string[]> => {
+    const { body } = await by(who).get('/api/v4/snippets/all?per_page=100').expect(200);
+    const shown = (body as ShownSnippet[]).map(({ id }) => id).filter((id) => id > since);
+    expect(shown).toEqual([...shown].sort((a, b) => b - a));
+    return shown.map((id) => nameOf.get(id)!).sort();
+  };
+  const open = ['internal internal', 'internal public', 'public internal', 'public public'];
+  const outsider = await service.seed.user();
+  expect(await seenBy(outsider)).toEqual([...open, 'own internal', 'own public'].sort());
+  expect(await seenBy(author)).toEqual([...open, 'own internal', 'own private', 'own public'].sort());
+  expect(await seenBy(await service.seed.user({ external: true }))).toEqual(['own public', 'public public']);
+  const member = await service.seed.user();
+  for (const level of levels) await service.seed.member(member, projects.get(level)!, 'guest');
+  const ofProjects = Object.keys(ids).filter((name) => !name.startsWith('own') && !name.startsWith('switched'));
+  expect(await seenBy(member)).toEqual([...ofProjects, 'own internal', 'own public'].sort());
+  const all = Object.keys(ids).filter((name) => !name.startsWith('switched'));
+  expect(await seenBy(admin)).toEqual(all.sort());
+  expect((await by(null).get('/api/v4/snippets/all').expect(401)).body).toEqual({ message: '401 Unauthorized' });
+  const page = await by(member).get('/api/v4/snippets/all?per_page=1&page=2').expect(200);
+  expect(page.body).toHaveLength(1);
+  const whole = (
+    await by(member)
+      .get(at(projects.get('private')!, `/${ids['private public']!}`))
+      .expect(200)
+  ).body as unknown;
+  expect((await by(member).get('/api/v4/snippets/all?per_page=100').expect(200)).body).toContainEqual(whole);
+  const none = await by(author).get('/api/v4/snippets/all?created_before=2001-01-01').expect(200);
+  expect([none.body, none.headers['x-total']]).toEqual([[], '0']);
+});

@@ -1,16 +1,25 @@
 import { join } from 'node:path';
+import type { Directory } from '@rookery/directory';
 import { runMigrations } from '@rookery/persistence';
 import type { Database } from '@rookery/persistence';
 import { expectPlan, planOf, readRows, testDatabase, vacuumed } from '@rookery/testing';
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
+import { SnippetsEverywhereQueries } from '../../src/snippets/snippets-everywhere.queries';
 import { SnippetsQueries } from '../../src/snippets/snippets.queries';
 
 /** The plans of lists of snippets over enough rows. `UPDATE_GOLDEN=1` writes them anew. */
 let database: TestDatabase;
 let pool: Pool;
 const snippets = new SnippetsQueries({} as Database, { externalUrl: 'http://localhost:8080' } as never);
+const everywhere = new SnippetsEverywhereQueries(
+  {} as Database,
+  {} as Directory,
+  {
+    externalUrl: 'http://localhost:8080',
+  } as never,
+);
 
 beforeAll(async () => {
   database = await testDatabase('collaboration', migrations);
@@ -19,6 +28,13 @@ beforeAll(async () => {
   await pool.query(`
     insert into directory_users (id, username, name, state, kind, admin, external, private_profile, created_at)
       select g, 'user' || g, 'User ' || g, 'active', 'human', false, false, false, now() from generate_series(1, 5000) g;
+    insert into directory_namespaces (id, kind, owner_id, parent_id, traversal_ids, name, path, full_name, full_path, visibility,
+        emails_enabled, plan, created_at)
+      values (1, 'group', null, null, array[1], 'g', 'g', 'g', 'g', 'public', true, 'free', now());
+    insert into directory_projects (id, namespace_id, name, path, visibility, archived, issues_access_level,
+        snippets_access_level, merge_requests_access_level, packages_enabled, emails_enabled, created_at)
+      select g, 1, 'p' || g, 'p' || g, 'public', false, 'enabled', 'enabled', 'enabled', true, true, now()
+      from generate_series(1, 60) g;
     insert into snippets (project_id, author_id, title, visibility, created_at, updated_at)
       select case when g % 2 = 0 then 1 + g % 40 end, 1 + g % 200, 'Snippet ' || g,
         (array['private', 'internal', 'public'])[1 + g % 3], now() - g * interval '1 minute', now()
@@ -41,6 +57,7 @@ const HOT: Record<string, () => Planned> = {
   'snippets-of-project': () => listed('project'),
   'snippets-of-mine': () => listed('own'),
   'snippets-public': () => listed('public'),
+  'snippets-everywhere': () => everywhere.pageStatement({}, { page: 1, perPage: 20 }, [7, false, false]),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
