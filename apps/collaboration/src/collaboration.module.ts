@@ -23,13 +23,15 @@ import { documentTargets } from './noteables/targets.shape';
 import { NotificationsModule } from './notifications/notifications.module';
 import { RemovalModule } from './removal/removal.module';
 import { RepositoriesModule } from './repositories/repositories.module';
+import { snippetKind } from './snippets/snippet.kind';
+import { SnippetsModule } from './snippets/snippets.module';
 import { TodosModule } from './todos/todos.module';
 import { UserCountsModule } from './user-counts/user-counts.module';
 
 const service = 'collaboration';
 
 /** All kinds of things that can be talked about here. */
-const kinds: readonly NoteableKind[] = [issueKind];
+const kinds: readonly NoteableKind[] = [issueKind, snippetKind];
 documentTargets(kinds);
 
 /** The wings of this service. */
@@ -45,6 +47,7 @@ documentTargets(kinds);
     NotificationsModule,
     RemovalModule,
     RepositoriesModule,
+    SnippetsModule,
     TodosModule,
     UserCountsModule,
   ],

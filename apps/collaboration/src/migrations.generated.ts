@@ -20,3 +20,4 @@ export * from './migrations/1767225852003-create-issue-links';
 export * from './migrations/1767225852004-add-relative-position-to-issues';
 export * from './migrations/1767225852010-add-moves-of-issues';
 export * from './migrations/1767225852011-cross-references';
+export * from './migrations/1767225852020-create-snippets';

@@ -48,10 +48,13 @@ export interface GoneNoteable {
   readonly state?: string;
 }
 
-/** The events of one kind. Shape: a kind that is never closed leaves out what tells of it. */
+/**
+ * The events of one kind. Shape: a kind that is never closed leaves out what tells of it; one of which nobody is told
+ * but by what people say on it has `deleted` alone.
+ */
 export interface NoteableEvents {
-  readonly created: NoteableEvent<'created'>;
-  readonly updated: NoteableEvent<'updated'>;
+  readonly created?: NoteableEvent<'created'>;
+  readonly updated?: NoteableEvent<'updated'>;
   readonly closed?: NoteableEvent<'closed'>;
   readonly reopened?: NoteableEvent<'reopened'>;
   readonly moved?: NoteableEvent<'moved'>;
@@ -119,6 +122,20 @@ export const {
   moved: issueMoved,
   deleted: issueDeleted,
 } = issueEvents;
+
+export const snippetDeleted = defineEvent(
+  'collaboration.snippet.deleted.v1',
+  'A snippet of a project was deleted; what pointed at it must go. Of personal ones nobody is told.',
+  object({ snippet_id: int, snippet_iid: nullable(int), project_id: int }),
+);
+/** Nobody is told of a snippet but by what people say on it. */
+export const snippetEvents: NoteableEvents = {
+  deleted: snippetDeleted,
+  deletedOf: ({ id, project_id }, actorId, seen) => {
+    const data = { snippet_id: id, snippet_iid: null, project_id };
+    return { definition: snippetDeleted, aggregateId: id, actorId, seen, data };
+  },
+};
 
 const note = {
   note_id: int,

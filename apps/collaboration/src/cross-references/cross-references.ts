@@ -6,7 +6,6 @@ import { referencesIn } from '../mentions/references';
 import { projectAccessSql } from '../noteables/access-sql';
 import { NoteableKinds, perKind, readableSql } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
-import { iidSql } from '../noteables/references.shape';
 import { writeCrossReferences } from '../notes/cross-reference-notes';
 
 /** A text that may refer to things, who said it, and the thing that it is about. */
@@ -22,7 +21,7 @@ export interface ReferringText {
 const sources = perKind((kind) =>
   prepared(
     `${kind.table}_referring`,
-    `select i.id, i.project_id, '${kind.sigil}' || ${iidSql(kind)} as short, home.full_path || '/' || p.path as path,
+    `select i.id, i.project_id, '${kind.sigil}' || i.${kind.shownId} as short, home.full_path || '/' || p.path as path,
        home.full_path as namespace
      from ${kind.table} i join directory_projects p on p.id = i.project_id
      join directory_namespaces home on home.id = p.namespace_id where i.id = any($1::bigint[])`,

@@ -11,8 +11,9 @@ export const targets = { listed: target(), detailed: target() } satisfies Record
 
 /** Says which kinds there are, for the document. */
 export function documentTargets(kinds: readonly NoteableKind[]): void {
+  const targeted = kinds.filter(({ abilities }) => abilities.includes('todos'));
   for (const shape of ['listed', 'detailed'] as const) {
-    const schemas = kinds.map((kind) => nested(kind[shape].presenter).schema);
+    const schemas = targeted.map((kind) => nested(kind[shape].presenter).schema);
     Object.assign(targets[shape].schema, schemas.length === 1 ? schemas[0] : { anyOf: schemas });
   }
 }

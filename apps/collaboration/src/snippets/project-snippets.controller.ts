@@ -1,0 +1,142 @@
+import { Controller } from '@nestjs/common';
+import {
+  ability,
+  administrator,
+  anyone,
+  checkUnmodifiedSince,
+  created,
+  Endpoint,
+  JsonText,
+  none,
+  one,
+  page,
+  project,
+  signedIn,
+} from '@rookery/api-v4';
+import type { Call, FileAnswer, JsonPage, NoParams, ProjectScope } from '@rookery/api-v4';
+import type { SignedInViewer, Viewer } from '@rookery/kernel';
+import { snippetPolicy } from './snippet.policy';
+import { rawOf, rawText, userAgentDetail } from './snippet.presenter';
+import { snippetShape } from './snippet.shape';
+import { CreateProjectSnippet, OneProjectSnippet, OneProjectSnippetFile, UpdateProjectSnippet } from './snippets.dto';
+import { SnippetsQueries } from './snippets.queries';
+import type { NamedSnippet, SnippetMaking } from './snippets.queries';
+import { SnippetsService } from './snippets.service';
+
+/** Four million bytes of text, escaped. Units: bytes. Source: reference work-tracking 9.2. */
+export const SNIPPET_BODY_LIMIT = 8 * 1024 * 1024;
+
+const snippet = snippetShape.presenter;
+const below = { source: 'reference work-tracking 9.2', within: project('id') } as const;
+const mayCreate = ability(
+  'snippet.create',
+  ({ viewer, within }: WriteCall<object>) => snippetPolicy.mayCreate(viewer, within),
+  { signedIn: true },
+);
+
+type ReadCall<P, V extends Viewer = Viewer> = Call<P, ProjectScope, V>;
+type WriteCall<P> = ReadCall<P, SignedInViewer>;
+const named = ({ params, within }: ReadCall<OneProjectSnippet>): NamedSnippet => {
+  return { place: within, id: params.snippet_id };
+};
+
+/** Snippets of a project. */
+@Controller('projects/:id/snippets')
+export class ProjectSnippetsController {
+  constructor(
+    private readonly queries: SnippetsQueries,
+    private readonly snippets: SnippetsService,
+  ) {}
+
+  @Endpoint('GET', '', {
+    ...below,
+    about: 'Lists the snippets of a project, newest first.',
+    may: anyone(),
+    answers: page(snippet),
+  })
+  list({ viewer, within, page: asked }: ReadCall<NoParams>): Promise<JsonPage> {
+    return this.queries.page(viewer, within, {}, asked);
+  }
+
+  @Endpoint('GET', ':snippet_id', {
+    ...below,
+    about: 'Shows one snippet of a project.',
+    may: anyone(),
+    params: OneProjectSnippet,
+    answers: one(snippet),
+  })
+  async show(call: ReadCall<OneProjectSnippet>): Promise<JsonText> {
+    return new JsonText(await this.queries.one(call.viewer, named(call)));
+  }
+
+  @Endpoint('POST', '', {
+    ...below,
+    about: 'Adds a snippet to a project.',
+    may: mayCreate,
+    params: CreateProjectSnippet,
+    answers: created(snippet),
+    bodyLimit: SNIPPET_BODY_LIMIT,
+  })
+  async create({ params, viewer, within }: WriteCall<CreateProjectSnippet>): Promise<JsonText> {
+    return new JsonText(await this.snippets.create(viewer, within, params));
+  }
+
+  @Endpoint('PUT', ':snippet_id', {
+    ...below,
+    about: 'Changes a snippet of a project, or its files.',
+    may: signedIn(),
+    params: UpdateProjectSnippet,
+    answers: one(snippet),
+    bodyLimit: SNIPPET_BODY_LIMIT,
+  })
+  async update(call: WriteCall<UpdateProjectSnippet>): Promise<JsonText> {
+    const { snippet_id: _, ...wish } = call.params;
+    return new JsonText(await this.snippets.update(call.viewer, named(call), wish));
+  }
+
+  @Endpoint('DELETE', ':snippet_id', {
+    ...below,
+    about: 'Deletes a snippet of a project with its notes.',
+    may: signedIn(),
+    params: OneProjectSnippet,
+    answers: none(),
+    fails: [412],
+  })
+  remove(call: WriteCall<OneProjectSnippet>): Promise<void> {
+    return this.snippets.remove(call.viewer, named(call), (updatedAt) => checkUnmodifiedSince(call, updatedAt));
+  }
+
+  @Endpoint('GET', ':snippet_id/raw', {
+    ...below,
+    about: 'The content of the first file of a snippet.',
+    may: anyone(),
+    params: OneProjectSnippet,
+    answers: rawText,
+  })
+  async raw(call: ReadCall<OneProjectSnippet>): Promise<FileAnswer> {
+    return rawOf(await this.queries.content(call.viewer, named(call)));
+  }
+
+  @Endpoint('GET', ':snippet_id/files/:ref/:file_path/raw', {
+    ...below,
+    about: 'The content of one file of a snippet.',
+    may: anyone(),
+    params: OneProjectSnippetFile,
+    answers: rawText,
+  })
+  async rawFile(call: ReadCall<OneProjectSnippetFile>): Promise<FileAnswer> {
+    const { ref, file_path: path } = call.params;
+    return rawOf(await this.queries.file(call.viewer, named(call), ref, path));
+  }
+
+  @Endpoint('GET', ':snippet_id/user_agent_detail', {
+    ...below,
+    about: 'With what and from where a snippet was made.',
+    may: administrator(),
+    params: OneProjectSnippet,
+    answers: one(userAgentDetail),
+  })
+  making(call: WriteCall<OneProjectSnippet>): Promise<SnippetMaking> {
+    return this.queries.making(call.viewer, named(call));
+  }
+}
