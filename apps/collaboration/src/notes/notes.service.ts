@@ -74,7 +74,7 @@ export class NotesService {
   async write(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, { as, wish, ...o }: Writing): Promise<CreatedRow> {
     const body = newBody(wish.body);
     const createdAt = notePolicy.mayBackdate(viewer, on.parent) ? wish.createdAt : null;
-    const isCounted = this.limit.holdsFor(viewer);
+    const isCounted = this.limit.holdsIn(tx, viewer);
     const most = this.settings.commentsPerNoteable;
     const values = [...readerValues(viewer, on), body, o.thread ?? wish.internal, createdAt, most];
     const statements = this.queries.statementsOf(on);
@@ -166,6 +166,16 @@ export class NotesService {
   private async named(tx: Tx, body: string): Promise<number[]> {
     const users = await this.directory.usersByUsername(mentionsIn(body).all, tx);
     return [...users.values()].map((user) => user.id);
+  }
+
+  /**
+   * For what is said but is no note. Errors: those for which no note would be made, but for the number of them.
+   */
+  async admit(tx: Tx, viewer: SignedInViewer, on: NamedNoteable): Promise<void> {
+    const statement = this.queries.statementsOf(on).of('refusal', readerValues(viewer, on));
+    const [why] = await tx.run<RefusalRow>(statement);
+    if (!why) throw new NotFound(on.kind.resource);
+    if (why.locked) throw new Forbidden();
   }
 
   /** Says why no note was made. */
