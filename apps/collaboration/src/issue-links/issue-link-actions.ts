@@ -18,8 +18,9 @@ import { IssueLinksService } from './issue-links.service';
 type Targets = readonly NamedIssue[] | { readonly why: string };
 type Place = Extract<PlacedNoteable['parent'], { readonly kind: 'project' }>;
 
-/** One command links with as many. */
+/** One text links with as many. */
 const MOST_TARGETS = 20;
+const TOO_MANY = `more than ${MOST_TARGETS} issues are named`;
 
 /** Commands that link issues. Source: reference work-tracking 2.6, 9.1. */
 @Injectable()
@@ -38,15 +39,19 @@ export class IssueLinkActions {
   private async plan({ viewer, parent }: Asking, commands: readonly Command[]): Promise<CarriesOut> {
     const here = parent as Place;
     const targets: Targets[] = [];
-    for (const { argument } of commands)
-      targets.push(await this.targets(viewer, here, argumentsOf.references(argument)));
+    let count = 0;
+    for (const { argument } of commands) {
+      const named = argumentsOf.references(argument);
+      count += named.length;
+      const isTooMany = count > MOST_TARGETS;
+      targets.push(isTooMany ? { why: TOO_MANY } : await this.targets(viewer, here, named));
+    }
     return (tx, on) =>
       oneByOne(tx, commands, (_, index) => this.relate(tx, viewer, { project: here, iid: on.named }, targets[index]!));
   }
 
   private async targets(viewer: SignedInViewer, here: Place, named: readonly NamedReference[]): Promise<Targets> {
     if (named.length === 0) return { why: 'it names no issue' };
-    if (named.length > MOST_TARGETS) return { why: `it names more than ${MOST_TARGETS} issues` };
     const targets: NamedIssue[] = [];
     try {
       for (const { project: ref, iid } of named) {

@@ -65,12 +65,10 @@ export class NotesService {
     @Inject(notesSettings.token) private readonly settings: NotesSettings,
   ) {}
 
-  /** One statement for the note, its noteable's counters and the limit of notes a minute; one commit. */
-  async create(viewer: SignedInViewer, on: NamedNoteable, wish: NewNote): Promise<string> {
-    return this.work.run(async (tx) => (await this.write(tx, viewer, on, { as: 'create', wish })).json);
-  }
-
-  /** A note of any sort, counted and announced. */
+  /**
+   * A note of any sort, counted and announced. One statement for the note, its noteable's counters and the limit of notes
+   * a minute.
+   */
   async write(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, { as, wish, ...o }: Writing): Promise<CreatedRow> {
     const body = newBody(wish.body);
     const createdAt = notePolicy.mayBackdate(viewer, on.parent) ? wish.createdAt : null;

@@ -112,11 +112,11 @@ describe('a note', () => {
     });
   });
 
-  test('carries out fifty commands and no more', async () => {
-    const { body } = await say(Array.from({ length: 52 }, (_, n) => `/weight ${n}`).join('\n')).expect(202);
+  test('carries out twenty commands and no more', async () => {
+    const { body } = await say(Array.from({ length: 22 }, (_, n) => `/weight ${n}`).join('\n')).expect(202);
     const [summary] = (body as { summary: string[] }).summary;
-    expect(summary).toMatch(/Set the weight to 49\. Only the first 50 commands are carried out\.$/);
-    expect(await shown()).toMatchObject({ weight: 49 });
+    expect(summary).toMatch(/Set the weight to 19\. Only the first 20 commands are carried out\.$/);
+    expect(await shown()).toMatchObject({ weight: 19 });
   });
 
   test('that is too long is refused with its commands', async () => {
@@ -507,10 +507,14 @@ describe('linking', () => {
       ['soon', 'it names no issue'],
       [`#${issue.iid}`, `#${issue.iid} cannot be added: cannot be related to itself`],
       [`else/where#${iids[0]}`, 'Issue(s) already assigned'],
-      [Array.from({ length: 21 }, (_, n) => `#${n + 1}`).join(' '), 'it names more than 20 issues'],
+      [Array.from({ length: 21 }, (_, n) => `#${n + 1}`).join(' '), 'more than 20 issues are named'],
     ]) {
       expect((await say(`/relate ${text}`).expect(400)).body).toEqual(refused(`Could not apply /relate: ${why}.`));
     }
+    const eleven = `/relate ${Array.from({ length: 11 }, (_, n) => `#${9000 + n}`).join(' ')}`;
+    expect((await say(`${eleven}\n${eleven}`).expect(400)).body).toEqual(
+      refused('Could not apply /relate: it was not found. Could not apply /relate: more than 20 issues are named.'),
+    );
     expect((await as('planner').get(at('/links'))).body).toHaveLength(1);
   });
 });

@@ -133,7 +133,7 @@ describe('a step of a transaction that may fail alone', () => {
       const step = tx.attempt(async () => {
         await tx.query(label, row('second'));
         tx.afterCommit(() => after.push('second'));
-        tx.emit(told(1));
+        tx.emit(told(9001));
         await expect(
           tx.attempt(async () => {
             await tx.query(label, row('third'));
@@ -145,13 +145,13 @@ describe('a step of a transaction that may fail alone', () => {
       });
       await expect(step).rejects.toThrow(Forbidden);
       tx.afterCommit(() => after.push('last'));
-      tx.emit(told(2));
+      tx.emit(told(9002));
       await tx.attempt(() => tx.query(label, row('fifth')));
     });
     expect(await titles()).toEqual(['first', 'fifth']);
     expect(after).toEqual(['last']);
     const written = await eventsOf(service.database, 'collaboration.award_emoji.created.v1');
-    expect(written.map((event) => event['noteable_id']).filter((id) => id === 1 || id === 2)).toEqual([2]);
+    expect(written.map((event) => event['noteable_id']).filter((id) => id === 9001 || id === 9002)).toEqual([9002]);
   });
 
   test('ends the whole when the database refuses it', async () => {

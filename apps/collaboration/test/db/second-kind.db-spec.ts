@@ -170,7 +170,8 @@ const notesOf = async (thing: Made, user: SeededUser) => {
 };
 const comment = async (thing: Made, user: SeededUser, body: string, internal = false): Promise<{ id: number }> => {
   const wish = { body, internal, createdAt: null };
-  return JSON.parse(await get(NotesService).create(viewer(user), await on(thing, user), wish)) as { id: number };
+  const named = await on(thing, user);
+  return work((tx) => get(NotesService).write(tx, viewer(user), named, { as: 'create', wish }));
 };
 const todosOf = async (user: SeededUser): Promise<Record<string, unknown>[]> => {
   await worker.drained();

@@ -9,7 +9,7 @@ import { issuePolicy } from '../issue.policy';
 import type { IssueProject } from '../issues.queries';
 
 /** People whom commands name, by their names in small letters. */
-export interface NamedPeople {
+export interface PeopleMeant {
   readonly me: string;
   readonly users: ReadonlyMap<string, DirectoryUserRow>;
   /** Who may be assigned. */
@@ -21,7 +21,7 @@ export interface Folding extends IssueNow {
   readonly viewer: SignedInViewer;
   readonly project: IssueProject;
   readonly permits: Permits;
-  readonly people: NamedPeople;
+  readonly people: PeopleMeant;
   /** What is wished for so far. */
   readonly wish: { -readonly [K in keyof IssueWish]: IssueWish[K] };
 }

@@ -13,7 +13,7 @@ import { issuePolicy } from '../issue.policy';
 import { IssuesService } from '../issues.service';
 import type { IssueProject } from '../issues.queries';
 import { FIELD_ACTIONS, folded } from './field-actions';
-import type { Folding, NamedPeople } from './field-actions';
+import type { Folding, PeopleMeant } from './field-actions';
 import { planned, PLANNING_ACTIONS } from './planning-actions';
 
 type Place = Extract<PlacedNoteable['parent'], { readonly kind: 'project' }>;
@@ -73,7 +73,7 @@ export class IssueActions {
     viewer: SignedInViewer,
     project: IssueProject,
     commands: readonly Command[],
-  ): Promise<NamedPeople> {
+  ): Promise<PeopleMeant> {
     const naming = commands.filter(({ name }) => NAMES_PEOPLE.includes(name));
     if (naming.length === 0) return { me: '', users: new Map(), eligible: new Set() };
     const own = await this.directory.users([viewer.userId], tx);

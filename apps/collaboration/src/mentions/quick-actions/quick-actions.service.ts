@@ -7,8 +7,8 @@ import type { ActionSet, Asking, CarriesOut, Outcome } from './action-set';
 import { commandsIn } from './commands-in';
 import type { Command, CommandedText } from './commands-in';
 
-/** So many commands of one text are carried out. Source: reference work-tracking 2.6. */
-const MOST_COMMANDS = 50;
+/** So many commands of one text are carried out: each may write a note of its own, and all count as one. Source: reference work-tracking 2.6. */
+const MOST_COMMANDS = 20;
 
 /** What became of the commands of a text. */
 export interface ActionReport {
