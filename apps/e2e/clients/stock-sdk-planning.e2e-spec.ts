@@ -157,4 +157,36 @@ describe('planning with a stock SDK', () => {
     await IssueAwardEmojis.remove(projectId, iid, award.id);
     expect(await IssueAwardEmojis.all(projectId, iid)).toEqual([]);
   });
+
+  it('says in notes what is to be done', async () => {
+    const { Issues, IssueNotes, IssueDiscussions } = root;
+    const { iid } = await Issues.create(projectId, 'To be done', {
+      description: 'Soon.\n\n/due 2031-02-03\n/estimate 2h',
+    });
+    expect(await Issues.show(iid, { projectId })).toMatchObject({
+      description: 'Soon.',
+      due_date: '2031-02-03',
+      time_stats: { time_estimate: 7200 },
+    });
+    // The SDK knows of notes only; what is nothing but commands has another answer.
+    expect(await IssueNotes.create(projectId, iid, '/close\n/spend 30m')).toEqual({
+      commands_changes: { state_event: 'close', spend_time: { duration: 1800 } },
+      summary: ['Closed this issue. Added 30m of spent time.'],
+    });
+    expect(await IssueNotes.create(projectId, iid, 'Not yet.\n/reopen')).toMatchObject({
+      body: 'Not yet.',
+      commands_changes: { state_event: 'reopen' },
+    });
+    await expect(IssueNotes.create(projectId, iid, '/reopen')).rejects.toThrow(/commands_only|Bad request/i);
+    const thread = await IssueDiscussions.create(projectId, iid, 'Why?\n/lock');
+    expect(thread.notes).toMatchObject([{ body: 'Why?', commands_changes: { discussion_locked: true } }]);
+    expect(await IssueDiscussions.addNote(projectId, iid, thread.id, '/unlock')).toMatchObject({
+      summary: ['Unlocked the discussion.'],
+    });
+    expect(await Issues.show(iid, { projectId })).toMatchObject({
+      state: 'opened',
+      discussion_locked: false,
+      time_stats: { total_time_spent: 1800 },
+    });
+  });
 });

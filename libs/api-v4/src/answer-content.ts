@@ -10,7 +10,7 @@ import { keysetHeaders, pageHeaders } from './paging';
 import type { PresentContext, Presenter } from './presenter';
 import type { ApiRuntime } from './runtime';
 
-const NO_HEADERS: readonly string[] = [];
+export const NO_HEADERS: readonly string[] = [];
 
 /** What an answer says, and the headers that go with that. Shape: `text` is null for none. */
 export interface Content {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Page } from '@rookery/kernel';
-import type { JsonPage, JsonText } from './json-text';
+import type { JsonPage, JsonText, Otherwise } from './json-text';
 import type { KeysetPage } from './keyset';
 import type { Presenter } from './presenter';
 
@@ -34,7 +34,7 @@ export interface KeysetOption {
 }
 
 /**
- * The one success of an endpoint. `R` is what the handler returns: domain rows, never a shape of the API.
+ * The success of an endpoint; two for those few that say so. `R` is what the handler returns: domain rows, never a shape of the API.
  */
 export interface Answer<R> {
   readonly kind: 'one' | 'page' | 'all' | 'none' | 'message' | 'empty' | 'json' | 'file' | 'redirect' | 'web';
@@ -44,6 +44,8 @@ export interface Answer<R> {
   readonly message?: string;
   readonly keyset?: KeysetOption;
   readonly mediaType?: string;
+  /** What an `Otherwise` is answered with. */
+  readonly otherwise?: { readonly status: number; readonly schema: JsonSchema };
   /** Only for inference. */
   readonly returns?: (value: never) => R;
 }
@@ -105,6 +107,11 @@ export function json<T = unknown>(
   options: { readonly status?: 200 | 201 | 202 } = {},
 ): Answer<T | JsonText> {
   return { kind: 'json', status: options.status ?? 200, schema };
+}
+
+/** A second success: the handler tells it from the first by an `Otherwise`. */
+export function orElse<R>(answer: Answer<R>, status: 200 | 201 | 202, schema: JsonSchema): Answer<R | Otherwise> {
+  return { ...answer, otherwise: { status, schema } } as Answer<R | Otherwise>;
 }
 
 /** 200 with bytes. */

@@ -10,9 +10,12 @@ const OF_THE_GATEWAY = [429, 502, 504];
 /** What an endpoint answers, by status: its success and every refusal that it can have. */
 export function responsesOf(endpoint: EndpointRecord): JsonSchema {
   const { answers } = endpoint.options;
-  const refusals = [...statusesOf(endpoint), ...OF_THE_GATEWAY].filter((status) => status !== answers.status);
+  const second = answers.otherwise;
+  const successes = [answers.status, second?.status];
+  const refusals = [...statusesOf(endpoint), ...OF_THE_GATEWAY].filter((status) => !successes.includes(status));
   return {
     [answers.status]: successOf(endpoint),
+    ...(second ? { [second.status]: { description: 'Success too.', content: jsonContent(second.schema) } } : {}),
     ...Object.fromEntries(refusals.map((status) => [String(status), refusalResponse(status)])),
   };
 }

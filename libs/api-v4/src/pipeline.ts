@@ -11,13 +11,14 @@ import {
 } from '@rookery/kernel';
 import { awaitedBy } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AnswerContent } from './answer-content';
+import { AnswerContent, NO_HEADERS } from './answer-content';
 import type { RawParams } from './bracket-params';
 import type { Call } from './call';
 import { toIdOrPath } from './coercion';
 import type { EndpointRecord, ParamsClass } from './endpoint';
 import { renderError } from './errors';
 import { fieldsOf } from './fields';
+import { Otherwise } from './json-text';
 import { FIRST_PAGE, readKeyset, readPage, refuseDeepOffset } from './paging';
 import { ParamsPlan } from './params-plan';
 import { decidingFacts, RequestRights } from './request-rights';
@@ -131,6 +132,9 @@ export class EndpointPipeline {
       return writeFile(reply, facts, result as FileAnswer, call.knownVersions);
     }
     if (answers.kind === 'web') return writeWebPage(reply, facts, result as WebPage | string);
+    if (result instanceof Otherwise) {
+      return writeJson(reply, facts, answers.otherwise!.status, JSON.stringify(result.value), NO_HEADERS);
+    }
     const content = this.content.of(result, call, request);
     const { text, headers } = content instanceof Promise ? await content : content;
     writeJson(reply, facts, answers.status, text, headers);

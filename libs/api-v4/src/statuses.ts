@@ -12,6 +12,7 @@ export function statusesOf(endpoint: EndpointRecord): readonly number[] {
   const named = pathNamesOf(templatesOf(endpoint)[0]!).size > 0;
   const guarded = may.rule !== null || may.kind === 'administrator';
   const statuses = new Set([answers.status, 401, 503, ...fails]);
+  if (answers.otherwise) statuses.add(answers.otherwise.status);
   if (params !== undefined || answers.kind === 'page' || takesBody) statuses.add(400);
   if ((guarded && !refusals?.forbiddenAs) || (tokenScopes !== 'any' && acceptedScopes(endpoint))) statuses.add(403);
   if (named || within) statuses.add(404);

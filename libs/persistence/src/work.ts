@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DomainEvent, ServiceName } from '@rookery/contracts';
+import { RookeryError } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
 import { currentWaiter } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
@@ -20,6 +21,11 @@ export interface Tx {
   prepared<R>(statement: Prepared, values: readonly unknown[]): Promise<R[]>;
   /** Runs a statement with its values: prepared, when it has a name. */
   run<R>(statement: Statement): Promise<R[]>;
+  /**
+   * One of several steps that may fail alone: what a step refuses leaves no trace of it, neither rows nor events, and the
+   * transaction goes on. Errors: those of the step.
+   */
+  attempt<T>(step: () => Promise<T>): Promise<T>;
   /** Announces a fact. Collected, and written in one insert just before the commit. */
   emit(event: DomainEvent): void;
   /** Runs after the use case and before the outbox is written; may emit and may add more steps. */
@@ -139,6 +145,26 @@ class Unit implements Tx {
 
   run<R>(statement: Statement): Promise<R[]> {
     return run<R>(this.connection, statement);
+  }
+
+  async attempt<T>(step: () => Promise<T>): Promise<T> {
+    const [rows, beforehand, afterwards] = [this.rows.length, this.beforehand.length, this.afterwards.length];
+    await this.query('savepoint attempt');
+    try {
+      const result = await step();
+      await this.query('release savepoint attempt');
+      return result;
+    } catch (error) {
+      // What the database says, such as a deadlock, ends the whole.
+      if (!(error instanceof RookeryError)) throw error;
+      await this.query('rollback to savepoint attempt');
+      // Steps may have steps of their own: the name must mean the outer one again.
+      await this.query('release savepoint attempt');
+      this.rows.length = rows;
+      this.beforehand.length = beforehand;
+      this.afterwards.length = afterwards;
+      throw error;
+    }
   }
 
   emit(event: DomainEvent): void {

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
+import { MentionsModule } from '../mentions/mentions.module';
 import { NotesModule } from '../notes/notes.module';
+import { AwardActions } from './award-actions';
 import { AwardEmoji } from './award-emoji.entity';
 import { AwardEmojiService } from './award-emoji.service';
 import { AwardRemovalConsumer } from './award-removal.consumer';
@@ -8,9 +10,9 @@ import { AwardRemovalConsumer } from './award-removal.consumer';
 /** Emoji that people give to things of every kind and to notes on them. */
 @Owns(AwardEmoji)
 @Module({
-  imports: [NotesModule],
+  imports: [MentionsModule, NotesModule],
   controllers: [AwardRemovalConsumer],
-  providers: [AwardEmojiService],
+  providers: [AwardActions, AwardEmojiService],
   exports: [AwardEmojiService],
 })
 export class AwardEmojiModule {}

@@ -3,7 +3,7 @@ import { awardEmojiCreated } from '@rookery/contracts';
 import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound, Unauthorized } from '@rookery/kernel';
 import { Database, Work } from '@rookery/persistence';
-import type { Reads } from '@rookery/persistence';
+import type { Reads, Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { perNaming } from '../noteables/reader';
@@ -62,40 +62,43 @@ export class AwardEmojiService {
   }
 
   /** Errors: NotFound in the words that clients know, also where an emoji may not be given. */
-  async create(viewer: SignedInViewer, awardable: Awardable, wished: string): Promise<string> {
+  create(viewer: SignedInViewer, awardable: Awardable, wished: string): Promise<string> {
+    return this.work.run((tx) => this.give(tx, viewer, awardable, wished));
+  }
+
+  /** The same inside a transaction of others. */
+  async give(tx: Tx, viewer: SignedInViewer, awardable: Awardable, wished: string): Promise<string> {
     const { on } = awardable;
     const name = emojiNamed(wished);
     const values = [...valuesOf(viewer, awardable), name ?? ''];
-    return this.work.run(async (tx) => {
-      if (name === undefined || on.parent.archived) {
-        foundNote((await this.looked(tx, viewer, awardable, 0))[0], on.kind);
-        throw new NotFound(name === undefined ? 'Award Emoji Name is not a valid emoji name' : 'Award Emoji');
-      }
-      const [row] = await tx.run<MadeRow>(this.statementsOf(awardable).of('create', values));
-      const made = foundNote(row, on.kind);
-      if (made.json === null) {
-        const isAllowed = !made.system && !(made.locked && values[3] !== true);
-        throw new NotFound(isAllowed ? 'Award Emoji Name has already been taken' : 'Award Emoji');
-      }
-      tx.emit(
-        awardEmojiCreated.of({
-          aggregateId: made.award_id!,
-          actorId: viewer.userId,
-          seen: viewer.directory,
-          data: {
-            award_emoji_id: made.award_id!,
-            noteable_type: on.kind.type,
-            noteable_id: made.noteable_id,
-            note_id: awardable.noteId,
-            project_id: on.kind.parent === 'project' ? on.parent.id : null,
-            group_id: on.kind.parent === 'group' ? on.parent.id : null,
-            author_id: viewer.userId,
-            created_at: made.created_at.toISOString(),
-          },
-        }),
-      );
-      return made.json;
-    });
+    if (name === undefined || on.parent.archived) {
+      foundNote((await this.looked(tx, viewer, awardable, 0))[0], on.kind);
+      throw new NotFound(name === undefined ? 'Award Emoji Name is not a valid emoji name' : 'Award Emoji');
+    }
+    const [row] = await tx.run<MadeRow>(this.statementsOf(awardable).of('create', values));
+    const made = foundNote(row, on.kind);
+    if (made.json === null) {
+      const isAllowed = !made.system && !(made.locked && values[3] !== true);
+      throw new NotFound(isAllowed ? 'Award Emoji Name has already been taken' : 'Award Emoji');
+    }
+    tx.emit(
+      awardEmojiCreated.of({
+        aggregateId: made.award_id!,
+        actorId: viewer.userId,
+        seen: viewer.directory,
+        data: {
+          award_emoji_id: made.award_id!,
+          noteable_type: on.kind.type,
+          noteable_id: made.noteable_id,
+          note_id: awardable.noteId,
+          project_id: on.kind.parent === 'project' ? on.parent.id : null,
+          group_id: on.kind.parent === 'group' ? on.parent.id : null,
+          author_id: viewer.userId,
+          created_at: made.created_at.toISOString(),
+        },
+      }),
+    );
+    return made.json;
   }
 
   /** Errors: Unauthorized for everybody but who gave it and administrators. */

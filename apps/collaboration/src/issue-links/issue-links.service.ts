@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
 import { Conflict, Forbidden, NotFound, Unprocessable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
@@ -51,21 +52,35 @@ export class IssueLinksService {
     if (wish.linkType !== 'relates_to' && !planningPolicy.isPaid(named.project.namespace)) {
       throw new Forbidden('Blocked issues not available for current license', { verbatim: true });
     }
-    const project = await this.directory.project(wish.projectRef, viewer);
+    const target = { project: await this.targetProject(viewer, wish.projectRef), iid: wish.iid };
+    const id = await this.work.run((tx) => this.link(tx, viewer, named, { target, linkType: wish.linkType }));
+    return (await this.queries.one(viewer, named, id)).json;
+  }
+
+  /** The project of an issue that is to be linked. Errors: NotFound, Forbidden where the caller has no role. */
+  async targetProject(viewer: SignedInViewer, ref: number | string): Promise<ProjectScope> {
+    const project = await this.directory.project(ref, viewer);
     if (!project) throw new NotFound('Project');
     if (!issueLinkPolicy.mayLink(viewer, project)) throw new Forbidden();
-    const id = await this.work.run(async (tx) => {
-      const own = await idOf(tx, viewer, named, new NotFound(issueKind.resource));
-      // A hidden issue is told as a missing one.
-      const other = await idOf(tx, viewer, { project, iid: wish.iid }, new NotFound(NO_TARGET, { verbatim: true }));
-      if (own === other) throw new Unprocessable(`#${named.iid} cannot be added: cannot be related to itself`);
-      const isTurned = wish.linkType === 'is_blocked_by';
-      const ends = isTurned ? [other, own] : [own, other];
-      const [made] = await tx.prepared<{ id: number }>(insert, [...ends, isTurned ? 'blocks' : wish.linkType]);
-      if (!made) throw new Conflict('Issue(s) already assigned');
-      return made.id;
-    });
-    return (await this.queries.one(viewer, named, id)).json;
+    return project;
+  }
+
+  /** Inside a transaction; answers the id of the link. Errors: NotFound, Unprocessable, Conflict. */
+  async link(
+    tx: Tx,
+    viewer: SignedInViewer,
+    named: NamedIssue,
+    { target, linkType }: { readonly target: NamedIssue; readonly linkType: LinkType },
+  ): Promise<number> {
+    const own = await idOf(tx, viewer, named, new NotFound(issueKind.resource));
+    // A hidden issue is told as a missing one.
+    const other = await idOf(tx, viewer, target, new NotFound(NO_TARGET, { verbatim: true }));
+    if (own === other) throw new Unprocessable(`#${named.iid} cannot be added: cannot be related to itself`);
+    const isTurned = linkType === 'is_blocked_by';
+    const ends = isTurned ? [other, own] : [own, other];
+    const [made] = await tx.prepared<{ id: number }>(insert, [...ends, isTurned ? 'blocks' : linkType]);
+    if (!made) throw new Conflict('Issue(s) already assigned');
+    return made.id;
   }
 
   /** Answers the link as it was. Errors: NotFound, Forbidden where the caller has no role at one of its ends. */

@@ -23,6 +23,18 @@ export interface IssueWish {
   readonly updatedAt?: Date | undefined;
 }
 
+/** An issue that is about to be changed, locked. */
+export interface IssueNow {
+  readonly issue: Issue;
+  readonly assigneeIds: readonly number[];
+  readonly at: Date;
+}
+
+/** A wish that looks at the issue; labels and milestone are held before it is locked. */
+export interface WishByIssue extends Pick<IssueWish, 'labels' | 'milestoneId'> {
+  now(issue: IssueNow): Omit<IssueWish, 'labels' | 'milestoneId'>;
+}
+
 /** What of a wish counts. A weight may be taken away whatever the plan. */
 export interface Permits {
   readonly plan: boolean;

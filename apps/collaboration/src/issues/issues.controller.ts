@@ -21,6 +21,7 @@ import { issueDetailShape, issueShape } from './issue.shape';
 import { CreateIssue, ListIssues, newIssueOf, OneIssue, ReorderIssue, UpdateIssue, wishOf } from './issues.dto';
 import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
+import { OpeningService } from './quick-actions/opening.service';
 import { IssueOrderService } from './reordering/issue-order.service';
 
 /** A description of a million characters, escaped. Units: bytes. Source: reference reliability 6.3. */
@@ -35,6 +36,7 @@ export class IssuesController {
     private readonly queries: IssuesQueries,
     private readonly issues: IssuesService,
     private readonly order: IssueOrderService,
+    private readonly opening: OpeningService,
   ) {}
 
   @Endpoint('GET', '', {
@@ -63,8 +65,8 @@ export class IssuesController {
   }
 
   @Endpoint('POST', '', {
-    about: 'Opens an issue.',
-    source: 'reference work-tracking 9.1',
+    about: 'Opens an issue, and carries out the commands in its description.',
+    source: 'reference work-tracking 2.6, 9.1',
     within: project('id'),
     may: ability(
       'issue.create',
@@ -79,7 +81,7 @@ export class IssuesController {
     bodyLimit: BODY_LIMIT,
   })
   async create({ params, viewer, within }: WriteCall<CreateIssue>): Promise<JsonText> {
-    return new JsonText(await this.issues.create(viewer, within, newIssueOf(params)));
+    return new JsonText(await this.opening.open(viewer, within, newIssueOf(params)));
   }
 
   @Endpoint('PUT', ':issue_iid', {

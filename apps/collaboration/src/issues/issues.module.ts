@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
 import { AwardEmojiModule } from '../award-emoji/award-emoji.module';
+import { MentionsModule } from '../mentions/mentions.module';
 import { NotesModule } from '../notes/notes.module';
 import { ResourceEventsModule } from '../resource-events/resource-events.module';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module';
@@ -37,12 +38,22 @@ import { MilestoneIssuesQueries } from './listing/milestone-issues.queries';
 import { IssuesController } from './issues.controller';
 import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
+import { IssueActions } from './quick-actions/issue-actions';
+import { OpeningService } from './quick-actions/opening.service';
 import { IssueOrderService } from './reordering/issue-order.service';
 
 /** Units of work of a project, who works on them, how many are open, and the routes of their notes. */
 @Owns(Issue, IssueAssignee, IssueCount)
 @Module({
-  imports: [AwardEmojiModule, NotesModule, ResourceEventsModule, SubscriptionsModule, TimeTrackingModule, TodosModule],
+  imports: [
+    AwardEmojiModule,
+    MentionsModule,
+    NotesModule,
+    ResourceEventsModule,
+    SubscriptionsModule,
+    TimeTrackingModule,
+    TodosModule,
+  ],
   controllers: [
     IssueCountsConsumer,
     IssuesController,
@@ -64,6 +75,7 @@ import { IssueOrderService } from './reordering/issue-order.service';
   ],
   providers: [
     Assignees,
+    IssueActions,
     IssueCopiesService,
     IssueCountsService,
     IssueOrderService,
@@ -71,6 +83,7 @@ import { IssueOrderService } from './reordering/issue-order.service';
     IssuesQueries,
     IssuesService,
     MilestoneIssuesQueries,
+    OpeningService,
     UncountedIssuesJob,
   ],
   exports: [IssueCopiesService, IssuesQueries],

@@ -20,7 +20,7 @@ import { systemNotes, writeSystemNotes } from '../notes/system-notes';
 import { Assignees } from './assignees/assignees';
 import type { AssigneeChange } from './assignees/assignees';
 import { changeOf, permitted, wantsMoreThanState } from './issue-change';
-import type { IssueChange, IssueWish } from './issue-change';
+import type { IssueChange, IssueWish, WishByIssue } from './issue-change';
 import { emitChange, isChanged, issueFacts } from './issue-events';
 import type { ChangeAround } from './issue-events';
 import { checkTexts, Issue, taskCounts } from './issue.entity';
@@ -49,14 +49,20 @@ export class IssuesService {
     private readonly noteLimit: NoteLimit,
   ) {}
 
-  async create(viewer: SignedInViewer, project: IssueProject, wish: NewIssue): Promise<string> {
+  /** Shape: `then` goes on in the same transaction, with the number of the issue. */
+  async create(
+    viewer: SignedInViewer,
+    project: IssueProject,
+    wish: NewIssue,
+    then?: (tx: Tx, iid: number) => Promise<void>,
+  ): Promise<string> {
     checkTexts(wish);
     const allowed = openedAs(wish, issuePolicy.permits(viewer, project));
     const users = await this.assignees.eligible(project, allowed.assigneeIds);
     const counts = taskCounts(wish.description);
     const reaches = users.length > 0 || mentionsIn(`${wish.title}\n\n${wish.description ?? ''}`).all.length > 0;
     const number = await this.work.run(async (tx) => {
-      if (reaches) await this.noteLimit.count(tx, viewer);
+      if (reaches || then) await this.noteLimit.count(tx, viewer);
       const place = await this.placeFor(tx, viewer, project, allowed);
       const wished = await wishedLabels(tx, place, allowed.labels);
       const milestoneId = reachedMilestone(await chosenMilestone(tx, place, allowed.milestoneId)) ?? null;
@@ -75,6 +81,7 @@ export class IssuesService {
           data: { ...issueFacts(issue), assignee_ids: users.map((user) => user.id), label_ids: [...labels.added] },
         }),
       );
+      await then?.(tx, issue.iid);
       return issue.iid;
     });
     // Read after the commit: the counter of numbers is locked no longer than the writes take.
@@ -82,30 +89,43 @@ export class IssuesService {
   }
 
   async update(viewer: SignedInViewer, project: IssueProject, iid: number, wish: IssueWish): Promise<string> {
-    await this.work.run(async (tx) => {
-      const permits = issuePolicy.permits(viewer, project);
-      const planning = permits.plan ? wish : {};
-      const place = await this.placeFor(tx, viewer, project, planning);
-      const choice = await chosenMilestone(tx, place, planning.milestoneId);
-      const { issue, at } = await this.locked(tx, viewer, project, iid);
-      const before = await this.assignees.of(tx, issue.id);
-      const subject = { authorId: issue.authorId, assigneeIds: before };
-      const may = wantsMoreThanState(wish) ? issuePolicy.mayEdit : issuePolicy.mayChangeState;
-      if (!may(viewer, project, subject)) throw new Forbidden();
-      checkTexts(wish);
-      const allowed = { ...permitted(wish, permits), milestoneId: reachedMilestone(choice) };
-      const change = changeOf(issue, allowed, { actorId: viewer.userId, at });
-      const people = await this.reassign(tx, project, issue.id, before, allowed.assigneeIds);
-      const wished = await wishedLabels(tx, place, allowed.labels);
-      const by = { actorId: viewer.userId, at };
-      const labels = await putLabels(tx, labelled(issue.id, project), wished, by);
-      await this.tell(tx, issue, change, by);
-      const around = { people, labels };
-      const mentionedBefore = change.textChanged ? await this.named(tx, issue) : [];
-      await this.store(tx, viewer, issue, { change, around, at, given: allowed.updatedAt });
-      emitChange(tx, viewer, issue, { change, around, mentionedBefore, at });
-    });
+    await this.work.run((tx) => this.change(tx, viewer, project, iid, { ...wish, now: () => wish }));
     return this.queries.answer(viewer, project, iid);
+  }
+
+  /**
+   * The same inside a transaction of others. A wish for nothing changes nothing. Errors: NotFound, Forbidden, Invalid;
+   * TooManyRequests.
+   */
+  async change(
+    tx: Tx,
+    viewer: SignedInViewer,
+    project: IssueProject,
+    iid: number,
+    { labels, milestoneId, now }: WishByIssue,
+  ): Promise<void> {
+    const permits = issuePolicy.permits(viewer, project);
+    const planning = permits.plan ? { labels, milestoneId } : {};
+    const place = await this.placeFor(tx, viewer, project, planning);
+    const choice = await chosenMilestone(tx, place, planning.milestoneId);
+    const { issue, at } = await this.locked(tx, viewer, project, iid);
+    const before = await this.assignees.of(tx, issue.id);
+    const wish: IssueWish = { ...now({ issue, assigneeIds: before, at }), labels, milestoneId };
+    if (Object.values(wish).every((value) => value === undefined)) return;
+    const subject = { authorId: issue.authorId, assigneeIds: before };
+    const may = wantsMoreThanState(wish) ? issuePolicy.mayEdit : issuePolicy.mayChangeState;
+    if (!may(viewer, project, subject)) throw new Forbidden();
+    checkTexts(wish);
+    const allowed = { ...permitted(wish, permits), milestoneId: reachedMilestone(choice) };
+    const change = changeOf(issue, allowed, { actorId: viewer.userId, at });
+    const people = await this.reassign(tx, project, issue.id, before, allowed.assigneeIds);
+    const wished = await wishedLabels(tx, place, allowed.labels);
+    const by = { actorId: viewer.userId, at };
+    const around = { people, labels: await putLabels(tx, labelled(issue.id, project), wished, by) };
+    await this.tell(tx, issue, change, by);
+    const mentionedBefore = change.textChanged ? await this.named(tx, issue) : [];
+    await this.store(tx, viewer, issue, { change, around, at, given: allowed.updatedAt });
+    emitChange(tx, viewer, issue, { change, around, mentionedBefore, at });
   }
 
   /** `check` sees when the issue changed last and may refuse. */

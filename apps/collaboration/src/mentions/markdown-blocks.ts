@@ -32,10 +32,25 @@ export function textBlocks(markdown: string): TextBlock[] {
   );
 }
 
-function readable(markdown: string): string {
+/** As much of a text as is read. Shape: whole lines, unless the first is too long itself. */
+export function readable(markdown: string): string {
   if (markdown.length <= READ_LIMIT) return markdown;
   const end = markdown.lastIndexOf('\n', READ_LIMIT);
   return markdown.slice(0, end > 0 ? end : READ_LIMIT);
+}
+
+/**
+ * Which lines of a text are code, fenced or indented, counted from 0. Shape: `text` as `readable` gives it; a line ends in
+ * a line feed, a carriage return, or both.
+ */
+export function codeLines(text: string): ReadonlySet<number> {
+  const tokens: Token[] = [];
+  parser.block.parse(text.replaceAll(/\r\n?/g, '\n'), parser, {}, tokens);
+  const lines = new Set<number>();
+  for (const { type, map } of tokens) {
+    if (map && (type === 'fence' || type === 'code_block')) for (let n = map[0]; n < map[1]; n++) lines.add(n);
+  }
+  return lines;
 }
 
 function inlineText(token: Token): string {

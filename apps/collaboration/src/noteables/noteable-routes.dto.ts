@@ -2,6 +2,7 @@ import { Int, source } from '@rookery/api-v4';
 import type { Call, GroupScope, ProjectScope, ScopeOption } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
 import type { NoteableKind } from './noteable-kinds';
+import type { PlacedNoteable } from './planning.policy';
 import type { NamedNoteable } from './reader';
 
 /**
@@ -37,7 +38,7 @@ export interface Below {
   /** Own parameters and the one that names the thing. */
   params<P extends object>(own: new () => P): new () => P;
   /** The thing that the call is about. */
-  of(call: BelowCall<object, Viewer>): NamedNoteable;
+  of(call: BelowCall<object, Viewer>): PlacedNoteable;
 }
 
 /** Reads a kind's declaration for a controller that is stamped for each kind. */

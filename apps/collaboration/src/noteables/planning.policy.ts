@@ -2,9 +2,15 @@ import type { GroupScope, NamespaceFacts, ProjectScope } from '@rookery/api-v4';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { readerOf, reads } from './reader';
+import type { NamedNoteable } from './reader';
 
 /** Where labels and milestones are kept. */
 export type PlanningSource = ProjectScope | GroupScope;
+
+/** The thing that a path names, and all that is known of where it is. */
+export interface PlacedNoteable extends NamedNoteable {
+  readonly parent: PlanningSource;
+}
 
 /** Who may do what with that by which things are planned: labels and milestones. Source: reference work-tracking 9.4, 9.5. */
 export const planningPolicy = {

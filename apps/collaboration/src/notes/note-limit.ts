@@ -33,6 +33,9 @@ const wait = prepared(
  */
 @Injectable()
 export class NoteLimit {
+  /** Transactions that were counted: all that one of them writes is one note. */
+  private readonly counted = new WeakSet<Tx>();
+
   constructor(
     @Inject(notesSettings.token) private readonly settings: NotesSettings,
     private readonly instance: Instance,
@@ -43,15 +46,24 @@ export class NoteLimit {
     return this.instance.setting('notes_create_limit');
   }
 
-  holdsFor(viewer: SignedInViewer): boolean {
+  /** Is a note that this transaction writes to be counted? */
+  holdsIn(tx: Tx, viewer: SignedInViewer): boolean {
+    return !this.counted.has(tx) && this.holdsFor(viewer);
+  }
+
+  private holdsFor(viewer: SignedInViewer): boolean {
     const isUnlimited = this.instance.setting('notes_create_limit_allowlist').includes(viewer.userId);
     return this.settings.rateLimits && this.perMinute > 0 && !isUnlimited;
   }
 
-  /** For what is no note of its own: the system notes of one change, or a text that names people. Errors: TooManyRequests. */
+  /**
+   * For what is no note of its own: the system notes of one change, a text that names people, or commands. Once a
+   * transaction. Errors: TooManyRequests.
+   */
   async count(tx: Tx, viewer: SignedInViewer): Promise<void> {
-    if (!this.holdsFor(viewer)) return;
+    if (!this.holdsIn(tx, viewer)) return;
     const counted = await tx.prepared(count, [viewer.userId, this.perMinute]);
+    this.counted.add(tx);
     if (counted.length > 0) return;
     const [left] = await tx.prepared<{ seconds: number }>(wait, [viewer.userId]);
     throw new TooManyRequests(Math.max(1, left?.seconds ?? 1));

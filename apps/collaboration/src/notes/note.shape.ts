@@ -66,7 +66,7 @@ const always = jsonShape<NoteSql>('Note').fields({
   internal: [json.bool, () => 'n.internal'],
   imported: [json.bool, () => `n.imported_from <> 'none'`],
   imported_from: [json.token, () => 'n.imported_from'],
-  // Quick actions are text as yet (reference work-tracking 2.6).
+  // Only the answer to a new note tells of its commands (reference work-tracking 2.6).
   commands_changes: [json.constant(any), () => ({})],
 });
 

@@ -1,14 +1,27 @@
 import { Controller } from '@nestjs/common';
-import { ability, checkUnmodifiedSince, created, Endpoint, JsonText, none, one, page, signedIn } from '@rookery/api-v4';
-import type { JsonPage } from '@rookery/api-v4';
+import {
+  ability,
+  checkUnmodifiedSince,
+  created,
+  Endpoint,
+  JsonText,
+  none,
+  one,
+  orElse,
+  page,
+  signedIn,
+} from '@rookery/api-v4';
+import type { JsonPage, Otherwise } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { below, stamped } from '../noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../noteables/noteable-routes.dto';
+import { CommandedNotesService } from './commanded-notes.service';
 import { notePolicy } from './note.policy';
 import { noteShape } from './note.shape';
 import { CreateNote, ListNotes, newNoteOf, noteChangeOf, OneNote, UpdateNote, wantsInternal } from './notes.dto';
 import { NotesQueries } from './notes.queries';
 import { NotesService } from './notes.service';
+import { answerTo, commandsOnly } from './said.presenter';
 
 const note = noteShape.presenter;
 
@@ -30,6 +43,7 @@ export function notesController(routes: NoteableRoutes) {
     constructor(
       readonly queries: NotesQueries,
       readonly notes: NotesService,
+      readonly commanded: CommandedNotesService,
     ) {}
 
     @Endpoint('GET', base, {
@@ -59,8 +73,8 @@ export function notesController(routes: NoteableRoutes) {
 
     @Endpoint('POST', base, {
       ...list,
-      about: `Adds a note to ${a}.`,
-      source: `${promisedIn}; reference work-tracking 2.3, 2.5`,
+      about: `Adds a note to ${a}, and carries out the commands in it.`,
+      source: `${promisedIn}; reference work-tracking 2.3, 2.5, 2.6`,
       may: ability(
         'note.create',
         ({ params, viewer, within }: NoteCall<CreateNote>) =>
@@ -68,12 +82,12 @@ export function notesController(routes: NoteableRoutes) {
         { signedIn: true },
       ),
       params: thing.params(CreateNote),
-      answers: created(note),
+      answers: orElse(created(note), 202, commandsOnly),
       fails: [429],
       bodyLimit: NOTE_BODY_LIMIT,
     })
-    async create(call: NoteCall<CreateNote>): Promise<JsonText> {
-      return new JsonText(await this.notes.create(call.viewer, thing.of(call), newNoteOf(kind, call.params)));
+    async create(call: NoteCall<CreateNote>): Promise<JsonText | Otherwise> {
+      return answerTo(await this.commanded.create(call.viewer, thing.of(call), newNoteOf(kind, call.params)));
     }
 
     @Endpoint('PUT', `${base}/:note_id`, {

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
+import { MentionsModule } from '../mentions/mentions.module';
+import { CommandedNotesService } from './commanded-notes.service';
 import { DiscussionsQueries } from './discussions/discussions.queries';
 import { DiscussionsService } from './discussions/discussions.service';
 import { NoteLimit } from './note-limit';
@@ -11,7 +13,24 @@ import { NotesService } from './notes.service';
 /** Comments, their threads, and what the system records, on things of every kind. */
 @Owns(Note, NoteCreation)
 @Module({
-  providers: [DiscussionsQueries, DiscussionsService, NoteLimit, NoteSubjects, NotesQueries, NotesService],
-  exports: [DiscussionsQueries, DiscussionsService, NoteLimit, NoteSubjects, NotesQueries, NotesService],
+  imports: [MentionsModule],
+  providers: [
+    CommandedNotesService,
+    DiscussionsQueries,
+    DiscussionsService,
+    NoteLimit,
+    NoteSubjects,
+    NotesQueries,
+    NotesService,
+  ],
+  exports: [
+    CommandedNotesService,
+    DiscussionsQueries,
+    DiscussionsService,
+    NoteLimit,
+    NoteSubjects,
+    NotesQueries,
+    NotesService,
+  ],
 })
 export class NotesModule {}

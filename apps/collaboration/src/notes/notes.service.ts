@@ -65,16 +65,14 @@ export class NotesService {
     @Inject(notesSettings.token) private readonly settings: NotesSettings,
   ) {}
 
-  /** One statement for the note, its noteable's counters and the limit of notes a minute; one commit. */
-  async create(viewer: SignedInViewer, on: NamedNoteable, wish: NewNote): Promise<string> {
-    return this.work.run(async (tx) => (await this.write(tx, viewer, on, { as: 'create', wish })).json);
-  }
-
-  /** A note of any sort, counted and announced. */
+  /**
+   * A note of any sort, counted and announced. One statement for the note, its noteable's counters and the limit of notes
+   * a minute.
+   */
   async write(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, { as, wish, ...o }: Writing): Promise<CreatedRow> {
     const body = newBody(wish.body);
     const createdAt = notePolicy.mayBackdate(viewer, on.parent) ? wish.createdAt : null;
-    const isCounted = this.limit.holdsFor(viewer);
+    const isCounted = this.limit.holdsIn(tx, viewer);
     const most = this.settings.commentsPerNoteable;
     const values = [...readerValues(viewer, on), body, o.thread ?? wish.internal, createdAt, most];
     const statements = this.queries.statementsOf(on);
@@ -166,6 +164,16 @@ export class NotesService {
   private async named(tx: Tx, body: string): Promise<number[]> {
     const users = await this.directory.usersByUsername(mentionsIn(body).all, tx);
     return [...users.values()].map((user) => user.id);
+  }
+
+  /**
+   * For what is said but is no note. Errors: those for which no note would be made, but for the number of them.
+   */
+  async admit(tx: Tx, viewer: SignedInViewer, on: NamedNoteable): Promise<void> {
+    const statement = this.queries.statementsOf(on).of('refusal', readerValues(viewer, on));
+    const [why] = await tx.run<RefusalRow>(statement);
+    if (!why) throw new NotFound(on.kind.resource);
+    if (why.locked) throw new Forbidden();
   }
 
   /** Says why no note was made. */

@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
+import { MentionsModule } from '../mentions/mentions.module';
 import { NotesModule } from '../notes/notes.module';
 import { ParticipantsQueries } from './participants.queries';
+import { SubscriptionActions } from './subscription-actions';
 import { SubscriptionRemovalConsumer } from './subscription-removal.consumer';
 import { Subscription } from './subscription.entity';
 import { SubscriptionsService } from './subscriptions.service';
@@ -9,9 +11,9 @@ import { SubscriptionsService } from './subscriptions.service';
 /** Who follows things of every kind, and who takes part in them. */
 @Owns(Subscription)
 @Module({
-  imports: [NotesModule],
+  imports: [MentionsModule, NotesModule],
   controllers: [SubscriptionRemovalConsumer],
-  providers: [ParticipantsQueries, SubscriptionsService],
+  providers: [ParticipantsQueries, SubscriptionActions, SubscriptionsService],
   exports: [ParticipantsQueries, SubscriptionsService],
 })
 export class SubscriptionsModule {}

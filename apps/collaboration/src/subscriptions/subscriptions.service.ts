@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import { NotFound, NotModified } from '@rookery/kernel';
 import { KeptStatements, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import type { NoteableKind } from '../noteables/noteable-kinds';
@@ -25,19 +26,22 @@ export class SubscriptionsService {
   }
 
   /** Errors: NotModified when it is so already. */
-  async follow(viewer: SignedInViewer, on: NamedNoteable, isWanted: boolean): Promise<string> {
+  follow(viewer: SignedInViewer, on: NamedNoteable, isWanted: boolean): Promise<string> {
+    return this.work.run((tx) => this.followIn(tx, viewer, on, isWanted));
+  }
+
+  /** The same inside a transaction of others. */
+  async followIn(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, isWanted: boolean): Promise<string> {
     const { name, lock, write, shown } = this.textsOf(on);
     const values = [...readerValues(viewer, on), isWanted, on.parent.fullPath, aboveOf(on.parent)];
     const statement = (what: string, text: string) =>
       this.kept.statement(`${name}_${what}`, values, () => ({ text, values }));
-    return this.work.run(async (tx) => {
-      const locked = await tx.run(statement('lock', lock));
-      if (locked.length === 0) throw new NotFound(on.kind.resource);
-      const written = await tx.run(statement('write', write));
-      if (written.length === 0) throw new NotModified();
-      const [row] = await tx.run<{ json: string }>(statement('shown', shown));
-      return row!.json;
-    });
+    const locked = await tx.run(statement('lock', lock));
+    if (locked.length === 0) throw new NotFound(on.kind.resource);
+    const written = await tx.run(statement('write', write));
+    if (written.length === 0) throw new NotModified();
+    const [row] = await tx.run<{ json: string }>(statement('shown', shown));
+    return row!.json;
   }
 }
 

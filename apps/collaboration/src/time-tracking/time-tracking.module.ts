@@ -1,11 +1,13 @@
 import { Module } from '@nestjs/common';
+import { MentionsModule } from '../mentions/mentions.module';
 import { NotesModule } from '../notes/notes.module';
+import { TimeActions } from './time-actions';
 import { TimeTrackingService } from './time-tracking.service';
 
 /** How long things of every kind are going to take, and how long people worked on them. */
 @Module({
-  imports: [NotesModule],
-  providers: [TimeTrackingService],
+  imports: [MentionsModule, NotesModule],
+  providers: [TimeActions, TimeTrackingService],
   exports: [TimeTrackingService],
 })
 export class TimeTrackingModule {}

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { Database, KeptStatements, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 import { perNaming } from '../noteables/reader';
 import type { NamedNoteable } from '../noteables/reader';
@@ -53,23 +54,35 @@ export class TimeTrackingService {
     return this.change(viewer, on, (now) => timeChanges.resetSpent(now));
   }
 
-  private change(viewer: SignedInViewer, on: NamedNoteable, changed: (now: Times) => TimeChange): Promise<string> {
+  private async change(
+    viewer: SignedInViewer,
+    on: NamedNoteable,
+    changed: (now: Times) => TimeChange,
+  ): Promise<string> {
+    return (await this.work.run((tx) => this.track(tx, viewer, on, changed))).json;
+  }
+
+  /** Inside a transaction of others. Shape: the stats as JSON text. Errors: NotFound of the thing. */
+  async track(
+    tx: Tx,
+    viewer: SignedInViewer,
+    on: NamedNoteable,
+    changed: (now: Times) => TimeChange,
+  ): Promise<{ readonly isChanged: boolean; readonly json: string }> {
     const { name, lock, write } = this.textsOf(on);
     const reader = readerValues(viewer, on);
-    return this.work.run(async (tx) => {
-      const locked = this.kept.statement(`${name}_lock`, reader, () => ({ text: lock, values: reader }));
-      const [now] = await tx.run<Times & { id: number; at: Date; json: string }>(locked);
-      if (!now) throw new NotFound(on.kind.resource);
-      const change = changed({ estimate: now.estimate, spent: now.spent });
-      if (change === null) return now.json;
-      await this.noteLimit.count(tx, viewer);
-      const values = [now.id, change.times.estimate, change.times.spent, now.at];
-      const written = this.kept.statement(`${name}_write`, values, () => ({ text: write, values }));
-      const [after] = await tx.run<{ json: string }>(written);
-      const about = { noteableId: now.id, projectId: on.parent.id, actorId: viewer.userId };
-      await writeSystemNotes(tx, on.kind, { ...about, bodies: [change.told], at: now.at });
-      return after!.json;
-    });
+    const locked = this.kept.statement(`${name}_lock`, reader, () => ({ text: lock, values: reader }));
+    const [now] = await tx.run<Times & { id: number; at: Date; json: string }>(locked);
+    if (!now) throw new NotFound(on.kind.resource);
+    const change = changed({ estimate: now.estimate, spent: now.spent });
+    if (change === null) return { isChanged: false, json: now.json };
+    await this.noteLimit.count(tx, viewer);
+    const values = [now.id, change.times.estimate, change.times.spent, now.at];
+    const written = this.kept.statement(`${name}_write`, values, () => ({ text: write, values }));
+    const [after] = await tx.run<{ json: string }>(written);
+    const about = { noteableId: now.id, projectId: on.parent.id, actorId: viewer.userId };
+    await writeSystemNotes(tx, on.kind, { ...about, bodies: [change.told], at: now.at });
+    return { isChanged: true, json: after!.json };
   }
 }
 

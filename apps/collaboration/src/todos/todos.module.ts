@@ -4,6 +4,7 @@ import { MentionsModule } from '../mentions/mentions.module';
 import { NotesModule } from '../notes/notes.module';
 import { MarkingService } from './marking.service';
 import { RaiseTodos } from './raise-todos';
+import { TodoQuickActions } from './todo-quick-actions';
 import { Todo } from './todo.entity';
 import { TodosConsumer } from './todos.consumer';
 import { TodosController } from './todos.controller';
@@ -14,7 +15,7 @@ import { TodosService } from './todos.service';
 @Module({
   imports: [MentionsModule, NotesModule],
   controllers: [TodosController, TodosConsumer],
-  providers: [MarkingService, RaiseTodos, TodosService],
+  providers: [MarkingService, RaiseTodos, TodoQuickActions, TodosService],
   exports: [MarkingService],
 })
 export class TodosModule {}

@@ -183,9 +183,9 @@ describe('creating', () => {
     await write('guest', { body: 'x' }).expect(201);
   });
 
-  test('quick actions are text', async () => {
-    const { status, body } = await write('owner', { body: '/close' });
-    expect([status, body.body, body.commands_changes]).toEqual([201, '/close', {}]);
+  test('what is no command is text', async () => {
+    const { status, body } = await write('owner', { body: '/closer' });
+    expect([status, body.body, body.commands_changes]).toEqual([201, '/closer', {}]);
   });
 
   test('text that only looks like a reaction is an ordinary note', async () => {

@@ -9,8 +9,10 @@ import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { ActivityQueries } from '../../src/activity/activity.queries';
 import { json, jsonShape } from '../../src/noteables/json.shape';
 import type { DetailSql, NoteableKind, ShownSql } from '../../src/noteables/noteable-kinds';
+import type { PlacedNoteable } from '../../src/noteables/planning.policy';
 import type { NamedNoteable } from '../../src/noteables/reader';
 import { chunkOf } from '../../src/noteables/traces';
+import { CommandedNotesService } from '../../src/notes/commanded-notes.service';
 import { NotesQueries } from '../../src/notes/notes.queries';
 import { NotesService } from '../../src/notes/notes.service';
 import { writeSystemNotes } from '../../src/notes/system-notes';
@@ -168,7 +170,8 @@ const notesOf = async (thing: Made, user: SeededUser) => {
 };
 const comment = async (thing: Made, user: SeededUser, body: string, internal = false): Promise<{ id: number }> => {
   const wish = { body, internal, createdAt: null };
-  return JSON.parse(await get(NotesService).create(viewer(user), await on(thing, user), wish)) as { id: number };
+  const named = await on(thing, user);
+  return work((tx) => get(NotesService).write(tx, viewer(user), named, { as: 'create', wish }));
 };
 const todosOf = async (user: SeededUser): Promise<Record<string, unknown>[]> => {
   await worker.drained();
@@ -246,6 +249,18 @@ test('an assignment and a mention make to-dos, which a comment settles, and coun
   expect(counts).toMatchObject({ assigned_merge_requests: 1, assigned_issues: 0, todos: 1 });
   await comment(thing, cast.developer, 'Done');
   expect(await todosOf(cast.developer)).toEqual([]);
+});
+
+test('commands about what it has are carried out, others are text', async () => {
+  const thing = await made(cast.owner);
+  const named = (await on(thing, cast.guest)) as PlacedNoteable;
+  const say = (body: string) =>
+    get(CommandedNotesService).create(viewer(cast.guest), named, { body, internal: false, createdAt: null });
+  expect(await say('/todo')).toEqual({ changes: { todo_event: 'mark' }, summary: 'Added a to-do item.' });
+  expect((await todosOf(cast.guest)).map((todo) => todo['action_name'])).toEqual(['marked']);
+  const said = (await say('/close\n/spend 1h\n/done')) as { json: string };
+  expect(JSON.parse(said.json)).toMatchObject({ body: '/close\n/spend 1h', commands_changes: { todo_event: 'done' } });
+  expect(await todosOf(cast.guest)).toEqual([]);
 });
 
 test('to-dos go with the note that raised them, and hide while its part of the project is off', async () => {

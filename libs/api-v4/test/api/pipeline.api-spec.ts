@@ -13,6 +13,7 @@ import {
 } from '@rookery/testing';
 import type { TestApp } from '@rookery/testing';
 import type { Test } from 'supertest';
+import { openApiDocument, registeredEndpoints, statusesOf } from '../../src';
 import { rows, ThingsModule } from '../support/things';
 
 let app: TestApp;
@@ -218,6 +219,24 @@ describe('a refusal', () => {
       .post('/api/v4/admin_only')
       .send({ title: 'x' });
     expect([done.status, done.body]).toEqual([202, { message: '202 Accepted' }]);
+  });
+
+  it('ends in one of two successes where the endpoint has two', async () => {
+    const post = (title: string) => app.as(aViewer()).post('/api/v4/either').send({ title });
+    const made = await post('x');
+    expect([made.status, made.body]).toEqual([201, { title: 'x' }]);
+    const none = await post('nothing');
+    expect([none.status, none.body, none.get('content-length')]).toEqual([202, { why: 'é' }, '12']);
+    const either = registeredEndpoints().find(({ path }) => path === '/either')!;
+    expect(statusesOf(either)).toEqual(expect.arrayContaining([201, 202]));
+    const { paths } = openApiDocument({ service: 'test', version: '0', endpoints: [either] }) as never as {
+      paths: Record<string, { post: { responses: Record<string, object> } }>;
+    };
+    const { responses } = Object.values(paths)[0]!.post;
+    expect(responses['202']).toEqual({
+      description: 'Success too.',
+      content: { 'application/json': { schema: { type: 'object', properties: { why: {} } } } },
+    });
   });
 
   it('may be an exception that the endpoint states', async () => {

@@ -32,6 +32,8 @@ import {
   none,
   nullable,
   one,
+  orElse,
+  Otherwise,
   page,
   presenter,
   project,
@@ -235,6 +237,17 @@ export class OddsController {
     tokenScopes: ['admin_mode'],
   })
   adminOnly(_call: Call<CreateThing>): void {}
+
+  @Endpoint('POST', '/either', {
+    about: 'Makes something, or says that there is nothing to be made.',
+    source: 'a test',
+    may: signedIn(),
+    params: CreateThing,
+    answers: orElse(json({ type: 'object' }, { status: 201 }), 202, { type: 'object', properties: { why: {} } }),
+  })
+  either({ params }: Call<CreateThing>): object {
+    return params.title === 'nothing' ? new Otherwise({ why: 'é' }) : { title: params.title };
+  }
 
   @Endpoint('POST', '/odd', {
     about: 'Refuses in its own way.',

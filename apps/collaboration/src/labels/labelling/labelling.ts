@@ -121,6 +121,18 @@ export async function namesakesOf(
   return { gets: rows.map((row) => row.id), loses: [], isWhole: true };
 }
 
+/** The labels that the place or a group above it knows by these names, of one name the nearest. */
+export async function knownLabels(
+  tx: Tx,
+  parent: Parent,
+  names: readonly string[],
+): Promise<RowOf<Label, 'id' | 'title'>[]> {
+  if (names.length === 0) return [];
+  const [projectId, above] =
+    parent.kind === 'project' ? [parent.id, parent.namespace.traversalIds] : [null, parent.traversalIds];
+  return tx.prepared(named, [names, projectId, above]);
+}
+
 /** Gives a thing its labels and says what changed. Errors: Invalid for too many. Source: reference work-tracking 2.8. */
 export async function putLabels(
   tx: Tx,
@@ -146,8 +158,7 @@ async function labelsNamed(
 ): Promise<number[]> {
   if (names.length === 0) return [];
   const [projectId, groupId] = parent.kind === 'project' ? [parent.id, null] : [null, parent.id];
-  const above = parent.kind === 'project' ? parent.namespace.traversalIds : parent.traversalIds;
-  const find = (): Promise<RowOf<Label, 'id' | 'title'>[]> => tx.prepared(named, [names, projectId, above]);
+  const find = (): Promise<RowOf<Label, 'id' | 'title'>[]> => knownLabels(tx, parent, names);
   const found = await find();
   const known = new Set(found.map((label) => label.title));
   const missing = names.filter((name) => !known.has(name));

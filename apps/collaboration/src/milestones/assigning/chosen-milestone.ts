@@ -17,6 +17,13 @@ const chooseNamesake = prepared(
      and (m.project_id = $2::bigint or m.group_id = any($3::bigint[]))
    order by m.project_id, array_position($3::bigint[], m.group_id) desc limit 1 for key share of m`,
 );
+/** $1 titles, $2 project or null, $3 groups from the root down: of milestones of one title the nearest. */
+const titled = prepared(
+  'milestones_titled',
+  `select distinct on (m.title) m.id, m.title from milestones m
+   where m.title = any($1::text[]) and (m.project_id = $2::bigint or m.group_id = any($3::bigint[]))
+   order by m.title, m.project_id, array_position($3::bigint[], m.group_id) desc`,
+);
 const tell = prepared(
   'milestones_tell',
   `insert into resource_milestone_events
@@ -57,6 +64,19 @@ export async function namesakeOf(
     there.namespace.traversalIds,
   ]);
   return row?.id ?? null;
+}
+
+/** The milestones that the place or a group above it knows by these titles. Shape: ids by title. */
+export async function milestonesTitled(
+  tx: Tx,
+  parent: Parent,
+  titles: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (titles.length === 0) return new Map();
+  const [projectId, above] =
+    parent.kind === 'project' ? [parent.id, parent.namespace.traversalIds] : [null, parent.traversalIds];
+  const rows = await tx.prepared<{ id: number; title: string }>(titled, [titles, projectId, above]);
+  return new Map(rows.map(({ id, title }) => [title, id]));
 }
 
 /** Shape: undefined leaves the milestone as it is. Errors: Invalid for one that the thing cannot have. */

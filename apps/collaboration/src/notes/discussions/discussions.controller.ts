@@ -8,18 +8,21 @@ import {
   JsonText,
   none,
   one,
+  orElse,
   page,
   signedIn,
 } from '@rookery/api-v4';
-import type { JsonPage } from '@rookery/api-v4';
+import type { JsonPage, Otherwise } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { below, OneThing, only, stamped } from '../../noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../../noteables/noteable-routes.dto';
+import { CommandedNotesService } from '../commanded-notes.service';
 import { notePolicy } from '../note.policy';
 import { noteShape } from '../note.shape';
 import { NOTE_BODY_LIMIT } from '../notes.controller';
 import { CreateNote, newNoteOf, wantsInternal } from '../notes.dto';
 import { NotesService } from '../notes.service';
+import { answerTo, commandsOnly } from '../said.presenter';
 import { discussionShape } from './discussion.shape';
 import { CreateReply, OneDiscussion, OneReply, UpdateDiscussion, UpdateReply } from './discussions.dto';
 import { DiscussionsQueries } from './discussions.queries';
@@ -52,6 +55,7 @@ export function discussionsController(routes: NoteableRoutes) {
       readonly queries: DiscussionsQueries,
       readonly discussions: DiscussionsService,
       readonly notes: NotesService,
+      readonly commanded: CommandedNotesService,
     ) {}
 
     @Endpoint('GET', path(''), {
@@ -80,16 +84,16 @@ export function discussionsController(routes: NoteableRoutes) {
 
     @Endpoint('POST', path(''), {
       ...at(''),
-      about: `Begins a thread on ${a}.`,
+      about: `Begins a thread on ${a}, and carries out the commands in its text.`,
       source: SOURCE,
       may: mayCreate,
       params: thing.params(CreateNote),
-      answers: created(discussion),
+      answers: orElse(created(discussion), 202, commandsOnly),
       fails: [429],
       bodyLimit: NOTE_BODY_LIMIT,
     })
-    async create(call: DiscussionCall<CreateNote>): Promise<JsonText> {
-      return new JsonText(await this.discussions.create(call.viewer, thing.of(call), newNoteOf(kind, call.params)));
+    async create(call: DiscussionCall<CreateNote>): Promise<JsonText | Otherwise> {
+      return answerTo(await this.commanded.open(call.viewer, thing.of(call), newNoteOf(kind, call.params)));
     }
 
     @(only(kind.abilities.includes('threads'))(
@@ -121,17 +125,17 @@ export function discussionsController(routes: NoteableRoutes) {
 
     @Endpoint('POST', path('/:discussion_id/notes'), {
       ...at('/:discussion_id/notes'),
-      about: 'Answers in a discussion; a note that stood alone begins a thread by it.',
+      about: 'Answers in a discussion; a note that stood alone begins a thread by it. Commands in it are carried out.',
       source: SOURCE,
       may: mayCreate,
       params: thing.params(CreateReply),
-      answers: created(note),
+      answers: orElse(created(note), 202, commandsOnly),
       fails: [429],
       bodyLimit: NOTE_BODY_LIMIT,
     })
-    async reply(call: DiscussionCall<CreateReply>): Promise<JsonText> {
+    async reply(call: DiscussionCall<CreateReply>): Promise<JsonText | Otherwise> {
       const wish = newNoteOf(kind, call.params);
-      return new JsonText(await this.discussions.reply(call.viewer, thing.of(call), keyOf(call), wish));
+      return answerTo(await this.commanded.reply(call.viewer, thing.of(call), keyOf(call), wish));
     }
 
     @Endpoint('GET', path('/:discussion_id/notes/:note_id'), {

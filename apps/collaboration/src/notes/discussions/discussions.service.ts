@@ -29,25 +29,26 @@ export class DiscussionsService {
     private readonly queries: DiscussionsQueries,
   ) {}
 
-  async create(viewer: SignedInViewer, on: NamedNoteable, wish: NewNote): Promise<string> {
-    return this.work.run(async (tx) => {
-      const { id } = await this.notes.write(tx, viewer, on, { as: 'open', wish });
-      return this.queries.one(viewer, on, id, tx);
-    });
+  async create(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, wish: NewNote): Promise<string> {
+    const { id } = await this.notes.write(tx, viewer, on, { as: 'open', wish });
+    return this.queries.one(viewer, on, id, tx);
   }
 
   /** A note in a discussion; one that stood alone begins a thread by it. */
-  async reply(viewer: SignedInViewer, on: NamedNoteable, key: number, wish: NewNote): Promise<string> {
-    return this.work.run(async (tx) => {
-      const refuse = (): Promise<never> => this.refuseReply(tx, viewer, on, key);
-      const note = await this.notes.write(tx, viewer, on, { as: 'reply', wish, thread: key, refuse });
-      // What is meant for few must not be shown to all.
-      if (wish.internal && !note.internal) throw new Forbidden();
-      const values = [...readerValues(viewer, on), key, note.id];
-      const [row] = await tx.run<{ json: string }>(this.queries.statementsOf(on).of('answer', values));
-      if (!row) throw new NotFound('Discussion');
-      return row.json;
-    });
+  async reply(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, key: number, wish: NewNote): Promise<string> {
+    const refuse = (): Promise<never> => this.refuseReply(tx, viewer, on, key);
+    const note = await this.notes.write(tx, viewer, on, { as: 'reply', wish, thread: key, refuse });
+    // What is meant for few must not be shown to all.
+    if (wish.internal && !note.internal) throw new Forbidden();
+    const values = [...readerValues(viewer, on), key, note.id];
+    const [row] = await tx.run<{ json: string }>(this.queries.statementsOf(on).of('answer', values));
+    if (!row) throw new NotFound('Discussion');
+    return row.json;
+  }
+
+  /** For an answer that is no note. Errors: those for which no answer would be made. */
+  async admitReply(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, key: number): Promise<void> {
+    this.judgeReply(viewer, on, await this.head(tx, viewer, on, key));
   }
 
   /** All notes of a thread, or none of them any more. */
@@ -96,10 +97,13 @@ export class DiscussionsService {
 
   /** What stands against an answer besides what stands against any note. */
   private async refuseReply(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, key: number): Promise<never> {
-    const head = await this.head(tx, viewer, on, key);
+    this.judgeReply(viewer, on, await this.head(tx, viewer, on, key));
+    return this.notes.refuse(tx, viewer, on);
+  }
+
+  private judgeReply(viewer: SignedInViewer, on: NamedNoteable, head: Head): void {
     if (head.locked && !notePolicy.mayCreateLocked(viewer, on.parent)) throw new Forbidden();
     const takesAnswers = !head.system && (head.thread_id !== null || on.kind.abilities.includes('threads'));
     if (!takesAnswers) throw new Refused('Discussion can not be replied to.');
-    return this.notes.refuse(tx, viewer, on);
   }
 }

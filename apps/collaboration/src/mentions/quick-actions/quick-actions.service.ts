@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import type { Tx } from '@rookery/persistence';
+import type { NoteableKind } from '../../noteables/noteable-kinds';
+import type { PlacedNoteable } from '../../noteables/planning.policy';
+import { attempted } from './action-set';
+import type { ActionSet, Asking, CarriesOut, Outcome } from './action-set';
+import { commandsIn } from './commands-in';
+import type { Command, CommandedText } from './commands-in';
+
+/** So many commands of one text are carried out: each may write a note of its own, and all count as one. Source: reference work-tracking 2.6. */
+const MOST_COMMANDS = 20;
+
+/** What became of the commands of a text. */
+export interface ActionReport {
+  readonly isAnyDone: boolean;
+  /** What changed, by the keys that clients know. */
+  readonly changes: Readonly<Record<string, unknown>>;
+  /** A sentence a command, in their order. */
+  readonly sentences: readonly string[];
+}
+
+/** Commands that are ready to be carried out, inside the transaction of their text. */
+export type PlannedActions = (tx: Tx, on: PlacedNoteable) => Promise<ActionReport>;
+
+/** The commands that wings declare, and how those of a text are carried out. Source: reference work-tracking 2.6. */
+@Injectable()
+export class QuickActionsService {
+  private sets: readonly ActionSet[] = [];
+
+  /** Errors: a plain Error for a name that is declared twice. */
+  declare(set: ActionSet): void {
+    const known = this.sets.flatMap(({ names }) => names);
+    const twice = set.names.filter((name) => known.includes(name));
+    if (twice.length > 0) throw new Error(`two wings declare the quick action ${twice.join(', ')}`);
+    this.sets = set.isFirst ? [set, ...this.sets] : [...this.sets, set];
+  }
+
+  /** What a text about a thing of a kind asks for. */
+  read(kind: NoteableKind, text: string): CommandedText {
+    return commandsIn(text, (name) => this.setOf(kind, name) !== undefined);
+  }
+
+  /** Shape: as `read` gives the commands. */
+  async plan(asking: Asking, commands: readonly Command[]): Promise<PlannedActions> {
+    const taken = commands.slice(0, MOST_COMMANDS);
+    const parts: { readonly at: readonly number[]; readonly carryOut: CarriesOut }[] = [];
+    for (const set of this.sets) {
+      const at = [...taken.keys()].filter((index) => this.setOf(asking.kind, taken[index]!.name) === set);
+      if (at.length > 0)
+        parts.push({
+          at,
+          carryOut: await set.plan(
+            asking,
+            at.map((index) => taken[index]!),
+          ),
+        });
+    }
+    return async (tx, on) => {
+      const outcomes: Outcome[] = [];
+      for (const { at, carryOut } of parts) {
+        const none = (refusal: Outcome): readonly Outcome[] => at.map(() => refusal);
+        const done = await attempted<readonly Outcome[]>(tx, () => carryOut(tx, on), none);
+        for (const [place, index] of at.entries()) outcomes[index] = done[place]!;
+      }
+      return reportOf(taken, outcomes, commands.length);
+    };
+  }
+
+  private setOf(kind: NoteableKind, name: string): ActionSet | undefined {
+    return this.sets.find((set) => set.names.includes(name) && set.fits(kind));
+  }
+}
+
+function reportOf(commands: readonly Command[], outcomes: readonly Outcome[], asked: number): ActionReport {
+  const done = outcomes.flatMap((outcome) => ('said' in outcome ? [outcome.changes] : []));
+  const sentences = outcomes.map((outcome, index) =>
+    'said' in outcome ? outcome.said : `Could not apply /${commands[index]!.name}: ${withoutStop(outcome.why)}.`,
+  );
+  const more = asked > commands.length ? [`Only the first ${MOST_COMMANDS} commands are carried out.`] : [];
+  return {
+    isAnyDone: done.length > 0,
+    changes: Object.assign({}, ...done) as ActionReport['changes'],
+    sentences: [...sentences, ...more],
+  };
+}
+
+function withoutStop(text: string): string {
+  return text.endsWith('.') ? text.slice(0, -1) : text;
+}

@@ -1,0 +1,166 @@
+import { awardEmojiCreated } from '@rookery/contracts';
+import type { DirectoryProject } from '@rookery/contracts';
+import { Forbidden, NotFound } from '@rookery/kernel';
+import { Work } from '@rookery/persistence';
+import { startNats, until } from '@rookery/testing';
+import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
+import { QuickActionsService } from '../../src/mentions/quick-actions/quick-actions.service';
+import { castOf, eventsOf, startCollaboration } from '../support/app';
+import type { Cast } from '../support/app';
+import { issueActions } from '../support/issue-actions';
+import { startMailServer } from '../support/mail-server';
+import type { MailServer } from '../support/mail-server';
+import { startWorker } from '../support/worker';
+import type { Worker } from '../support/worker';
+
+/** What follows from quick actions, with the worker. */
+let service: SeededService;
+let nats: PrivateNats;
+let smtp: MailServer;
+let worker: Worker;
+let project: DirectoryProject;
+let cast: Cast;
+
+beforeAll(async () => {
+  service = await startCollaboration();
+  nats = await startNats();
+  smtp = await startMailServer();
+  worker = await startWorker({ databaseUrl: service.databaseUrl, nats, env: { SMTP_URL: smtp.url } });
+  project = await service.seed.project();
+  cast = await castOf(service.seed, project);
+}, 60_000);
+afterAll(async () => {
+  await worker.stop();
+  await smtp.stop();
+  await nats.drop();
+  await service.close();
+});
+
+const { by, anIssue } = issueActions(() => ({ service, project, cast }));
+async function settled(): Promise<void> {
+  await worker.drained();
+  const queued = () => service.database.query(`select 1 from mails where state = 'queued' limit 1`);
+  await until(async () => (await queued()).length === 0, 'an empty queue');
+}
+const todosOf = async (user: SeededUser): Promise<string[]> => {
+  const { body } = await by(user).get('/api/v4/todos').expect(200);
+  return (body as { action_name: string }[]).map((todo) => todo.action_name);
+};
+const feedOf = async (user: SeededUser): Promise<string[]> => {
+  const { body } = await by(user).get('/api/v4/events').expect(200);
+  return (body as { action_name: string }[]).map((event) => event.action_name);
+};
+
+test('a note with commands is told without them, and they are told as their requests', async () => {
+  const issue = await anIssue();
+  await settled();
+  smtp.mails.length = 0;
+  const body = `Enough of this.\n/assign @${cast.guest.username}\n/todo\n/close`;
+  await by(cast.planner).post(`/api/v4/projects/${project.id}/issues/${issue.iid}/notes`).send({ body }).expect(201);
+  await settled();
+  const mailed = (user: SeededUser) =>
+    smtp.mails.filter((mail) => mail.to === user.notification_email).map((mail) => mail.parsed.text ?? '');
+  expect(mailed(cast.owner).some((text) => text.includes('Enough of this.'))).toBe(true);
+  expect(mailed(cast.owner).some((text) => text.includes('closed issue'))).toBe(true);
+  expect(smtp.mails.map((mail) => mail.parsed.text).join()).not.toMatch(/\/(assign|todo|close)\b/);
+  expect(mailed(cast.guest)).not.toEqual([]);
+  // Named in a command is assigned, and not mentioned besides.
+  expect(await todosOf(cast.guest)).toEqual(['assigned']);
+  // What was asked for outlasts the note that asked for it.
+  expect(await todosOf(cast.planner)).toEqual(['marked']);
+  expect((await feedOf(cast.planner)).sort()).toEqual(['closed', 'commented on']);
+  await by(cast.planner)
+    .post(`/api/v4/projects/${project.id}/issues/${issue.iid}/notes`)
+    .send({ body: 'Done with it.' })
+    .expect(201);
+  await settled();
+  expect(await todosOf(cast.planner)).toEqual([]);
+});
+
+test('commands alone make no comment, neither in feeds nor in e-mail', async () => {
+  const issue = await anIssue({}, cast.reporter);
+  await settled();
+  smtp.mails.length = 0;
+  const path = `/api/v4/projects/${project.id}/issues/${issue.iid}/notes`;
+  await by(cast.maintainer).post(path).send({ body: '/award heart\n/due tomorrow\n/subscribe' }).expect(202);
+  await settled();
+  expect(smtp.mails).toEqual([]);
+  expect(await feedOf(cast.maintainer)).toEqual([]);
+  await by(cast.maintainer).post(path).send({ body: '/close' }).expect(202);
+  await settled();
+  expect(smtp.recipients()).toEqual([cast.reporter.username]);
+  expect(await feedOf(cast.maintainer)).toEqual(['closed']);
+  const { body: counted } = await by(cast.owner).get(`/api/v4/projects/${project.id}/issues?state=closed`).expect(200);
+  expect((counted as { iid: number }[]).map(({ iid }) => iid)).toContain(issue.iid);
+});
+
+test('a name is declared once', () => {
+  const actions = service.app.get(QuickActionsService);
+  const set = { names: ['close'], fits: () => true, plan: () => () => Promise.resolve([]) };
+  expect(() => actions.declare(set)).toThrow('two wings declare the quick action close');
+});
+
+describe('a step of a transaction that may fail alone', () => {
+  const label =
+    'insert into labels (title, project_id, description_html, color, text_color) values ($1, $2, $3, $4, $5)';
+  const row = (title: string) => [title, project.id, '', '#ff0000', '#FFFFFF'];
+  const told = (id: number) =>
+    awardEmojiCreated.of({
+      aggregateId: id,
+      actorId: cast.owner.id,
+      data: {
+        award_emoji_id: id,
+        noteable_type: 'Issue',
+        noteable_id: id,
+        note_id: null,
+        project_id: project.id,
+        group_id: null,
+        author_id: cast.owner.id,
+        created_at: new Date().toISOString(),
+      },
+    });
+  const titles = async () =>
+    (
+      await service.database.query<{ title: string }>('select title from labels where project_id = $1 order by id', [
+        project.id,
+      ])
+    ).map(({ title }) => title);
+
+  test('leaves nothing when it is refused, whatever was done within', async () => {
+    const after: string[] = [];
+    await service.app.get(Work).run(async (tx) => {
+      await tx.query(label, row('first'));
+      const step = tx.attempt(async () => {
+        await tx.query(label, row('second'));
+        tx.afterCommit(() => after.push('second'));
+        tx.emit(told(9001));
+        await expect(
+          tx.attempt(async () => {
+            await tx.query(label, row('third'));
+            throw new NotFound();
+          }),
+        ).rejects.toThrow(NotFound);
+        await tx.attempt(() => tx.query(label, row('fourth')));
+        throw new Forbidden();
+      });
+      await expect(step).rejects.toThrow(Forbidden);
+      tx.afterCommit(() => after.push('last'));
+      tx.emit(told(9002));
+      await tx.attempt(() => tx.query(label, row('fifth')));
+    });
+    expect(await titles()).toEqual(['first', 'fifth']);
+    expect(after).toEqual(['last']);
+    const written = await eventsOf(service.database, 'collaboration.award_emoji.created.v1');
+    expect(written.map((event) => event['noteable_id']).filter((id) => id === 9001 || id === 9002)).toEqual([9002]);
+  });
+
+  test('ends the whole when the database refuses it', async () => {
+    const run = service.app.get(Work).run(async (tx) => {
+      await tx.query(label, row('sixth'));
+      await tx.attempt(() => tx.query(label, row('first'))).catch(() => undefined);
+      await tx.query(label, row('seventh'));
+    });
+    await expect(run).rejects.toThrow();
+    expect(await titles()).toEqual(['first', 'fifth']);
+  });
+});
