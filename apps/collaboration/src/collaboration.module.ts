@@ -10,6 +10,7 @@ import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { ActivityModule } from './activity/activity.module';
 import { migrations } from './database';
+import { EpicsModule } from './epics/epics.module';
 import { IssueLinksModule } from './issue-links/issue-links.module';
 import { issueKind } from './issues/issue.kind';
 import { IssuesModule } from './issues/issues.module';
@@ -34,6 +35,7 @@ documentTargets(kinds);
 @Module({
   imports: [
     ActivityModule,
+    EpicsModule,
     IssueLinksModule,
     IssuesModule,
     LabelsModule,

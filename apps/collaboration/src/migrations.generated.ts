@@ -18,3 +18,4 @@ export * from './migrations/1767225852001-add-times-to-issues';
 export * from './migrations/1767225852002-create-resource-state-and-weight-events';
 export * from './migrations/1767225852003-create-issue-links';
 export * from './migrations/1767225852004-add-relative-position-to-issues';
+export * from './migrations/1767225852030-create-epics';

@@ -129,8 +129,8 @@ export function parentSql({ parent }: Pick<NoteableKind, 'parent'>): string {
 }
 
 /** One thing for each kind, a statement as a rule, made when it is first asked for. */
-export function perKind<T>(make: (kind: NoteableKind) => T): (kind: NoteableKind) => T {
-  const made = new Map<NoteableKind, T>();
+export function perKind<T, K extends object = NoteableKind>(make: (kind: K) => T): (kind: K) => T {
+  const made = new Map<K, T>();
   return (kind) => {
     if (!made.has(kind)) made.set(kind, make(kind));
     return made.get(kind)!;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { GoneNoteable } from '@rookery/contracts';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { dropEpicsBy } from '../epics/epic-removal';
 import { NoteableKinds, perKind } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 import { iidSql } from '../noteables/references.shape';
@@ -32,7 +33,7 @@ export class DropWritings {
     for (const kind of this.kinds.all) {
       if (!(await removeNotesBelow(tx, kind, authorId)) || !(await this.dropThings(tx, kind, authorId))) return false;
     }
-    return removeNotesBy(tx, this.kinds, authorId);
+    return (await dropEpicsBy(tx, authorId)) && removeNotesBy(tx, this.kinds, authorId);
   }
 
   private async dropThings(tx: Tx, kind: NoteableKind, authorId: number): Promise<boolean> {

@@ -1,0 +1,118 @@
+import { Injectable } from '@nestjs/common';
+import { Instance } from '@rookery/instance';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Forbidden, NotFound } from '@rookery/kernel';
+import { nextInternalId, prepared, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { putLabels, wishedLabels } from '../labels/labelling/labelling';
+import type { LabelledThing, LabelWish } from '../labels/labelling/labelling';
+import { readerOf } from '../noteables/reader';
+import { tellState } from '../resource-events/states-and-weights';
+import { dropEpics } from './epic-removal';
+import { Epic } from './epic.entity';
+import type { EpicInput } from './epic.entity';
+import { epicPolicy } from './epic.policy';
+import { EpicsQueries, visibleEpicSql } from './epics.queries';
+import type { EpicGroup } from './epics.queries';
+
+/** What a caller wants of an epic. */
+export interface EpicWish {
+  readonly fields: EpicInput;
+  readonly labels: LabelWish | undefined;
+  /** The given time of the creation or of the change; undefined = now. */
+  readonly at: Date | undefined;
+}
+
+const now = prepared('epics_now', 'select now() as at');
+const lockVisible = prepared(
+  'epics_lock_visible',
+  `select i.id, now() as at from epics i
+   where i.group_id = $1::bigint and i.iid = $2::bigint and ${visibleEpicSql('$3::boolean')} for update`,
+);
+
+/** Writing epics; answers are the epic as JSON text. Times are those of the database. Source: reference work-tracking 5.5. */
+@Injectable()
+export class EpicsService {
+  constructor(
+    private readonly work: Work,
+    private readonly queries: EpicsQueries,
+    private readonly instance: Instance,
+  ) {}
+
+  /** Errors: Invalid by field. */
+  async create(
+    viewer: SignedInViewer,
+    group: EpicGroup,
+    wish: EpicWish & { readonly fields: { readonly title: string } },
+  ): Promise<string> {
+    const fields = { ...this.allowed(viewer, group, wish.fields), title: wish.fields.title };
+    const number = await this.work.run(async (tx) => {
+      const [clock] = await tx.prepared<{ at: Date }>(now, []);
+      const at = givenTime(viewer, group, wish) ?? clock!.at;
+      const by = { actorId: viewer.userId, at };
+      const epic = Epic.write(fields, { ...by, groupId: group.id });
+      const wished = await wishedLabels(tx, group, wish.labels);
+      // The number is taken last, so that the counter's row is locked shortly.
+      epic.iid = await nextInternalId(tx, 'epics', group.id);
+      const { id, iid } = await tx.manager.save(epic);
+      await putLabels(tx, labelled(id), wished, by);
+      return iid;
+    });
+    return this.queries.answer(group, number);
+  }
+
+  /** Errors: NotFound; Forbidden; Invalid by field. */
+  async update(viewer: SignedInViewer, group: EpicGroup, iid: number, wish: EpicWish): Promise<string> {
+    await this.work.run(async (tx) => {
+      const { epic, at } = await this.locked(tx, viewer, group, iid);
+      if (!epicPolicy.mayWrite(viewer, group)) throw new Forbidden();
+      const by = { actorId: viewer.userId, at };
+      const changed = epic.change(this.allowed(viewer, group, wish.fields), by);
+      const labels = await putLabels(tx, labelled(epic.id), await wishedLabels(tx, group, wish.labels), by);
+      if (labels.added.length + labels.removed.length > 0) epic.updatedAt = at;
+      epic.updatedAt = givenTime(viewer, group, wish) ?? epic.updatedAt;
+      await tx.manager.save(epic);
+      if (!changed.has('state')) return;
+      const state = epic.state === 'closed' ? 'closed' : 'reopened';
+      await tellState(tx, { type: 'Epic', id: epic.id, projectId: null }, state, by);
+    });
+    return this.queries.answer(group, iid);
+  }
+
+  /** `check` sees when the epic changed last and may refuse. Errors: NotFound; Forbidden. */
+  async remove(viewer: SignedInViewer, group: EpicGroup, iid: number, check: (updatedAt: Date) => void): Promise<void> {
+    await this.work.run(async (tx) => {
+      const { epic } = await this.locked(tx, viewer, group, iid);
+      if (!epicPolicy.mayDelete(viewer, group)) throw new Forbidden();
+      check(epic.updatedAt);
+      await dropEpics(tx, [epic.id]);
+    });
+  }
+
+  private async locked(
+    tx: Tx,
+    viewer: SignedInViewer,
+    group: EpicGroup,
+    iid: number,
+  ): Promise<{ readonly epic: Epic; readonly at: Date }> {
+    const values = [group.id, iid, readerOf(viewer, group).readsConfidential];
+    const [row] = await tx.prepared<{ id: number; at: Date }>(lockVisible, values);
+    if (!row) throw new NotFound();
+    return { epic: await tx.manager.findOneByOrFail(Epic, { id: row.id }), at: row.at };
+  }
+
+  /** A colour counts only where the feature is on. Source: reference packages-and-admin 10.1. */
+  private allowed(viewer: SignedInViewer, group: EpicGroup, { color, ...fields }: EpicInput): EpicInput {
+    const takes = color !== undefined && this.instance.isOn('epic_highlight_color', { viewer, groupId: group.id });
+    return takes ? { ...fields, color } : fields;
+  }
+}
+
+function givenTime(viewer: SignedInViewer, group: EpicGroup, { at }: EpicWish): Date | undefined {
+  return epicPolicy.mayBackdate(viewer, group) ? at : undefined;
+}
+
+function labelled(id: number): LabelledThing {
+  return { kind: LABELLED, id, projectId: null };
+}
+const LABELLED = { type: 'Epic', table: 'epics' } as const;
