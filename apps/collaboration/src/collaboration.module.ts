@@ -10,6 +10,7 @@ import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { ActivityModule } from './activity/activity.module';
 import { migrations } from './database';
+import { epicKind } from './epics/epic.kind';
 import { EpicsModule } from './epics/epics.module';
 import { IssueLinksModule } from './issue-links/issue-links.module';
 import { issueKind } from './issues/issue.kind';
@@ -28,8 +29,8 @@ import { UserCountsModule } from './user-counts/user-counts.module';
 const service = 'collaboration';
 
 /** All kinds of things that can be talked about here. */
-const kinds: readonly NoteableKind[] = [issueKind];
-documentTargets(kinds);
+const kinds: readonly NoteableKind[] = [issueKind, epicKind];
+documentTargets(kinds.filter((kind) => kind.abilities.includes('todos')));
 
 /** The wings of this service. */
 @Module({

@@ -14,8 +14,17 @@ export const NOTEABLE_TYPE_OF = {
 export type NoteableType = (typeof NOTEABLE_TYPE_OF)[keyof typeof NOTEABLE_TYPE_OF];
 export const NOTEABLE_TYPES: readonly NoteableType[] = Object.values(NOTEABLE_TYPE_OF);
 
-/** What every event on a noteable says, whatever its kind; which one it is, the envelope tells. */
-const noteable = { project_id: int, author_id: int, confidential: bool, created_at: instant };
+/**
+ * What every event on a noteable says, whatever its kind; which one it is, the envelope tells. `project_id` is null and
+ * `group_id` there for things of groups.
+ */
+const noteable = {
+  project_id: nullable(int),
+  group_id: optional(int),
+  author_id: int,
+  confidential: bool,
+  created_at: instant,
+};
 const SHAPES = {
   created: { ...noteable, assignee_ids: list(int), label_ids: optional(list(int)) },
   updated: {
@@ -31,19 +40,22 @@ const SHAPES = {
   closed: { ...noteable, closed_at: instant },
   reopened: { ...noteable, reopened_at: instant },
 } as const;
+const GONE = { project_id: nullable(int), group_id: optional(int) } as const;
 type Shapes = typeof SHAPES;
 type Verb = keyof Shapes;
 type ShapeOf<F> = { readonly kind: 'object'; readonly fields: F };
 
 /** An event on a noteable of any kind, as a handler for all kinds knows it. */
 export type NoteableEvent<V extends Verb> = EventDefinition<ShapeOf<Shapes[V]>>;
-export type NoteableDeleted = EventDefinition<ShapeOf<{ readonly project_id: typeof int }>>;
+export type NoteableDeleted = EventDefinition<ShapeOf<typeof GONE>>;
 
 /** A noteable that is gone. Shape: `state` only of kinds that are opened and closed. */
 export interface GoneNoteable {
   readonly id: number;
   readonly iid: number | null;
-  readonly project_id: number;
+  /** Null for things of groups, which have the other. */
+  readonly project_id: number | null;
+  readonly group_id?: number;
   readonly state?: string;
 }
 
@@ -72,7 +84,7 @@ export function noteableEvents<const N extends string, I extends Schema>(
   const deleted = defineEvent(
     `collaboration.${noun}.deleted.v1`,
     `${A} was deleted; what pointed at it must go. \`state\` is the one it had.`,
-    object({ ...ids, project_id: int, state: optional(choice(...states)) }),
+    object({ ...ids, ...GONE, state: optional(choice(...states)) }),
   );
   return {
     created: defineEvent(`collaboration.${noun}.created.v1`, `${A} was opened.`, object({ ...ids, ...SHAPES.created })),
@@ -103,6 +115,15 @@ export const {
   reopened: issueReopened,
   deleted: issueDeleted,
 } = issueEvents;
+
+export const epicEvents = noteableEvents('epic', { a: 'an epic', iid: int, states: ['opened', 'closed'] });
+export const {
+  created: epicCreated,
+  updated: epicUpdated,
+  closed: epicClosed,
+  reopened: epicReopened,
+  deleted: epicDeleted,
+} = epicEvents;
 
 const note = {
   note_id: int,

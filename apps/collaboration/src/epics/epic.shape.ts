@@ -95,6 +95,11 @@ export const epicDetailShape = epicShape
   .extend<EpicDetailSql>('EpicDetail')
   .fields(datesFor, mayEdit);
 
+/** An epic as answers to following it show it. */
+export const followedEpicShape = epicShape
+  .extend<DetailSql>('FollowedEpic')
+  .fields({ subscribed: [json.bool, ({ viewer }) => subscribedSql({ ...OF_EPIC, assignees: null }, viewer)] });
+
 /** The bytes of the texts of an epic `i` in a list, those of its labels included. */
 export function epicBytes({ withLabelDetails }: Pick<ShownSql, 'withLabelDetails'>): string {
   return `coalesce(octet_length(i.description), 0)${withLabelDetails === true ? ` + ${labelDetailsBytes('Epic')}` : ''}`;

@@ -10,7 +10,9 @@ import type { SettingsOf } from '@rookery/platform';
 import { groupAccessSql } from '../noteables/access-sql';
 import { arraySql } from '../noteables/json.shape';
 import type { WrittenShape } from '../noteables/json.shape';
+import { readerOfAccess } from '../noteables/noteable-kinds';
 import { readerOf } from '../noteables/reader';
+import { epicKind } from './epic.kind';
 import { epicBytes, epicDetailShape, listedEpicShape } from './epic.shape';
 import { epicFilters, epicSorting } from './listing/epic-filter';
 import type { EpicFilter, EpicOrder } from './listing/epic-filter';
@@ -31,11 +33,6 @@ const ABOVE_GROUP = '$5::bigint[]';
 const FILTERS = epicFilters(PERSON.user, { type: 'Epic', project: null, above: 'a.traversal_ids' });
 const ROWS = `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.reads_confidential as may_edit, a.seen_as
   from epics own where own.group_id = a.group_id) i`;
-
-/** Boolean SQL: may the reader know of the row `i`, who sees its group? Source: reference work-tracking 5.1. */
-export function visibleEpicSql(readsConfidential: string): string {
-  return `(not i.confidential or ${readsConfidential})`;
-}
 
 /** Reading epics; what the reader may not see is left out by the statement. Source: reference work-tracking 5.1, 5.3. */
 @Injectable()
@@ -59,7 +56,7 @@ export class EpicsQueries {
     const from = `as json from epics i where i.group_id = $1::bigint and i.iid = $2::bigint`;
     const detail = epicDetailShape.over({ ...own, mayEdit: '$5::boolean', viewer: '$6::bigint' });
     this.ones = {
-      detailed: `select ${detail.sql} ${from} and ${visibleEpicSql('$5::boolean')}`,
+      detailed: `select ${detail.sql} ${from} and ${visibleTo('$6::bigint', '$5::boolean')}`,
       written: `select ${listedEpicShape.over({ ...own, mayEdit: 'true' }).sql} ${from}`,
     };
   }
@@ -110,7 +107,10 @@ export class EpicsQueries {
         bytes: epicBytes(order),
         values,
       });
-      list.where(visibleEpicSql('a.reads_confidential')).narrow(FILTERS, filter).orderBy(epicSorting(order));
+      list
+        .where(epicKind.visibleSql(readerOfAccess('a', PERSON.user)))
+        .narrow(FILTERS, filter)
+        .orderBy(epicSorting(order));
       return list.amongEach('read a', ROWS).json(page, {
         with: `read as materialized (${readGroupsSql(reach)})`,
         rows: (...rows) =>
@@ -139,6 +139,11 @@ function readGroupsSql({ ancestors, descendants }: EpicReach): string {
     from (select n.id from directory_namespaces n
       where ${wanted} and exists (select 1 from epics e where e.group_id = n.id) offset 0) used
     cross join lateral ${groupAccessSql('used.id', PERSON)} a`;
+}
+
+/** Boolean SQL: may somebody who sees the group know of the row `i`? Shape: expressions. */
+function visibleTo(viewer: string, readsConfidential: string): string {
+  return epicKind.visibleSql({ viewer, isMember: 'true', readsConfidential });
 }
 
 /** The name of a first page by state alone, which is what most lists are. Shape: null for a statement that is not kept. */

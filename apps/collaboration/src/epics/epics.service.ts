@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { epicEvents } from '@rookery/contracts';
+import { Directory } from '@rookery/directory';
 import { Instance } from '@rookery/instance';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, NotFound } from '@rookery/kernel';
@@ -6,13 +8,19 @@ import { nextInternalId, prepared, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { putLabels, wishedLabels } from '../labels/labelling/labelling';
 import type { LabelledThing, LabelWish } from '../labels/labelling/labelling';
+import { mentionsIn } from '../mentions/mentions';
 import { readerOf } from '../noteables/reader';
+import { NoteLimit } from '../notes/note-limit';
+import { removeNotesOf } from '../notes/note-removal';
+import { writeSystemNotes } from '../notes/system-notes';
 import { tellState } from '../resource-events/states-and-weights';
-import { dropEpics } from './epic-removal';
+import { emitChange, emitOpened, notesOf } from './epic-events';
+import type { EpicChange } from './epic-events';
 import { Epic } from './epic.entity';
 import type { EpicInput } from './epic.entity';
+import { epicKind } from './epic.kind';
 import { epicPolicy } from './epic.policy';
-import { EpicsQueries, visibleEpicSql } from './epics.queries';
+import { EpicsQueries } from './epics.queries';
 import type { EpicGroup } from './epics.queries';
 
 /** What a caller wants of an epic. */
@@ -24,10 +32,12 @@ export interface EpicWish {
 }
 
 const now = prepared('epics_now', 'select now() as at');
+/** $1 group, $2 number, $3 whether the writer reads confidential ones; nothing else decides who sees an epic. */
 const lockVisible = prepared(
   'epics_lock_visible',
-  `select i.id, now() as at from epics i
-   where i.group_id = $1::bigint and i.iid = $2::bigint and ${visibleEpicSql('$3::boolean')} for update`,
+  `select i.id, now() as at from epics i where i.group_id = $1::bigint and i.iid = $2::bigint and ${epicKind.visibleSql(
+    { viewer: 'null', isMember: 'false', readsConfidential: '$3::boolean' },
+  )} for update`,
 );
 
 /** Writing epics; answers are the epic as JSON text. Times are those of the database. Source: reference work-tracking 5.5. */
@@ -37,6 +47,8 @@ export class EpicsService {
     private readonly work: Work,
     private readonly queries: EpicsQueries,
     private readonly instance: Instance,
+    private readonly directory: Directory,
+    private readonly noteLimit: NoteLimit,
   ) {}
 
   /** Errors: Invalid by field. */
@@ -46,17 +58,19 @@ export class EpicsService {
     wish: EpicWish & { readonly fields: { readonly title: string } },
   ): Promise<string> {
     const fields = { ...this.allowed(viewer, group, wish.fields), title: wish.fields.title };
+    const texts = `${fields.title}\n\n${fields.description ?? ''}`;
     const number = await this.work.run(async (tx) => {
+      if (mentionsIn(texts).all.length > 0) await this.noteLimit.count(tx, viewer);
       const [clock] = await tx.prepared<{ at: Date }>(now, []);
       const at = givenTime(viewer, group, wish) ?? clock!.at;
       const by = { actorId: viewer.userId, at };
       const epic = Epic.write(fields, { ...by, groupId: group.id });
       const wished = await wishedLabels(tx, group, wish.labels);
       // The number is taken last, so that the counter's row is locked shortly.
-      epic.iid = await nextInternalId(tx, 'epics', group.id);
-      const { id, iid } = await tx.manager.save(epic);
-      await putLabels(tx, labelled(id), wished, by);
-      return iid;
+      epic.iid = await nextInternalId(tx, epicKind.table, group.id);
+      await tx.manager.save(epic);
+      emitOpened(tx, viewer, epic, await putLabels(tx, labelled(epic.id), wished, by));
+      return epic.iid;
     });
     return this.queries.answer(group, number);
   }
@@ -67,14 +81,13 @@ export class EpicsService {
       const { epic, at } = await this.locked(tx, viewer, group, iid);
       if (!epicPolicy.mayWrite(viewer, group)) throw new Forbidden();
       const by = { actorId: viewer.userId, at };
+      const before = Object.assign(new Epic(), epic);
       const changed = epic.change(this.allowed(viewer, group, wish.fields), by);
       const labels = await putLabels(tx, labelled(epic.id), await wishedLabels(tx, group, wish.labels), by);
       if (labels.added.length + labels.removed.length > 0) epic.updatedAt = at;
       epic.updatedAt = givenTime(viewer, group, wish) ?? epic.updatedAt;
       await tx.manager.save(epic);
-      if (!changed.has('state')) return;
-      const state = epic.state === 'closed' ? 'closed' : 'reopened';
-      await tellState(tx, { type: 'Epic', id: epic.id, projectId: null }, state, by);
+      await this.tell(tx, viewer, epic, { before, changed, labels, at });
     });
     return this.queries.answer(group, iid);
   }
@@ -85,8 +98,29 @@ export class EpicsService {
       const { epic } = await this.locked(tx, viewer, group, iid);
       if (!epicPolicy.mayDelete(viewer, group)) throw new Forbidden();
       check(epic.updatedAt);
-      await dropEpics(tx, [epic.id]);
+      const { id, state } = epic;
+      await removeNotesOf(tx, epicKind, [id]);
+      await tx.manager.delete(Epic, id);
+      const gone = { id, iid, project_id: null, group_id: group.id, state };
+      tx.emit(epicEvents.deletedOf(gone, viewer.userId, viewer.directory));
     });
+  }
+
+  /** System notes, the row of a change of the state, and events. */
+  private async tell(tx: Tx, viewer: SignedInViewer, epic: Epic, change: EpicChange): Promise<void> {
+    const { before, changed, at } = change;
+    const by = { actorId: viewer.userId, at };
+    const bodies = notesOf(epic, change);
+    if (bodies.length > 0) await this.noteLimit.count(tx, viewer);
+    await writeSystemNotes(tx, epicKind, { noteableId: epic.id, projectId: null, actorId: viewer.userId, bodies, at });
+    if (changed.has('state')) {
+      const state = epic.state === 'closed' ? 'closed' : 'reopened';
+      await tellState(tx, { type: epicKind.type, id: epic.id, projectId: null }, state, by);
+    }
+    const names = mentionsIn(`${before.title}\n\n${before.description ?? ''}`).all;
+    const isText = changed.has('title') || changed.has('description');
+    const mentionedBefore = isText ? [...(await this.directory.usersByUsername(names, tx)).values()] : [];
+    emitChange(tx, viewer, epic, { ...change, mentionedBefore: mentionedBefore.map((user) => user.id) });
   }
 
   private async locked(
@@ -113,6 +147,5 @@ function givenTime(viewer: SignedInViewer, group: EpicGroup, { at }: EpicWish): 
 }
 
 function labelled(id: number): LabelledThing {
-  return { kind: LABELLED, id, projectId: null };
+  return { kind: epicKind, id, projectId: null };
 }
-const LABELLED = { type: 'Epic', table: 'epics' } as const;

@@ -24,7 +24,8 @@ export async function writeSystemNotes(
   kind: NoteableKind,
   o: {
     readonly noteableId: number;
-    readonly projectId: number;
+    /** Null for things of groups. */
+    readonly projectId: number | null;
     readonly actorId: number;
     readonly bodies: readonly string[];
     readonly at: Date;

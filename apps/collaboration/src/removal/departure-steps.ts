@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { Prepared, RowOf, Tx } from '@rookery/persistence';
 import { activityTraces } from '../activity/record-activity';
 import { awardTracesOf } from '../award-emoji/award-removal';
-import { epicTraces } from '../epics/epic-removal';
 import { labelTraces } from '../labels/label-removal';
 import { milestoneTraces } from '../milestones/milestone-removal';
 import { NoteableKinds } from '../noteables/noteable-kinds';
@@ -30,16 +29,7 @@ export class DepartureSteps {
   ) {
     const awards = awardTracesOf(kinds.able('awards'));
     const changes = [labelTraces, milestoneTraces, resourceEventTraces];
-    const ofWings = [
-      awards,
-      noteTraces,
-      epicTraces,
-      ...changes,
-      subscriptionTraces,
-      todoTraces,
-      activityTraces,
-      mailTraces,
-    ];
+    const ofWings = [awards, noteTraces, ...changes, subscriptionTraces, todoTraces, activityTraces, mailTraces];
     this.traces = [...kinds.all.map((kind) => kind.traces), ...ofWings];
   }
 

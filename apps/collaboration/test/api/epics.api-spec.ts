@@ -122,10 +122,6 @@ it('an epic is opened, shown, changed, closed, opened again and removed', async 
     expect(answerOf(await requestOf(as(viewer), method, path).send({ title: 'x' }))).toEqual(GONE);
   }
   expect((await open(viewer, place)).iid).toBe(2);
-  const left = `select (select count(*)::int from label_links where noteable_type = 'Epic') as links,
-    (select count(*)::int from resource_label_events where noteable_type = 'Epic') as labels,
-    (select count(*)::int from resource_state_events where noteable_type = 'Epic') as states`;
-  expect(await service.database.query(left)).toEqual([{ links: 0, labels: 0, states: 0 }]);
 });
 
 it('is found by the path of the group and by both addresses', async () => {
