@@ -19,3 +19,4 @@ export * from './migrations/1767225852002-create-resource-state-and-weight-event
 export * from './migrations/1767225852003-create-issue-links';
 export * from './migrations/1767225852004-add-relative-position-to-issues';
 export * from './migrations/1767225852030-create-epics';
+export * from './migrations/1767225852031-create-epic-issues';

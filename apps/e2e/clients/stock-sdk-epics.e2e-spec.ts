@@ -30,4 +30,29 @@ describe('epics with a stock SDK', () => {
     await Epics.remove(groupId, made.iid);
     await expect(Epics.show(groupId, made.iid)).rejects.toThrow(/404|Not found/i);
   });
+
+  it('takes notes, threads and issues', async () => {
+    const epic = await Epics.create(groupId, 'Talk');
+    const note = await root.EpicNotes.create(groupId, epic.id, 'A word');
+    expect(note).toMatchObject({ noteable_type: 'Epic', noteable_id: epic.id, project_id: null });
+    expect((await root.EpicNotes.all(groupId, epic.id)).map(({ id }) => id)).toEqual([note.id]);
+    const thread = await root.EpicDiscussions.create(groupId, epic.id, 'Why?');
+    await root.EpicDiscussions.addNote(groupId, epic.id, thread.id, 'Because');
+    expect((await root.EpicDiscussions.show(groupId, epic.id, thread.id)).notes).toHaveLength(2);
+    expect(await root.EpicLabelEvents.all(groupId, epic.id)).toEqual([]);
+
+    const project = await root.Projects.create({ name: 'eggs', namespaceId: groupId });
+    const issues = [];
+    for (const title of ['first', 'second']) issues.push(await root.Issues.create(project.id, title));
+    const links = [];
+    for (const issue of issues) links.push(await root.EpicIssues.assign(groupId, epic.iid, issue.id));
+    expect(links[0]).toMatchObject({ epic: { id: epic.id }, issue: { id: issues[0]!.id } });
+    const titles = async (): Promise<string[]> =>
+      (await root.EpicIssues.all(groupId, epic.iid)).map(({ title }) => String(title));
+    expect(await titles()).toEqual(['second', 'first']);
+    await root.EpicIssues.edit(groupId, epic.iid, links[0]!.id, { moveAfterId: links[1]!.id });
+    expect(await titles()).toEqual(['first', 'second']);
+    await root.EpicIssues.remove(groupId, epic.iid, links[0]!.id);
+    expect(await titles()).toEqual(['second']);
+  });
 });

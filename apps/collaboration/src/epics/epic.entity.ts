@@ -22,6 +22,9 @@ const LONGEST_DESCRIPTION = 1_048_576;
 /** What an epic has that names none. Source: reference work-tracking 5.4. */
 export const EPIC_COLOUR = '#1068bf';
 
+/** What is said of an issue that everybody may see, in an epic that few may. */
+export const CONFIDENTIAL_ISSUES_ONLY = 'A confidential epic takes confidential issues only';
+
 /** A goal of a group that issues of many projects serve. Source: reference work-tracking 5. */
 @Entity('epics')
 @Check('ck_epics_title', 'char_length(title) between 1 and 255')
@@ -56,10 +59,8 @@ export class Epic {
   /** Calendar days, `YYYY-MM-DD`. A fixed one may be kept while it does not count. */
   @Column({ type: 'boolean', default: false }) startIsFixed: boolean;
   @Column({ type: 'date', nullable: true }) startFixedOn: string | null;
-  @Column({ type: 'date', nullable: true }) startInheritedOn: string | null;
   @Column({ type: 'boolean', default: false }) dueIsFixed: boolean;
   @Column({ type: 'date', nullable: true }) dueFixedOn: string | null;
-  @Column({ type: 'date', nullable: true }) dueInheritedOn: string | null;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) closedAt: Date | null;
   @Column({ type: 'bigint', nullable: true }) closedById: number | null;
   @Column({ type: 'integer', default: 0 }) publicNotesCount: number;

@@ -11,9 +11,14 @@ import { subscribedSql } from '../noteables/subscribed-sql';
 export const EPIC_SHOWN_AS: ShownAs = { shownId: 'iid', webPath: '/-/epics/', sigil: '&' };
 const OF_EPIC = { type: 'Epic' } as const;
 
-/** Days that count over the row `i`. Source: reference work-tracking 5.5. */
-export const STARTS = 'case when i.start_is_fixed then i.start_fixed_on else i.start_inherited_on end';
-export const DUE = 'case when i.due_is_fixed then i.due_fixed_on else i.due_inherited_on end';
+/**
+ * What the milestones of its issues say of the days of the row `i`. They are looked up whenever they are shown, so that
+ * nothing that changes an issue or a milestone has to know of epics. Source: reference work-tracking 5.5.
+ */
+const INHERITED = `(select min(m.start_on) as start_on, max(m.due_on) as due_on from epic_issues l
+  join issues s on s.id = l.issue_id join milestones m on m.id = s.milestone_id where l.epic_id = i.id) inherited`;
+const STARTS = 'case when i.start_is_fixed then i.start_fixed_on else inherited.start_on end';
+const DUE = 'case when i.due_is_fixed then i.due_fixed_on else inherited.due_on end';
 
 /** Shape: `mayEdit` is boolean SQL, whether the reader may change the epic. */
 export type EpicSql = ShownSql & { readonly mayEdit: string };
@@ -31,7 +36,7 @@ const linksShape = jsonShape<ShownSql>('EpicLinks').fields({
 });
 
 /** An epic as anybody sees it who may. Shape: alias `i` (epics). Source: requirements 1 §2; reference work-tracking 5.4. */
-export const epicShape = jsonShape<ShownSql>('Epic').fields({
+export const epicShape = jsonShape<ShownSql>('Epic', () => INHERITED).fields({
   id: [json.int, () => 'i.id'],
   work_item_id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],
@@ -76,12 +81,12 @@ export const epicShape = jsonShape<ShownSql>('Epic').fields({
 const datesFor = {
   start_date_is_fixed: [json.bool, () => 'i.start_is_fixed'],
   start_date_fixed: [json.dayOrNull, () => 'i.start_fixed_on'],
-  start_date_from_inherited_source: [json.dayOrNull, () => 'i.start_inherited_on'],
-  start_date_from_milestones: [json.dayOrNull, () => 'i.start_inherited_on'],
+  start_date_from_inherited_source: [json.dayOrNull, () => 'inherited.start_on'],
+  start_date_from_milestones: [json.dayOrNull, () => 'inherited.start_on'],
   due_date_is_fixed: [json.bool, () => 'i.due_is_fixed'],
   due_date_fixed: [json.dayOrNull, () => 'i.due_fixed_on'],
-  due_date_from_inherited_source: [json.dayOrNull, () => 'i.due_inherited_on'],
-  due_date_from_milestones: [json.dayOrNull, () => 'i.due_inherited_on'],
+  due_date_from_inherited_source: [json.dayOrNull, () => 'inherited.due_on'],
+  due_date_from_milestones: [json.dayOrNull, () => 'inherited.due_on'],
 } as const;
 const mayEdit = (sql: EpicSql): string => sql.mayEdit;
 

@@ -17,13 +17,18 @@ import {
 import { EpicsController } from './epics.controller';
 import { EpicsQueries } from './epics.queries';
 import { EpicsService } from './epics.service';
+import { EpicIssue } from './issues/epic-issue.entity';
+import { EpicIssuesController } from './issues/epic-issues.controller';
+import { EpicIssuesQueries } from './issues/epic-issues.queries';
+import { EpicIssuesService } from './issues/epic-issues.service';
 
-/** Goals of groups that issues of many projects serve, and the routes of their notes. */
-@Owns(Epic)
+/** Goals of groups that issues of many projects serve, which issues these are, and the routes of their notes. */
+@Owns(Epic, EpicIssue)
 @Module({
   imports: [AwardEmojiModule, NotesModule, ResourceEventsModule, SubscriptionsModule],
   controllers: [
     EpicsController,
+    EpicIssuesController,
     EpicAwardEmojiController,
     EpicNoteAwardEmojiController,
     EpicLabelEventsController,
@@ -32,6 +37,6 @@ import { EpicsService } from './epics.service';
     EpicDiscussionsController,
     EpicSubscriptionsController,
   ],
-  providers: [EpicsQueries, EpicsService],
+  providers: [EpicIssuesQueries, EpicIssuesService, EpicsQueries, EpicsService],
 })
 export class EpicsModule {}

@@ -3,20 +3,20 @@ import { epicEvents } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { Instance } from '@rookery/instance';
 import type { SignedInViewer } from '@rookery/kernel';
-import { Forbidden, NotFound } from '@rookery/kernel';
+import { Forbidden, Invalid } from '@rookery/kernel';
 import { nextInternalId, prepared, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { putLabels, wishedLabels } from '../labels/labelling/labelling';
 import type { LabelledThing, LabelWish } from '../labels/labelling/labelling';
 import { mentionsIn } from '../mentions/mentions';
-import { readerOf } from '../noteables/reader';
 import { NoteLimit } from '../notes/note-limit';
 import { removeNotesOf } from '../notes/note-removal';
 import { writeSystemNotes } from '../notes/system-notes';
 import { tellState } from '../resource-events/states-and-weights';
 import { emitChange, emitOpened, notesOf } from './epic-events';
 import type { EpicChange } from './epic-events';
-import { Epic } from './epic.entity';
+import { lockEpic } from './epic-lock';
+import { CONFIDENTIAL_ISSUES_ONLY, Epic } from './epic.entity';
 import type { EpicInput } from './epic.entity';
 import { epicKind } from './epic.kind';
 import { epicPolicy } from './epic.policy';
@@ -32,12 +32,11 @@ export interface EpicWish {
 }
 
 const now = prepared('epics_now', 'select now() as at');
-/** $1 group, $2 number, $3 whether the writer reads confidential ones; nothing else decides who sees an epic. */
-const lockVisible = prepared(
-  'epics_lock_visible',
-  `select i.id, now() as at from epics i where i.group_id = $1::bigint and i.iid = $2::bigint and ${epicKind.visibleSql(
-    { viewer: 'null', isMember: 'false', readsConfidential: '$3::boolean' },
-  )} for update`,
+/** $1 epic. */
+const openIssue = prepared(
+  'epics_open_issue',
+  `select 1 from epic_issues l join issues s on s.id = l.issue_id
+   where l.epic_id = $1::bigint and not s.confidential limit 1`,
 );
 
 /** Writing epics; answers are the epic as JSON text. Times are those of the database. Source: reference work-tracking 5.5. */
@@ -78,11 +77,12 @@ export class EpicsService {
   /** Errors: NotFound; Forbidden; Invalid by field. */
   async update(viewer: SignedInViewer, group: EpicGroup, iid: number, wish: EpicWish): Promise<string> {
     await this.work.run(async (tx) => {
-      const { epic, at } = await this.locked(tx, viewer, group, iid);
+      const { epic, at } = await lockEpic(tx, viewer, group, iid);
       if (!epicPolicy.mayWrite(viewer, group)) throw new Forbidden();
       const by = { actorId: viewer.userId, at };
       const before = Object.assign(new Epic(), epic);
       const changed = epic.change(this.allowed(viewer, group, wish.fields), by);
+      if (changed.has('confidential')) await this.refuseOpenIssues(tx, epic);
       const labels = await putLabels(tx, labelled(epic.id), await wishedLabels(tx, group, wish.labels), by);
       if (labels.added.length + labels.removed.length > 0) epic.updatedAt = at;
       epic.updatedAt = givenTime(viewer, group, wish) ?? epic.updatedAt;
@@ -95,7 +95,7 @@ export class EpicsService {
   /** `check` sees when the epic changed last and may refuse. Errors: NotFound; Forbidden. */
   async remove(viewer: SignedInViewer, group: EpicGroup, iid: number, check: (updatedAt: Date) => void): Promise<void> {
     await this.work.run(async (tx) => {
-      const { epic } = await this.locked(tx, viewer, group, iid);
+      const { epic } = await lockEpic(tx, viewer, group, iid);
       if (!epicPolicy.mayDelete(viewer, group)) throw new Forbidden();
       check(epic.updatedAt);
       const { id, state } = epic;
@@ -123,16 +123,10 @@ export class EpicsService {
     emitChange(tx, viewer, epic, { ...change, mentionedBefore: mentionedBefore.map((user) => user.id) });
   }
 
-  private async locked(
-    tx: Tx,
-    viewer: SignedInViewer,
-    group: EpicGroup,
-    iid: number,
-  ): Promise<{ readonly epic: Epic; readonly at: Date }> {
-    const values = [group.id, iid, readerOf(viewer, group).readsConfidential];
-    const [row] = await tx.prepared<{ id: number; at: Date }>(lockVisible, values);
-    if (!row) throw new NotFound();
-    return { epic: await tx.manager.findOneByOrFail(Epic, { id: row.id }), at: row.at };
+  /** Whoever sees an issue of a confidential epic must be able to see both. */
+  private async refuseOpenIssues(tx: Tx, { id, confidential }: Epic): Promise<void> {
+    if (!confidential || (await tx.prepared(openIssue, [id])).length === 0) return;
+    throw new Invalid({ confidential: [CONFIDENTIAL_ISSUES_ONLY] });
   }
 
   /** A colour counts only where the feature is on. Source: reference packages-and-admin 10.1. */

@@ -46,6 +46,10 @@ export const systemNotes = {
     is ? `made the ${word} confidential` : `made the ${word} visible to everyone`,
   locked: (is: boolean, word: string): string => (is ? `locked this ${word}` : `unlocked this ${word}`),
 
+  epicIssue: (verb: 'added' | 'removed', reference: string): string => `${verb} issue ${reference}`,
+  issueEpic: (verb: 'added' | 'removed', reference: string): string =>
+    verb === 'added' ? `added to epic ${reference}` : `removed from epic ${reference}`,
+
   /** A note a box, or one for all where there are many. */
   tasks(toggled: readonly { readonly text: string; readonly done: boolean }[]): string[] {
     const word = (done: boolean): string => (done ? 'completed' : 'incomplete');

@@ -304,41 +304,41 @@ describe('following', () => {
   });
 });
 
-const ROUTES: readonly (readonly [Method, 'id' | 'iid', string, object?])[] = [
-  ['GET', 'id', '/notes'],
+const ROUTES: readonly (readonly [Method, 'id' | 'iid', string, object])[] = [
+  ['GET', 'id', '/notes', {}],
   ['POST', 'id', '/notes', { body: 'x' }],
-  ['GET', 'id', '/notes/1'],
+  ['GET', 'id', '/notes/1', {}],
   ['PUT', 'id', '/notes/1', { body: 'x' }],
-  ['DELETE', 'id', '/notes/1'],
-  ['GET', 'id', '/discussions'],
+  ['DELETE', 'id', '/notes/1', {}],
+  ['GET', 'id', '/discussions', {}],
   ['POST', 'id', '/discussions', { body: 'x' }],
-  ['GET', 'id', '/discussions/x'],
+  ['GET', 'id', '/discussions/x', {}],
   ['PUT', 'id', '/discussions/x', { resolved: true }],
-  ['GET', 'id', '/discussions/x/notes'],
+  ['GET', 'id', '/discussions/x/notes', {}],
   ['POST', 'id', '/discussions/x/notes', { body: 'x' }],
-  ['GET', 'id', '/discussions/x/notes/1'],
+  ['GET', 'id', '/discussions/x/notes/1', {}],
   ['PUT', 'id', '/discussions/x/notes/1', { body: 'x' }],
-  ['DELETE', 'id', '/discussions/x/notes/1'],
-  ['GET', 'id', '/resource_label_events'],
-  ['GET', 'id', '/resource_label_events/1'],
-  ['GET', 'id', '/resource_state_events'],
-  ['GET', 'id', '/resource_state_events/1'],
-  ['GET', 'iid', '/award_emoji'],
+  ['DELETE', 'id', '/discussions/x/notes/1', {}],
+  ['GET', 'id', '/resource_label_events', {}],
+  ['GET', 'id', '/resource_label_events/1', {}],
+  ['GET', 'id', '/resource_state_events', {}],
+  ['GET', 'id', '/resource_state_events/1', {}],
+  ['GET', 'iid', '/award_emoji', {}],
   ['POST', 'iid', '/award_emoji', { name: 'tada' }],
-  ['GET', 'iid', '/award_emoji/1'],
-  ['DELETE', 'iid', '/award_emoji/1'],
-  ['GET', 'iid', '/notes/1/award_emoji'],
+  ['GET', 'iid', '/award_emoji/1', {}],
+  ['DELETE', 'iid', '/award_emoji/1', {}],
+  ['GET', 'iid', '/notes/1/award_emoji', {}],
   ['POST', 'iid', '/notes/1/award_emoji', { name: 'tada' }],
-  ['GET', 'iid', '/notes/1/award_emoji/1'],
-  ['DELETE', 'iid', '/notes/1/award_emoji/1'],
-  ['POST', 'iid', '/subscribe'],
-  ['POST', 'iid', '/unsubscribe'],
-  ['GET', 'iid', '/participants'],
+  ['GET', 'iid', '/notes/1/award_emoji/1', {}],
+  ['DELETE', 'iid', '/notes/1/award_emoji/1', {}],
+  ['POST', 'iid', '/subscribe', {}],
+  ['POST', 'iid', '/unsubscribe', {}],
+  ['GET', 'iid', '/participants', {}],
 ];
 
 describe('every route below an epic', () => {
   beforeEach(async () => void (await wrote('owner', { body: 'x' })));
-  it.each(ROUTES)('%s by %s %s needs a token, the group and its plan', async (method, by, tail, body = {}) => {
+  it.each(ROUTES)('%s by %s %s needs a token, the group and its plan', async (method, by, tail, body) => {
     const free = await groupOf({ plan: 'free' });
     const hidden = await groupOf({ plan: 'free', visibility: 'private' });
     const ask = async (place: DirectoryNamespace, how: Standing) => {
@@ -357,7 +357,7 @@ describe('every route below an epic', () => {
       const other = await groupOf();
       await service.seed.member(people.owner, other, 'owner');
       const [note] = (await as(who('owner')).get(byId('/notes')).expect(200)).body as [{ id: number }];
-      return ROUTES.map(([method, by, tail, body = {}]) => ({
+      return ROUTES.map(([method, by, tail, body]) => ({
         method,
         path: `${pathOf(other)}/${epic[by]}${tail.replace('/notes/1', `/notes/${note.id}`)}`,
         body: body as Record<string, unknown>,

@@ -6,12 +6,18 @@ import type { Database } from '@rookery/persistence';
 import { expectPlan, testDatabase, vacuumed } from '@rookery/testing';
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { migrations } from '../../src/database';
+import { EpicIssuesQueries } from '../../src/epics/issues/epic-issues.queries';
 import { EpicsQueries } from '../../src/epics/epics.queries';
 import type { EpicFilter, EpicOrder } from '../../src/epics/listing/epic-filter';
 
 /** The plans of lists of epics over enough rows, by shape. `UPDATE_GOLDEN=1` writes them anew. */
 let database: TestDatabase;
 let pool: Pool;
+const serving = new EpicIssuesQueries(
+  {} as Database,
+  {} as Directory,
+  { externalUrl: 'http://localhost:8080' } as never,
+);
 const epics = new EpicsQueries({} as Database, {} as Directory, { externalUrl: 'http://localhost:8080' } as never);
 
 beforeAll(async () => {
@@ -35,6 +41,16 @@ beforeAll(async () => {
     insert into label_links (noteable_type, noteable_id, label_id)
       select distinct 'Epic', e.id, ((e.group_id - 10) / 10 * 50 + (e.id * k) % 49 + 1)
       from epics e, generate_series(1, 2) k;
+    insert into directory_projects (id, namespace_id, name, path, visibility, archived, issues_access_level,
+        snippets_access_level, merge_requests_access_level, packages_enabled, emails_enabled, created_at)
+      select g, 10 + g % 100, 'p', 'p' || g, 'public', false, 'enabled', 'enabled', 'enabled', true, true, now()
+      from generate_series(1, 500) g;
+    insert into milestones (id, project_id, iid, title, start_on, due_on)
+      select g, 1 + g % 500, g, 'v' || g, current_date, current_date + g % 300 + 1 from generate_series(1, 2000) g;
+    insert into issues (project_id, iid, author_id, title, milestone_id)
+      select 1 + g % 500, g / 500 + 1, 1 + g % 200, 'Issue ' || g, 1 + g % 2000 from generate_series(1, 40000) g;
+    insert into epic_issues (epic_id, issue_id, relative_position)
+      select 1 + id % 20000, id, id from issues;
     insert into award_emoji (awardable_type, awardable_id, noteable_type, noteable_id, user_id, name)
       select 'Epic', g, 'Epic', g, 1 + g % 20, 'rocket' from generate_series(1, 20000) g`);
   // Every row is looked at, so that the statistics are the same each time.
@@ -63,9 +79,13 @@ const HOT: Record<string, () => Planned> = {
   'epics-labelled': () => listed({ labels: ['Label 3'] }),
   'epics-with-my-emoji': () => listed({ reaction: 'rocket' }),
   'epics-searched': () => listed({ search: 'first egg' }),
+  // Epic 5 of group 20.
+  'issues-of-epic': () => serving.pageStatement(PAGE, [20, 5, 7, false, false, false, 'g/20', [20]]),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
   const shape = await expectPlan(pool, join(__dirname, '../golden', `${name}.plan.txt`), HOT[name]!());
-  expect(shape).not.toMatch(/Seq Scan on (epics|label_links|award_emoji|labels|directory_namespaces)\b/);
+  expect(shape).not.toMatch(
+    /Seq Scan on (epics|epic_issues|issues|milestones|label_links|award_emoji|labels|directory_namespaces)\b/,
+  );
 });
