@@ -113,6 +113,18 @@ it('one of another epic is taken from there, and told on all sides; projects of 
   ]);
 });
 
+it('an issue serves one epic, whoever puts it where at once', async () => {
+  const epics = [epic, await open(who(planner), group), await open(who(planner), group)];
+  const issue = await issueIn(project);
+  await Promise.all(epics.map((one) => assigned(issue, one)));
+  const lists = await Promise.all(
+    epics.map(async (one) => (await as(who(planner)).get(at('', one))).body as unknown[]),
+  );
+  expect(lists.flat()).toHaveLength(1);
+  const told = (await Promise.all(epics.map(epicNotes))).flat();
+  expect(told.map((note) => note.split(' ')[0]).sort()).toEqual(['added', 'added', 'added', 'removed', 'removed']);
+});
+
 describe('the order', () => {
   const order = async (): Promise<string[]> => (await listed()).map(({ title }) => title);
   let links: Record<string, number>;

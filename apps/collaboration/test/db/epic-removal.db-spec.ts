@@ -118,4 +118,5 @@ test('nothing of epics is in feeds, on lists of to-dos or in e-mails', async () 
   expect(await service.database.query(`select ${counts.join(', ')}`)).toEqual([
     { activity_events: 0, todos: 0, mails: 0 },
   ]);
+  expect(await service.database.query('select 1 from dead_letters')).toEqual([]);
 });
