@@ -11,6 +11,8 @@ import type { SettingsValues } from '@rookery/platform';
 import { ActivityModule } from './activity/activity.module';
 import { CrossReferencesModule } from './cross-references/cross-references.module';
 import { migrations } from './database';
+import { epicKind } from './epics/epic.kind';
+import { EpicsModule } from './epics/epics.module';
 import { IssueLinksModule } from './issue-links/issue-links.module';
 import { IssueMovesModule } from './issue-moves/issue-moves.module';
 import { issueKind } from './issues/issue.kind';
@@ -31,7 +33,7 @@ import { UserCountsModule } from './user-counts/user-counts.module';
 const service = 'collaboration';
 
 /** All kinds of things that can be talked about here. */
-const kinds: readonly NoteableKind[] = [issueKind, snippetKind];
+const kinds: readonly NoteableKind[] = [issueKind, epicKind, snippetKind];
 documentTargets(kinds);
 
 /** The wings of this service. */
@@ -39,6 +41,7 @@ documentTargets(kinds);
   imports: [
     ActivityModule,
     CrossReferencesModule,
+    EpicsModule,
     IssueLinksModule,
     IssueMovesModule,
     IssuesModule,

@@ -21,3 +21,5 @@ export * from './migrations/1767225852004-add-relative-position-to-issues';
 export * from './migrations/1767225852010-add-moves-of-issues';
 export * from './migrations/1767225852011-cross-references';
 export * from './migrations/1767225852020-create-snippets';
+export * from './migrations/1767225852030-create-epics';
+export * from './migrations/1767225852031-create-epic-issues';

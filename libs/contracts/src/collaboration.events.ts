@@ -14,8 +14,17 @@ export const NOTEABLE_TYPE_OF = {
 export type NoteableType = (typeof NOTEABLE_TYPE_OF)[keyof typeof NOTEABLE_TYPE_OF];
 export const NOTEABLE_TYPES: readonly NoteableType[] = Object.values(NOTEABLE_TYPE_OF);
 
-/** What every event on a noteable says, whatever its kind; which one it is, the envelope tells. */
-const noteable = { project_id: int, author_id: int, confidential: bool, created_at: instant };
+/**
+ * What every event on a noteable says, whatever its kind; which one it is, the envelope tells. `project_id` is null and
+ * `group_id` there for things of groups.
+ */
+const noteable = {
+  project_id: nullable(int),
+  group_id: optional(int),
+  author_id: int,
+  confidential: bool,
+  created_at: instant,
+};
 const SHAPES = {
   created: { ...noteable, assignee_ids: list(int), label_ids: optional(list(int)), copied: optional(bool) },
   updated: {
@@ -32,19 +41,22 @@ const SHAPES = {
   reopened: { ...noteable, reopened_at: instant },
   moved: { ...noteable, became_id: int, is_clone: bool, moved_at: instant },
 } as const;
+const GONE = { project_id: nullable(int), group_id: optional(int) } as const;
 type Shapes = typeof SHAPES;
 type Verb = keyof Shapes;
 type ShapeOf<F> = { readonly kind: 'object'; readonly fields: F };
 
 /** An event on a noteable of any kind, as a handler for all kinds knows it. */
 export type NoteableEvent<V extends Verb> = EventDefinition<ShapeOf<Shapes[V]>>;
-export type NoteableDeleted = EventDefinition<ShapeOf<{ readonly project_id: typeof int }>>;
+export type NoteableDeleted = EventDefinition<ShapeOf<typeof GONE>>;
 
 /** A noteable that is gone. Shape: `state` only of kinds that are opened and closed. */
 export interface GoneNoteable {
   readonly id: number;
   readonly iid: number | null;
-  readonly project_id: number;
+  /** Null for things of groups, which have the other. */
+  readonly project_id: number | null;
+  readonly group_id?: number;
   readonly state?: string;
 }
 
@@ -77,7 +89,7 @@ export function noteableEvents<const N extends string, I extends Schema>(
   const deleted = defineEvent(
     `collaboration.${noun}.deleted.v1`,
     `${A} was deleted; what pointed at it must go. \`state\` is the one it had.`,
-    object({ ...ids, project_id: int, state: optional(choice(...states)) }),
+    object({ ...ids, ...GONE, state: optional(choice(...states)) }),
   );
   return {
     created: defineEvent(
@@ -126,7 +138,7 @@ export const {
 export const snippetDeleted = defineEvent(
   'collaboration.snippet.deleted.v1',
   'A snippet of a project was deleted; what pointed at it must go. Of personal ones nobody is told.',
-  object({ snippet_id: int, snippet_iid: nullable(int), project_id: int }),
+  object({ snippet_id: int, snippet_iid: nullable(int), ...GONE }),
 );
 /** Nobody is told of a snippet but by what people say on it. */
 export const snippetEvents: NoteableEvents = {
@@ -136,6 +148,14 @@ export const snippetEvents: NoteableEvents = {
     return { definition: snippetDeleted, aggregateId: id, actorId, seen, data };
   },
 };
+export const epicEvents = noteableEvents('epic', { a: 'an epic', iid: int, states: ['opened', 'closed'] });
+export const {
+  created: epicCreated,
+  updated: epicUpdated,
+  closed: epicClosed,
+  reopened: epicReopened,
+  deleted: epicDeleted,
+} = epicEvents;
 
 const note = {
   note_id: int,

@@ -59,6 +59,8 @@ export class ActivityConsumer {
       const note = notes.get(event.data.note_id);
       if (!note) return [];
       const { project_id: projectId, author_id: authorId, note_id: targetId } = note;
+      // Feeds are of projects; nothing of groups is in them.
+      if (projectId === null) return [];
       const noteable = { noteableType: note.noteable_type, noteableId: note.noteable_id };
       const at = causedAt(event, event.data.created_at);
       const targetType = note.thread_id === null ? 'Note' : 'DiscussionNote';
@@ -127,6 +129,7 @@ export class ActivityConsumer {
     stated: (event: E) => string,
   ): Promise<void> {
     const kind = this.kinds.ofEvents(events);
+    if (kind.parent === 'group') return;
     const present = await subjectsOf(
       tx,
       kind,
@@ -137,7 +140,7 @@ export class ActivityConsumer {
       .map((event): ActivityEntry => {
         const { aggregateId: targetId, data } = event;
         const noteable = { noteableType: kind.type, noteableId: targetId };
-        const facts = { eventId: event.id, projectId: data.project_id, authorId: actorOf(event), action };
+        const facts = { eventId: event.id, projectId: data.project_id!, authorId: actorOf(event), action };
         return { ...facts, targetType: kind.type, targetId, noteable, at: causedAt(event, stated(event)) };
       });
     await this.activity.record(tx, entries);

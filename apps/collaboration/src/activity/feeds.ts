@@ -76,7 +76,7 @@ export class ActivityFeeds {
   private readonly joined: string;
 
   constructor(kinds: NoteableKinds, externalUrl: string) {
-    this.kinds = kinds.all;
+    this.kinds = kinds.ofProjects;
     const readable = (kind: NoteableKind): string => `${readableSql(kind, 'a', VIEWER)} as is_readable`;
     this.judged = `left join lateral ${subjectSql(this.kinds, NOTEABLE, readable)} about on true
       ${NOTE}`;

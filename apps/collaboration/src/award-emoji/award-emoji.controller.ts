@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { anyone, created, Endpoint, JsonText, none, one, page, signedIn } from '@rookery/api-v4';
+import { created, Endpoint, JsonText, none, one, page } from '@rookery/api-v4';
 import type { JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { below, OneThing, stamped } from '../noteables/noteable-routes.dto';
@@ -39,7 +39,7 @@ export function awardEmojiController(routes: NoteableRoutes, on: AwardedOn) {
     @Endpoint('GET', base, {
       ...list,
       about: `Lists the emoji given to ${what}, oldest first.`,
-      may: anyone(),
+      may: thing.may.read,
       params: thing.params(isNote ? ListNoteAwards : OneThing),
       answers: page(award),
     })
@@ -51,7 +51,7 @@ export function awardEmojiController(routes: NoteableRoutes, on: AwardedOn) {
       ...single,
       ...named,
       about: `Shows one emoji given to ${what}.`,
-      may: anyone(),
+      may: thing.may.read,
       answers: one(award),
     })
     async show(call: ReadCall<OneAward>): Promise<JsonText> {
@@ -61,7 +61,7 @@ export function awardEmojiController(routes: NoteableRoutes, on: AwardedOn) {
     @Endpoint('POST', base, {
       ...list,
       about: `Gives an emoji to ${what}.`,
-      may: signedIn(),
+      may: thing.may.write,
       params: thing.params(isNote ? CreateNoteAward : CreateAward),
       answers: created(award),
       fails: [404],
@@ -74,7 +74,7 @@ export function awardEmojiController(routes: NoteableRoutes, on: AwardedOn) {
       ...single,
       ...named,
       about: 'Takes an emoji back.',
-      may: signedIn(),
+      may: thing.may.write,
       answers: none(),
     })
     remove(call: WriteCall<OneAward>): Promise<void> {

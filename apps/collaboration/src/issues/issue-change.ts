@@ -121,7 +121,7 @@ function withState(
 }
 
 /** Ticking boxes is told as such, any other change as one. */
-function descriptionNotes(before: string | null, after: string | null): string[] {
+export function descriptionNotes(before: string | null, after: string | null): string[] {
   const toggled = toggledTasks(before, after);
   return toggled ? systemNotes.tasks(toggled) : [systemNotes.description];
 }

@@ -95,7 +95,7 @@ export class LabelFactsQueries {
   ): Promise<(id: number) => LabelCounts> {
     const values = [ids, viewer.userId, viewer.isAdmin, viewer.isExternal, source.id];
     const counts = new Map(ids.map((id) => [id, new Map<string, LabelCount>()]));
-    for (const kind of this.kinds.able('labels')) {
+    for (const kind of this.kinds.able('labels').filter((one) => one.parent === 'project')) {
       const rows = await this.database.prepared<CountedRow>(counted[source.kind](kind), values);
       for (const row of rows) counts.get(row.id)!.set(kind.noun, row);
     }

@@ -9,7 +9,8 @@ import type { MentionsSettings } from './mentions.config';
 
 /** A text, where it stands, and who wrote it. */
 export interface NamingText {
-  readonly projectId: number;
+  /** Null for things of groups, where `@all` names nobody. */
+  readonly projectId: number | null;
   readonly authorId: number;
   readonly text: string;
 }

@@ -1,7 +1,5 @@
-import { projectLevelSql } from '@rookery/directory';
+import { groupLevelSql, projectLevelSql } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import { readableSql } from './noteable-kinds';
-import type { NoteableKind } from './noteable-kinds';
 
 /** SQL expressions that say who reads: parameters of a list, or columns of the people that an effect is about. */
 export interface PersonSql {
@@ -39,18 +37,26 @@ export function projectAccessSql(project: string, person: PersonSql): string {
     offset 0)`;
 }
 
-/** Boolean SQL: does a person see the thing that `type` and `id` name, wherever it is? False of what is gone. */
-export function seesSql(
-  kinds: readonly NoteableKind[],
-  on: { readonly type: string; readonly id: string },
-  person: PersonSql,
-): string {
-  const cases = kinds
-    .filter(({ parent }) => parent === 'project')
-    .map(
-      (kind) => `when '${kind.type}' then exists (select 1 from ${kind.table} i
-      cross join lateral ${projectAccessSql('i.project_id', person)} seen_there
-      where i.id = ${on.id} and ${readableSql(kind, 'seen_there', person.user)})`,
-    );
-  return cases.length === 0 ? 'false' : `case ${on.type} ${cases.join(' ')} else false end`;
+/**
+ * The same for a group: a lateral subquery with one row when the person may know of it. Things of groups are for signed-in
+ * people only, and for plans that have them.
+ * Shape: columns `group_id`, `name`, `path`, `full_path`, `traversal_ids`, `emails_enabled`, `reads_epics`,
+ * `is_member`, `reads_confidential`, `reads_internal`; the alias `g` is taken inside.
+ * Source: reference work-tracking 1.4, 5.1.
+ */
+export function groupAccessSql(group: string, person: PersonSql): string {
+  const level = groupLevelSql({ user: person.user, namespace: 'g' });
+  return `(select g.id as group_id, g.name, g.path, g.full_path, g.traversal_ids, g.emails_enabled,
+      true as reads_epics, held.level >= ${guest} as is_member, held.level >= ${planner} as reads_confidential,
+      held.level >= ${reporter} as reads_internal
+    from directory_namespaces g
+    cross join lateral (select case when ${person.isAdmin} then ${owner} else ${level} end as level offset 0) held
+    where g.id = ${group} and g.kind = 'group' and g.plan <> 'free' and ${person.user} is not null
+      and (g.visibility = 'public' or held.level >= ${guest} or (g.visibility = 'internal' and not ${person.isExternal}))
+    offset 0)`;
+}
+
+/** A subquery: the id of the person with this username, whatever its case. Shape: `username` is a text expression. */
+export function userNamedSql(username: string): string {
+  return `(select u.id from directory_users u where lower(u.username) = lower(${username}) limit 1)`;
 }

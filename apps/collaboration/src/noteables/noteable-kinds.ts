@@ -1,5 +1,7 @@
 import { EventFamily } from '@rookery/contracts';
 import type { NoteableDeleted, NoteableEvent, NoteableEvents, NoteableType } from '@rookery/contracts';
+import { groupAccessSql, projectAccessSql } from './access-sql';
+import type { PersonSql } from './access-sql';
 import type { JsonShape } from './json.shape';
 import type { ShownAs } from './references.shape';
 import type { Traces } from './traces';
@@ -31,6 +33,8 @@ export type DetailSql = ShownSql & { readonly viewer: string };
 
 /** Parts of a project that may be switched off or shown to members only. */
 export type ProjectFeature = 'issues' | 'merge_requests' | 'snippets';
+/** What a kind is switched off with: a part of its project, or what the plan of its group has. */
+export type Feature = ProjectFeature | 'epics';
 
 /**
  * What may be done with things of a kind besides talking about them. Source: reference work-tracking 2.1.
@@ -70,7 +74,7 @@ export interface NoteableKind extends ShownAs {
    */
   readonly writes: { readonly update: string; readonly remove: string };
   readonly parent: 'project' | 'group';
-  readonly feature: ProjectFeature;
+  readonly feature: Feature;
   /** A boolean column, or null when nothing of the kind is confidential. */
   readonly confidentialColumn: string | null;
   /** Text column, or null when nothing of the kind is ever closed. */
@@ -107,6 +111,15 @@ export class NoteableKinds {
     if (new Set(all.map((kind) => kind.type)).size < all.length) throw new Error('two noteable kinds have one type');
   }
 
+  /** Things of projects: those that feeds, e-mails and counts of projects tell of. */
+  get ofProjects(): readonly NoteableKind[] {
+    return this.all.filter((kind) => kind.parent === 'project');
+  }
+
+  get ofGroups(): readonly NoteableKind[] {
+    return this.all.filter((kind) => kind.parent === 'group');
+  }
+
   able(ability: Ability): readonly NoteableKind[] {
     return this.all.filter((kind) => kind.abilities.includes(ability));
   }
@@ -129,9 +142,19 @@ export function parentSql({ parent }: Pick<NoteableKind, 'parent'>): string {
   return parent === 'project' ? 'i.project_id' : 'i.group_id';
 }
 
+/** The project of the row `i`, null for things of groups. */
+export function projectIdSql({ parent }: Pick<NoteableKind, 'parent'>): string {
+  return parent === 'project' ? 'i.project_id' : 'null::bigint';
+}
+
+/** The access of a person to the parent of the row `i`: a lateral subquery, as `projectAccessSql` and `groupAccessSql`. */
+export function accessSql(kind: Pick<NoteableKind, 'parent'>, person: PersonSql): string {
+  return kind.parent === 'project' ? projectAccessSql('i.project_id', person) : groupAccessSql('i.group_id', person);
+}
+
 /** One thing for each kind, a statement as a rule, made when it is first asked for. */
-export function perKind<T>(make: (kind: NoteableKind) => T): (kind: NoteableKind) => T {
-  const made = new Map<NoteableKind, T>();
+export function perKind<T, K extends object = NoteableKind>(make: (kind: K) => T): (kind: K) => T {
+  const made = new Map<K, T>();
   return (kind) => {
     if (!made.has(kind)) made.set(kind, make(kind));
     return made.get(kind)!;
@@ -168,9 +191,23 @@ export function subjectSql(
   return `(${parts.join(' union all ')})`;
 }
 
-/** Boolean SQL: does a person see the row `i`, by their access to its project? Shape: `access` as `projectAccessSql`. */
+/** Boolean SQL: does a person see the row `i`, by their access to its parent? Shape: `access` as `accessSql`. */
 export function readableSql(kind: NoteableKind, access: string, viewer: string): string {
   return `${access}.reads_${kind.feature} and ${kind.visibleSql(readerOfAccess(access, viewer))}`;
+}
+
+/** Boolean SQL: does a person see the thing that `type` and `id` name, wherever it is? False of what is gone. */
+export function seesSql(
+  kinds: readonly NoteableKind[],
+  on: { readonly type: string; readonly id: string },
+  person: PersonSql,
+): string {
+  const cases = kinds.map(
+    (kind) => `when '${kind.type}' then exists (select 1 from ${kind.table} i
+      cross join lateral ${accessSql(kind, person)} seen_there
+      where i.id = ${on.id} and ${readableSql(kind, 'seen_there', person.user)})`,
+  );
+  return cases.length === 0 ? 'false' : `case ${on.type} ${cases.join(' ')} else false end`;
 }
 
 /** Boolean SQL: does the access show all there is of these kinds and every note on it? */

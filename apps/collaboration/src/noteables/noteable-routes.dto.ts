@@ -1,6 +1,6 @@
-import { Int, source } from '@rookery/api-v4';
-import type { Call, GroupScope, ProjectScope, ScopeOption } from '@rookery/api-v4';
-import type { Viewer } from '@rookery/kernel';
+import { ability, anyone, Int, signedIn, source } from '@rookery/api-v4';
+import type { Call, GroupScope, Permission, ProjectScope, ScopeOption } from '@rookery/api-v4';
+import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import type { NoteableKind } from './noteable-kinds';
 import type { PlacedNoteable } from './planning.policy';
 import type { NamedNoteable } from './reader';
@@ -21,6 +21,8 @@ export interface NoteableRoutes {
   readonly a: string;
   /** What promises the notes of this kind: `requirements 1 §4 Issue notes`. */
   readonly promisedIn: string;
+  /** What the parent must have for things of the kind to be asked for at all, and then by signed-in callers only; else 403. */
+  readonly offeredBy?: (parent: ParentScope) => boolean;
 }
 
 /** No parameters but the one that names the thing, which each kind adds. */
@@ -33,6 +35,13 @@ export type BelowCall<P, V extends Viewer> = Call<P, ParentScope, V>;
 /** What the routes below a thing have in common. */
 export interface Below {
   readonly within: ScopeOption<ParentScope>;
+  /** Everybody who sees the parent, or everybody of them who is signed in; who may do more is asked by the thing. */
+  readonly may: {
+    readonly read: Permission<unknown, ParentScope>;
+    readonly write: Permission<unknown, ParentScope, SignedInViewer>;
+  };
+  /** For compound rules. */
+  isOffered(parent: ParentScope): boolean;
   /** Further paths, with `tail` after the thing. Shape: to be spread into the options of an endpoint. */
   aliases(tail: string): { readonly aliases?: readonly string[] };
   /** Own parameters and the one that names the thing. */
@@ -42,10 +51,18 @@ export interface Below {
 }
 
 /** Reads a kind's declaration for a controller that is stamped for each kind. */
-export function below({ kind, path, aliases = [], by }: NoteableRoutes): Below {
+export function below({ kind, path, aliases = [], by, offeredBy }: NoteableRoutes): Below {
   const name = /:(\w+)$/.exec(path)![1]!;
+  const offered =
+    offeredBy &&
+    ability(`${kind.noun}.reach`, ({ within }: BelowCall<unknown, SignedInViewer>) => offeredBy(within), {
+      signedIn: true,
+    });
   return {
     within: source(kind.parent),
+    // Whoever is let in by the narrower rule is a viewer too.
+    may: { read: (offered as Permission<unknown, ParentScope> | undefined) ?? anyone(), write: offered ?? signedIn() },
+    isOffered: (parent) => offeredBy?.(parent) ?? true,
     aliases: (tail) => (aliases.length === 0 ? {} : { aliases: aliases.map((alias) => `${alias}/${tail}`) }),
     params: (own) => {
       const Named = class extends (own as new () => object) {};

@@ -2,7 +2,7 @@ import type { ProjectFacts } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS, NotFound } from '@rookery/kernel';
 import { perKind } from './noteable-kinds';
-import type { NoteableKind, ProjectFeature } from './noteable-kinds';
+import type { Feature, NoteableKind, ProjectFeature } from './noteable-kinds';
 
 const FEATURES = {
   issues: 'issuesAccessLevel',
@@ -67,8 +67,9 @@ export function readerOf(viewer: Viewer, { level }: ParentFacts): Reader {
   };
 }
 
-/** False when the feature is switched off, or shown to members only and the reader is none. */
-export function reads(feature: ProjectFeature, parent: ParentFacts, { isMember }: Reader): boolean {
+/** False when the feature is switched off, or shown to members only and the reader is none. Plans are asked by the routes. */
+export function reads(feature: Feature, parent: ParentFacts, { isMember }: Reader): boolean {
+  if (feature === 'epics') return true;
   const access = parent[FEATURES[feature]] ?? 'enabled';
   return access === 'enabled' || (access === 'private' && isMember);
 }

@@ -1,12 +1,13 @@
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { perKind } from './noteable-kinds';
+import { perKind, projectIdSql } from './noteable-kinds';
 import type { NoteableKind, NoteableKinds } from './noteable-kinds';
 
 /** A thing that is talked about with its texts, as they are now. */
 export interface NoteableSubject {
   readonly id: number;
-  readonly project_id: number;
+  /** Null for things of groups. */
+  readonly project_id: number | null;
   readonly author_id: number;
   readonly text: string;
 }
@@ -14,7 +15,7 @@ export interface NoteableSubject {
 const things = perKind((kind) =>
   prepared(
     `${kind.table}_subjects`,
-    `select i.id, i.project_id, i.author_id, i.title || E'\\n\\n' || coalesce(i.description, '') as text
+    `select i.id, ${projectIdSql(kind)} as project_id, i.author_id, i.title || E'\\n\\n' || coalesce(i.description, '') as text
      from ${kind.table} i where i.id = any($1::bigint[]) order by i.id for key share`,
   ),
 );
@@ -43,7 +44,7 @@ export type ThingEvent = Parameters<typeof actorOf>[0] & {
 
 /** What a thing says, where it stands, and who said it: the actor, not always the author of the thing. */
 export interface SaidText {
-  readonly projectId: number;
+  readonly projectId: number | null;
   readonly authorId: number;
   readonly text: string;
 }

@@ -43,7 +43,7 @@ const written = prepared(
 const lock = perKind(({ table }) =>
   prepared(`notes_lock_${table}`, `select id from ${table} where id = any($1::bigint[]) order by id for no key update`),
 );
-const removeAndCount = perKind(({ table, writes, shownId }) =>
+const removeAndCount = perKind(({ table, writes, shownId, parent }) =>
   prepared(
     `notes_remove_and_count_${table}`,
     `with gone as (
@@ -59,7 +59,7 @@ const removeAndCount = perKind(({ table, writes, shownId }) =>
        from counted c where i.id = c.noteable_id
      )
      select g.id as note_id, g.noteable_type, g.noteable_id, ${shownId === 'iid' ? 'i.iid' : 'null::bigint'} as noteable_iid,
-       g.project_id, g.author_id, g.internal
+       g.project_id, ${parent === 'group' ? 'i.group_id' : 'null::bigint as group_id'}, g.author_id, g.internal
      from gone g left join ${table} i on i.id = g.noteable_id`,
   ),
 );
@@ -85,12 +85,12 @@ export async function removeNotesBy(tx: Tx, kinds: NoteableKinds, authorId: numb
   for (const [kind, notes] of groupedByKind(kinds, found, (note) => note.noteable_type)) {
     await tx.prepared(lock(kind), [[...new Set(notes.map((note) => note.noteable_id))]]);
     for (const note of await tx.prepared<GoneNote>(removeAndCount(kind), [notes.map(({ id }) => id)]))
-      tx.emit(noteDeleted.of({ aggregateId: note.note_id, actorId: null, data: { ...note, group_id: null } }));
+      tx.emit(noteDeleted.of({ aggregateId: note.note_id, actorId: null, data: note }));
   }
   return found.length < THINGS;
 }
 
-type GoneNote = Omit<Parameters<typeof noteDeleted.of>[0]['data'], 'group_id'>;
+type GoneNote = Parameters<typeof noteDeleted.of>[0]['data'];
 
 /** What notes hold of people. */
 export const noteTraces: Traces = {

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { prepared } from '@rookery/persistence';
 import type { Prepared, RowOf, Tx } from '@rookery/persistence';
-import { NoteableKinds, subjectSql } from '../noteables/noteable-kinds';
+import { NoteableKinds, projectIdSql, subjectSql } from '../noteables/noteable-kinds';
 import type { Note } from './note.entity';
 
 /** A note and what it stands on, as they are now. */
 export interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'noteableType' | 'createdAt' | 'threadId'> {
   readonly note_id: number;
-  readonly project_id: number;
+  /** Null for notes on things of groups. */
+  readonly project_id: number | null;
   readonly noteable_id: number;
 }
 
@@ -21,7 +22,7 @@ export class NoteSubjects {
     this.statement = prepared(
       'notes_subjects',
       `select n.id as note_id, n.body, n.author_id, i.project_id, n.noteable_type, i.id as noteable_id, n.created_at, n.thread_id
-       from notes n join lateral ${subjectSql(kinds.all, on, () => 'i.id, i.project_id')} i on true
+       from notes n join lateral ${subjectSql(kinds.all, on, (kind) => `i.id, ${projectIdSql(kind)} as project_id`)} i on true
        where n.id = any($1::bigint[]) and not n.system
        order by n.id for key share of n`,
     );

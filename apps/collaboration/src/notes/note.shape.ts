@@ -2,7 +2,7 @@ import { any, nullable, text } from '@rookery/api-v4';
 import { NOTEABLE_TYPES } from '@rookery/contracts';
 import type { NoteableType } from '@rookery/contracts';
 import { json, jsonShape } from '../noteables/json.shape';
-import { seesSql } from '../noteables/access-sql';
+import { seesSql } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 import { noteAuthorShape, personShape } from '../noteables/person.shape';
 

@@ -1,16 +1,5 @@
 import { Controller } from '@nestjs/common';
-import {
-  ability,
-  checkUnmodifiedSince,
-  created,
-  Endpoint,
-  JsonText,
-  none,
-  one,
-  orElse,
-  page,
-  signedIn,
-} from '@rookery/api-v4';
+import { ability, checkUnmodifiedSince, created, Endpoint, JsonText, none, one, orElse, page } from '@rookery/api-v4';
 import type { JsonPage, Otherwise } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { below, stamped } from '../noteables/noteable-routes.dto';
@@ -50,7 +39,7 @@ export function notesController(routes: NoteableRoutes) {
       ...list,
       about: `Lists the notes of ${a}, newest first unless told otherwise.`,
       source: promisedIn,
-      may: signedIn(),
+      may: thing.may.write,
       params: thing.params(ListNotes),
       answers: page(note),
     })
@@ -63,7 +52,7 @@ export function notesController(routes: NoteableRoutes) {
       ...single,
       about: `Shows one note of ${a}.`,
       source: promisedIn,
-      may: signedIn(),
+      may: thing.may.write,
       params: thing.params(OneNote),
       answers: one(note),
     })
@@ -78,7 +67,7 @@ export function notesController(routes: NoteableRoutes) {
       may: ability(
         'note.create',
         ({ params, viewer, within }: NoteCall<CreateNote>) =>
-          notePolicy.mayCreate(viewer, within, wantsInternal(kind, params)),
+          thing.isOffered(within) && notePolicy.mayCreate(viewer, within, wantsInternal(kind, params)),
         { signedIn: true },
       ),
       params: thing.params(CreateNote),
@@ -94,7 +83,7 @@ export function notesController(routes: NoteableRoutes) {
       ...single,
       about: 'Changes the text of a note.',
       source: `${promisedIn}; reference work-tracking 2.1, 2.3`,
-      may: signedIn(),
+      may: thing.may.write,
       params: thing.params(UpdateNote),
       answers: one(note),
       fails: [429],
@@ -109,7 +98,7 @@ export function notesController(routes: NoteableRoutes) {
       ...single,
       about: 'Deletes a note.',
       source: `${promisedIn}; reference work-tracking 0.14, 2.3`,
-      may: signedIn(),
+      may: thing.may.write,
       params: thing.params(OneNote),
       answers: none(),
       fails: [412],

@@ -37,7 +37,8 @@ export function noteSqlOf(kind: NoteableKind, externalUrl: string, referenced: r
     ...reader,
     seesReferenced: seesReferencedSql(referenced, reader),
     noteableType: { is: kind.type },
-    noteableIid: iidSql(kind),
+    // Notes of epics name it by its id alone (reference work-tracking 2.2).
+    noteableIid: kind.parent === 'project' ? iidSql(kind) : 'null::bigint',
     resolvable: resolvableSql(kind),
   };
 }

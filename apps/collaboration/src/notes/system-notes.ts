@@ -26,7 +26,8 @@ export async function writeSystemNotes(
   kind: NoteableKind,
   o: {
     readonly noteableId: number;
-    readonly projectId: number;
+    /** Null for things of groups. */
+    readonly projectId: number | null;
     readonly actorId: number;
     readonly bodies: readonly string[];
     readonly at: Date;
@@ -54,6 +55,9 @@ export const systemNotes = {
   /** Shape: `group/project#7`, or `#7` within a project. */
   moved: (way: 'to' | 'from', reference: string): string => `moved ${way} ${reference}`,
   cloned: (way: 'to' | 'from', reference: string): string => `cloned ${way} ${reference}`,
+  epicIssue: (verb: 'added' | 'removed', reference: string): string => `${verb} issue ${reference}`,
+  issueEpic: (verb: 'added' | 'removed', reference: string): string =>
+    verb === 'added' ? `added to epic ${reference}` : `removed from epic ${reference}`,
 
   /** A note a box, or one for all where there are many. */
   tasks(toggled: readonly { readonly text: string; readonly done: boolean }[]): string[] {

@@ -70,8 +70,8 @@ export class MailQueue implements MailSource {
     @Inject(mailerSettings.token) private readonly settings: MailerSettings,
     @Inject(MAIL_IDENTITY) private readonly identity: MailIdentity,
   ) {
-    this.load = prepared('mails_load', `${kinds.all.map(dueSql).join(' union all ')} order by id`);
-    const due = kinds.all.map((kind) => `select m.id, u.notification_email as address ${stillDueSql(kind)}`);
+    this.load = prepared('mails_load', `${kinds.ofProjects.map(dueSql).join(' union all ')} order by id`);
+    const due = kinds.ofProjects.map((kind) => `select m.id, u.notification_email as address ${stillDueSql(kind)}`);
     this.due = prepared('mails_due', due.join(' union all '));
   }
 

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { projectAccessSql } from '../noteables/access-sql';
-import { perKind } from '../noteables/noteable-kinds';
+import { accessSql, perKind, projectIdSql } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 
 /** Somebody who takes part in a thing by what they wrote or by being named. */
@@ -13,18 +12,18 @@ export interface Participation {
   readonly noteId: number | null;
 }
 
-const access = projectAccessSql('i.project_id', { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
+const person = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
 
 /** An internal note makes nobody take part who may not read it: what they are told later would tell them of the note. */
-const add = perKind(({ table, type }) =>
+const add = perKind((kind) =>
   prepared(
-    `${table}_participants_add`,
+    `${kind.table}_participants_add`,
     `insert into participants (noteable_type, noteable_id, user_id, project_id, note_id)
-     select distinct on (i.id, p.user_id) '${type}', i.id, p.user_id, i.project_id, p.note_id
+     select distinct on (i.id, p.user_id) '${kind.type}', i.id, p.user_id, ${projectIdSql(kind)}, p.note_id
      from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as p (noteable_id, user_id, note_id)
-     join ${table} i on i.id = p.noteable_id left join notes n on n.id = p.note_id
+     join ${kind.table} i on i.id = p.noteable_id left join notes n on n.id = p.note_id
      where n.internal is not true or exists (
-       select 1 from directory_users u cross join lateral ${access} a where u.id = p.user_id and a.reads_internal)
+       select 1 from directory_users u cross join lateral ${accessSql(kind, person)} a where u.id = p.user_id and a.reads_internal)
      order by i.id, p.user_id, p.note_id nulls first
      on conflict do nothing`,
   ),

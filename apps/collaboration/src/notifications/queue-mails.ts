@@ -83,7 +83,8 @@ export class QueueMails {
 
   /** Wakes the mailer of this process once the rows are committed. */
   async queue(tx: Tx, kind: NoteableKind, notices: readonly Notice[]): Promise<void> {
-    if (notices.length === 0 || !this.settings.isEnabled) return;
+    // E-mails are about things of projects (reference work-tracking 8.4).
+    if (notices.length === 0 || !this.settings.isEnabled || kind.parent === 'group') return;
     const column = <K extends keyof Notice>(key: K): Notice[K][] => notices.map((notice) => notice[key]);
     const people = notices.flatMap(({ eventId, to }) => to.map((one) => ({ eventId, ...one })));
     const queued = await tx.prepared(queue(kind), [

@@ -30,7 +30,7 @@ export class ProjectDeletionConsumer {
   async drop({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
     const projectIds = events.map((event) => event.data.project_id);
     await this.directory.gone(tx, 'project', events, projectIds);
-    for (const kind of this.kinds.all) {
+    for (const kind of this.kinds.ofProjects) {
       await removeNotesOfProjects(tx, kind, projectIds);
       while ((await tx.prepared(removeThings(kind), [projectIds])).length === CHUNK);
       await dropInternalIds(tx, kind.table, projectIds);

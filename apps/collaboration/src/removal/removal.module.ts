@@ -5,13 +5,14 @@ import { Departures } from './departures';
 import { DeparturesConsumer } from './departures.consumer';
 import { DeparturesJob } from './departures.job';
 import { DropWritings } from './drop-writings';
+import { GroupDeletionConsumer } from './group-deletion.consumer';
 import { ProjectDeletionConsumer } from './project-deletion.consumer';
 import { UserDeparture } from './user-departure.entity';
 
-/** What goes with a person and with a project. */
+/** What goes with a person, with a project and with a group. */
 @Owns(UserDeparture)
 @Module({
-  controllers: [DeparturesConsumer, ProjectDeletionConsumer],
+  controllers: [DeparturesConsumer, GroupDeletionConsumer, ProjectDeletionConsumer],
   providers: [DepartureSteps, Departures, DeparturesJob, DropWritings],
 })
 export class RemovalModule {}

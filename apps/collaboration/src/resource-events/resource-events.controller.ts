@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { anyone, Endpoint, Int, JsonText, one, page } from '@rookery/api-v4';
+import { Endpoint, Int, JsonText, one, page } from '@rookery/api-v4';
 import type { JsonPage, NoParams } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
 import { below, stamped } from '../noteables/noteable-routes.dto';
@@ -21,7 +21,7 @@ export function resourceEventsController(routes: NoteableRoutes, events: Resourc
   const tail = `resource_${events.noun}_events`;
   const about = events.about(a);
   const answer = events.shape.presenter;
-  const reads = { within: thing.within, may: anyone(), source: SOURCE } as const;
+  const reads = { within: thing.within, may: thing.may.read, source: SOURCE } as const;
 
   @Controller()
   class ResourceEventsController {

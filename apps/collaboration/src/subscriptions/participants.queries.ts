@@ -5,16 +5,15 @@ import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persi
 import type { Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { projectAccessSql } from '../noteables/access-sql';
 import { arraySql } from '../noteables/json.shape';
-import { readableSql } from '../noteables/noteable-kinds';
+import { accessSql, readableSql } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 import { personShape } from '../noteables/person.shape';
 import type { NamedNoteable } from '../noteables/reader';
 import { readerValues } from '../notes/notes.queries';
 import { namedVisibleSql, READER, READS_INTERNAL, statementsName } from '../notes/notes.statements';
 
-const access = projectAccessSql('i.project_id', { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
+const person = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
 
 /** Who takes part in a thing, as far as the reader may know. Source: reference work-tracking 9.1. */
 @Injectable()
@@ -43,7 +42,7 @@ export class ParticipantsQueries {
     const name = isUsualPage(page) ? `${statementsName(kind, by, 'participants')}_${page.perPage}` : null;
     return this.kept.statement(name, values, () =>
       new ListQuery<never>({ name: 'participants', from: 'directory_users u', carries: 'u.*', values })
-        .among({ from: `directory_users u join lateral ${access} a on true` })
+        .among({ from: `directory_users u join lateral ${accessSql(kind, person)} a on true` })
         .where(`u.id = any(array(${takingPartSql(kind)})) and ${readableSql(kind, 'a', 'u.id')}`)
         .orderBy([['u.id', 'asc']])
         .json(page, {

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { anyone, created, Endpoint, JsonText, page, signedIn } from '@rookery/api-v4';
+import { created, Endpoint, JsonText, page } from '@rookery/api-v4';
 import type { JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { below, OneThing, stamped } from '../noteables/noteable-routes.dto';
@@ -31,7 +31,7 @@ export function subscriptionsController(routes: NoteableRoutes) {
       ...at('subscribe'),
       about: `Follows ${a}: the caller gets e-mail of what happens there.`,
       source: SOURCE,
-      may: signedIn(),
+      may: thing.may.write,
       answers,
       fails: [304],
     })
@@ -43,7 +43,7 @@ export function subscriptionsController(routes: NoteableRoutes) {
       ...at('unsubscribe'),
       about: `Follows ${a} no more, whatever part the caller takes in it.`,
       source: SOURCE,
-      may: signedIn(),
+      may: thing.may.write,
       answers,
       fails: [304],
     })
@@ -55,7 +55,7 @@ export function subscriptionsController(routes: NoteableRoutes) {
       ...at('participants'),
       about: `Lists who takes part in ${a}.`,
       source: 'reference work-tracking 9.1, 9.7',
-      may: anyone(),
+      may: thing.may.read,
       answers: page(personShape.presenter),
     })
     listParticipants(call: BelowCall<OneThing, Viewer>): Promise<JsonPage> {

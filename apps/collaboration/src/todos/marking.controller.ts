@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { created, Endpoint, JsonText, signedIn } from '@rookery/api-v4';
+import { created, Endpoint, JsonText } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { below, OneThing, stamped } from '../noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../noteables/noteable-routes.dto';
@@ -19,7 +19,7 @@ export function markingController(routes: NoteableRoutes) {
       ...thing.aliases('todo'),
       about: `Puts ${routes.a} on the caller's list of to-dos.`,
       source: 'reference work-tracking 6.1, 6.3',
-      may: signedIn(),
+      may: thing.may.write,
       params: thing.params(OneThing),
       answers: created(todoDetailShape.presenter),
       fails: [304],

@@ -15,7 +15,7 @@ import { RaiseTodos } from './raise-todos';
 
 type NoteEvent = Delivered<typeof noteCreated> | Delivered<typeof noteUpdated>;
 type TextEvent = Delivered<NoteableEvent<'created'>> | Delivered<NoteableEvent<'updated'>>;
-type ThingEvent = { readonly aggregateId: number; readonly data: { readonly project_id: number } };
+type ThingEvent = { readonly aggregateId: number; readonly data: { readonly project_id: number | null } };
 type Cause = Omit<TodoCandidate, 'userId' | 'action'>;
 
 /** To-dos that follow from what happens to things and notes. Source: reference work-tracking 6.3, 6.4. */
@@ -121,7 +121,7 @@ export class TodosConsumer {
     return ({ aggregateId, data }) => ({
       targetType: kind.type,
       targetId: aggregateId,
-      projectId: data.project_id,
+      projectId: data.project_id!,
     });
   }
 

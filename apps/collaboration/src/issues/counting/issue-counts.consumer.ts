@@ -58,11 +58,11 @@ export class IssueCountsConsumer {
   }
 
   private recount({ tx, events }: Pick<IssueBatch, 'tx'> & { readonly events: readonly InProject[] }): Promise<void> {
-    const projects = events.map((event) => event.data.project_id);
+    const projects = events.map((event) => event.data.project_id!);
     return this.counts.recount(tx, projects);
   }
 }
 
 interface InProject {
-  readonly data: { readonly project_id: number };
+  readonly data: { readonly project_id: number | null };
 }

@@ -4,7 +4,8 @@ import { plannedSql } from '../../milestones/assigning/milestone-filter';
 import type { MilestoneFilter } from '../../milestones/assigning/milestone-filter';
 import { TODAY } from '../../noteables/json.shape';
 import { filter, wordsIn } from '@rookery/persistence';
-import { emojiNamed } from '../../award-emoji/emoji-names';
+import { reactedSql } from '../../award-emoji/reaction-filter';
+import { userNamedSql } from '../../noteables/access-sql';
 import type { Bind, Filters } from '@rookery/persistence';
 
 /** What a list of issues is narrowed by. Each part is optional; parts that are there must all hold. */
@@ -96,7 +97,7 @@ export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
       return scope === 'created_by_me' ? `i.author_id = ${viewer}` : assignedTo(viewer);
     },
     people: (people, bind) => peopleConditions(people, bind, 'all').join(' and '),
-    reaction: (name, bind) => reactionOf(viewer, name, bind),
+    reaction: (name, bind) => reactedSql('Issue', viewer, name, bind),
     iids: (iids, bind) => `i.iid = any(${bind(iids)}::bigint[])`,
     issueType: filter.equals('i.issue_type'),
     confidential: filter.whether('i.confidential'),
@@ -115,8 +116,8 @@ export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
 
 const MAX_WORDS = 20;
 
-/** Every word must occur in one of the fields, ignoring case. Blanks ask for nothing. */
-function found(text: string, bind: Bind, fields: readonly ('title' | 'description')[]): string | false {
+/** Every word must occur in one of the fields of `i`, ignoring case. Blanks ask for nothing. */
+export function found(text: string, bind: Bind, fields: readonly ('title' | 'description')[]): string | false {
   const words = text.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
   const texts = {
     short: fields.includes('title') ? ['i.title'] : [],
@@ -133,7 +134,7 @@ function excluded(reach: ReachSql, not: Exclusion, bind: Bind): string {
     (condition) => `(${condition}) is not true`,
   );
   if (not.iids) conditions.push(`i.iid <> all(${bind(not.iids)}::bigint[])`);
-  if (not.reaction) conditions.push(`not ${reactionOf(reach.viewer, not.reaction, bind)}`);
+  if (not.reaction) conditions.push(`not ${reactedSql('Issue', reach.viewer, not.reaction, bind)}`);
   return conditions.join(' and ');
 }
 
@@ -142,25 +143,16 @@ function weighing(weight: WeightFilter, bind: Bind): string {
   return weight === 'Any' ? 'i.weight is not null' : `i.weight = ${bind(weight)}::bigint`;
 }
 
-/** What the caller gave to issues. Shape: `viewer` may be null, who gave nothing. */
-function reactionOf(viewer: string, name: string, bind: Bind): string {
-  const given = `select 1 from award_emoji w where w.user_id = ${viewer} and w.noteable_id = i.id
-    and w.noteable_type = 'Issue' and w.awardable_type = 'Issue'`;
-  if (/^any$/i.test(name)) return `exists (${given})`;
-  if (/^none$/i.test(name)) return `(not exists (${given}))`;
-  return `exists (${given} and w.name = ${bind(emojiNamed(name) ?? '')})`;
-}
-
 /** Shape: `held` says how many of the usernames have to be assigned. */
 function peopleConditions(people: PeopleFilter, bind: Bind, held: 'all' | 'any'): string[] {
   const parts: string[] = [];
   if (people.authorId !== undefined) parts.push(`i.author_id = ${bind(people.authorId)}::bigint`);
-  if (people.authorUsername !== undefined) parts.push(`i.author_id = ${userNamed(bind(people.authorUsername))}`);
+  if (people.authorUsername !== undefined) parts.push(`i.author_id = ${userNamedSql(bind(people.authorUsername))}`);
   if (people.assigneeId === 'None') parts.push(`not ${ASSIGNED}`);
   else if (people.assigneeId === 'Any') parts.push(ASSIGNED);
   else if (people.assigneeId !== undefined) parts.push(assignedTo(`${bind(people.assigneeId)}::bigint`));
   const usernames = [...new Set((people.assigneeUsernames ?? []).map((username) => username.toLowerCase()))];
-  if (usernames.length === 1) parts.push(assignedTo(userNamed(bind(usernames[0]))));
+  if (usernames.length === 1) parts.push(assignedTo(userNamedSql(bind(usernames[0]))));
   if (usernames.length > 1) {
     const needed = held === 'all' ? bind(usernames.length) : '1';
     parts.push(`${assignedOf(bind(usernames))} >= ${needed}`);
@@ -178,8 +170,4 @@ function assignedTo(user: string): string {
 function assignedOf(usernames: string): string {
   return `(select count(*) from issue_assignees s where s.issue_id = i.id and s.user_id = any(array(
     select u.id from directory_users u where lower(u.username) = any(${usernames}::text[]))))`;
-}
-
-function userNamed(username: string): string {
-  return `(select u.id from directory_users u where lower(u.username) = lower(${username}) limit 1)`;
 }

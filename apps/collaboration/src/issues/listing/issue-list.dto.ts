@@ -83,18 +83,19 @@ function milestoneOf(title: string | undefined, name: string, id: string | undef
   return meant ?? milestoneTitled(title);
 }
 
-function idOf(name: string, value: string | undefined): number | undefined {
+/** Errors: InvalidParameters. */
+export function idOf(name: string, value: string | undefined): number | undefined {
   if (value === undefined || value === '') return undefined;
   const id = /^\d+$/.test(value) ? Number(value) : NaN;
   if (!Number.isSafeInteger(id)) throw new InvalidParameters([`${name} is invalid`]);
   return id;
 }
 
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-function listOf(value: unknown): string[] {
+export function listOf(value: unknown): string[] {
   const items = Array.isArray(value) ? (value as unknown[]) : (textOf(value)?.split(',') ?? []);
   return items.flatMap((item) => textOf(item)?.trim() ?? []).filter((item) => item !== '');
 }

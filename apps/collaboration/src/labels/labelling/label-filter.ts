@@ -13,11 +13,11 @@ export function labelFilterOf(names: readonly string[] | undefined): LabelFilter
   return has(/^any$/i) ? 'Any' : [...new Set(names)];
 }
 
-/** Labels that a list of things of a project can meet: its own and those of the groups above it. */
+/** Labels that a list of things of a project or group can meet: its own and those of the groups above it. */
 export interface LabelReach {
   readonly type: NoteableType;
-  /** Expressions: the id of the project, and the ids of the groups above it. */
-  readonly project: string;
+  /** Expressions: the id of the project, null for things of groups, and the ids of the groups above. */
+  readonly project: string | null;
   readonly above: string;
 }
 
@@ -45,7 +45,8 @@ export function hasLabelSql(filter: LabelFilter, reach: LabelReach, bind: Bind):
 const ONE_BY_ONE = 4;
 
 function linkedSql({ type, project }: LabelReach): string {
-  return `ll.noteable_id = i.id and ll.noteable_type = '${type}' and ll.project_id = ${project}`;
+  const ofProject = project === null ? '' : ` and ll.project_id = ${project}`;
+  return `ll.noteable_id = i.id and ll.noteable_type = '${type}'${ofProject}`;
 }
 
 /**
@@ -53,6 +54,10 @@ function linkedSql({ type, project }: LabelReach): string {
  * one label that is used in the project to the next by the index, where a join would find the label of each link.
  */
 function isNoStraySql({ project, above }: LabelReach): string {
+  // A group has few epics beside the issues of a project: the label of each link is looked up.
+  if (project === null) {
+    return `exists (select 1 from labels l where l.id = ll.label_id and ${reachedSql('l', { project, above })})`;
+  }
   const next = (after: string): string => `(select used.label_id from label_links used
       where used.project_id = ${project}${after} order by used.label_id limit 1)`;
   return `(ll.label_id = any(array(

@@ -14,9 +14,12 @@ export interface LabelWish {
   readonly remove?: readonly string[] | undefined;
 }
 
+/** What must be known of a kind whose things have labels. */
+type Labelled = Pick<NoteableKind, 'type' | 'table'>;
+
 /** A thing whose labels change; its row is locked. */
 export interface LabelledThing {
-  readonly kind: NoteableKind;
+  readonly kind: Labelled;
   readonly id: number;
   /** Null for things of groups. */
   readonly projectId: number | null;
@@ -59,7 +62,7 @@ const make = prepared(
  * $1 thing, $2 its project or null, $3 labels that it gets, $4 labels that it loses, $5 whether it loses all others too,
  * $6 who does it, $7 when.
  */
-const relabel = perKind(({ table, type }) =>
+const relabel = perKind(({ table, type }: Labelled) =>
   prepared(
     `${table}_relabel`,
     `with fresh as (

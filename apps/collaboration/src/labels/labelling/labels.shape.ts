@@ -20,8 +20,10 @@ export interface LabelsSql {
   readonly type: NoteableType;
   /** As objects instead of names. */
   readonly withDetails: boolean;
-  /** Ids of the groups above its project, a bigint[] expression. */
+  /** Ids of the groups above its project, or of its group and those above it, a bigint[] expression. */
   readonly above: string;
+  /** The column of its project; null for things of groups. Default: `i.project_id`. */
+  readonly project?: string | null;
 }
 
 /** The labels of a thing, by name. Source: reference work-tracking 9.1. */
@@ -30,13 +32,13 @@ export const labelsOf: SqlType<LabelsSql> = {
     schema: { type: 'array', items: { anyOf: [text.schema, nested(labelDetails.presenter).schema] } },
     write: list(text).write,
   },
-  pieces: ({ type, withDetails, above }) => {
+  pieces: ({ type, withDetails, above, project = 'i.project_id' }) => {
     const one = withDetails ? labelDetails.over({}).sql : 'to_json(l.title)::text';
     return [
       { constant: '[' },
       {
         sql: `coalesce((select string_agg(${one}, ',' order by l.title, l.id) from label_links ll
-          join labels l on l.id = ll.label_id and ${reachedSql('l', { project: 'i.project_id', above })}
+          join labels l on l.id = ll.label_id and ${reachedSql('l', { project, above })}
           where ll.noteable_id = i.id and ll.noteable_type = '${type}'), '')`,
       },
       { constant: ']' },

@@ -10,7 +10,6 @@ import {
   one,
   orElse,
   page,
-  signedIn,
 } from '@rookery/api-v4';
 import type { JsonPage, Otherwise } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
@@ -45,7 +44,7 @@ export function discussionsController(routes: NoteableRoutes) {
   const mayCreate = ability(
     'note.create',
     ({ params, viewer, within }: DiscussionCall<CreateNote>) =>
-      notePolicy.mayCreate(viewer, within, wantsInternal(kind, params)),
+      thing.isOffered(within) && notePolicy.mayCreate(viewer, within, wantsInternal(kind, params)),
     { signedIn: true },
   );
 
@@ -62,7 +61,7 @@ export function discussionsController(routes: NoteableRoutes) {
       ...at(''),
       about: `Lists the discussions of ${a}, oldest first: threads, and notes that stand alone.`,
       source: SOURCE,
-      may: signedIn(),
+      may: thing.may.write,
       params: thing.params(OneThing),
       answers: page(discussion),
     })
@@ -74,7 +73,7 @@ export function discussionsController(routes: NoteableRoutes) {
       ...at('/:discussion_id'),
       about: `Shows one discussion of ${a}.`,
       source: SOURCE,
-      may: signedIn(),
+      may: thing.may.write,
       params: thing.params(OneDiscussion),
       answers: one(discussion),
     })
@@ -101,7 +100,7 @@ export function discussionsController(routes: NoteableRoutes) {
         ...at('/:discussion_id'),
         about: 'Resolves a thread, or opens it again.',
         source: 'reference work-tracking 2.3, 3.2',
-        may: signedIn(),
+        may: thing.may.write,
         params: thing.params(UpdateDiscussion),
         answers: one(discussion),
       }),
@@ -115,7 +114,7 @@ export function discussionsController(routes: NoteableRoutes) {
       ...at('/:discussion_id/notes'),
       about: 'Lists the notes of a discussion, oldest first.',
       source: SOURCE,
-      may: signedIn(),
+      may: thing.may.write,
       params: thing.params(OneDiscussion),
       answers: all(note),
     })
@@ -142,7 +141,7 @@ export function discussionsController(routes: NoteableRoutes) {
       ...at('/:discussion_id/notes/:note_id'),
       about: 'Shows one note of a discussion.',
       source: SOURCE,
-      may: signedIn(),
+      may: thing.may.write,
       params: thing.params(OneReply),
       answers: one(note),
     })
@@ -155,7 +154,7 @@ export function discussionsController(routes: NoteableRoutes) {
       ...at('/:discussion_id/notes/:note_id'),
       about: 'Changes the text of a note, resolves it, or opens it again.',
       source: 'reference work-tracking 2.3, 3.1, 3.2',
-      may: signedIn(),
+      may: thing.may.write,
       params: thing.params(UpdateReply),
       answers: one(note),
       fails: [429],
@@ -175,7 +174,7 @@ export function discussionsController(routes: NoteableRoutes) {
       ...at('/:discussion_id/notes/:note_id'),
       about: 'Deletes a note of a discussion.',
       source: 'reference work-tracking 0.14, 2.3, 3.1',
-      may: signedIn(),
+      may: thing.may.write,
       params: thing.params(OneReply),
       answers: none(),
       fails: [412],

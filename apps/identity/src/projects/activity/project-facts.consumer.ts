@@ -18,7 +18,7 @@ import { ProjectsService } from '../projects.service';
 
 interface InProject {
   readonly time: string;
-  readonly data: { readonly project_id: number };
+  readonly data: { readonly project_id: number | null };
 }
 
 /** Nobody waits for figures, so those of a quarter of a second share a transaction: notes come one by one. */
@@ -77,14 +77,13 @@ export class ProjectFactsConsumer {
 
   @Consume(noteCreated, KEEPING)
   noteCreated({ tx, events }: EffectBatch<typeof noteCreated>): Promise<void> {
-    const seen = events.flatMap(({ time, data: { project_id } }) =>
-      project_id === null ? [] : [{ time, data: { project_id } }],
-    );
-    return this.touch(tx, seen);
+    return this.touch(tx, events);
   }
 
   private touch(tx: Tx, events: readonly InProject[]): Promise<void> {
-    const seen = events.map((event) => ({ projectId: event.data.project_id, at: event.time }));
+    const seen = events.flatMap(({ time: at, data: { project_id: projectId } }) =>
+      projectId === null ? [] : [{ projectId, at }],
+    );
     return this.projects.touch(tx, seen);
   }
 }

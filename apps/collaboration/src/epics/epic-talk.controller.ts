@@ -1,0 +1,41 @@
+import type { GroupScope } from '@rookery/api-v4';
+import { awardEmojiController } from '../award-emoji/award-emoji.controller';
+import { labelEvents } from '../labels/labelling/labels.shape';
+import type { NoteableRoutes } from '../noteables/noteable-routes.dto';
+import { discussionsController } from '../notes/discussions/discussions.controller';
+import { notesController } from '../notes/notes.controller';
+import { resourceEventsController } from '../resource-events/resource-events.controller';
+import { stateEvents } from '../resource-events/states-and-weights';
+import { subscriptionsController } from '../subscriptions/subscriptions.controller';
+import { epicKind } from './epic.kind';
+import { epicPolicy } from './epic.policy';
+
+const found = {
+  kind: epicKind,
+  a: 'an epic',
+  promisedIn: 'requirements 1 §4; reference work-tracking 2.1',
+  offeredBy: (parent) => epicPolicy.mayRead(parent as GroupScope),
+} as const satisfies Omit<NoteableRoutes, 'path' | 'by'>;
+
+/** What is said of epics and told of their changes names them by their id. Source: reference work-tracking 2.1. */
+const byId: NoteableRoutes = {
+  ...found,
+  path: 'groups/:id/epics/:epic_id',
+  aliases: ['groups/:id/-/epics/:epic_id'],
+  by: 'id',
+};
+/** The rest by their number in the group. */
+const byNumber: NoteableRoutes = {
+  ...found,
+  path: 'groups/:id/epics/:epic_iid',
+  aliases: ['groups/:id/-/epics/:epic_iid'],
+  by: 'iid',
+};
+
+export const EpicNotesController = notesController(byId);
+export const EpicDiscussionsController = discussionsController(byId);
+export const EpicLabelEventsController = resourceEventsController(byId, labelEvents);
+export const EpicStateEventsController = resourceEventsController(byId, stateEvents);
+export const EpicAwardEmojiController = awardEmojiController(byNumber, 'thing');
+export const EpicNoteAwardEmojiController = awardEmojiController(byNumber, 'note');
+export const EpicSubscriptionsController = subscriptionsController(byNumber);

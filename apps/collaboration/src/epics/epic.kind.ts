@@ -1,0 +1,48 @@
+import { epicEvents } from '@rookery/contracts';
+import { prepared } from '@rookery/persistence';
+import type { NoteableKind, ReaderSql } from '../noteables/noteable-kinds';
+import { chunkOf } from '../noteables/traces';
+import { EPIC_SHOWN_AS, epicBytes, epicShape, followedEpicShape } from './epic.shape';
+
+/** Epics as everything else knows them. Source: reference work-tracking 2.1, 5. */
+export const epicKind: NoteableKind = {
+  ...EPIC_SHOWN_AS,
+  type: 'Epic',
+  noun: 'epic',
+  word: 'epic',
+  resource: 'Epic',
+  table: 'epics',
+  writes: { update: 'update epics i set', remove: 'delete from epics i' },
+  parent: 'group',
+  feature: 'epics',
+  confidentialColumn: 'confidential',
+  stateColumn: 'state',
+  abilities: ['internal-notes', 'threads', 'awards', 'subscriptions', 'labels'],
+  events: epicEvents,
+  visibleSql: visibleEpicSql,
+  assignees: null,
+  listed: epicShape,
+  listedBytes: epicBytes({}),
+  detailed: followedEpicShape,
+  traces: {
+    own: [],
+    named: [
+      prepared(
+        'traces_hand_over_epic_closings',
+        `update epics set closed_by_id = $2::bigint where ${chunkOf('epics', 'id', 'closed_by_id = $1::bigint')}
+         returning 1`,
+      ),
+    ],
+    written: [
+      prepared(
+        'traces_hand_over_epics',
+        `update epics set author_id = $2::bigint where ${chunkOf('epics', 'id', 'author_id = $1::bigint')} returning 1`,
+      ),
+    ],
+  },
+};
+
+/** Confidential epics are known to those who read them by role, and to nobody else. Source: reference work-tracking 5.1. */
+function visibleEpicSql({ readsConfidential }: Pick<ReaderSql, 'readsConfidential'>): string {
+  return `(not i.confidential or ${readsConfidential})`;
+}

@@ -1,0 +1,111 @@
+import { int, nullable, text } from '@rookery/api-v4';
+import { labelDetailsBytes, labelsOf } from '../labels/labelling/labels.shape';
+import { json, jsonShape } from '../noteables/json.shape';
+import type { DetailSql, ShownSql } from '../noteables/noteable-kinds';
+import { baseOf, personShape } from '../noteables/person.shape';
+import { referencesShape, webPathSql } from '../noteables/references.shape';
+import type { ShownAs } from '../noteables/references.shape';
+import { subscribedSql } from '../noteables/subscribed-sql';
+
+/** By its number in the group. */
+export const EPIC_SHOWN_AS: ShownAs = { shownId: 'iid', webPath: '/-/epics/', sigil: '&' };
+const OF_EPIC = { type: 'Epic' } as const;
+
+/**
+ * What the milestones of its issues say of the days of the row `i`. They are looked up whenever they are shown, so that
+ * nothing that changes an issue or a milestone has to know of epics. Source: reference work-tracking 5.5.
+ */
+const INHERITED = `(select min(m.start_on) as start_on, max(m.due_on) as due_on from epic_issues l
+  join issues s on s.id = l.issue_id join milestones m on m.id = s.milestone_id where l.epic_id = i.id) inherited`;
+const STARTS = 'case when i.start_is_fixed then i.start_fixed_on else inherited.start_on end';
+const DUE = 'case when i.due_is_fixed then i.due_fixed_on else inherited.due_on end';
+
+/** Shape: `mayEdit` is boolean SQL, whether the reader may change the epic. */
+export type EpicSql = ShownSql & { readonly mayEdit: string };
+export type EpicDetailSql = EpicSql & DetailSql;
+
+const groups = (sql: ShownSql): string => `${baseOf(sql)}/api/v4/groups/`;
+const OWN_PATH = `i.group_id || '/epics/' || i.iid`;
+const page = (sql: ShownSql): string => webPathSql(EPIC_SHOWN_AS, sql.fullPath);
+
+const linksShape = jsonShape<ShownSql>('EpicLinks').fields({
+  self: [json.prefixed, (sql) => ({ prefix: groups(sql), sql: OWN_PATH })],
+  epic_issues: [json.prefixed, (sql) => ({ prefix: groups(sql), sql: `${OWN_PATH} || '/issues'` })],
+  group: [json.prefixed, (sql) => ({ prefix: groups(sql), sql: 'i.group_id' })],
+  parent: [json.constant(nullable(text)), () => null],
+});
+
+/** An epic as anybody sees it who may. Shape: alias `i` (epics). Source: requirements 1 §2; reference work-tracking 5.4. */
+export const epicShape = jsonShape<ShownSql>('Epic', () => INHERITED).fields({
+  id: [json.int, () => 'i.id'],
+  work_item_id: [json.int, () => 'i.id'],
+  iid: [json.int, () => 'i.iid'],
+  group_id: [json.int, () => 'i.group_id'],
+  parent_id: [json.constant(nullable(int)), () => null],
+  parent_iid: [json.constant(nullable(int)), () => null],
+  title: [json.text, () => 'i.title'],
+  description: [json.textOrNull, () => 'i.description'],
+  state: [json.token, () => 'i.state'],
+  confidential: [json.bool, () => 'i.confidential'],
+  imported: [json.bool, () => `i.imported_from <> 'none'`],
+  imported_from: [json.token, () => 'i.imported_from'],
+  web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/groups/`, sql: page(sql) })],
+  web_edit_url: [json.prefixed, (sql) => ({ prefix: '/groups/', sql: page(sql) })],
+  reference: [json.prefixed, () => ({ prefix: EPIC_SHOWN_AS.sigil, sql: 'i.iid' })],
+  references: [json.object(referencesShape), ({ fullPath, seenAs }) => ({ as: EPIC_SHOWN_AS, fullPath, seenAs })],
+  author: [
+    json.found(personShape),
+    ({ externalUrl }) => ({
+      of: { user: 'u', externalUrl },
+      from: 'from directory_users u where u.id = i.author_id',
+    }),
+  ],
+  start_date: [json.dayOrNull, () => STARTS],
+  due_date: [json.dayOrNull, () => DUE],
+  end_date: [json.dayOrNull, () => DUE],
+  created_at: [json.instant, () => 'i.created_at'],
+  updated_at: [json.instant, () => 'i.updated_at'],
+  closed_at: [json.instantOrNull, () => 'i.closed_at'],
+  labels: [
+    labelsOf,
+    ({ withLabelDetails, above }) => ({ ...OF_EPIC, withDetails: withLabelDetails === true, above, project: null }),
+  ],
+  upvotes: [json.int, () => 'i.upvotes_count'],
+  downvotes: [json.int, () => 'i.downvotes_count'],
+  color: [json.token, () => 'i.color'],
+  text_color: [json.token, () => 'i.text_color'],
+  _links: [json.object(linksShape), (sql) => sql],
+});
+
+/** What is told besides to those who may change the epic. */
+const datesFor = {
+  start_date_is_fixed: [json.bool, () => 'i.start_is_fixed'],
+  start_date_fixed: [json.dayOrNull, () => 'i.start_fixed_on'],
+  start_date_from_inherited_source: [json.dayOrNull, () => 'inherited.start_on'],
+  start_date_from_milestones: [json.dayOrNull, () => 'inherited.start_on'],
+  due_date_is_fixed: [json.bool, () => 'i.due_is_fixed'],
+  due_date_fixed: [json.dayOrNull, () => 'i.due_fixed_on'],
+  due_date_from_inherited_source: [json.dayOrNull, () => 'inherited.due_on'],
+  due_date_from_milestones: [json.dayOrNull, () => 'inherited.due_on'],
+} as const;
+const mayEdit = (sql: EpicSql): string => sql.mayEdit;
+
+/** An epic in lists of epics and in answers to changes. */
+export const listedEpicShape = epicShape.extend<EpicSql>('ListedEpic').fields(datesFor, mayEdit);
+
+/** One epic, with whether the reader follows it. Source: reference work-tracking 5.2. */
+export const epicDetailShape = epicShape
+  .extend<EpicDetailSql>('EpicDetail')
+  .fields({ subscribed: [json.bool, ({ viewer }) => subscribedSql({ ...OF_EPIC, assignees: null }, viewer)] })
+  .extend<EpicDetailSql>('EpicDetail')
+  .fields(datesFor, mayEdit);
+
+/** An epic as answers to following it show it. */
+export const followedEpicShape = epicShape
+  .extend<DetailSql>('FollowedEpic')
+  .fields({ subscribed: [json.bool, ({ viewer }) => subscribedSql({ ...OF_EPIC, assignees: null }, viewer)] });
+
+/** The bytes of the texts of an epic `i` in a list, those of its labels included. */
+export function epicBytes({ withLabelDetails }: Pick<ShownSql, 'withLabelDetails'>): string {
+  return `coalesce(octet_length(i.description), 0)${withLabelDetails === true ? ` + ${labelDetailsBytes('Epic')}` : ''}`;
+}

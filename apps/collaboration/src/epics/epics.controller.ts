@@ -1,0 +1,100 @@
+import { Controller } from '@nestjs/common';
+import { ability, checkUnmodifiedSince, created, Endpoint, group, JsonText, none, one, page } from '@rookery/api-v4';
+import type { Call, GroupScope, JsonPage } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { epicPolicy } from './epic.policy';
+import { epicDetailShape, listedEpicShape } from './epic.shape';
+import { CreateEpic, epicWishOf, ListEpics, newEpicOf, OneEpic, UpdateEpic } from './epics.dto';
+import { EpicsQueries } from './epics.queries';
+import { EpicsService } from './epics.service';
+import { epicFilterOf } from './listing/epic-list.dto';
+
+/** A description of a million characters, escaped. Units: bytes. Source: reference reliability 6.3. */
+const BODY_LIMIT = 8 * 1024 * 1024;
+
+type EpicCall<P> = Call<P, GroupScope, SignedInViewer>;
+
+/** Where the plan has epics; who may do more is asked once the epic is found. Source: reference work-tracking 5.1. */
+export const mayReadEpics = ability('epic.read', ({ within }: EpicCall<unknown>) => epicPolicy.mayRead(within), {
+  signedIn: true,
+});
+const mayCreate = ability(
+  'epic.create',
+  ({ viewer, within }: EpicCall<unknown>) => epicPolicy.mayRead(within) && epicPolicy.mayWrite(viewer, within),
+  { signedIn: true },
+);
+
+const SOURCE = 'requirements 1 §4 Epics; reference work-tracking 5.2';
+const many = { source: SOURCE, within: group('id'), aliases: ['groups/:id/-/epics'] } as const;
+const single = { ...many, aliases: ['groups/:id/-/epics/:epic_iid'] } as const;
+
+@Controller('groups/:id/epics')
+export class EpicsController {
+  constructor(
+    private readonly queries: EpicsQueries,
+    private readonly epics: EpicsService,
+  ) {}
+
+  @Endpoint('GET', '', {
+    ...many,
+    about: 'Lists the epics of a group and of the groups below it.',
+    may: mayReadEpics,
+    params: ListEpics,
+    answers: page(listedEpicShape.presenter),
+  })
+  list({ params, viewer, within, page }: EpicCall<ListEpics>): Promise<JsonPage> {
+    const reach = { ancestors: params.include_ancestor_groups, descendants: params.include_descendant_groups };
+    const order = { orderBy: params.order_by, sort: params.sort, withLabelDetails: params.with_labels_details };
+    return this.queries.page(viewer, within, { reach, filter: epicFilterOf(params), order, page });
+  }
+
+  @Endpoint('GET', ':epic_iid', {
+    ...single,
+    about: 'Shows one epic.',
+    may: mayReadEpics,
+    params: OneEpic,
+    answers: one(epicDetailShape.presenter),
+    fails: [404],
+  })
+  async show({ params, viewer, within }: EpicCall<OneEpic>): Promise<JsonText> {
+    return new JsonText(await this.queries.find(viewer, within, params.epic_iid));
+  }
+
+  @Endpoint('POST', '', {
+    ...many,
+    about: 'Opens an epic.',
+    may: mayCreate,
+    params: CreateEpic,
+    answers: created(listedEpicShape.presenter),
+    bodyLimit: BODY_LIMIT,
+  })
+  async create({ params, viewer, within }: EpicCall<CreateEpic>): Promise<JsonText> {
+    return new JsonText(await this.epics.create(viewer, within, newEpicOf(params)));
+  }
+
+  @Endpoint('PUT', ':epic_iid', {
+    ...single,
+    about: 'Changes an epic, closes it or opens it again.',
+    may: mayReadEpics,
+    params: UpdateEpic,
+    answers: one(listedEpicShape.presenter),
+    fails: [404],
+    bodyLimit: BODY_LIMIT,
+  })
+  async update({ params, viewer, within }: EpicCall<UpdateEpic>): Promise<JsonText> {
+    return new JsonText(await this.epics.update(viewer, within, params.epic_iid, epicWishOf(params)));
+  }
+
+  @Endpoint('DELETE', ':epic_iid', {
+    ...single,
+    about: 'Deletes an epic.',
+    may: mayReadEpics,
+    params: OneEpic,
+    answers: none(),
+    fails: [404, 412],
+  })
+  remove(call: EpicCall<OneEpic>): Promise<void> {
+    const { params, viewer, within } = call;
+    return this.epics.remove(viewer, within, params.epic_iid, (updatedAt) => checkUnmodifiedSince(call, updatedAt));
+  }
+}

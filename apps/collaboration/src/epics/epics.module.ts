@@ -1,0 +1,42 @@
+import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
+import { AwardEmojiModule } from '../award-emoji/award-emoji.module';
+import { NotesModule } from '../notes/notes.module';
+import { ResourceEventsModule } from '../resource-events/resource-events.module';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module';
+import { Epic } from './epic.entity';
+import {
+  EpicAwardEmojiController,
+  EpicDiscussionsController,
+  EpicLabelEventsController,
+  EpicNoteAwardEmojiController,
+  EpicNotesController,
+  EpicStateEventsController,
+  EpicSubscriptionsController,
+} from './epic-talk.controller';
+import { EpicsController } from './epics.controller';
+import { EpicsQueries } from './epics.queries';
+import { EpicsService } from './epics.service';
+import { EpicIssue } from './issues/epic-issue.entity';
+import { EpicIssuesController } from './issues/epic-issues.controller';
+import { EpicIssuesQueries } from './issues/epic-issues.queries';
+import { EpicIssuesService } from './issues/epic-issues.service';
+
+/** Goals of groups that issues of many projects serve, which issues these are, and the routes of their notes. */
+@Owns(Epic, EpicIssue)
+@Module({
+  imports: [AwardEmojiModule, NotesModule, ResourceEventsModule, SubscriptionsModule],
+  controllers: [
+    EpicsController,
+    EpicIssuesController,
+    EpicAwardEmojiController,
+    EpicNoteAwardEmojiController,
+    EpicLabelEventsController,
+    EpicStateEventsController,
+    EpicNotesController,
+    EpicDiscussionsController,
+    EpicSubscriptionsController,
+  ],
+  providers: [EpicIssuesQueries, EpicIssuesService, EpicsQueries, EpicsService],
+})
+export class EpicsModule {}

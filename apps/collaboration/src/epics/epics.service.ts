@@ -1,0 +1,145 @@
+import { Injectable } from '@nestjs/common';
+import { epicEvents } from '@rookery/contracts';
+import { Directory } from '@rookery/directory';
+import { Instance } from '@rookery/instance';
+import type { SignedInViewer } from '@rookery/kernel';
+import { Forbidden, Invalid } from '@rookery/kernel';
+import { nextInternalId, prepared, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { putLabels, wishedLabels } from '../labels/labelling/labelling';
+import type { LabelledThing, LabelWish } from '../labels/labelling/labelling';
+import { mentionsIn } from '../mentions/mentions';
+import { NoteLimit } from '../notes/note-limit';
+import { removeNotesOf } from '../notes/note-removal';
+import { writeSystemNotes } from '../notes/system-notes';
+import { tellState } from '../resource-events/states-and-weights';
+import { emitChange, emitOpened, notesOf } from './epic-events';
+import type { EpicChange } from './epic-events';
+import { lockEpic } from './epic-lock';
+import { CONFIDENTIAL_ISSUES_ONLY, Epic } from './epic.entity';
+import type { EpicInput } from './epic.entity';
+import { epicKind } from './epic.kind';
+import { epicPolicy } from './epic.policy';
+import { EpicsQueries } from './epics.queries';
+import type { EpicGroup } from './epics.queries';
+
+/** What a caller wants of an epic. */
+export interface EpicWish {
+  readonly fields: EpicInput;
+  readonly labels: LabelWish | undefined;
+  /** The given time of the creation or of the change; undefined = now. */
+  readonly at: Date | undefined;
+}
+
+const now = prepared('epics_now', 'select now() as at');
+/** $1 epic. */
+const openIssue = prepared(
+  'epics_open_issue',
+  `select 1 from epic_issues l join issues s on s.id = l.issue_id
+   where l.epic_id = $1::bigint and not s.confidential limit 1`,
+);
+
+/** Writing epics; answers are the epic as JSON text. Times are those of the database. Source: reference work-tracking 5.5. */
+@Injectable()
+export class EpicsService {
+  constructor(
+    private readonly work: Work,
+    private readonly queries: EpicsQueries,
+    private readonly instance: Instance,
+    private readonly directory: Directory,
+    private readonly noteLimit: NoteLimit,
+  ) {}
+
+  /** Errors: Invalid by field. */
+  async create(
+    viewer: SignedInViewer,
+    group: EpicGroup,
+    wish: EpicWish & { readonly fields: { readonly title: string } },
+  ): Promise<string> {
+    const fields = { ...this.allowed(viewer, group, wish.fields), title: wish.fields.title };
+    const texts = `${fields.title}\n\n${fields.description ?? ''}`;
+    const number = await this.work.run(async (tx) => {
+      if (mentionsIn(texts).all.length > 0) await this.noteLimit.count(tx, viewer);
+      const [clock] = await tx.prepared<{ at: Date }>(now, []);
+      const at = givenTime(viewer, group, wish) ?? clock!.at;
+      const by = { actorId: viewer.userId, at };
+      const epic = Epic.write(fields, { ...by, groupId: group.id });
+      const wished = await wishedLabels(tx, group, wish.labels);
+      // The number is taken last, so that the counter's row is locked shortly.
+      epic.iid = await nextInternalId(tx, epicKind.table, group.id);
+      await tx.manager.save(epic);
+      emitOpened(tx, viewer, epic, await putLabels(tx, labelled(epic.id), wished, by));
+      return epic.iid;
+    });
+    return this.queries.answer(group, number);
+  }
+
+  /** Errors: NotFound; Forbidden; Invalid by field. */
+  async update(viewer: SignedInViewer, group: EpicGroup, iid: number, wish: EpicWish): Promise<string> {
+    await this.work.run(async (tx) => {
+      const { epic, at } = await lockEpic(tx, viewer, group, iid);
+      if (!epicPolicy.mayWrite(viewer, group)) throw new Forbidden();
+      const by = { actorId: viewer.userId, at };
+      const before = Object.assign(new Epic(), epic);
+      const changed = epic.change(this.allowed(viewer, group, wish.fields), by);
+      if (changed.has('confidential')) await this.refuseOpenIssues(tx, epic);
+      const labels = await putLabels(tx, labelled(epic.id), await wishedLabels(tx, group, wish.labels), by);
+      if (labels.added.length + labels.removed.length > 0) epic.updatedAt = at;
+      epic.updatedAt = givenTime(viewer, group, wish) ?? epic.updatedAt;
+      await tx.manager.save(epic);
+      await this.tell(tx, viewer, epic, { before, changed, labels, at });
+    });
+    return this.queries.answer(group, iid);
+  }
+
+  /** `check` sees when the epic changed last and may refuse. Errors: NotFound; Forbidden. */
+  async remove(viewer: SignedInViewer, group: EpicGroup, iid: number, check: (updatedAt: Date) => void): Promise<void> {
+    await this.work.run(async (tx) => {
+      const { epic } = await lockEpic(tx, viewer, group, iid);
+      if (!epicPolicy.mayDelete(viewer, group)) throw new Forbidden();
+      check(epic.updatedAt);
+      const { id, state } = epic;
+      await removeNotesOf(tx, epicKind, [id]);
+      await tx.manager.delete(Epic, id);
+      const gone = { id, iid, project_id: null, group_id: group.id, state };
+      tx.emit(epicEvents.deletedOf(gone, viewer.userId, viewer.directory));
+    });
+  }
+
+  /** System notes, the row of a change of the state, and events. */
+  private async tell(tx: Tx, viewer: SignedInViewer, epic: Epic, change: EpicChange): Promise<void> {
+    const { before, changed, at } = change;
+    const by = { actorId: viewer.userId, at };
+    const bodies = notesOf(epic, change);
+    if (bodies.length > 0) await this.noteLimit.count(tx, viewer);
+    await writeSystemNotes(tx, epicKind, { noteableId: epic.id, projectId: null, actorId: viewer.userId, bodies, at });
+    if (changed.has('state')) {
+      const state = epic.state === 'closed' ? 'closed' : 'reopened';
+      await tellState(tx, { type: epicKind.type, id: epic.id, projectId: null }, state, by);
+    }
+    const names = mentionsIn(`${before.title}\n\n${before.description ?? ''}`).all;
+    const isText = changed.has('title') || changed.has('description');
+    const mentionedBefore = isText ? [...(await this.directory.usersByUsername(names, tx)).values()] : [];
+    emitChange(tx, viewer, epic, { ...change, mentionedBefore: mentionedBefore.map((user) => user.id) });
+  }
+
+  /** Whoever sees an issue of a confidential epic must be able to see both. */
+  private async refuseOpenIssues(tx: Tx, { id, confidential }: Epic): Promise<void> {
+    if (!confidential || (await tx.prepared(openIssue, [id])).length === 0) return;
+    throw new Invalid({ confidential: [CONFIDENTIAL_ISSUES_ONLY] });
+  }
+
+  /** A colour counts only where the feature is on. Source: reference packages-and-admin 10.1. */
+  private allowed(viewer: SignedInViewer, group: EpicGroup, { color, ...fields }: EpicInput): EpicInput {
+    const takes = color !== undefined && this.instance.isOn('epic_highlight_color', { viewer, groupId: group.id });
+    return takes ? { ...fields, color } : fields;
+  }
+}
+
+function givenTime(viewer: SignedInViewer, group: EpicGroup, { at }: EpicWish): Date | undefined {
+  return epicPolicy.mayBackdate(viewer, group) ? at : undefined;
+}
+
+function labelled(id: number): LabelledThing {
+  return { kind: epicKind, id, projectId: null };
+}

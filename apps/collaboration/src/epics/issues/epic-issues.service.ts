@@ -1,0 +1,188 @@
+import { Injectable } from '@nestjs/common';
+import { Directory } from '@rookery/directory';
+import { Conflict, Forbidden, Invalid, NotFound } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { prepared, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { issueKind } from '../../issues/issue.kind';
+import { projectAccessSql } from '../../noteables/access-sql';
+import { readableSql } from '../../noteables/noteable-kinds';
+import { NoteLimit } from '../../notes/note-limit';
+import { systemNotes, writeSystemNotes } from '../../notes/system-notes';
+import { lockEpic } from '../epic-lock';
+import { CONFIDENTIAL_ISSUES_ONLY } from '../epic.entity';
+import type { Epic } from '../epic.entity';
+import { epicKind } from '../epic.kind';
+import { epicPolicy } from '../epic.policy';
+import { EpicIssuesQueries } from './epic-issues.queries';
+import type { NamedEpic } from './epic-issues.queries';
+
+const PERSON = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4::boolean' };
+/** $1 issue, $2-$4 who reads it. It stays as it is until the transaction ends. */
+const lockIssue = prepared(
+  'epic_issues_lock_issue',
+  `select i.id, i.iid, i.project_id, i.confidential, a.full_path, a.is_member, living.archived, living.namespace_id
+   from issues i join directory_projects living on living.id = i.project_id
+   cross join lateral ${projectAccessSql('i.project_id', PERSON)} a
+   where i.id = $1::bigint and ${readableSql(issueKind, 'a', PERSON.user)} for no key update of i`,
+);
+/** $1 issue. What it serves, with the group of that epic. */
+const linkOf = prepared(
+  'epic_issues_of_issue',
+  `select l.id, l.epic_id, e.iid, e.group_id, g.full_path from epic_issues l join epics e on e.id = l.epic_id
+   left join directory_namespaces g on g.id = e.group_id where l.issue_id = $1::bigint`,
+);
+const unlink = prepared('epic_issues_unlink', 'delete from epic_issues where id = $1::bigint returning 1');
+/** $1 epic, $2 issue. Before all others. */
+const link = prepared(
+  'epic_issues_link',
+  `insert into epic_issues (epic_id, issue_id, relative_position)
+   select $1::bigint, $2::bigint, coalesce(min(l.relative_position) - 1, 0) from epic_issues l where l.epic_id = $1::bigint
+   returning id`,
+);
+const ordered = prepared(
+  'epic_issues_ordered',
+  'select l.id from epic_issues l where l.epic_id = $1::bigint order by l.relative_position, l.id',
+);
+/** $1 links in their new order. */
+const number = prepared(
+  'epic_issues_number',
+  `update epic_issues l set relative_position = wanted.place
+   from unnest($1::bigint[]) with ordinality wanted (id, place)
+   where l.id = wanted.id and l.relative_position <> wanted.place`,
+);
+
+interface IssueRow {
+  readonly id: number;
+  readonly iid: number;
+  readonly project_id: number;
+  readonly confidential: boolean;
+  readonly full_path: string;
+  readonly is_member: boolean;
+  readonly archived: boolean;
+  readonly namespace_id: number;
+}
+
+interface LinkRow {
+  readonly id: number;
+  readonly epic_id: number;
+  readonly iid: number;
+  readonly group_id: number;
+  readonly full_path: string | null;
+}
+
+/** Beside which links one is to stand. */
+export interface Neighbours {
+  readonly before: number | undefined;
+  readonly after: number | undefined;
+}
+
+const ASSIGNED = 'Issue(s) already assigned';
+
+/** Which issues serve an epic, and in what order; answers are JSON text. Source: reference work-tracking 5.6. */
+@Injectable()
+export class EpicIssuesService {
+  constructor(
+    private readonly work: Work,
+    private readonly directory: Directory,
+    private readonly queries: EpicIssuesQueries,
+    private readonly noteLimit: NoteLimit,
+  ) {}
+
+  /** Of another epic it is taken. Errors: NotFound of the epic or the issue; Forbidden; Conflict. */
+  async assign(viewer: SignedInViewer, named: NamedEpic, issueId: number): Promise<string> {
+    await this.directory.fresh(viewer);
+    return this.work.run(async (tx) => {
+      const { epic, at } = await lockEpic(tx, viewer, named.group, named.iid);
+      const issue = await this.related(tx, viewer, named, issueId);
+      if (epic.confidential && !issue.confidential) throw new Conflict(CONFIDENTIAL_ISSUES_ONLY);
+      const [old] = await tx.prepared<LinkRow>(linkOf, [issueId]);
+      if (old?.epic_id === epic.id) throw new Conflict(ASSIGNED);
+      if (old) {
+        await tx.prepared(unlink, [old.id]);
+        await this.tell(tx, viewer, issue, { epicId: old.epic_id, ref: referenceOf(old, issue), at }, 'removed');
+      }
+      const [made] = await tx.prepared<{ id: number }>(link, [epic.id, issueId]);
+      await this.tell(tx, viewer, issue, { epicId: epic.id, ref: ownReference(epic, named, issue), at }, 'added');
+      return (await this.queries.one(tx, viewer, named, made!.id)).json;
+    });
+  }
+
+  /** Answers the link as it was. Errors: NotFound of the epic or of the link; Forbidden. */
+  async remove(viewer: SignedInViewer, named: NamedEpic, linkId: number): Promise<string> {
+    await this.directory.fresh(viewer);
+    return this.work.run(async (tx) => {
+      const { epic, at } = await lockEpic(tx, viewer, named.group, named.iid);
+      const { issueId, json } = await this.queries.one(tx, viewer, named, linkId);
+      const issue = await this.related(tx, viewer, named, issueId);
+      // It went to another epic while the issue was waited for.
+      if ((await tx.prepared(unlink, [linkId])).length === 0) throw new NotFound();
+      await this.tell(tx, viewer, issue, { epicId: epic.id, ref: ownReference(epic, named, issue), at }, 'removed');
+      return json;
+    });
+  }
+
+  /** Errors: NotFound of the epic or of the link; Forbidden; Invalid where there is no such place. */
+  async reorder(viewer: SignedInViewer, named: NamedEpic, linkId: number, wish: Neighbours): Promise<void> {
+    await this.directory.fresh(viewer);
+    await this.work.run(async (tx) => {
+      const { epic } = await lockEpic(tx, viewer, named.group, named.iid);
+      const { issueId } = await this.queries.one(tx, viewer, named, linkId);
+      await this.related(tx, viewer, named, issueId);
+      const links = (await tx.prepared<{ id: number }>(ordered, [epic.id])).map(({ id }) => id);
+      await tx.prepared(number, [placed(links, linkId, wish)]);
+    });
+  }
+
+  /** The issue, where the caller may say what it serves: whoever writes epics there, or has a role in its project. */
+  private async related(tx: Tx, viewer: SignedInViewer, { group }: NamedEpic, issueId: number): Promise<IssueRow> {
+    const values = [issueId, viewer.userId, viewer.isAdmin, viewer.isExternal];
+    const [issue] = await tx.prepared<IssueRow>(lockIssue, values);
+    if (!issue) throw new NotFound(issueKind.resource);
+    if (issue.archived || !(epicPolicy.mayWrite(viewer, group) || issue.is_member)) throw new Forbidden();
+    return issue;
+  }
+
+  /** A system note on each side. */
+  private async tell(
+    tx: Tx,
+    viewer: SignedInViewer,
+    issue: IssueRow,
+    { epicId, ref, at }: { readonly epicId: number; readonly ref: string; readonly at: Date },
+    verb: 'added' | 'removed',
+  ): Promise<void> {
+    await this.noteLimit.count(tx, viewer);
+    const by = { actorId: viewer.userId, at };
+    const onEpic = systemNotes.epicIssue(verb, `${issue.full_path}#${issue.iid}`);
+    await writeSystemNotes(tx, epicKind, {
+      ...{ noteableId: epicId, projectId: null, bodies: [onEpic], ...by },
+      referenced: { type: issueKind.type, id: issue.id },
+    });
+    await writeSystemNotes(tx, issueKind, {
+      ...{ noteableId: issue.id, projectId: issue.project_id, bodies: [systemNotes.issueEpic(verb, ref)], ...by },
+      referenced: { type: epicKind.type, id: epicId },
+    });
+  }
+}
+
+/** An epic as an issue names it: shortly where both lie in one group. */
+function referenceOf(
+  { iid, group_id: groupId, full_path: path }: Pick<LinkRow, 'iid' | 'group_id' | 'full_path'>,
+  issue: IssueRow,
+): string {
+  return `${groupId === issue.namespace_id ? '' : (path ?? '')}&${iid}`;
+}
+
+function ownReference({ iid }: Epic, { group }: NamedEpic, issue: IssueRow): string {
+  return referenceOf({ iid, group_id: group.id, full_path: group.fullPath }, issue);
+}
+
+/** The links in their new order. Errors: Invalid for neighbours that are not there, or do not stand so. */
+function placed(links: readonly number[], moved: number, { before, after }: Neighbours): number[] {
+  const others = links.filter((id) => id !== moved);
+  const at = before === undefined ? others.indexOf(after!) : others.indexOf(before) + 1;
+  const isThere = (id: number | undefined): boolean => id === undefined || others.includes(id);
+  const isBetween = before === undefined || after === undefined || others.indexOf(after) >= at;
+  if (!isThere(before) || !isThere(after) || !isBetween) throw new Invalid({ error: ['Issue could not be moved!'] });
+  return [...others.slice(0, at), moved, ...others.slice(at)];
+}

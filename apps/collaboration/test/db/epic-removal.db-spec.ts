@@ -1,0 +1,122 @@
+import type { DirectoryNamespace } from '@rookery/contracts';
+import { groupDeleted, userDeleted } from '@rookery/contracts';
+import { startNats, until } from '@rookery/testing';
+import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
+import { startCollaboration } from '../support/app';
+import { epicPlaces } from '../support/epics';
+import { publish } from '../support/published';
+import { startWorker } from '../support/worker';
+import type { Worker } from '../support/worker';
+
+let service: SeededService;
+let nats: PrivateNats;
+let worker: Worker;
+const { as, pathOf, group, open } = epicPlaces(() => service);
+beforeEach(async () => {
+  service = await startCollaboration();
+  nats = await startNats();
+  worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
+}, 60_000);
+afterEach(async () => {
+  await worker.stop();
+  await nats.drop();
+  await service.close();
+});
+
+/** Somebody who opened an epic in each of the groups and did with it all that can be done; a witness is named there. */
+async function busyIn(places: readonly DirectoryNamespace[], witness: SeededUser): Promise<SeededUser> {
+  const person = await service.seed.user();
+  for (const place of places) {
+    await service.seed.member(person, place, 'planner');
+    const viewer = service.seed.viewer(person);
+    const { id, iid } = await open(viewer, place, { labels: 'wood', description: `For @${witness.username}` });
+    const path = `${pathOf(place)}/${iid}`;
+    await as(viewer).put(path).send({ state_event: 'close' }).expect(200);
+    await as(viewer).post(`${path}/award_emoji`).send({ name: 'thumbsup' }).expect(201);
+    await as(viewer).post(`${path}/unsubscribe`).expect(201);
+    await as(viewer)
+      .post(`${pathOf(place)}/${id}/notes`)
+      .send({ body: 'A word' })
+      .expect(201);
+  }
+  return person;
+}
+/** How much of epics is left, by table. */
+const left = async (): Promise<unknown> => {
+  await worker.drained();
+  const tables = ['label_links', 'resource_label_events', 'resource_state_events', 'award_emoji', 'subscriptions'];
+  const counts = [...tables, 'notes', 'participants'].map(
+    (table) => `(select count(*)::int from ${table} where noteable_type = 'Epic') as ${table}`,
+  );
+  const groups = '(select array_agg(group_id order by id) from epics) as epics';
+  const scopes = `(select array_agg(scope_id order by scope_id) from internal_ids where usage = 'epics') as counters`;
+  return (await service.database.query(`select ${[groups, scopes, ...counts].join(', ')}`))[0];
+};
+/** What one epic of `busyIn` leaves: the note and that of its end; the named witness and the writer. */
+const each = (count: number) => ({
+  label_links: count,
+  resource_label_events: count,
+  resource_state_events: count,
+  award_emoji: count,
+  subscriptions: count,
+  notes: 2 * count,
+  participants: 2 * count,
+});
+
+test('epics go with their group, with all that hangs on them, and only with theirs', async () => {
+  const [doomed, other] = [await group(), await group()];
+  await busyIn([doomed, other], await service.seed.user());
+  expect(await left()).toEqual({ epics: [doomed.id, other.id], counters: [doomed.id, other.id], ...each(2) });
+  await service.seed.remove('namespaces', doomed.id);
+  await publish(nats, groupDeleted.of({ aggregateId: doomed.id, actorId: 1, data: { group_id: doomed.id } }));
+  expect(await left()).toEqual({ epics: [other.id], counters: [other.id], ...each(1) });
+  expect(await service.database.query('select 1 from dead_letters')).toEqual([]);
+});
+
+test('what hangs on an epic goes with it', async () => {
+  const place = await group();
+  const person = await busyIn([place], await service.seed.user());
+  await as(service.seed.viewer(person))
+    .delete(`${pathOf(place)}/1`)
+    .expect(204);
+  expect(await left()).toEqual({ epics: null, counters: [place.id], ...each(0) });
+});
+
+test.each([true, false])('somebody who is removed (with all they wrote: %s)', async (isHard) => {
+  const place = await group();
+  const ghost = await service.seed.user({ username: 'ghost', kind: 'ghost' });
+  const witness = await service.seed.user();
+  const person = await busyIn([place], witness);
+  const stays = await busyIn([place], witness);
+  const elsewhere = `${pathOf(place)}/2`;
+  await as(service.seed.viewer(person)).post(`${elsewhere}/award_emoji`).send({ name: 'thumbsup' }).expect(201);
+  const [second] = await service.database.query<{ id: number }>('select id from epics where iid = 2');
+  const notes = `${pathOf(place)}/${second!.id}/notes`;
+  await as(service.seed.viewer(person)).post(notes).send({ body: 'A word' }).expect(201);
+  await worker.drained();
+  await service.seed.remove('users', person.id);
+  const data = { user_id: person.id, ghost_user_id: isHard ? null : ghost.id, hard_delete: isHard };
+  await publish(nats, userDeleted.of({ aggregateId: person.id, actorId: 1, data }));
+  const round = async () => (await service.database.query<{ round: number }>('select round from user_departures'))[0];
+  await until(async () => (await round())?.round === 2);
+  const rows = await service.database.query(
+    'select author_id, closed_by_id, upvotes_count, public_notes_count from epics order by id',
+  );
+  const kept = { author_id: stays.id, closed_by_id: stays.id, upvotes_count: 1, public_notes_count: isHard ? 1 : 2 };
+  const given = { author_id: ghost.id, closed_by_id: ghost.id, upvotes_count: 0, public_notes_count: 1 };
+  expect(rows).toEqual(isHard ? [kept] : [given, kept]);
+  expect(await left()).toMatchObject(isHard ? { label_links: 1, notes: 2 } : { label_links: 2, notes: 5 });
+});
+
+test('nothing of epics is in feeds, on lists of to-dos or in e-mails', async () => {
+  const place = await group();
+  await busyIn([place], await service.seed.user());
+  await worker.drained();
+  const counts = ['activity_events', 'todos', 'mails'].map(
+    (table) => `(select count(*)::int from ${table}) as ${table}`,
+  );
+  expect(await service.database.query(`select ${counts.join(', ')}`)).toEqual([
+    { activity_events: 0, todos: 0, mails: 0 },
+  ]);
+  expect(await service.database.query('select 1 from dead_letters')).toEqual([]);
+});

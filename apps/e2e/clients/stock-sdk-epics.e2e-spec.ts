@@ -1,0 +1,58 @@
+import { Gitlab } from '@gitbeaker/rest';
+import { estate, mark } from '../support/estate';
+
+/** Epics of groups, by an API client that people already use, unmodified. */
+describe('epics with a stock SDK', () => {
+  const root = new Gitlab({ host: estate.baseUrl, token: estate.rootToken });
+  const { Epics } = root;
+  let groupId: number;
+
+  beforeAll(async () => {
+    const path = `epics-${mark}`;
+    groupId = (await root.Groups.create(path, path)).id;
+    const plan = await fetch(`${estate.baseUrl}/api/v4/namespaces/${groupId}`, {
+      method: 'PUT',
+      headers: { 'private-token': estate.rootToken, 'content-type': 'application/json' },
+      body: JSON.stringify({ plan: 'ultimate' }),
+    });
+    expect(plan.status).toBe(200);
+  });
+
+  it('opens, lists, changes and removes them', async () => {
+    const made = await Epics.create(groupId, 'Nests', { labels: 'wood', description: 'All of them' });
+    expect(made).toMatchObject({ iid: 1, group_id: groupId, title: 'Nests', labels: ['wood'], state: 'opened' });
+    expect(await Epics.show(groupId, made.iid)).toMatchObject({ id: made.id, subscribed: true });
+    expect((await Epics.all(groupId, { labels: 'wood', state: 'opened' })).map(({ id }) => id)).toEqual([made.id]);
+    expect(await Epics.edit(groupId, made.iid, { title: 'Eggs', stateEvent: 'close' })).toMatchObject({
+      title: 'Eggs',
+      state: 'closed',
+    });
+    await Epics.remove(groupId, made.iid);
+    await expect(Epics.show(groupId, made.iid)).rejects.toThrow(/404|Not found/i);
+  });
+
+  it('takes notes, threads and issues', async () => {
+    const epic = await Epics.create(groupId, 'Talk');
+    const note = await root.EpicNotes.create(groupId, epic.id, 'A word');
+    expect(note).toMatchObject({ noteable_type: 'Epic', noteable_id: epic.id, project_id: null });
+    expect((await root.EpicNotes.all(groupId, epic.id)).map(({ id }) => id)).toEqual([note.id]);
+    const thread = await root.EpicDiscussions.create(groupId, epic.id, 'Why?');
+    await root.EpicDiscussions.addNote(groupId, epic.id, thread.id, 'Because');
+    expect((await root.EpicDiscussions.show(groupId, epic.id, thread.id)).notes).toHaveLength(2);
+    expect(await root.EpicLabelEvents.all(groupId, epic.id)).toEqual([]);
+
+    const project = await root.Projects.create({ name: 'eggs', namespaceId: groupId });
+    const issues = [];
+    for (const title of ['first', 'second']) issues.push(await root.Issues.create(project.id, title));
+    const links = [];
+    for (const issue of issues) links.push(await root.EpicIssues.assign(groupId, epic.iid, issue.id));
+    expect(links[0]).toMatchObject({ epic: { id: epic.id }, issue: { id: issues[0]!.id } });
+    const titles = async (): Promise<string[]> =>
+      (await root.EpicIssues.all(groupId, epic.iid)).map(({ title }) => String(title));
+    expect(await titles()).toEqual(['second', 'first']);
+    await root.EpicIssues.edit(groupId, epic.iid, links[0]!.id, { moveAfterId: links[1]!.id });
+    expect(await titles()).toEqual(['first', 'second']);
+    await root.EpicIssues.remove(groupId, epic.iid, links[0]!.id);
+    expect(await titles()).toEqual(['second']);
+  });
+});
