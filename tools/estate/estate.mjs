@@ -53,8 +53,9 @@ export async function startEstate({
   const steps = [
     () => estate.startServers(),
     async () => estate.prepare(digests ?? (await (await import('./build.mjs')).build()).digests),
-    () => estate.startProcesses(signal, { keepsState: resettable }),
     async () => resettable && estate.takeCommands(),
+    () => estate.startProcesses(signal, { keepsState: resettable }),
+    () => estate.commands?.begin(),
   ];
   await estate.claim();
   try {
@@ -260,7 +261,7 @@ class Estate {
     writeRecord(join(this.dataDir, 'run/pids.json'), this.pids);
   }
 
-  /** From now on `npm run reset` and `npm run snapshot` are heard. */
+  /** From now on `npm run reset` and `npm run snapshot` are heard, and done when everything has started. */
   async takeCommands() {
     const { startLocalControl } = await import('./local-control.mjs');
     this.commands = await startLocalControl(this);

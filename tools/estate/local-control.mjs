@@ -25,11 +25,15 @@ function fileOf(dataDir) {
   return join(dataDir, 'run/control.json');
 }
 
-/** One command after the other; what is left to tidy up is done in between. Answers `{ stop() }`. */
+/**
+ * One command after the other; what is left to tidy up is done in between. Answers `{ begin(), stop() }`: what is asked for
+ * before the estate has started is done when it has.
+ */
 export async function startLocalControl(estate) {
   const word = randomBytes(24).toString('hex');
   let isStopping = false;
-  let last = tidied(estate);
+  let begin;
+  let last = new Promise((resolve) => (begin = resolve)).then(() => !isStopping && tidied(estate));
   const server = createServer((request, response) => {
     const [, command, name] = request.url.split('/').map(decoded);
     if (request.method !== 'POST' || !isSame(request.headers.authorization, `Bearer ${word}`) || !COMMANDS[command])
@@ -43,13 +47,14 @@ export async function startLocalControl(estate) {
   writeRecord(fileOf(estate.dataDir), { ...describeProcess(process.pid), url, word });
   const stop = async () => {
     isStopping = true;
+    begin();
     rmSync(fileOf(estate.dataDir), { force: true });
     // What is under way ends first, so that it starts nothing after the stop.
     await Promise.race([last, delay(LONGEST_COMMAND_MS, null, { ref: false })]);
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
   };
-  return { stop };
+  return { begin, stop };
 }
 
 async function obey(estate, command, name, response) {

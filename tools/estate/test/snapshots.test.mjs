@@ -9,7 +9,7 @@ import { SERVICES } from '../environment.mjs';
 import { commandEstate, startLocalControl } from '../local-control.mjs';
 import { discardPostgres, sharedTemporary } from '../postgres-files.mjs';
 import { startPostgres } from '../postgres.mjs';
-import { readRecord, writeRecord } from '../processes.mjs';
+import { readRecord, until, writeRecord } from '../processes.mjs';
 import { readSecrets } from '../secrets.mjs';
 import { Snapshots } from '../snapshots.mjs';
 
@@ -210,7 +210,11 @@ describe('the way to a running estate', () => {
     await assert.rejects(commandEstate(dataDir, 'reset'), /No estate runs on/);
     const control = await startLocalControl(estate);
     await put('late');
-    assert.ok((await commandEstate(dataDir, 'reset')).ms >= 0);
+    const early = commandEstate(dataDir, 'reset');
+    await until(() => false, 50);
+    assert.deepEqual(estate.said, []);
+    control.begin();
+    assert.ok((await early).ms >= 0);
     assert.deepEqual(await found(), ['early']);
     await assert.rejects(commandEstate(dataDir, 'restore', 'no/such'), /1 to 63 small letters/);
     await commandEstate(dataDir, 'save', 'by-command');
