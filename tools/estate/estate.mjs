@@ -236,6 +236,7 @@ class Estate {
       if ((isDone || resumesAfterFailure) && !this.stopping) {
         await Promise.all(processes.map((process) => process.resume()));
         if (gateway) await this.#gatewayReady();
+        this.#writeRoster();
       }
     }
   }

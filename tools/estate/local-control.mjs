@@ -79,10 +79,14 @@ function tidied(estate) {
  */
 export async function commandEstate(dataDir, command, name) {
   const door = readRecord(fileOf(dataDir));
-  if (!isAlive(door))
+  if (!isAlive(door)) {
+    const isRunning = isAlive(readRecord(join(dataDir, 'run/supervisor.lock')));
     throw new Error(
-      `No estate runs on ${dataDir}: npm start in another terminal first, or name its folder: ROOKERY_DATA=/path`,
+      isRunning
+        ? `The estate on ${dataDir} has not got so far, or was started with NODE_ENV=production and cannot be reset`
+        : `No estate runs on ${dataDir}: npm start in another terminal first, or name its folder: ROOKERY_DATA=/path`,
     );
+  }
   const path = [command, name].filter(Boolean).map(encodeURIComponent).join('/');
   const response = await fetch(`${door.url}/${path}`, {
     method: 'POST',

@@ -132,7 +132,7 @@ describe('npm start', () => {
     run.child.kill('SIGTERM');
     await run.ended;
     run = await start({ NODE_ENV: 'production' });
-    assert.equal(states(['reset'], { ROOKERY_DATA: dataDir }).status, 1);
+    assert.match(states(['reset'], { ROOKERY_DATA: dataDir }).stderr, /NODE_ENV=production and cannot be reset/);
     assert.equal((await call(run, '/user')).status, 200);
   });
 
