@@ -7,6 +7,11 @@ import { describeProcess, endProcess, isAlive, until } from './processes.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const READY_WITHIN_MS = 180_000;
+/**
+ * The queue of jobs (graphile-worker) keeps every configuration that it ever had, and with it 1 to 4 MB of each life of a
+ * process. So after this many another process takes over.
+ */
+const MOST_LIVES = 60;
 const LONGEST_LOG_BYTES = 20 * 1024 * 1024;
 
 export function programOf(name) {
@@ -19,13 +24,22 @@ export function programOf(name) {
  * and `onCrash(text)` tell the supervisor.
  */
 export class ServiceProcess {
-  constructor({ name, env, logs, onSpawn = () => {}, onCrash = () => {}, program = programOf(name) }) {
-    Object.assign(this, { name, env, onSpawn, onCrash, program });
+  constructor({
+    name,
+    env,
+    logs,
+    onSpawn = () => {},
+    onCrash = () => {},
+    program = programOf(name),
+    mostLives = MOST_LIVES,
+  }) {
+    Object.assign(this, { name, env, onSpawn, onCrash, program, mostLives });
     this.log = join(logs, `${name}.log`);
     this.wanted = false;
     this.isReady = false;
     this.isResting = false;
     this.mayResume = false;
+    this.lives = 0;
     this.crashes = 0;
   }
 
@@ -59,6 +73,7 @@ export class ServiceProcess {
     let ready = false;
     let ended = null;
     this.isReady = this.isResting = false;
+    this.lives = 1;
     child.on('message', (message) => {
       if (child !== this.child) return;
       if (message?.type === 'ready') ready = this.isReady = true;
@@ -106,7 +121,8 @@ export class ServiceProcess {
     this.wanted = false;
     this.mayResume = true;
     if (this.isResting && isAlive(this.record)) return;
-    if (this.isReady && this.#tell('rest')) await until(() => this.isResting || !isAlive(this.record), withinMs, 5);
+    if (this.isReady && this.lives < this.mostLives && this.#tell('rest'))
+      await until(() => this.isResting || !isAlive(this.record), withinMs, 5);
     if (!this.isResting) await this.kill();
   }
 
@@ -116,6 +132,7 @@ export class ServiceProcess {
     if (this.isResting && this.#tell('resume')) {
       this.isResting = false;
       await until(() => this.isReady || !isAlive(this.record), READY_WITHIN_MS, 5);
+      this.lives += 1;
       this.wanted = this.mayResume && this.isReady && isAlive(this.record);
       if (this.wanted) return;
     }

@@ -122,17 +122,20 @@ describe('npm run reset', () => {
         if (answer) side.add(answer.status);
       }
     });
-    await eventually(
-      () => seen.before,
-      (statuses) => statuses.has(200),
-    );
-    await states('reset');
-    isReset = true;
-    await eventually(
-      () => seen.after,
-      (statuses) => statuses.size > 0,
-    );
-    isOver = true;
+    try {
+      await eventually(
+        () => seen.before,
+        (statuses) => statuses.has(200),
+      );
+      await states('reset');
+      isReset = true;
+      await eventually(
+        () => seen.after,
+        (statuses) => statuses.size > 0,
+      );
+    } finally {
+      isOver = true;
+    }
     await Promise.all(asking);
     expect([...seen.after]).toEqual([404]);
     expect([...seen.before].filter((status) => ![200, 404, 502, 503].includes(status))).toEqual([]);

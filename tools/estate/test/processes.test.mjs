@@ -78,6 +78,24 @@ describe('a process that is to rest', () => {
     });
 });
 
+it('a process is replaced after so many lives', async () => {
+  const program = join(folder, 'mortal.cjs');
+  writeFileSync(
+    program,
+    `process.on('message', ({ type }) => process.send({ type: type === 'rest' ? 'resting' : 'ready' })); process.send({ type: 'ready' })`,
+  );
+  const service = new ServiceProcess({ name: 'mortal', env: {}, logs: folder, program, mostLives: 2 });
+  await service.start();
+  const pids = [];
+  for (let times = 0; times < 4; times++) {
+    pids.push(service.pid);
+    await service.rest(5000);
+    await service.resume();
+  }
+  await service.stop();
+  assert.deepEqual([pids[0] === pids[1], pids[1] === pids[2], pids[2] === pids[3]], [true, false, true]);
+});
+
 describe('lock files', () => {
   it('name the living holder to a second taker', async () => {
     const file = join(folder, 'held.lock');
