@@ -24,7 +24,7 @@ export async function ensureDatabases(server, passwords, services = SERVICES) {
   );
 }
 
-function nameOf(service) {
+export function nameOf(service) {
   return `rookery_${service}`;
 }
 

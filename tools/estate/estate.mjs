@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { databaseVariable, environmentOf, isGiven, LOOPBACK, PROCESSES, SERVICES } from './environment.mjs';
+import { FirstStart } from './first-start.mjs';
 import {
   endProcess,
   freePorts,
@@ -20,25 +21,41 @@ import {
 } from './processes.mjs';
 import { readSecrets } from './secrets.mjs';
 import { ServiceProcess } from './service-process.mjs';
+import { Snapshots } from './snapshots.mjs';
 
+/** What has work in hand for longer is ended, when the estate is to rest. Units: ms. */
+const REST_WITHIN_MS = 600;
 const DEFAULT_DATA = fileURLToPath(new URL('../../.rookery', import.meta.url));
 
 /**
  * Purpose: a running estate on the data below `dataDir`. Resolves when all six processes are ready.
  * Shape: `{ baseUrl, token, dataDir, mailDir, pids, processes: { identity: ServiceProcess… }, postgres, nats, mail,
- * databases: { identity: url… }, natsUrls, replica(name, env), stop(), discard() }`; `postgres`, `nats` and `mail` are null when the
- * operator named a server of their own. `env` is laid over this process's environment; `digests` come from `build()`;
- * `signal` gives up a start that is under way.
+ * databases: { identity: url… }, natsUrls, snapshots, replica(name, env), atRest(use), stop(), discard() }`; `postgres`,
+ * `nats` and `mail` are null when the operator named a server of their own. `env` is laid over this process's environment;
+ * `digests` come from `build()`; `signal` gives up a start that is under way; `resettable`: its states can be kept and put
+ * back (snapshots.mjs), also by `npm run reset` beside it.
  * Errors: a busy port, a second estate on the same data, a part that does not start; what was started is stopped again.
  */
-export async function startEstate({ dataDir, port, env = {}, digests, say = () => {}, warn = say, signal } = {}) {
+export async function startEstate({
+  dataDir,
+  port,
+  env = {},
+  digests,
+  say = () => {},
+  warn = say,
+  signal,
+  resettable = false,
+} = {}) {
   const all = { ...process.env, ...env };
   const folder = resolve(dataDir ?? (all.ROOKERY_DATA || DEFAULT_DATA));
-  const estate = new Estate(folder, all, Number(port ?? (all.PORT || 8080)), { say, warn });
+  const seed = all.ROOKERY_SEED ? (await import('./seed-file.mjs')).readSeed(all.ROOKERY_SEED) : null;
+  const estate = new Estate(folder, all, Number(port ?? (all.PORT || 8080)), { say, warn, seed });
   const steps = [
     () => estate.startServers(),
     async () => estate.prepare(digests ?? (await (await import('./build.mjs')).build()).digests),
-    () => estate.startProcesses(signal),
+    async () => resettable && estate.takeCommands(),
+    () => estate.startProcesses(signal, { keepsState: resettable }),
+    () => estate.commands?.begin(),
   ];
   await estate.claim();
   try {
@@ -54,7 +71,7 @@ export async function startEstate({ dataDir, port, env = {}, digests, say = () =
 }
 
 class Estate {
-  constructor(dataDir, env, port, { say, warn }) {
+  constructor(dataDir, env, port, { say, warn, seed }) {
     Object.assign(this, { dataDir, env, port, say, warn });
     this.mailDir = join(dataDir, 'mail');
     this.logs = join(dataDir, 'logs');
@@ -63,6 +80,8 @@ class Estate {
     this.processes = {};
     this.replicas = [];
     this.postgres = this.nats = this.mail = null;
+    this.snapshots = new Snapshots(this);
+    this.firstStart = new FirstStart(this, seed);
   }
 
   get baseUrl() {
@@ -151,21 +170,39 @@ class Estate {
       PROCESSES.map((name) => [name, { http: name === 'gateway' ? this.port : free.pop(), management: free.pop() }]),
     );
     this.externalUrl = this.env.ROOKERY_EXTERNAL_URL || this.baseUrl;
+    this.digests = digests;
+    this.firstStart.begin();
+    const mended = await this.snapshots.mend();
+    if (mended) this.say(`restored ${mended}, which had been broken off`);
+    await this.bringUpToDate();
+  }
+
+  /** The schema of the code and the administrator of the token, whatever state the databases are of. */
+  async bringUpToDate() {
     const { bootstrap, migrate } = await import('./migrations.mjs');
     const about = { dataDir: this.dataDir, estate: this, cluster: this.cluster };
-    const migrated = await migrate({ ...about, digests });
+    const migrated = await migrate({ ...about, digests: this.digests });
     if (migrated.length > 0) this.say(`schema brought up to date: ${migrated.join(', ')}`);
     if (await bootstrap({ ...about, token: this.token })) this.say('administrator root made');
   }
 
-  async startProcesses(signal) {
+  /** At a first start nobody gets in before it is over: whoever finds the estate ready finds all that it begins with. */
+  async startProcesses(signal, { keepsState }) {
     signal?.addEventListener('abort', () => void this.stop(), { once: true });
     const environments = Object.fromEntries(PROCESSES.map((name) => [name, environmentOf(name, this)]));
     // For operators' commands (operate.mjs), which run beside the processes; it holds secrets.
     writeRecord(join(this.dataDir, 'run/environments.json'), environments);
-    for (const name of PROCESSES) this.processes[name] = this.#process(name, environments[name]);
+    const isFirst = this.firstStart.isUnderWay && (keepsState || this.firstStart.seed !== null);
+    await this.#start(isFirst ? SERVICES : PROCESSES, environments);
+    await this.firstStart.finish({ keepsState });
+    if (isFirst) await this.#start(['gateway'], environments);
+    await this.#gatewayReady();
+  }
+
+  async #start(names, environments) {
+    for (const name of names) this.processes[name] = this.#process(name, environments[name]);
     const failures = [];
-    const starts = Object.values(this.processes).map((process) => process.start());
+    const starts = names.map((name) => this.processes[name].start());
     for (const start of starts) start.catch((error) => failures.push(error.message));
     try {
       await Promise.all(starts);
@@ -174,8 +211,34 @@ class Estate {
       await delay(1000);
       throw new Error(failures.join('\n\n'));
     }
-    const answer = await until(() => this.#readiness(), 120_000, 25);
+  }
+
+  async #gatewayReady() {
+    const answer = await until(() => this.#readiness(), 120_000, 10);
     if (!answer) throw new Error(`The gateway does not get ready: ${this.lastAnswer}`);
+  }
+
+  /**
+   * Runs `use` while no process reads or writes anything. Afterwards all of them begin anew, with nothing in memory from
+   * before; resolves when they are ready. Errors: of `use`; then they stay at rest, unless `resumesAfterFailure`.
+   */
+  async atRest(use, { resumesAfterFailure = true } = {}) {
+    const processes = [...Object.values(this.processes), ...this.replicas];
+    // The door first: what is on its way through it needs the others.
+    const { gateway } = this.processes;
+    await gateway?.rest(REST_WITHIN_MS);
+    await Promise.all(processes.map((process) => process.rest(REST_WITHIN_MS)));
+    let isDone = false;
+    try {
+      await use();
+      isDone = true;
+    } finally {
+      if ((isDone || resumesAfterFailure) && !this.stopping) {
+        await Promise.all(processes.map((process) => process.resume()));
+        if (gateway) await this.#gatewayReady();
+        this.#writeRoster();
+      }
+    }
   }
 
   async #readiness() {
@@ -199,6 +262,12 @@ class Estate {
     writeRecord(join(this.dataDir, 'run/pids.json'), this.pids);
   }
 
+  /** From now on `npm run reset` and `npm run snapshot` are heard, and done when everything has started. */
+  async takeCommands() {
+    const { startLocalControl } = await import('./local-control.mjs');
+    this.commands = await startLocalControl(this);
+  }
+
   /** One more process of a kind, on ports of its own (`baseUrl`, `managementUrl`); it ends with the estate. */
   async replica(name, env = {}) {
     const [http, management] = await freePorts(2);
@@ -207,6 +276,12 @@ class Estate {
     this.replicas.push(replica);
     await replica.start();
     return replica;
+  }
+
+  async endReplica(replica) {
+    this.replicas = this.replicas.filter((other) => other !== replica);
+    await replica.stop();
+    this.#writeRoster();
   }
 
   /** The door first, then the rooms, then what they stand on. */
@@ -224,6 +299,7 @@ class Estate {
   async #stop() {
     const { gateway, ...services } = this.processes;
     const all = [...this.replicas, ...Object.values(services)];
+    await this.commands?.stop();
     await gateway?.stop();
     await Promise.all(all.map((process) => process.stop()));
     await Promise.all([this.mail?.stop(), this.nats?.stop()]);

@@ -51,13 +51,20 @@ export async function bootstrap({ dataDir, estate, token, cluster }) {
   return true;
 }
 
-async function runRole(service, words, estate, extra = {}) {
+/** Gives people the tokens of a seed file. They go by the standard input: others can read what a process is started with. */
+export function giveTokens(estate, tokens) {
+  return runRole('identity', ['fixed-tokens'], estate, {}, JSON.stringify(tokens));
+}
+
+async function runRole(service, words, estate, extra = {}, input = '') {
   try {
-    await run(process.execPath, [programOf(service), ...words], {
+    const role = run(process.execPath, [programOf(service), ...words], {
       env: { ...environmentOf(service, estate), LOG_LEVEL: 'warn', ...extra },
       timeout: 300_000,
       maxBuffer: 64 * 1024 * 1024,
     });
+    role.child.stdin.on('error', () => {}).end(input);
+    await role;
   } catch (error) {
     const output = `${error.stdout ?? ''}${error.stderr ?? ''}`.trim().split('\n').slice(-15).join('\n');
     throw new Error(`${service} ${words.join(' ')} failed: ${output || error.message}`);

@@ -3,10 +3,15 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describeProcess, endProcess, until } from './processes.mjs';
+import { describeProcess, endProcess, isAlive, until } from './processes.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const READY_WITHIN_MS = 180_000;
+/**
+ * The queue of jobs (graphile-worker) keeps every configuration that it ever had, and with it 1 to 4 MB of each life of a
+ * process. So after this many another process takes over.
+ */
+const MOST_LIVES = 60;
 const LONGEST_LOG_BYTES = 20 * 1024 * 1024;
 
 export function programOf(name) {
@@ -15,13 +20,26 @@ export function programOf(name) {
 
 /**
  * Shape: `start()` resolves when the process says that it is ready; `kill(signal)` ends it at once and leaves it dead;
- * `restart()` and `stop()` resolve when done. `onSpawn(record)` and `onCrash(text)` tell the supervisor.
+ * `restart()` and `stop()` resolve when done; `rest()` has it let go of everything, `resume()` begin anew. `onSpawn(record)`
+ * and `onCrash(text)` tell the supervisor.
  */
 export class ServiceProcess {
-  constructor({ name, env, logs, onSpawn = () => {}, onCrash = () => {}, program = programOf(name) }) {
-    Object.assign(this, { name, env, onSpawn, onCrash, program });
+  constructor({
+    name,
+    env,
+    logs,
+    onSpawn = () => {},
+    onCrash = () => {},
+    program = programOf(name),
+    mostLives = MOST_LIVES,
+  }) {
+    Object.assign(this, { name, env, onSpawn, onCrash, program, mostLives });
     this.log = join(logs, `${name}.log`);
     this.wanted = false;
+    this.isReady = false;
+    this.isResting = false;
+    this.mayResume = false;
+    this.lives = 0;
     this.crashes = 0;
   }
 
@@ -54,7 +72,13 @@ export class ServiceProcess {
     this.onSpawn(this.record);
     let ready = false;
     let ended = null;
-    child.on('message', (message) => (ready ||= message?.type === 'ready'));
+    this.isReady = this.isResting = false;
+    this.lives = 1;
+    child.on('message', (message) => {
+      if (child !== this.child) return;
+      if (message?.type === 'ready') ready = this.isReady = true;
+      if (message?.type === 'resting') this.isResting = true;
+    });
     child.once('error', (error) => (ended = error.message));
     child.once('exit', (code, signal) => {
       ended = `it ended with ${signal ?? code}`;
@@ -89,8 +113,42 @@ export class ServiceProcess {
     await this.start();
   }
 
-  async stop() {
+  /**
+   * Resolves when nothing of the process reads or writes any more (docs/reference/reliability.md 6.5). One that has
+   * work in hand for longer than `withinMs` is ended instead.
+   */
+  async rest(withinMs) {
     this.wanted = false;
+    this.mayResume = true;
+    if (this.isResting && isAlive(this.record)) return;
+    if (this.isReady && this.lives < this.mostLives && this.#tell('rest'))
+      await until(() => this.isResting || !isAlive(this.record), withinMs, 5);
+    if (!this.isResting) await this.kill();
+  }
+
+  /** Resolves when it is ready again: the process that rests, or else another. A process that was stopped stays so. */
+  async resume() {
+    this.isReady = false;
+    if (this.isResting && this.#tell('resume')) {
+      this.isResting = false;
+      await until(() => this.isReady || !isAlive(this.record), READY_WITHIN_MS, 5);
+      this.lives += 1;
+      this.wanted = this.mayResume && this.isReady && isAlive(this.record);
+      if (this.wanted) return;
+    }
+    if (!this.mayResume) return;
+    await this.kill();
+    await this.start();
+  }
+
+  #tell(type) {
+    if (!isAlive(this.record) || !this.child.connected) return false;
+    this.child.send({ type }, () => {});
+    return true;
+  }
+
+  async stop() {
+    this.wanted = this.mayResume = false;
     if (this.record) await endProcess(this.record, { graceMs: 20_000 });
   }
 }

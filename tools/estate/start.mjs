@@ -64,7 +64,14 @@ async function start(signal) {
   const { built, digests } = await build();
   if (built > 0) say(`${built} files built`);
   const { startEstate } = await import('./estate.mjs');
-  const estate = await startEstate({ digests, signal, say, warn: (text) => console.error(text) });
+  const estate = await startEstate({
+    digests,
+    signal,
+    say,
+    warn: (text) => console.error(text),
+    // Whoever calls it production does not want a command that throws the data away.
+    resettable: process.env.NODE_ENV !== 'production',
+  });
   say('all six processes are ready');
   return estate;
 }

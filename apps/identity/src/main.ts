@@ -7,6 +7,7 @@ import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persi
 import { boot } from '@rookery/platform';
 import { bootstrapCommand } from './bootstrap/bootstrap.command';
 import { bootstrapSettings } from './bootstrap/bootstrap.config';
+import { fixedTokensCommand } from './bootstrap/fixed-tokens.command';
 import { migrations } from './database';
 import { newEpochCommand } from './directory/new-epoch.command';
 import { identitySettings } from './identity.config';
@@ -25,5 +26,11 @@ void boot({
   http: apiV4Server,
   worker: withJobs(eventWorker),
   migrate: migrate({ service: 'identity', migrations }),
-  commands: { bootstrap: bootstrapCommand, ...deadLetterCommands, ...republishCommand, ...newEpochCommand },
+  commands: {
+    bootstrap: bootstrapCommand,
+    'fixed-tokens': fixedTokensCommand,
+    ...deadLetterCommands,
+    ...republishCommand,
+    ...newEpochCommand,
+  },
 });

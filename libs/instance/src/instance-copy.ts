@@ -67,7 +67,8 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
   private async turn(admin: AdminClient, signal: AbortSignal): Promise<boolean> {
     if (!this.hasRecalled) await this.recall();
     const before = this.instance.version;
-    const answer = await admin.instance(before, WAIT_MS, signal);
+    // A process that begins is not ready before it has heard, so admin must not hold its first question.
+    const answer = await admin.instance(before, this.hasHeard ? WAIT_MS : 0, signal);
     this.instance.take(answer);
     this.hasHeard = true;
     if (this.keptVersion !== answer.version) await this.kept.keep(answer, before);

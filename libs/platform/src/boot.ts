@@ -1,17 +1,20 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { internalKeys } from './internal-keys';
 import { createLogger, LOGGER, nestLogger, stderr } from './logger';
+import type { Logger } from './logger';
 import { Metrics } from './metrics';
 import { Outages } from './outages';
 import { IS_SERVING, SERVICE_NAME } from './platform.module';
 import { platformSettings } from './platform.settings';
 import type { BootContext, Command, ProcessDefinition } from './process';
 import { Readiness } from './readiness';
+import { renewOnRequest } from './renewal';
 import { serve } from './serve';
 import { ConfigurationError, readSettings, settingsIn } from './settings';
 import type { SettingsOf, SettingsValues } from './settings';
 import { ShutdownOrder } from './shutdown';
 import { contextKeys } from './signed-context';
+import { stopOnSignals } from './stop';
 import { startTracing } from './tracing';
 
 /** Exit codes as in sysexits.h. */
@@ -41,9 +44,15 @@ export async function boot(definition: ProcessDefinition): Promise<void> {
     if (error instanceof ConfigurationError) return refuse(`${definition.name}: ${error.message}`, EXIT.configuration);
     throw error;
   }
+  const latest = (): BootContext => context;
   process.on('uncaughtException', (error) => fail(context, error));
   try {
-    await trace(context);
+    const stopTracing = await trace(context);
+    if (role.stays) {
+      stopOnSignals(latest, stopTracing);
+      const begin = () => role.run((context = prepare(definition, role, context.logger)));
+      renewOnRequest(latest, begin, (error) => fail(context, error));
+    } else context.shutdown.on('close', 'tracing', stopTracing);
     const code = await role.run(context);
     if (role.stays) return;
     await context.shutdown.run();
@@ -70,16 +79,19 @@ function roles(definition: ProcessDefinition, args: readonly string[]): Role[] {
   ];
 }
 
-function prepare(definition: ProcessDefinition, role: Role): BootContext {
+/** Shape: `kept` is the log of the process when it begins anew. */
+function prepare(definition: ProcessDefinition, role: Role, kept?: Logger): BootContext {
   const values: SettingsValues = readSettings([platformSettings, ...definition.settings], process.env);
   const platform = settingsIn(values, platformSettings);
   refuseForeignKeys(definition.name, platform);
   const isCommand = !role.stays && role.name !== 'migrate';
-  const logger = createLogger(
-    { service: definition.name, instance: platform.instanceId, level: platform.logLevel },
-    // What a command prints belongs to its caller, so its log lines stay out of stdout.
-    isCommand ? stderr() : undefined,
-  );
+  const logger =
+    kept ??
+    createLogger(
+      { service: definition.name, instance: platform.instanceId, level: platform.logLevel },
+      // What a command prints belongs to its caller, so its log lines stay out of stdout.
+      isCommand ? stderr() : undefined,
+    );
   const metrics = new Metrics();
   const outages = new Outages(metrics, logger);
   const made = { logger, metrics, outages, readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
@@ -134,10 +146,10 @@ async function standalone(context: BootContext): Promise<INestApplicationContext
   return app;
 }
 
-async function trace(context: BootContext): Promise<void> {
-  if (context.settings(platformSettings).otlpEndpoint === null) return;
-  const stop = await startTracing(context.name);
-  context.shutdown.on('close', 'tracing', stop);
+/** Shape: sends what is left and ends; once for the life of the process. */
+async function trace(context: BootContext): Promise<() => Promise<void>> {
+  if (context.settings(platformSettings).otlpEndpoint === null) return () => Promise.resolve();
+  return startTracing(context.name);
 }
 
 function usage(definition: ProcessDefinition, name: string): string {

@@ -33,6 +33,7 @@ export {
 export { InternalKeys, internalKeys } from './internal-keys';
 export { IS_SERVING, PlatformModule, SERVICE_NAME } from './platform.module';
 export { boot } from './boot';
+export type { RenewalRequest, RestingMessage } from './renewal';
 export type { ReadyMessage } from './serve';
 export type {
   BootContext,

@@ -8,6 +8,7 @@ import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
  */
 export class Metrics {
   private known: Registry | undefined;
+  private ofProcess: Registry | undefined;
 
   counter(name: string, help: string, labels: readonly string[] = []): Counter {
     return this.once(
@@ -54,12 +55,13 @@ export class Metrics {
 
   /** Adds those of Node itself: memory, event loop, garbage collection. */
   collectProcess(): void {
-    prom().collectDefaultMetrics({ register: this.registry });
+    this.ofProcess = processRegistry();
   }
 
   /** The exposition format of Prometheus. */
   async text(): Promise<{ readonly contentType: string; readonly body: string }> {
-    return { contentType: this.registry.contentType, body: await this.registry.metrics() };
+    const bodies = [await this.ofProcess?.metrics(), await this.registry.metrics()];
+    return { contentType: this.registry.contentType, body: bodies.filter(Boolean).join('\n') };
   }
 
   private get registry(): Registry {
@@ -72,6 +74,16 @@ export class Metrics {
     if (!(known instanceof kind)) throw new Error(`metric ${name} exists as another kind`);
     return known;
   }
+}
+
+let ofProcess: Registry | undefined;
+
+/** Its observers run until the process ends, so a process that begins anew must not make them twice. */
+function processRegistry(): Registry {
+  if (ofProcess) return ofProcess;
+  ofProcess = new (prom().Registry)();
+  prom().collectDefaultMetrics({ register: ofProcess });
+  return ofProcess;
 }
 
 function prom(): typeof import('prom-client') {

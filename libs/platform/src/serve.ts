@@ -3,7 +3,6 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { startManagementServer } from './management-server';
 import { platformSettings } from './platform.settings';
 import type { BootContext, ProcessDefinition } from './process';
-import { stopOnSignals } from './stop';
 
 const READY_POLL_MS = { first: 10, most: 250 };
 
@@ -22,7 +21,6 @@ export interface ReadyMessage {
 export async function serve(definition: ProcessDefinition, context: BootContext): Promise<void> {
   const settings = context.settings(platformSettings);
   context.readiness.require('boot', () => 'starting');
-  stopOnSignals(context, { delayMs: settings.shutdownDelayMs, graceMs: settings.shutdownGraceMs });
   context.metrics.collectProcess();
   const management = await startManagementServer({
     ...context,

@@ -1,20 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { platformSettings } from './platform.settings';
 import type { BootContext } from './process';
 
 /**
  * Ends the process in order on SIGTERM, SIGINT or when the parent that started it over IPC is gone.
  * Readiness fails at once; after `delayMs` (SIGTERM only: nobody balances over a terminal or a lost parent) the
  * shutdown order runs; then exit 0. After `graceMs` more, exit 1 whatever hangs.
+ * Shape: `latest` is what the process is made of when the signal comes; `last` is done at the very end.
  * Source: reference reliability 6.4.
  */
-export function stopOnSignals(context: BootContext, o: { readonly delayMs: number; readonly graceMs: number }): void {
+export function stopOnSignals(latest: () => BootContext, last: () => Promise<void>): void {
+  const { shutdownDelayMs, shutdownGraceMs } = latest().settings(platformSettings);
   let stopping = false;
   const stop = (reason: string, delayMs: number): void => {
     if (stopping) return;
     stopping = true;
-    void end(context, reason, delayMs, o.graceMs);
+    void end(latest(), last, { reason, delayMs, graceMs: shutdownGraceMs });
   };
-  process.on('SIGTERM', () => stop('SIGTERM', o.delayMs));
+  process.on('SIGTERM', () => stop('SIGTERM', shutdownDelayMs));
   process.on('SIGINT', () => stop('SIGINT', 0));
   if (process.send) {
     process.on('disconnect', () => stop('the parent process is gone', 0));
@@ -22,7 +25,12 @@ export function stopOnSignals(context: BootContext, o: { readonly delayMs: numbe
   }
 }
 
-async function end(context: BootContext, reason: string, delayMs: number, graceMs: number): Promise<void> {
+async function end(
+  context: BootContext,
+  last: () => Promise<void>,
+  o: { readonly reason: string; readonly delayMs: number; readonly graceMs: number },
+): Promise<void> {
+  const { reason, delayMs, graceMs } = o;
   const { logger, readiness, shutdown } = context;
   readiness.require('shutdown', () => 'stopping');
   logger.info({ reason, delayMs, graceMs }, 'stopping');
@@ -32,6 +40,7 @@ async function end(context: BootContext, reason: string, delayMs: number, graceM
   }, delayMs + graceMs);
   await pause(delayMs);
   const clean = await shutdown.run();
+  await last().catch((err: unknown) => logger.error({ err }, 'traces were lost'));
   logger.info({ clean }, 'stopped');
   process.exit(0);
 }

@@ -23,6 +23,7 @@ const OUR_PREFIXES: readonly string[] = [
 /** Variables with a policed prefix that one process or the estate reads and every process sees. */
 export const ESTATE_VARIABLES: readonly string[] = [
   'ROOKERY_DATA',
+  'ROOKERY_SEED',
   'ROOKERY_ROOT_TOKEN',
   'ROOKERY_ROOT_EMAIL',
   'ROOKERY_DEFAULT_PLAN',

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { ReadyMessage } from '../src';
 import { goodEnv, StartedProcess } from './process/started-process';
 
 describe('a process', () => {
@@ -67,6 +68,58 @@ describe('a process', () => {
     process.child.disconnect();
     expect(await process.ended).toEqual({ code: 0, signal: null });
     expect(process.output).toContain('consumers drained');
+  });
+
+  it('rests at a word of its parent after the requests in flight, and begins anew with nothing but its log', async () => {
+    const process = start([]);
+    let { port, managementPort } = await process.ready;
+    const ask = async (path: string): Promise<string> =>
+      (await fetch(`http://127.0.0.1:${path.startsWith('/-') ? managementPort : port}${path}`)).text();
+    const inFlight = ask('/slow?ms=300');
+    await process.says(/asked/);
+    const observed = (metrics: string): number => metrics.split('nodejs_eventloop_lag_seconds ').length;
+    const before = await ask('/-/metrics');
+    // More often than an emitter takes listeners without a word.
+    for (let times = 0; times < 12; times += 1) {
+      expect(await process.told('rest')).toEqual({ type: 'resting' });
+      await expect(ask('/slow?ms=1')).rejects.toThrow('fetch failed');
+      await expect(ask('/-/health/live')).rejects.toThrow('fetch failed');
+      ({ port, managementPort } = (await process.told('resume')) as ReadyMessage);
+      expect(JSON.parse(await ask('/slow?ms=1'))).toMatchObject({ service: 'admin' });
+    }
+    expect(JSON.parse(await inFlight)).toMatchObject({ service: 'admin' });
+    const after = await ask('/-/metrics');
+    expect(after).toContain('rookery_tiny_total 1');
+    expect(observed(after)).toBe(observed(before));
+    expect(process.errors.match(/root module made/g)).toHaveLength(13);
+    expect(process.errors).not.toContain('MaxListeners');
+    process.child.kill('SIGTERM');
+    expect(await process.ended).toEqual({ code: 0, signal: null });
+    expect(process.lines().at(-1)).toMatchObject({ msg: 'stopped', clean: true });
+  });
+
+  it('ends with 0 when it is told to stop while it rests', async () => {
+    const process = start([]);
+    await process.ready;
+    await process.told('rest');
+    process.child.kill('SIGTERM');
+    expect(await process.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('ends with 1 when it cannot begin anew', async () => {
+    const other = createServer();
+    const listen = (port: number): Promise<void> => new Promise((resolve) => other.listen(port, '127.0.0.1', resolve));
+    await listen(0);
+    const { port } = other.address() as AddressInfo;
+    await new Promise((resolve) => other.close(resolve));
+    const process = start([], { ...goodEnv, MANAGEMENT_PORT: String(port) });
+    await process.ready;
+    await process.told('rest');
+    await listen(port);
+    process.child.send({ type: 'resume' });
+    expect((await process.ended).code).toBe(1);
+    expect(process.output).toContain(`port ${port} is in use`);
+    other.close();
   });
 
   it('ends with 1 when a step outlasts the limit, and names it', async () => {

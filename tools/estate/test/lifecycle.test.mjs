@@ -1,7 +1,7 @@
 /** `npm start` as a person meets it: whole estates in processes of their own, killed, started again and stopped. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -11,6 +11,7 @@ import { discardPostgres, sharedTemporary } from '../postgres-files.mjs';
 import { freePort, isAlive, portIsFree, readRecord, until } from '../processes.mjs';
 
 const START = fileURLToPath(new URL('../start.mjs', import.meta.url));
+const STATES = fileURLToPath(new URL('../snapshot.mjs', import.meta.url));
 const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-start-'));
 const port = await freePort();
 after(() => {
@@ -105,6 +106,34 @@ describe('npm start', () => {
     assert.deepEqual(before.filter(isAlive), []);
     assert.equal((await (await call(again, '/groups/nest')).json()).name, 'Nest');
     run = again;
+  });
+
+  it('goes back to its first state at npm run reset, also when it is killed in the middle', async () => {
+    const journal = join(dataDir, 'run/restoring.json');
+    const reset = spawn(process.execPath, [STATES, 'reset'], { env: { ...process.env, ROOKERY_DATA: dataDir } });
+    const told = new Promise((resolve) => reset.once('close', resolve));
+    assert.ok(await until(() => existsSync(journal), 60_000, 1));
+    run.child.kill('SIGKILL');
+    assert.equal(await told, 1);
+    await run.ended;
+    run = await start();
+    assert.match(run.output, /restored initial, which had been broken off/);
+    assert.equal((await call(run, '/groups/nest')).status, 404);
+    assert.equal((await call(run, '/user')).status, 200);
+    assert.equal(existsSync(journal), false);
+  });
+
+  it('refuses npm run reset on a folder where no estate runs, and has no such door in production', async () => {
+    const states = (words, env) =>
+      spawnSync(process.execPath, [STATES, ...words], { env: { ...process.env, ...env }, encoding: 'utf8' });
+    const other = states(['reset'], { ROOKERY_DATA: `${dataDir}-other` });
+    assert.deepEqual([other.status, /No estate runs on/.test(other.stderr)], [1, true]);
+    assert.equal(states(['save'], { ROOKERY_DATA: dataDir }).status, 64);
+    run.child.kill('SIGTERM');
+    await run.ended;
+    run = await start({ NODE_ENV: 'production' });
+    assert.match(states(['reset'], { ROOKERY_DATA: dataDir }).stderr, /NODE_ENV=production and cannot be reset/);
+    assert.equal((await call(run, '/user')).status, 200);
   });
 
   it('stops everything on SIGTERM, with status 0', async () => {

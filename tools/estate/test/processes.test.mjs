@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { describeProcess, endProcess, freePorts, isAlive, readRecord, tryLock, unlock, until } from '../processes.mjs';
+import { ServiceProcess } from '../service-process.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'rookery-processes-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -35,6 +36,64 @@ describe('records of processes', () => {
     await endProcess(record, { graceMs: 100 });
     assert.equal(isAlive(record), false);
   });
+});
+
+describe('a process that is to rest', () => {
+  const programs = {
+    obedient: `process.on('message', ({ type }) => process.send({ type: type === 'rest' ? 'resting' : 'ready' }))`,
+    busy: `process.on('message', () => {})`,
+    failing: `process.on('message', ({ type }) => type === 'rest' ? process.send({ type: 'resting' }) : process.exit(1))`,
+  };
+  for (const [kind, isReplaced] of [
+    ['obedient', false],
+    ['busy', true],
+    ['failing', true],
+  ])
+    it(`${isReplaced ? 'is replaced by another' : 'begins anew'} when it is ${kind}`, async () => {
+      const program = join(folder, `${kind}.cjs`);
+      writeFileSync(program, `${programs[kind]};process.send({ type: 'ready' })`);
+      const crashes = [];
+      const service = new ServiceProcess({
+        name: kind,
+        env: {},
+        logs: folder,
+        program,
+        onCrash: (text) => crashes.push(text),
+      });
+      await service.start();
+      const { record } = service;
+      await service.rest(200);
+      assert.equal(isAlive(record), kind !== 'busy');
+      await service.rest(200);
+      await service.resume();
+      assert.equal(service.pid === record.pid, !isReplaced);
+      assert.equal(isAlive(service.record), true);
+      // Watched as before.
+      process.kill(service.pid, 'SIGKILL');
+      const { pid } = service;
+      assert.ok(await until(() => service.isReady && service.pid !== pid, 20_000));
+      assert.equal(crashes.length, 1);
+      await service.stop();
+      assert.equal(isAlive(service.record), false);
+    });
+});
+
+it('a process is replaced after so many lives', async () => {
+  const program = join(folder, 'mortal.cjs');
+  writeFileSync(
+    program,
+    `process.on('message', ({ type }) => process.send({ type: type === 'rest' ? 'resting' : 'ready' })); process.send({ type: 'ready' })`,
+  );
+  const service = new ServiceProcess({ name: 'mortal', env: {}, logs: folder, program, mostLives: 2 });
+  await service.start();
+  const pids = [];
+  for (let times = 0; times < 4; times++) {
+    pids.push(service.pid);
+    await service.rest(5000);
+    await service.resume();
+  }
+  await service.stop();
+  assert.deepEqual([pids[0] === pids[1], pids[1] === pids[2], pids[2] === pids[3]], [true, false, true]);
 });
 
 describe('lock files', () => {

@@ -2,11 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { Command, SettingsOf } from '@rookery/platform';
-import { AccessTokensService } from '../tokens/access-tokens.service';
-import { TokenRows } from '../tokens/token-rows';
-import { scopesFor, digestOf } from '../tokens/token-terms';
+import { scopesFor } from '../tokens/token-terms';
 import { UsersService } from '../users/users.service';
 import { bootstrapSettings } from './bootstrap.config';
+import { FixedTokens } from './fixed-tokens';
 
 const ROOT_ID = 1;
 const TOKEN_NAME = 'bootstrap';
@@ -17,8 +16,7 @@ export class BootstrapCommand {
   constructor(
     private readonly work: Work,
     private readonly users: UsersService,
-    private readonly tokens: AccessTokensService,
-    private readonly rows: TokenRows,
+    private readonly fixed: FixedTokens,
     @Inject(bootstrapSettings.token) private readonly settings: SettingsOf<typeof bootstrapSettings>,
   ) {}
 
@@ -30,7 +28,8 @@ export class BootstrapCommand {
       await tx.query(`select pg_advisory_xact_lock(7316420002)`);
       const [root] = await tx.query(`select id from users where id = $1`, [ROOT_ID]);
       if (!root) await this.insertRoot(tx);
-      await this.giveToken(tx, secret);
+      const scopes = scopesFor({ admin: true });
+      await this.fixed.give(tx, { userId: ROOT_ID, name: TOKEN_NAME, secret, scopes, called: 'ROOKERY_ROOT_TOKEN' });
     });
   }
 
@@ -43,21 +42,6 @@ export class BootstrapCommand {
       admin: true,
     };
     await this.users.insert(tx, person, { digest: null, createdBy: null });
-  }
-
-  /** A token that changed takes the place of the former one, which is revoked. */
-  private async giveToken(tx: Tx, secret: string): Promise<void> {
-    const [known] = await tx.query<{ user_id: number; revoked: boolean; name: string }>(
-      `select user_id, revoked, name from access_tokens where digest = $1`,
-      [digestOf(secret)],
-    );
-    if (known && known.user_id !== ROOT_ID) throw new Error('ROOKERY_ROOT_TOKEN is a token of another user');
-    if (known?.revoked) throw new Error('ROOKERY_ROOT_TOKEN was revoked; give another');
-    if (known) return;
-    await this.tokens.revokeNamed(tx, ROOT_ID, TOKEN_NAME);
-    const scopes = scopesFor({ admin: true });
-    const token = { userId: ROOT_ID, name: TOKEN_NAME, scopes, impersonation: false, createdBy: null };
-    await this.rows.insert(tx, token, null, null, secret);
   }
 }
 

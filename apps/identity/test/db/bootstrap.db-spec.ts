@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Work } from '@rookery/persistence';
 import { BootstrapCommand } from '../../src/bootstrap/bootstrap.command';
-import { AccessTokensService } from '../../src/tokens/access-tokens.service';
-import { TokenRows } from '../../src/tokens/token-rows';
+import { FixedTokens } from '../../src/bootstrap/fixed-tokens';
+import { FixedTokensCommand } from '../../src/bootstrap/fixed-tokens.command';
 import { UsersService } from '../../src/users/users.service';
 import { ROOT_TOKEN, startIdentity } from '../support/app';
 import type { IdentityApp } from '../support/app';
@@ -14,13 +14,7 @@ afterAll(() => identity.close());
 const run = (rootToken: string | null) => {
   const { app } = identity;
   const settings = { rootToken, rootEmail: 'admin@example.com' } as never;
-  return new BootstrapCommand(
-    app.get(Work),
-    app.get(UsersService),
-    app.get(AccessTokensService),
-    app.get(TokenRows),
-    settings,
-  ).run();
+  return new BootstrapCommand(app.get(Work), app.get(UsersService), app.get(FixedTokens), settings).run();
 };
 const working = async () =>
   (
@@ -57,5 +51,40 @@ describe('bootstrap', () => {
       .send({ name: 'x', scopes: ['api'] })
       .expect(201);
     await expect(run(foreign.token)).rejects.toThrow('of another user');
+  });
+});
+
+describe('tokens that are chosen beforehand', () => {
+  const give = (...seeded: Parameters<FixedTokensCommand['run']>[0]) =>
+    identity.app.get(FixedTokensCommand).run(seeded);
+  const token = 'robin-s-token-for-tests';
+
+  it('belong to people, also when they are given again', async () => {
+    const robin = await identity.person('robin');
+    const { username } = (await identity.root.get(`/api/v4/users/${robin.id}`).expect(200)).body as {
+      username: string;
+    };
+    await give({ username, token, scopes: ['read_user'] });
+    await give({ username, token, scopes: ['read_user'] });
+    const rows = await identity.db.query(
+      `select name, scopes, revoked, expires_on from access_tokens where user_id = $1 and name = 'seed'`,
+      [robin.id],
+    );
+    expect(rows).toEqual([{ name: 'seed', scopes: ['read_user'], revoked: false, expires_on: null }]);
+  });
+
+  it.each([
+    ['somebody else has', 'jay', { username: 'root', token }, 'the token of root is a token of another user'],
+    ['is too short', 'kite', { username: 'root', token: 'short' }, 'the token of root has not 20 to 128'],
+    ['is for nobody', 'lark', { username: 'nobody', token }, 'there is no person nobody'],
+    ['has a scope that they cannot have', 'owl', { token, scopes: ['sudo'] }, 'cannot have the scope sudo'],
+  ])('are refused together with all others when one %s, without showing it', async (_, name, bad, message) => {
+    const { id } = await identity.person(name);
+    const { username } = (await identity.root.get(`/api/v4/users/${id}`).expect(200)).body as { username: string };
+    const refused = give({ username, token: `${name}-s-token-for-tests-only` }, { username, ...bad });
+    await expect(refused).rejects.toThrow(message);
+    await expect(refused).rejects.not.toThrow(bad.token);
+    const given = await identity.db.query(`select id from access_tokens where user_id = $1 and name = 'seed'`, [id]);
+    expect(given).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { ReadyMessage } from '../../src';
+import type { ReadyMessage, RenewalRequest, RestingMessage } from '../../src';
 
 export const goodEnv = {
   PORT: '0',
@@ -55,6 +55,13 @@ export class StartedProcess {
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  /** Tells it something as its parent. Shape: what it answers. */
+  async told(type: RenewalRequest['type']): Promise<RestingMessage | ReadyMessage> {
+    const answer = once(this.child, 'message');
+    this.child.send({ type });
+    return ((await answer) as [RestingMessage | ReadyMessage])[0];
   }
 
   async management(path: string): Promise<{ status: number; text: string }> {

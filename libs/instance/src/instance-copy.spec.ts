@@ -1,0 +1,37 @@
+import type { InstanceAnswer } from '@rookery/contracts';
+import { createLogger, Readiness } from '@rookery/platform';
+import type { AdminClient } from './admin-client';
+import { Instance } from './instance';
+import { InstanceCopy } from './instance-copy';
+import type { KeptAnswers } from './kept-answers';
+
+const KEPT: InstanceAnswer = { version: 4, features: {}, settings: {} };
+
+describe('the copy of features and settings', () => {
+  it('is told at once what counts when a process begins, and after that when something changes', async () => {
+    const asked: { after: number; waitMs: number }[] = [];
+    let askedOften = (): void => undefined;
+    const enough = new Promise<void>((resolve) => (askedOften = resolve));
+    const admin = {
+      instance: (after: number, waitMs: number) => {
+        if (asked.push({ after, waitMs }) === 3) askedOften();
+        return Promise.resolve(KEPT);
+      },
+      close: () => Promise.resolve(),
+    } as unknown as AdminClient;
+    const kept = { read: () => Promise.resolve(KEPT), keep: () => Promise.resolve() } as unknown as KeptAnswers;
+    const instance = new Instance({} as ConstructorParameters<typeof Instance>[0]);
+    const logger = createLogger({ service: 'test', level: 'silent' });
+    const readiness = new Readiness();
+    const copy = new InstanceCopy(instance, admin, kept, readiness, logger);
+    await copy.onApplicationBootstrap();
+    await enough;
+    await copy.onModuleDestroy();
+    expect(asked).toEqual([
+      { after: 4, waitMs: 0 },
+      { after: 4, waitMs: 3000 },
+      { after: 4, waitMs: 3000 },
+    ]);
+    expect(await readiness.report()).toMatchObject({ ready: true });
+  });
+});
