@@ -26,7 +26,7 @@ const noteable = {
   created_at: instant,
 };
 const SHAPES = {
-  created: { ...noteable, assignee_ids: list(int), label_ids: optional(list(int)), copied: optional(bool) },
+  created: { ...noteable, assignee_ids: list(int), label_ids: optional(list(int)) },
   updated: {
     ...noteable,
     text_changed: bool,
@@ -92,11 +92,7 @@ export function noteableEvents<const N extends string, I extends Schema>(
     object({ ...ids, ...GONE, state: optional(choice(...states)) }),
   );
   return {
-    created: defineEvent(
-      `collaboration.${noun}.created.v1`,
-      `${A} was opened; \`copied\` when its text was written elsewhere.`,
-      object({ ...ids, ...SHAPES.created }),
-    ),
+    created: defineEvent(`collaboration.${noun}.created.v1`, `${A} was opened.`, object({ ...ids, ...SHAPES.created })),
     updated: defineEvent(
       `collaboration.${noun}.updated.v1`,
       `Fields of ${a} changed. \`text_changed\` asks consumers to look for people newly mentioned in title or description; \`mentioned_before\` are those who were named already.`,
@@ -112,11 +108,6 @@ export function noteableEvents<const N extends string, I extends Schema>(
       `${closedA} was opened again.`,
       object({ ...ids, ...SHAPES.reopened }),
     ),
-    moved: defineEvent(
-      `collaboration.${noun}.moved.v1`,
-      `${A} went to another project, where it is \`became_id\`; a clone is there besides it.`,
-      object({ ...ids, ...SHAPES.moved }),
-    ),
     deleted,
     deletedOf({ id, iid: number, ...rest }: GoneNoteable, actorId: number | null, seen?: Seen): DomainEvent {
       const data = { [`${noun}_id`]: id, [`${noun}_iid`]: number, ...rest };
@@ -125,13 +116,20 @@ export function noteableEvents<const N extends string, I extends Schema>(
   };
 }
 
-export const issueEvents = noteableEvents('issue', { a: 'an issue', iid: int, states: ['opened', 'closed'] });
+export const issueMoved = defineEvent(
+  'collaboration.issue.moved.v1',
+  'An issue went to another project, where it is `became_id`; a clone is there besides it.',
+  object({ issue_id: int, issue_iid: int, ...SHAPES.moved }),
+);
+export const issueEvents = {
+  ...noteableEvents('issue', { a: 'an issue', iid: int, states: ['opened', 'closed'] }),
+  moved: issueMoved,
+};
 export const {
   created: issueCreated,
   updated: issueUpdated,
   closed: issueClosed,
   reopened: issueReopened,
-  moved: issueMoved,
   deleted: issueDeleted,
 } = issueEvents;
 
@@ -184,6 +182,18 @@ export const noteDeleted = defineEvent(
   'collaboration.note.deleted.v1',
   'A note was deleted; to-dos and feed entries that point at it must go.',
   object(note),
+);
+
+export const textWritten = defineEvent(
+  'collaboration.text.written.v1',
+  'A text that may name other things was written or changed: a note, or (without `note_id`) title and description. Internal notes and copied texts are not announced.',
+  object({
+    noteable_type: choice(...NOTEABLE_TYPES),
+    noteable_id: int,
+    note_id: nullable(int),
+    author_id: int,
+    written_at: instant,
+  }),
 );
 
 export const awardEmojiCreated = defineEvent(

@@ -9,6 +9,8 @@ import type { Tx } from '@rookery/persistence';
 import { putLabels, wishedLabels } from '../labels/labelling/labelling';
 import type { LabelledThing, LabelWish } from '../labels/labelling/labelling';
 import { mentionsIn } from '../mentions/mentions';
+import { tellOfText } from '../mentions/referring-texts';
+import type { WrittenText } from '../mentions/referring-texts';
 import { NoteLimit } from '../notes/note-limit';
 import { removeNotesOf } from '../notes/note-removal';
 import { writeSystemNotes } from '../notes/system-notes';
@@ -69,6 +71,7 @@ export class EpicsService {
       epic.iid = await nextInternalId(tx, epicKind.table, group.id);
       await tx.manager.save(epic);
       emitOpened(tx, viewer, epic, await putLabels(tx, labelled(epic.id), wished, by));
+      tellOfText(tx, viewer, { ...aboutEpic(epic), text: texts, at });
       return epic.iid;
     });
     return this.queries.answer(group, number);
@@ -121,6 +124,7 @@ export class EpicsService {
     const isText = changed.has('title') || changed.has('description');
     const mentionedBefore = isText ? [...(await this.directory.usersByUsername(names, tx)).values()] : [];
     emitChange(tx, viewer, epic, { ...change, mentionedBefore: mentionedBefore.map((user) => user.id) });
+    if (isText) tellOfText(tx, viewer, { ...aboutEpic(epic), text: `${epic.title}\n\n${epic.description ?? ''}`, at });
   }
 
   /** Whoever sees an issue of a confidential epic must be able to see both. */
@@ -138,6 +142,10 @@ export class EpicsService {
 
 function givenTime(viewer: SignedInViewer, group: EpicGroup, { at }: EpicWish): Date | undefined {
   return epicPolicy.mayBackdate(viewer, group) ? at : undefined;
+}
+
+function aboutEpic({ id }: Epic): Pick<WrittenText, 'about' | 'noteId'> {
+  return { about: { type: epicKind.type, id }, noteId: null };
 }
 
 function labelled(id: number): LabelledThing {

@@ -9,6 +9,8 @@ import { putLabels, wishedLabels } from '../labels/labelling/labelling';
 import type { LabelledThing } from '../labels/labelling/labelling';
 import { chosenMilestone, reachedMilestone, tellMilestone } from '../milestones/assigning/chosen-milestone';
 import { mentionsIn } from '../mentions/mentions';
+import { tellOfText } from '../mentions/referring-texts';
+import type { WrittenText } from '../mentions/referring-texts';
 import { placeOf } from '../noteables/planning-place';
 import { readerOfNamed } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
@@ -60,7 +62,7 @@ export class IssuesService {
     const allowed = openedAs(wish, issuePolicy.permits(viewer, project));
     const users = await this.assignees.eligible(project, allowed.assigneeIds);
     const counts = taskCounts(wish.description);
-    const reaches = users.length > 0 || mentionsIn(`${wish.title}\n\n${wish.description ?? ''}`).all.length > 0;
+    const reaches = users.length > 0 || mentionsIn(textsOf(wish)).all.length > 0;
     const number = await this.work.run(async (tx) => {
       if (reaches || then) await this.noteLimit.count(tx, viewer);
       const place = await this.placeFor(tx, viewer, project, allowed);
@@ -81,6 +83,7 @@ export class IssuesService {
           data: { ...issueFacts(issue), assignee_ids: users.map((user) => user.id), label_ids: [...labels.added] },
         }),
       );
+      tellOfText(tx, viewer, { ...aboutIssue(issue.id), text: textsOf(wish), at: issue.createdAt });
       await then?.(tx, issue.iid);
       return issue.iid;
     });
@@ -126,6 +129,8 @@ export class IssuesService {
     const mentionedBefore = change.textChanged ? await this.named(tx, issue) : [];
     await this.store(tx, viewer, issue, { change, around, at, given: allowed.updatedAt });
     emitChange(tx, viewer, issue, { change, around, mentionedBefore, at });
+    if (!change.textChanged) return;
+    tellOfText(tx, viewer, { ...aboutIssue(issue.id), text: textsOf({ ...issue, ...change.columns }), at });
   }
 
   /** `check` sees when the issue changed last and may refuse. */
@@ -214,9 +219,17 @@ export class IssuesService {
 
   /** Ids of the people whom title and description name already; they are not told of it again. */
   private async named(tx: Tx, issue: Issue): Promise<number[]> {
-    const names = mentionsIn(`${issue.title}\n\n${issue.description ?? ''}`).all;
+    const names = mentionsIn(textsOf(issue)).all;
     return [...(await this.directory.usersByUsername(names, tx)).values()].map((user) => user.id);
   }
+}
+
+function textsOf({ title, description }: Pick<Issue, 'title' | 'description'>): string {
+  return `${title}\n\n${description ?? ''}`;
+}
+
+function aboutIssue(id: number): Pick<WrittenText, 'about' | 'noteId'> {
+  return { about: { type: issueKind.type, id }, noteId: null };
 }
 
 function planned({ id, projectId }: Pick<Issue, 'id' | 'projectId'>): Changed {

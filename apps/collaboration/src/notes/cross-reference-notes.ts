@@ -7,7 +7,8 @@ import type { NoteableKind } from '../noteables/noteable-kinds';
 /** That a thing was named by another. */
 export interface CrossReference {
   readonly noteableId: number;
-  readonly projectId: number;
+  /** Null for things of groups. */
+  readonly projectId: number | null;
   readonly actorId: number;
   /** How the other one is written there: `#7`, `group/project#7`. */
   readonly text: string;

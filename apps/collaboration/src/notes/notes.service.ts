@@ -6,6 +6,8 @@ import { Forbidden, InvalidParameters, NotFound, TooManyRequests } from '@rooker
 import type { RowOf, Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { mentionsIn } from '../mentions/mentions';
+import { tellOfText } from '../mentions/referring-texts';
+import type { WrittenText } from '../mentions/referring-texts';
 import type { NamedNoteable } from '../noteables/reader';
 import { editedBody, newBody, refusedNote } from './note.entity';
 import type { Note } from './note.entity';
@@ -93,6 +95,7 @@ export class NotesService {
         },
       }),
     );
+    if (!note.internal) tellOfText(tx, viewer, textOf(on, note, { text: body, at: note.created_at }));
     return note;
   }
 
@@ -123,6 +126,7 @@ export class NotesService {
           },
         }),
       );
+      if (!note.internal) tellOfText(tx, viewer, textOf(on, note, { text: body, at: edited.changed_at }));
       return edited.json;
     });
   }
@@ -200,6 +204,14 @@ interface CreatedRow extends RowOf<Note, 'id' | 'internal'> {
   readonly noteable_iid: number | null;
   readonly created_at: string;
   readonly json: string;
+}
+
+function textOf(
+  { kind }: NamedNoteable,
+  note: { readonly id: number; readonly noteable_id: number },
+  said: Pick<WrittenText, 'text' | 'at'>,
+): WrittenText {
+  return { about: { type: kind.type, id: note.noteable_id }, noteId: note.id, ...said };
 }
 
 interface RefusalRow {

@@ -132,6 +132,29 @@ describe('an issue that is named', () => {
     expect(await told(cast.owner, hidden, secret)).toEqual([]);
   });
 
+  test('may be an epic, or be named by one', async () => {
+    await service.seed.member(cast.owner, group, 'owner');
+    const epics = `/api/v4/groups/${group.id}/epics`;
+    const { body: first } = await by(cast.owner)
+      .post(epics)
+      .send({ title: `With ${project.path}#${target.iid} and #${target.iid}` })
+      .expect(201);
+    const { body: second } = await by(cast.owner).post(epics).send({ title: 'Named' }).expect(201);
+    const [epic, other] = [first, second] as (Named & { confidential: boolean })[];
+    await by(cast.owner)
+      .put(`${epics}/${epic!.iid}`)
+      .send({ description: `&${other!.iid}` })
+      .expect(200);
+    const issue = await anIssue({ description: `&${other!.iid}` });
+    expect(await told()).toEqual([`mentioned in ${group.full_path}&${epic!.iid}`]);
+    const { body: notes } = await by(cast.owner).get(`${epics}/${other!.id}/notes?sort=asc`).expect(200);
+    expect((notes as { body: string }[]).map((note) => note.body).sort()).toEqual(
+      [`mentioned in &${epic!.iid}`, `mentioned in ${path}#${issue.iid}`].sort(),
+    );
+    await by(cast.owner).put(`${epics}/${epic!.iid}`).send({ confidential: true }).expect(200);
+    expect([await told(cast.guest), await told(cast.stranger)]).toEqual([[UNSEEN], [UNSEEN]]);
+  });
+
   test('raises no to-do and no entry of a feed', async () => {
     await edit(target, { assignee_ids: [cast.reporter.id] });
     await anIssue({ title: `#${target.iid}` });

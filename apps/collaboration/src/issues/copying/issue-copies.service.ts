@@ -120,9 +120,7 @@ export class IssueCopiesService {
     await this.tell(tx, by, { original, from, copy, to: there, isMove });
     const about = { actorId: viewer.userId, seen: viewer.directory };
     const shared = { assignee_ids: users.map((user) => user.id), label_ids: [...added] };
-    tx.emit(
-      issueCreated.of({ ...about, aggregateId: copy.id, data: { ...issueFacts(copy), ...shared, copied: true } }),
-    );
+    tx.emit(issueCreated.of({ ...about, aggregateId: copy.id, data: { ...issueFacts(copy), ...shared } }));
     const went = { became_id: copy.id, is_clone: !isMove, moved_at: at.toISOString() };
     tx.emit(issueMoved.of({ ...about, aggregateId: original.id, data: { ...issueFacts(original), ...went } }));
     return { original, at, copy };
