@@ -12,7 +12,7 @@ import type { IssueProject } from '../issues/issues.queries';
 import { projectAccessSql } from '../noteables/access-sql';
 import { arraySql } from '../noteables/json.shape';
 import type { WrittenShape } from '../noteables/json.shape';
-import { readableSql } from '../noteables/noteable-kinds';
+import { readableSql, shownSql } from '../noteables/noteable-kinds';
 import { readerOfNamed } from '../noteables/reader';
 import { issueLinkShape, linkedIssueShape } from './issue-link.shape';
 
@@ -54,14 +54,8 @@ export class IssueLinksQueries {
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    const there = (alias: string) => ({
-      externalUrl,
-      fullPath: `${alias}.full_path`,
-      above: `${alias}.traversal_ids`,
-      readsInternal: `${alias}.reads_internal`,
-    });
-    this.listed = linkedIssueShape.over(there('i'));
-    const link = issueLinkShape.over({ own: { externalUrl, ...OWN }, other: there('link') });
+    this.listed = linkedIssueShape.over(shownSql('i', externalUrl));
+    const link = issueLinkShape.over({ own: { externalUrl, ...OWN }, other: shownSql('link', externalUrl) });
     this.oneSql = `select link.id, link.other_project_id, case when link.id is not null then ${link.sql} end as json
       from ${NAMED} left join lateral (
         select l.*, i.project_id as other_project_id, a.full_path, a.traversal_ids, a.reads_internal

@@ -216,6 +216,16 @@ export function readsAllSql(kinds: readonly NoteableKind[], access: string): str
   return `${features.join(' and ')} and ${access}.reads_internal`;
 }
 
+/** What a thing is shown with, over a row that holds it beside the columns of `accessSql`. Shape: `row` is its alias. */
+export function shownSql(row: string, externalUrl: string): ShownSql {
+  return {
+    externalUrl,
+    fullPath: `${row}.full_path`,
+    above: `${row}.traversal_ids`,
+    readsInternal: `${row}.reads_internal`,
+  };
+}
+
 /** The reader of a kind's visibility, over a row of `projectAccessSql`. Shape: `access` is its alias. */
 export function readerOfAccess(access: string, viewer: string): ReaderSql {
   return { viewer, isMember: `${access}.is_member`, readsConfidential: `${access}.reads_confidential` };

@@ -11,7 +11,7 @@ import { issueBytes } from '../../issues/issue.shape';
 import { projectAccessSql } from '../../noteables/access-sql';
 import { arraySql } from '../../noteables/json.shape';
 import type { WrittenShape } from '../../noteables/json.shape';
-import { readableSql } from '../../noteables/noteable-kinds';
+import { readableSql, shownSql } from '../../noteables/noteable-kinds';
 import { readerOf } from '../../noteables/reader';
 import { epicKind } from '../epic.kind';
 import type { EpicGroup } from '../epics.queries';
@@ -48,14 +48,8 @@ export class EpicIssuesQueries {
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    const there = (alias: string) => ({
-      externalUrl,
-      fullPath: `${alias}.full_path`,
-      above: `${alias}.traversal_ids`,
-      readsInternal: `${alias}.reads_internal`,
-    });
-    this.listed = servingIssueShape.over(there('i'));
-    const link = epicIssueShape.over({ epic: { externalUrl, ...EPIC_OF }, issue: there('link') });
+    this.listed = servingIssueShape.over(shownSql('i', externalUrl));
+    const link = epicIssueShape.over({ epic: { externalUrl, ...EPIC_OF }, issue: shownSql('link', externalUrl) });
     this.oneSql = `select link.id, link.issue_id, case when link.id is not null then ${link.sql} end as json
       from ${NAMED} left join lateral (
         select l.*, a.full_path, a.traversal_ids, a.reads_internal
