@@ -232,6 +232,26 @@ describe('confidential epics', () => {
   });
 });
 
+it.each(['all_notes', 'only_comments', 'only_activity'])(
+  'what its notes refer to is asked in every order and usual size, of %s too',
+  async (activity) => {
+    await assigned(await issueIn(secret));
+    await as(who(planner))
+      .post(`${pathOf(group)}/${epic.id}/notes`)
+      .send({ body: 'something that you may not see' })
+      .expect(201);
+    const sent = ['created_at', 'updated_at'].flatMap((order_by) =>
+      ['asc', 'desc'].flatMap((sort) => [20, 50, 100].map((per_page) => ({ order_by, sort, per_page }))),
+    );
+    for (const query of sent) {
+      const { status } = await as(who(planner))
+        .get(`${pathOf(group)}/${epic.id}/notes`)
+        .query({ ...query, activity_filter: activity });
+      expect([query, status]).toEqual([query, 200]);
+    }
+  },
+);
+
 describe('who does what', () => {
   it('issues that the caller may not see are left out, cannot be taken out and cannot be put in', async () => {
     const hidden = await issueIn(secret);
