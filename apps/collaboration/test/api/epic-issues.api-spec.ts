@@ -253,6 +253,22 @@ it.each(['all_notes', 'only_comments', 'only_activity'])(
 );
 
 describe('who does what', () => {
+  it('nobody finds by their links which issues serve an epic that they may not see', async () => {
+    const hidden = await assigned(await issueIn(secret));
+    const seen = await assigned(await issueIn(elsewhere));
+    const outsider = await service.seed.user();
+    await service.seed.member(outsider, elsewhere, 'guest');
+    for (const wish of [{ move_before_id: hidden.id }, { move_after_id: hidden.id }, { move_before_id: 0 }]) {
+      const path = at(seen.id);
+      expect([wish, ...answerOf(await as(who(outsider)).put(path).send(wish))]).toEqual([
+        wish,
+        400,
+        { message: { error: ['Issue could not be moved!'] } },
+      ]);
+    }
+    await as(who(planner)).put(at(seen.id)).send({ move_before_id: hidden.id }).expect(200);
+  });
+
   it('issues that the caller may not see are left out, cannot be taken out and cannot be put in', async () => {
     const hidden = await issueIn(secret);
     const link = await assigned(hidden);
