@@ -1,5 +1,5 @@
 import { InvalidParameters } from '@rookery/kernel';
-import { isBlankSudo } from './unread-sudo';
+import { isBlankSudo, isLikeSudo } from './unread-sudo';
 
 /** Parameters by name; without a prototype, so that no name can reach one. */
 export interface RawParams {
@@ -46,7 +46,7 @@ export function addPair(params: RawParams, name: string, value: unknown): void {
   const segments = bracket > 0 ? segmentsOf(name, bracket) : null;
   if (segments === null) {
     // Who named somebody to act as does not act as themselves because a blank one follows.
-    if (name !== 'sudo' || params[name] === undefined || !isBlankSudo(value)) params[name] = value;
+    if (params[name] === undefined || !isBlankSudo(value) || !isLikeSudo(name)) params[name] = value;
     return;
   }
   if (segments.length > MAX_DEPTH) throw new InvalidParameters([`${segments[0]!} is invalid`]);

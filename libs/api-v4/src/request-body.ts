@@ -5,7 +5,7 @@ import type { RawParams } from './bracket-params';
 import { addPair, isRecord, noParams, readUrlEncoded } from './bracket-params';
 import type { UploadedFile } from './call';
 import { MalformedBody, UnsupportedMediaType } from './errors';
-import { isBlankSudo, meantSudoIn } from './unread-sudo';
+import { isBlankSudo, isLikeSudo, meantSudoIn } from './unread-sudo';
 
 /** Units: bytes. Source: reference reliability 6.3. */
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -88,7 +88,8 @@ export function readJson(content: string): RawParams {
   if (value === null) return NO_PARAMS;
   if (!isRecord(value) || isDeeper(value, MAX_JSON_DEPTH)) throw new MalformedBody();
   // The parser keeps the last of two with one name.
-  if ('sudo' in value && isBlankSudo(value['sudo'])) value['sudo'] = meantSudoIn(content);
+  const isBlank = Object.keys(value).some((name) => isLikeSudo(name) && isBlankSudo(value[name]));
+  if (isBlank) value['sudo'] = meantSudoIn(content);
   return value;
 }
 
@@ -120,7 +121,7 @@ async function keepFile(part: MultipartFile, files: Record<string, UploadedFile>
   const bytes = await part.toBuffer();
   // A part with an empty file name is what a form sends when nothing was chosen; one of bytes may have none at all.
   // One that says whom to act as is kept in any case, to be refused.
-  if (part.filename || part.fieldname === 'sudo')
+  if (part.filename || isLikeSudo(part.fieldname))
     files[part.fieldname] = { filename: part.filename ?? '', mediaType: part.mimetype, bytes };
   return bytes.length;
 }

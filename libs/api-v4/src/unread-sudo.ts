@@ -6,8 +6,12 @@ export function isBlankSudo(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 }
 
-/** However it is written: nothing else has such a name. */
 const LIKE_SUDO = /^[\W_]*sudo[\W_]*$/i;
+/** However it is written: nothing else has such a name. */
+export function isLikeSudo(name: string): boolean {
+  return LIKE_SUDO.test(name);
+}
+
 /**
  * The gateway acts on a `sudo` that it reads, and knows few ways to write one. Whoever sent it another way wants to be
  * somebody else, and gets nothing done as themselves. Shape: parameters by name; a blank one means nobody.
@@ -16,7 +20,7 @@ const LIKE_SUDO = /^[\W_]*sudo[\W_]*$/i;
 export function refuseUnreadSudo({ isBySudo }: Viewer, ...sources: readonly Readonly<Record<string, unknown>>[]): void {
   if (isBySudo) return;
   for (const source of sources) {
-    const isMeant = Object.keys(source).some((name) => LIKE_SUDO.test(name) && !isBlankSudo(source[name]));
+    const isMeant = Object.keys(source).some((name) => isLikeSudo(name) && !isBlankSudo(source[name]));
     if (!isMeant) continue;
     throw new InvalidParameters(['sudo cannot be read here, it can be sent in the query or as a header']);
   }
@@ -27,12 +31,12 @@ const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
 const NTH = '\0';
 
 /**
- * The first `sudo` of an object that is not blank, of several with this name: a parser keeps the last. Shape: `content` was
- * parsed before, so a string before a colon is a name; undefined when there is none.
+ * The first `sudo` of an object that is not blank, of several however they are written: a parser keeps the last of one
+ * name. Shape: `content` was parsed before, so a string before a colon is a name; undefined when there is none.
  */
 export function meantSudoIn(content: string): unknown {
   const numbered = content.replace(STRING, (found: string, colon: string | undefined, at: number) => {
-    if (colon === undefined || JSON.parse(found.slice(0, -colon.length)) !== 'sudo') return found;
+    if (colon === undefined || !isLikeSudo(JSON.parse(found.slice(0, -colon.length)) as string)) return found;
     return `${JSON.stringify(NTH + at)}:`;
   });
   const named = Object.entries(JSON.parse(numbered) as Record<string, unknown>);

@@ -78,7 +78,9 @@ export class NoteStatements {
 
   /** A row when the noteable is visible: the counters and the page as JSON text. */
   page(order: NoteOrder, page: PageRequest, values: readonly unknown[]): Statement {
-    const name = [`${this.name}_page`, order.orderBy, order.sort, order.activity, page.perPage].join('_');
+    // Short for every kind, since PostgreSQL cuts names off after 63 bytes.
+    const activity = order.activity.replace('only_', '');
+    const name = [this.name, order.orderBy, order.sort, activity, page.perPage].join('_');
     return this.kept.statement(isUsualPage(page) ? name : null, values, () => {
       const list = this.listed(order, values);
       return { text: this.pageSql(list, page), values: list.values };

@@ -232,7 +232,43 @@ describe('confidential epics', () => {
   });
 });
 
+it.each(['all_notes', 'only_comments', 'only_activity'])(
+  'what its notes refer to is asked in every order and usual size, of %s too',
+  async (activity) => {
+    await assigned(await issueIn(secret));
+    await as(who(planner))
+      .post(`${pathOf(group)}/${epic.id}/notes`)
+      .send({ body: 'something that you may not see' })
+      .expect(201);
+    const sent = ['created_at', 'updated_at'].flatMap((order_by) =>
+      ['asc', 'desc'].flatMap((sort) => [20, 50, 100].map((per_page) => ({ order_by, sort, per_page }))),
+    );
+    for (const query of sent) {
+      const { status } = await as(who(planner))
+        .get(`${pathOf(group)}/${epic.id}/notes`)
+        .query({ ...query, activity_filter: activity });
+      expect([query, status]).toEqual([query, 200]);
+    }
+  },
+);
+
 describe('who does what', () => {
+  it('nobody finds by their links which issues serve an epic that they may not see', async () => {
+    const hidden = await assigned(await issueIn(secret));
+    const seen = await assigned(await issueIn(elsewhere));
+    const outsider = await service.seed.user();
+    await service.seed.member(outsider, elsewhere, 'guest');
+    for (const wish of [{ move_before_id: hidden.id }, { move_after_id: hidden.id }, { move_before_id: 0 }]) {
+      const path = at(seen.id);
+      expect([wish, ...answerOf(await as(who(outsider)).put(path).send(wish))]).toEqual([
+        wish,
+        400,
+        { message: { error: ['Issue could not be moved!'] } },
+      ]);
+    }
+    await as(who(planner)).put(at(seen.id)).send({ move_before_id: hidden.id }).expect(200);
+  });
+
   it('issues that the caller may not see are left out, cannot be taken out and cannot be put in', async () => {
     const hidden = await issueIn(secret);
     const link = await assigned(hidden);

@@ -106,7 +106,7 @@ export class Edge {
     exchange.lookAgain = () => this.entrance.again(exchange, credential, sudo);
     const admitted = await this.entrance.admit(exchange, credential, sudo);
     const isSearched = !isRefusal(admitted) && isRead(exchange) && sudo === '' && head.sudo === '';
-    this.goOn(exchange, isSearched && mayNameSudo(body) ? REFUSALS.unreadSudo : admitted, body, own);
+    this.goOn(exchange, (isSearched && refusalOfRead(head, body)) || admitted, body, own);
   }
 
   private goOn(exchange: Exchange, admitted: Caller | Refusal, body: Buffer | null, own: OwnRoutes): void {
@@ -182,6 +182,12 @@ function isHealth({ service, shed }: Route): boolean {
 
 function isRead({ method }: Exchange): boolean {
   return method === 'GET' || method === 'HEAD';
+}
+
+/** Why nobody can say whom this body of a read names to act as. */
+function refusalOfRead({ isEncoded }: RequestHead, body: Buffer): Refusal | null {
+  if (isEncoded && body.length > 0) return REFUSALS.unreadBody;
+  return mayNameSudo(body) ? REFUSALS.unreadSudo : null;
 }
 
 function isSmall({ isChunked, contentLength }: RequestHead): boolean {

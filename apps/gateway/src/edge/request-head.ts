@@ -13,6 +13,8 @@ export interface RequestHead {
   /** -1 without a Content-Length. Units: bytes. */
   contentLength: number;
   isChunked: boolean;
+  /** The body is written in a coding that is not read here. */
+  isEncoded: boolean;
   /** Names and values in turn, for the upstream: an allow-list. */
   readonly onward: string[];
   /** More or longer headers than we take. */
@@ -44,7 +46,7 @@ const ONWARD: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-type Noted = Exclude<keyof RequestHead, 'contentLength' | 'isChunked' | 'onward' | 'isOversized'>;
+type Noted = Exclude<keyof RequestHead, 'contentLength' | 'isChunked' | 'isEncoded' | 'onward' | 'isOversized'>;
 const NOTED: ReadonlyMap<string, Noted> = new Map([
   ['private-token', 'privateToken'],
   ['authorization', 'authorization'],
@@ -72,6 +74,7 @@ export function readHead(raw: readonly string[]): RequestHead {
     forwardedFor: '',
     contentLength: -1,
     isChunked: false,
+    isEncoded: false,
     onward: [],
     isOversized: raw.length > MAX_HEADERS * 2,
   };
@@ -84,6 +87,7 @@ export function readHead(raw: readonly string[]): RequestHead {
     if (ONWARD.has(name)) {
       head.onward.push(name, value);
       if (name === 'content-type') head.contentType = value;
+      else if (name === 'content-encoding' && value.toLowerCase() !== 'identity') head.isEncoded = true;
     } else if (name === 'content-length') head.contentLength = Number(value);
     else if (name === 'transfer-encoding') head.isChunked = true;
     else {

@@ -361,6 +361,20 @@ describe('sudo', () => {
     });
 
     it.each([
+      ['gzip', 400],
+      ['deflate, identity', 400],
+      ['identity', 200],
+    ])('is refused in a body that cannot be searched: %s is %d', async (encoding, status) => {
+      const answer = await request(`${gateway.url}/api/v4/todos`, {
+        method: 'GET',
+        headers: { 'private-token': 'root', 'content-type': 'application/json', 'content-encoding': encoding },
+        body: '{"a":1}',
+      });
+      await answer.body.dump();
+      expect(answer.statusCode).toBe(status);
+    });
+
+    it.each([
       ['is blank in a form', FORM, 'a=1&sudo='],
       ['is blank in JSON', 'application/json', '{"sudo": " "}'],
       ['means nobody', 'application/json', '{"a":1,"sudo":null}'],

@@ -415,6 +415,14 @@ describe('sudo that the gateway did not act on', () => {
     ['an escaped name, a blank one after it', () => post().type(FORM).send('title=x&s%75do=olu&sudo=')],
     ['a list, a blank text after it', () => post().query('title=x&sudo[]=olu&sudo=')],
     ['a part that is a file without a name', () => post().field({ title: 'x' }).attach('sudo', Buffer.from('olu'), '')],
+    ['a name in capitals, a blank one after it', () => post().query('title=x&SUDO=olu&SUDO=')],
+    ['a list of such a name, a blank text after it', () => post().query('title=x&Sudo[]=olu&Sudo=')],
+    ['such a name in JSON, none after it', () => post().type('json').send('{"title":"x","SUDO":"olu","SUDO":null}')],
+    ['a part of such a name, a blank one after it', () => post().field({ title: 'x', Sudo: 'olu' }).field('Sudo', '')],
+    [
+      'a part of such a name that is a file without one',
+      () => post().field({ title: 'x' }).attach('SUDO', Buffer.from('olu'), ''),
+    ],
     ['a part that is a file', () => post().field({ title: 'x' }).attach('sudo', Buffer.from('olu'), 'sudo.txt')],
   ])('is refused as %s', async (_, send) => {
     const { status, body } = await send();
@@ -426,6 +434,7 @@ describe('sudo that the gateway did not act on', () => {
     ['that is empty', () => post().type(FORM).send('title=x&sudo=')],
     ['that is part of a name', () => post().query('title=x&sudoku=olu&pseudo=x')],
     ['that is blank', () => post().send({ title: 'x', sudo: ' ' })],
+    ['that is blank in capitals', () => post().type('json').send('{"title":"x","SUDO":null,"SUDO":""}')],
     [
       'that means nobody, beside one within another parameter',
       () => post().type('json').send('{"title":"a \\"sudo\\": b","attributes":{"sudo":"olu"},"sudo":null}'),

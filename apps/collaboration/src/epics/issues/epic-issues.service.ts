@@ -129,9 +129,20 @@ export class EpicIssuesService {
       const { epic } = await lockEpic(tx, viewer, named.group, named.iid);
       const { issueId } = await this.queries.one(tx, viewer, named, linkId);
       await this.related(tx, viewer, named, issueId);
+      await this.refuseUnseen(tx, viewer, named, wish);
       const links = (await tx.prepared<{ id: number }>(ordered, [epic.id])).map(({ id }) => id);
       await tx.prepared(number, [placed(links, linkId, wish)]);
     });
+  }
+
+  /** Beside a link that the caller does not see nothing is put, as if it were not there. */
+  private async refuseUnseen(tx: Tx, viewer: SignedInViewer, named: NamedEpic, wish: Neighbours): Promise<void> {
+    for (const id of [wish.before, wish.after]) {
+      if (id === undefined) continue;
+      await this.queries.one(tx, viewer, named, id).catch((error: unknown) => {
+        throw error instanceof NotFound ? stuck() : error;
+      });
+    }
   }
 
   /** The issue, where the caller may say what it serves: whoever writes epics there, or has a role in its project. */
@@ -183,6 +194,10 @@ function placed(links: readonly number[], moved: number, { before, after }: Neig
   const at = before === undefined ? others.indexOf(after!) : others.indexOf(before) + 1;
   const isThere = (id: number | undefined): boolean => id === undefined || others.includes(id);
   const isBetween = before === undefined || after === undefined || others.indexOf(after) >= at;
-  if (!isThere(before) || !isThere(after) || !isBetween) throw new Invalid({ error: ['Issue could not be moved!'] });
+  if (!isThere(before) || !isThere(after) || !isBetween) throw stuck();
   return [...others.slice(0, at), moved, ...others.slice(at)];
+}
+
+function stuck(): Invalid {
+  return new Invalid({ error: ['Issue could not be moved!'] });
 }
