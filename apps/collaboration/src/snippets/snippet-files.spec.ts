@@ -71,6 +71,8 @@ describe('a path', () => {
     'c\u0085',
     'c\u2028',
     'c\\d',
+    'c%2fd',
+    '100%20.txt',
     'x'.repeat(256),
   ])('is not %j', (path) => {
     const invalid = new Invalid({ files: ['have a path that is invalid'] });

@@ -96,9 +96,12 @@ function said(value: string | undefined, name: string): string {
   return value;
 }
 
-/** Nothing that leads out of a folder, and nothing that ends a line of a header or a log. */
+/**
+ * Nothing that leads out of a folder, nothing that ends a line of a header or a log, and nothing that would be encoded
+ * twice in an address, which the gateway refuses.
+ */
 function isPath(path: string): boolean {
-  if (path.length > LONGEST_PATH || /[\p{Cc}\p{Zl}\p{Zp}\\]/u.test(path)) return false;
+  if (path.length > LONGEST_PATH || /[\p{Cc}\p{Zl}\p{Zp}\\]|%[0-9a-f]{2}/iu.test(path)) return false;
   return path.split('/').every((part) => part.trim() !== '' && part !== '.' && part !== '..');
 }
 
