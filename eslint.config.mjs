@@ -30,12 +30,8 @@ export default tseslint.config(
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommended],
-    languageOptions: { parserOptions: { project: './tsconfig.base.json', tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
-      '@typescript-eslint/no-floating-promises': 'error',
-      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],
-      '@typescript-eslint/await-thenable': 'error',
       '@typescript-eslint/consistent-type-imports': [
         'error',
         { fixStyle: 'separate-type-imports', disallowTypeAnnotations: false },
@@ -96,11 +92,6 @@ export default tseslint.config(
       ],
     },
   })),
-  {
-    // A request of supertest that nobody awaits is never sent, and expects nothing.
-    files: ['**/test/**/*.ts', 'libs/testing/src/**/*.ts'],
-    rules: { '@typescript-eslint/no-floating-promises': ['error', { checkThenables: true }] },
-  },
   {
     files: ['**/*.{spec,db-spec,api-spec,contract-spec,e2e-spec}.ts'],
     plugins: { jest },

@@ -6,14 +6,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ESLint } from 'eslint';
-import tseslint from 'typescript-eslint';
 import { ROOMS } from '../boundaries.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const BOUNDARIES = 'no-restricted-imports';
 
-// The configuration of `npm run lint`, but without types: the planted files are in no program.
-const eslint = new ESLint({ cwd: root, overrideConfig: tseslint.configs.disableTypeChecked });
+const eslint = new ESLint({ cwd: root });
 
 /** What the boundary rule says of these imports in a file of this path. */
 async function refusals(filePath, ...imports) {
