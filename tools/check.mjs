@@ -16,7 +16,6 @@ const bin = (name) => `${root}node_modules/.bin/${name}`;
 const STEPS = [
   ['lint', bin('eslint'), ['.']],
   ['types', bin('oxlint'), ['apps', 'libs']],
-  ['format', bin('prettier'), ['--check', '--cache', '--cache-strategy', 'content', '--log-level', 'warn', '.']],
   ['generated', process.execPath, ['tools/gen.mjs', '--check']],
   ['cycles', bin('depcruise'), ['--config', '.dependency-cruiser.cjs', '--output-type', 'err', 'apps', 'libs']],
   ['wings', process.execPath, ['tools/checks/wings.mjs', '--check']],
@@ -24,6 +23,7 @@ const STEPS = [
   ['routes', process.execPath, ['tools/checks/routes.mjs', '--check']],
   ['openapi', process.execPath, ['tools/checks/openapi-lint.mjs']],
   ['citations', process.execPath, ['tools/checks/citations.mjs']],
+  ['format', bin('oxfmt'), ['--check']],
   ['manifests', process.execPath, ['tools/checks/manifests.mjs']],
 ];
 

@@ -126,7 +126,7 @@ describe('the order', () => {
     ['b.name desc, b.id desc', birds().orderBy([['b.name', 'desc']])],
     ['b.id desc', birds().orderBy([['b.id', 'desc']])],
     ['b.id asc', birds().orderBy([])],
-    ['b.name desc, b.id asc', birds().orderBy([['b.name', 'desc'], ['b.id', 'asc']])], // prettier-ignore
+    ['b.name desc, b.id asc', birds().orderBy([['b.name', 'desc'], ['b.id', 'asc']])], // oxfmt-ignore
     ['m.size asc, m.bird_id asc', birds().orderBy([['m.size', 'asc']], 'm.bird_id')],
   ])('%s', async (expected, list) => expect(await orderOf(list)).toBe(expected));
 
@@ -141,7 +141,7 @@ describe('the order', () => {
   });
 
   it('has no place to go on from when it runs both ways, or for a place that is not one of it', () => {
-    const mixed = birds().orderBy([['b.name', 'desc'], ['b.id', 'asc']]); // prettier-ignore
+    const mixed = birds().orderBy([['b.name', 'desc'], ['b.id', 'asc']]); // oxfmt-ignore
     expect(() => mixed.after(['wren', 9])).toThrow('the order of birds has no place to go on from');
     expect(() => birds().after(['wren', 9])).toThrow('no place');
     expect(() =>

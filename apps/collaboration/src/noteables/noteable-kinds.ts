@@ -40,7 +40,14 @@ export type Feature = ProjectFeature | 'epics';
  * What may be done with things of a kind besides talking about them. Source: reference work-tracking 2.1.
  */
 export type Ability =
-  'internal-notes' | 'threads' | 'awards' | 'time' | 'todos' | 'subscriptions' | 'labels' | 'milestones';
+  | 'internal-notes'
+  | 'threads'
+  | 'awards'
+  | 'time'
+  | 'todos'
+  | 'subscriptions'
+  | 'labels'
+  | 'milestones';
 
 /** Who works on things of a kind. */
 export interface AssigneesOfKind {

@@ -12,7 +12,8 @@ import type { NewNote } from './notes.service';
 
 /** What came of a text: a note, or its discussion, as JSON text; or only commands, all of a note that held nothing else. */
 export type Said =
-  { readonly json: string } | { readonly changes: Readonly<Record<string, unknown>>; readonly summary: string };
+  | { readonly json: string }
+  | { readonly changes: Readonly<Record<string, unknown>>; readonly summary: string };
 
 /** How a text becomes a note. */
 interface Writing {

@@ -21,7 +21,7 @@ describe('wishes are carried out in their order', () => {
     ['a move with another content', [{ ...move('a', 'c'), content: 'y' }], [[2, 'b', null], [1, 'c', 'y']]],
     ['another file in the place of one', [remove('a'), create('a')], [[2, 'b', null], [null, 'a', 'x']]],
     ['a new file that is changed and moved', [create('c'), { action: 'update', file_path: 'c', content: 'y' }, move('c', 'd')], [[1, 'a', null], [2, 'b', null], [null, 'd', 'y']]],
-  ])('%s', (_, actions, expected) => expect(after(...actions)).toEqual(expected)); // prettier-ignore
+  ])('%s', (_, actions, expected) => expect(after(...actions)).toEqual(expected)); // oxfmt-ignore
 });
 
 describe('what cannot be is refused', () => {

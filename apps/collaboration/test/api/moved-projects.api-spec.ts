@@ -108,7 +108,7 @@ describe('before a move has had its effects, labels and milestones of the group 
       { 'not[milestone_id]': 'Any' },
     ];
     const found = async (): Promise<number[][]> => Promise.all(asked.map((query) => listed(query)));
-    // prettier-ignore
+    // oxfmt-ignore
     expect(await found()).toEqual([
       [2, 1], [1], [], [], [3, 2, 1], [3], [3, 2, 1], [],
       [2, 1], [2, 1], [3], [2, 1], [2, 1], [3], [2, 1], [3],
@@ -116,7 +116,7 @@ describe('before a move has had its effects, labels and milestones of the group 
     expect(await listed({ order_by: 'label_priority', sort: 'asc' })).toEqual([1, 2, 3]);
     expect(await listed({ order_by: 'milestone_due', sort: 'desc' })).toEqual([2, 1, 3]);
     await move(await service.seed.group());
-    // prettier-ignore
+    // oxfmt-ignore
     expect(await found()).toEqual([
       [], [], [], [2], [3, 1], [3, 2, 1], [3, 1], [2],
       [], [], [3, 2, 1], [], [], [3, 2, 1], [], [3, 2, 1],

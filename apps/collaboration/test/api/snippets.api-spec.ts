@@ -283,7 +283,7 @@ describe.each(PLACES)('of %s', (place) => {
     expect(body).toEqual(expected);
     const sent = 'content' in over ? { ...over, files: [{ action: 'delete', file_path: 'a' }] } : over;
     expect((await change(place, snippet, sent).expect(400)).body).toEqual(expected);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test.each<[string, Record<string, unknown>, unknown]>([
     ['no title', { title: undefined }, { error: 'title is missing' }],
@@ -300,7 +300,7 @@ describe.each(PLACES)('of %s', (place) => {
     ['too much', { files: [{ file_path: 'a', content: 'x'.repeat(4_194_305) }] }, { message: { files: ['are too big (maximum is 4194304 bytes)'] } }],
   ])('%s is refused', async (_, over, expected) => {
     expect((await agent(place).post(at(placed(place).of)).send(wish(over)).expect(400)).body).toEqual(expected);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test.each<[string, Record<string, unknown>, unknown]>([
     ['nothing', {}, { error: 'content, description, files, file_name, title, visibility are missing, at least one parameter must be provided' }],
@@ -312,7 +312,7 @@ describe.each(PLACES)('of %s', (place) => {
     ['a name that leads out', { file_name: '..' }, { message: { files: ['have a path that is invalid'] } }],
   ])('a change by %s is refused', async (_, over, expected) => {
     expect((await change(place, await makeIn(place), over).expect(400)).body).toEqual(expected);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test('it is deleted, unless it changed meanwhile', async () => {
     const snippet = await makeIn(place);

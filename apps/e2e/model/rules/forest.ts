@@ -15,7 +15,8 @@ export interface Project {
   readonly visibility: Visibility;
 }
 export type Thing =
-  { readonly kind: 'group'; readonly thing: Group } | { readonly kind: 'project'; readonly thing: Project };
+  | { readonly kind: 'group'; readonly thing: Group }
+  | { readonly kind: 'project'; readonly thing: Project };
 
 /** A group invited to a group or project. Shape: `over` when it ended on the day on which it was given. */
 export interface Share {

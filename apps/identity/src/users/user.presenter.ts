@@ -34,7 +34,15 @@ export const userSummary = presenter<UserFace>('UserSummary').fields({
 
 const profileText = (
   field:
-    'bio' | 'location' | 'linkedin' | 'twitter' | 'discord' | 'website_url' | 'github' | 'organization' | 'job_title',
+    | 'bio'
+    | 'location'
+    | 'linkedin'
+    | 'twitter'
+    | 'discord'
+    | 'website_url'
+    | 'github'
+    | 'organization'
+    | 'job_title',
 ) => [nullable(text), (user: UserRow) => user.profile[field] ?? (field === 'location' ? null : '')] as const;
 
 /** A private profile shows when somebody joined, and whom they follow, to themselves and administrators only. */

@@ -87,7 +87,7 @@ describe('pages', () => {
       ['asc', all],
       ['desc', all.toReversed()],
     ] as const) {
-      // prettier-ignore
+      // oxfmt-ignore
       const ids: number[] = [];
       for (let last: number | undefined; ids.length < BIRDS; last = ids.at(-1)) {
         const list = birds().orderBy([['b.name', sort]]);

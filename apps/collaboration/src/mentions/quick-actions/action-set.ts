@@ -7,7 +7,8 @@ import type { Command } from './commands-in';
 
 /** What became of a command: what changed, in a sentence and by the keys that clients know, or why nothing did. */
 export type Outcome =
-  { readonly said: string; readonly changes: Readonly<Record<string, unknown>> } | { readonly why: string };
+  | { readonly said: string; readonly changes: Readonly<Record<string, unknown>> }
+  | { readonly why: string };
 
 /** Carries commands out on one thing. Shape: as many outcomes as commands, in their order. */
 export type CarriesOut = (tx: Tx, on: PlacedNoteable) => Promise<readonly Outcome[]>;

@@ -3,7 +3,12 @@ import { TODAY } from '../../noteables/json.shape';
 
 /** Which milestone things have: that of a title or id, none, any, one that is due in the future, or one that has begun. */
 export type MilestoneFilter =
-  { readonly title: string } | { readonly id: number } | 'None' | 'Any' | 'Upcoming' | 'Started';
+  | { readonly title: string }
+  | { readonly id: number }
+  | 'None'
+  | 'Any'
+  | 'Upcoming'
+  | 'Started';
 
 const WORDS: Readonly<Record<string, MilestoneFilter>> = {
   none: 'None',
