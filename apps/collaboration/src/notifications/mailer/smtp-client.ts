@@ -1,3 +1,4 @@
+import { Transform } from 'node:stream';
 import { createTransport } from 'nodemailer';
 import type { SendMailOptions, Transporter } from 'nodemailer';
 import type { MailerSettings } from './mailer.config';
@@ -30,6 +31,10 @@ export class SmtpClient {
       disableUrlAccess: true,
     };
     this.transport = createTransport(options as never) as Transporter;
+    this.transport.use('stream', (mail, done) => {
+      mail.message.transform(inOnePiece);
+      done();
+    });
   }
 
   /** Never rejects. */
@@ -46,6 +51,18 @@ export class SmtpClient {
   close(force: boolean): void {
     (this.transport as unknown as { close(o: { force: boolean }): void }).close({ force });
   }
+}
+
+/** A message leaves in one write, not in one for each of its headers, parts and boundaries; it is small by its making. */
+function inOnePiece(): Transform {
+  const pieces: Buffer[] = [];
+  return new Transform({
+    transform: (piece: Buffer, _, done) => {
+      pieces.push(piece);
+      done();
+    },
+    flush: (done) => done(null, Buffer.concat(pieces)),
+  });
 }
 
 interface SmtpError extends Error {
