@@ -5,7 +5,7 @@ import type { RawParams } from './bracket-params';
 import { addPair, isRecord, noParams, readUrlEncoded } from './bracket-params';
 import type { UploadedFile } from './call';
 import { MalformedBody, UnsupportedMediaType } from './errors';
-import { isBlankSudo, isLikeSudo, meantSudoIn } from './unread-sudo';
+import { isBlankSudo, isJsonWithSudo, isLikeSudo, meantSudoIn } from './unread-sudo';
 
 /** Units: bytes. Source: reference reliability 6.3. */
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -70,10 +70,16 @@ export function readBody(request: FastifyRequest, limit: number): ReadBody | Pro
   if (body instanceof UnreadBody) {
     if (body.content === '') return EMPTY;
     if (body.kind === 'json') return { params: readJson(body.content), files: {} };
-    if (body.kind === 'form') return { params: readUrlEncoded(body.content), files: {} };
+    if (body.kind === 'form') return { params: readForm(body.content), files: {} };
     throw new UnsupportedMediaType(body.mediaType);
   }
   return request.isMultipart?.() ? readMultipart(request, limit) : EMPTY;
+}
+
+function readForm(content: string): RawParams {
+  const params = readUrlEncoded(content);
+  if (isJsonWithSudo(content)) params['sudo'] ??= content;
+  return params;
 }
 
 /** An object; nothing and `null` are an empty one. */

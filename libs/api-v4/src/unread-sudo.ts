@@ -26,6 +26,19 @@ export function refuseUnreadSudo({ isBySudo }: Viewer, ...sources: readonly Read
   }
 }
 
+const ESCAPES = /%([0-9a-f]{2})|\\u00([0-9a-f]{2})/gi;
+/**
+ * Whether a form is JSON in truth, as it is sent without a content type by some tools, and may say whom to act as: no
+ * parameter of a form begins so, and the JSON is not read.
+ */
+export function isJsonWithSudo(form: string): boolean {
+  if (!/^\s*(?:[[{]|%[57]b)/i.test(form)) return false;
+  const plain = form.replace(ESCAPES, (_, inForm?: string, inJson?: string) =>
+    String.fromCharCode(parseInt(inForm ?? inJson!, 16)),
+  );
+  return /sudo/i.test(plain);
+}
+
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
 /** No name of a parameter begins so. */
 const NTH = '\0';

@@ -22,9 +22,6 @@ const LONGEST_DESCRIPTION = 1_048_576;
 /** What an epic has that names none. Source: reference work-tracking 5.4. */
 export const EPIC_COLOUR = '#1068bf';
 
-/** What is said of an issue that everybody may see, in an epic that few may. */
-export const CONFIDENTIAL_ISSUES_ONLY = 'A confidential epic takes confidential issues only';
-
 /** A goal of a group that issues of many projects serve. Source: reference work-tracking 5. */
 @Entity('epics')
 @Check('ck_epics_title', 'char_length(title) between 1 and 255')

@@ -21,6 +21,7 @@ import type { Changed, ChangedBy } from '../resource-events/states-and-weights';
 import { systemNotes, writeSystemNotes } from '../notes/system-notes';
 import { Assignees } from './assignees/assignees';
 import type { AssigneeChange } from './assignees/assignees';
+import { refuseInConfidentialEpic } from './confidential-epics';
 import { changeOf, permitted, wantsMoreThanState } from './issue-change';
 import type { IssueChange, IssueWish, WishByIssue } from './issue-change';
 import { emitChange, isChanged, issueFacts } from './issue-events';
@@ -121,6 +122,7 @@ export class IssuesService {
     checkTexts(wish);
     const allowed = { ...permitted(wish, permits), milestoneId: reachedMilestone(choice) };
     const change = changeOf(issue, allowed, { actorId: viewer.userId, at });
+    if (change.columns.confidential === false) await refuseInConfidentialEpic(tx, issue.id);
     const people = await this.reassign(tx, project, issue.id, before, allowed.assigneeIds);
     const wished = await wishedLabels(tx, place, allowed.labels);
     const by = { actorId: viewer.userId, at };

@@ -1,7 +1,8 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { foreignId, paging, refusalOrder, requestOf } from '@rookery/testing';
+import { foreignId, paging, refusalOrder, requestOf, untilBlocked } from '@rookery/testing';
 import type { Method, SeededService, SeededUser, Standing } from '@rookery/testing';
+import { Client } from 'pg';
 import type { Response } from 'supertest';
 import { startCollaboration } from '../support/app';
 import { epicPlaces } from '../support/epics';
@@ -125,6 +126,26 @@ it('an issue serves one epic, whoever puts it where at once', async () => {
   expect(told.map((note) => note.split(' ')[0]).sort()).toEqual(['added', 'added', 'added', 'removed', 'removed']);
 });
 
+it('epics are held in one order, so that nobody waits for somebody who waits for them', async () => {
+  const later = await open(who(planner), group);
+  const issue = await issueIn(project);
+  await assigned(issue);
+  const other = new Client({ connectionString: service.databaseUrl });
+  await other.connect();
+  try {
+    await other.query('begin');
+    await other.query('select 1 from epics where id = $1 for update', [epic.id]);
+    const moved = assigned(issue, later);
+    await untilBlocked((sql) => service.database.query(sql));
+    await other.query('select 1 from epics where id = $1 for update nowait', [later.id]);
+    await other.query('commit');
+    await moved;
+  } finally {
+    await other.end();
+  }
+  expect(await listed()).toEqual([]);
+});
+
 describe('the order', () => {
   const order = async (): Promise<string[]> => (await listed()).map(({ title }) => title);
   let links: Record<string, number>;
@@ -218,6 +239,23 @@ describe('confidential epics', () => {
     const refused = [409, { message: 'A confidential epic takes confidential issues only' }];
     expect(answerOf(await as(who(planner)).post(at((await issueIn(project)).id)))).toEqual(refused);
     await assigned(await issueIn(project, { confidential: true }));
+  });
+
+  it('keep their issues confidential', async () => {
+    epic = await open(who(planner), group, { confidential: true });
+    const issue = await issueIn(project, { confidential: true });
+    const link = await assigned(issue);
+    const path = `/api/v4/projects/${project.id}/issues/${issue.iid}`;
+    const opened = (): Promise<Response> =>
+      as(who(planner)).put(path).send({ confidential: false, title: 'Open' }) as unknown as Promise<Response>;
+    expect(answerOf(await opened())).toEqual([
+      400,
+      { message: { confidential: ['A confidential epic takes confidential issues only'] } },
+    ]);
+    expect((await as(who(planner)).get(path)).body).toMatchObject({ title: 'An egg', confidential: true });
+    await as(who(planner)).put(path).send({ confidential: true, title: 'Still' }).expect(200);
+    await as(who(planner)).delete(at(link.id)).expect(200);
+    expect((await opened()).body).toMatchObject({ title: 'Open', confidential: false });
   });
 
   it('are not made of those that have others', async () => {

@@ -284,6 +284,18 @@ describe('the description of a new issue', () => {
     expect(hidden).toMatchObject({ title: 'New', description: 'Words', state: 'opened', confidential: true });
   });
 
+  test.each(['stranger', 'guest', 'planner'] as const)('opens it confidential, by a %s too', async (name) => {
+    for (const command of ['/confidential', '/Make_Confidential now']) {
+      const { body } = await open(`Words for @${cast.reporter.username}\n${command}`, name);
+      expect(body).toMatchObject({ description: `Words for @${cast.reporter.username}`, confidential: true });
+      await as('stranger')
+        .get(at('', body as Named))
+        .expect(404);
+      const created = (await eventsOf(service.database, 'collaboration.issue.created.v1')).at(-1);
+      expect(created).toMatchObject({ issue_id: (body as { id: number }).id, confidential: true });
+    }
+  });
+
   test('is as it was sent without commands', async () => {
     expect((await open(' /close \n\n')).body).toMatchObject({ description: ' /close \n\n', state: 'opened' });
   });

@@ -89,8 +89,10 @@ export function readHead(raw: readonly string[]): RequestHead {
       if (name === 'content-type') head.contentType = value;
       else if (name === 'content-encoding' && value.toLowerCase() !== 'identity') head.isEncoded = true;
     } else if (name === 'content-length') head.contentLength = Number(value);
-    else if (name === 'transfer-encoding') head.isChunked = true;
-    else {
+    else if (name === 'transfer-encoding') {
+      head.isChunked = true;
+      if (value.toLowerCase() !== 'chunked') head.isEncoded = true;
+    } else {
       const field = NOTED.get(name);
       if (field !== undefined) head[field] = head[field] === '' ? value : `${head[field]}, ${value}`;
     }

@@ -374,6 +374,12 @@ describe('sudo', () => {
       expect(answer.statusCode).toBe(status);
     });
 
+    it('is refused in a body whose transfer is coded', async () => {
+      const head = `GET /api/v4/todos HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: root\r\nConnection: close\r\n`;
+      const coded = `${head}Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`;
+      expect(await RawClient.exchange(Number(new URL(gateway.url).port), coded)).toMatch(/^HTTP\/1\.1 400 /);
+    });
+
     it.each([
       ['is blank in a form', FORM, 'a=1&sudo='],
       ['is blank in JSON', 'application/json', '{"sudo": " "}'],

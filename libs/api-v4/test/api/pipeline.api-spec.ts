@@ -394,6 +394,10 @@ describe('sudo that the gateway did not act on', () => {
     ['a hash in JSON', () => post().send({ title: 'x', sudo: { id: 2 } })],
     ['a truth in JSON', () => post().send({ title: 'x', sudo: true })],
     ['a form', () => post().type(FORM).send('title=x&sudo=olu')],
+    ['JSON that says it is a form', () => post().query('title=x').type(FORM).send('{"sudo":"olu"}')],
+    ['more of it', () => post().query('title=x').type(FORM).send(' {"a":"b=c&d","s\\u0075do":"olu"}')],
+    ['the same, escaped', () => post().query('title=x').type(FORM).send('%7B%22sudo%22%3A+%22olu%22%7D')],
+    ['a list of it', () => post().query('title=x').type(FORM).send('[{"sudo":"olu"}]')],
     ['an escaped name in a form', () => post().type(FORM).send('title=x&s%75do=olu')],
     ['a text in JSON, none after it', () => post().type('json').send('{"title":"x","sudo":"olu","sudo":null}')],
     [

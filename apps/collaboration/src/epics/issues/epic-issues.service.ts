@@ -4,13 +4,13 @@ import { Conflict, Forbidden, Invalid, NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { prepared, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { CONFIDENTIAL_ISSUES_ONLY } from '../../issues/confidential-epics';
 import { issueKind } from '../../issues/issue.kind';
 import { projectAccessSql } from '../../noteables/access-sql';
 import { readableSql } from '../../noteables/noteable-kinds';
 import { NoteLimit } from '../../notes/note-limit';
 import { systemNotes, writeSystemNotes } from '../../notes/system-notes';
-import { lockEpic } from '../epic-lock';
-import { CONFIDENTIAL_ISSUES_ONLY } from '../epic.entity';
+import { holdEpics, lockEpic, visibleEpicId } from '../epic-lock';
 import type { Epic } from '../epic.entity';
 import { epicKind } from '../epic.kind';
 import { epicPolicy } from '../epic.policy';
@@ -93,10 +93,14 @@ export class EpicIssuesService {
   async assign(viewer: SignedInViewer, named: NamedEpic, issueId: number): Promise<string> {
     await this.directory.fresh(viewer);
     return this.work.run(async (tx) => {
-      const { epic, at } = await lockEpic(tx, viewer, named.group, named.iid);
+      const epicId = await visibleEpicId(tx, viewer, named.group, named.iid);
       const issue = await this.related(tx, viewer, named, issueId);
+      const [served] = await tx.prepared<LinkRow>(linkOf, [issueId]);
+      await holdEpics(tx, served ? [epicId, served.epic_id] : [epicId]);
+      const { epic, at } = await lockEpic(tx, viewer, named.group, named.iid);
       if (epic.confidential && !issue.confidential) throw new Conflict(CONFIDENTIAL_ISSUES_ONLY);
-      const [old] = await tx.prepared<LinkRow>(linkOf, [issueId]);
+      // The epic that it served may be gone by now.
+      const [old] = served ? await tx.prepared<LinkRow>(linkOf, [issueId]) : [];
       if (old?.epic_id === epic.id) throw new Conflict(ASSIGNED);
       if (old) {
         await tx.prepared(unlink, [old.id]);
@@ -112,9 +116,9 @@ export class EpicIssuesService {
   async remove(viewer: SignedInViewer, named: NamedEpic, linkId: number): Promise<string> {
     await this.directory.fresh(viewer);
     return this.work.run(async (tx) => {
-      const { epic, at } = await lockEpic(tx, viewer, named.group, named.iid);
       const { issueId, json } = await this.queries.one(tx, viewer, named, linkId);
       const issue = await this.related(tx, viewer, named, issueId);
+      const { epic, at } = await lockEpic(tx, viewer, named.group, named.iid);
       // It went to another epic while the issue was waited for.
       if ((await tx.prepared(unlink, [linkId])).length === 0) throw new NotFound();
       await this.tell(tx, viewer, issue, { epicId: epic.id, ref: ownReference(epic, named, issue), at }, 'removed');
@@ -126,11 +130,12 @@ export class EpicIssuesService {
   async reorder(viewer: SignedInViewer, named: NamedEpic, linkId: number, wish: Neighbours): Promise<void> {
     await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
-      const { epic } = await lockEpic(tx, viewer, named.group, named.iid);
       const { issueId } = await this.queries.one(tx, viewer, named, linkId);
       await this.related(tx, viewer, named, issueId);
+      const { epic } = await lockEpic(tx, viewer, named.group, named.iid);
       await this.refuseUnseen(tx, viewer, named, wish);
       const links = (await tx.prepared<{ id: number }>(ordered, [epic.id])).map(({ id }) => id);
+      if (!links.includes(linkId)) throw new NotFound();
       await tx.prepared(number, [placed(links, linkId, wish)]);
     });
   }

@@ -6,6 +6,9 @@ import { issueKind } from '../issue.kind';
 import { IssuesService } from '../issues.service';
 import type { NewIssue } from '../new-issue';
 
+/** Anybody may open an issue so, and it is so from its first moment. Source: reference work-tracking 9.1. */
+const OPENS_CONFIDENTIAL: ReadonlySet<string> = new Set(['confidential', 'make_confidential']);
+
 /** Opening issues whose description asks for more. Source: reference work-tracking 2.6. */
 @Injectable()
 export class OpeningService {
@@ -18,9 +21,11 @@ export class OpeningService {
   async open(viewer: SignedInViewer, project: ProjectScope, wish: NewIssue): Promise<string> {
     const { commands, rest } = this.actions.read(issueKind, wish.description ?? '');
     const description = wish.description === null ? null : rest;
-    if (commands.length === 0) return this.issues.create(viewer, project, { ...wish, description });
+    const confidential = wish.confidential || commands.some(({ name }) => OPENS_CONFIDENTIAL.has(name));
+    const opened = { ...wish, description, confidential };
+    if (commands.length === 0) return this.issues.create(viewer, project, opened);
     const carryOut = await this.actions.plan({ viewer, kind: issueKind, parent: project }, commands);
-    return this.issues.create(viewer, project, { ...wish, description }, async (tx, iid) => {
+    return this.issues.create(viewer, project, opened, async (tx, iid) => {
       await carryOut(tx, { kind: issueKind, parent: project, by: 'iid', named: iid });
     });
   }
