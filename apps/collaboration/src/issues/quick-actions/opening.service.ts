@@ -19,7 +19,7 @@ export class OpeningService {
     const { commands, rest } = this.actions.read(issueKind, wish.description ?? '');
     const description = wish.description === null ? null : rest;
     if (commands.length === 0) return this.issues.create(viewer, project, { ...wish, description });
-    const carryOut = await this.actions.plan({ viewer, kind: issueKind, parent: project }, commands);
+    const carryOut = await this.actions.plan({ viewer, kind: issueKind, parent: project, isNew: true }, commands);
     return this.issues.create(viewer, project, { ...wish, description }, async (tx, iid) => {
       await carryOut(tx, { kind: issueKind, parent: project, by: 'iid', named: iid });
     });
