@@ -1,12 +1,14 @@
 import { Module } from '@nestjs/common';
 import { IssuesModule } from '../issues/issues.module';
+import { MentionsModule } from '../mentions/mentions.module';
+import { IssueMoveActions } from './issue-move-actions';
 import { IssueMovesController } from './issue-moves.controller';
 import { IssueMovesService } from './issue-moves.service';
 
 /** Issues that go to other projects, with what other wings keep of them. */
 @Module({
-  imports: [IssuesModule],
+  imports: [IssuesModule, MentionsModule],
   controllers: [IssueMovesController],
-  providers: [IssueMovesService],
+  providers: [IssueMoveActions, IssueMovesService],
 })
 export class IssueMovesModule {}

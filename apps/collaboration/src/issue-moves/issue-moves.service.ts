@@ -3,8 +3,11 @@ import { Directory } from '@rookery/directory';
 import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
 import { moveLinks } from '../issue-links/issue-link-moves';
 import { insufficient, IssueCopiesService } from '../issues/copying/issue-copies.service';
+import type { CopyWish } from '../issues/copying/issue-copies.service';
+import type { IssueFacts } from '../issues/issue-events';
 import { IssuesQueries } from '../issues/issues.queries';
 import type { IssueProject } from '../issues/issues.queries';
 import { readerOf, reads } from '../noteables/reader';
@@ -24,13 +27,7 @@ export class IssueMovesService {
   /** Errors: NotFound of the issue and of the project; Refused where it is the same one, and without the right in both. */
   async move(viewer: SignedInViewer, from: Place, iid: number, toProjectId: number): Promise<string> {
     const to = await this.target(viewer, from, iid, toProjectId);
-    if (to.id === from.id) throw new Refused('Cannot move issue to project it originates from!', { verbatim: true });
-    if (!isMutual(viewer, from, to)) throw insufficient('move');
-    const copy = await this.work.run(async (tx) => {
-      const moved = await this.copies.move(tx, viewer, { from, iid, to });
-      await moveLinks(tx, moved.from, moved.to.id);
-      return moved.to;
-    });
+    const copy = await this.work.run((tx) => this.moveIn(tx, viewer, { from, iid, to }));
     return this.queries.answer(viewer, to, copy.iid);
   }
 
@@ -42,20 +39,46 @@ export class IssueMovesService {
     { toProjectId, withNotes }: { readonly toProjectId: number; readonly withNotes: boolean },
   ): Promise<string> {
     const to = await this.target(viewer, from, iid, toProjectId);
-    if (!isMutual(viewer, from, to)) throw insufficient('clone');
-    const copy = await this.work.run((tx) => this.copies.clone(tx, viewer, { from, iid, to }, withNotes));
+    const copy = await this.work.run((tx) => this.cloneIn(tx, viewer, { from, iid, to }, withNotes));
     return this.queries.answer(viewer, to, copy.iid);
+  }
+
+  /** Moves inside a transaction. Errors: as `move`, but of the project, which `destination` finds. */
+  async moveIn(tx: Tx, viewer: SignedInViewer, wish: Going): Promise<IssueFacts> {
+    const { from, to } = wish;
+    if (to.id === from.id) throw new Refused('Cannot move issue to project it originates from!', { verbatim: true });
+    if (!isMutual(viewer, from, to)) throw insufficient('move');
+    const moved = await this.copies.move(tx, viewer, wish);
+    await moveLinks(tx, moved.from, moved.to.id);
+    return moved.to;
+  }
+
+  /** Clones inside a transaction. Errors: as `clone`, but of the project. */
+  async cloneIn(tx: Tx, viewer: SignedInViewer, wish: Going, withNotes: boolean): Promise<IssueFacts> {
+    if (!isMutual(viewer, wish.from, wish.to)) throw insufficient('clone');
+    return this.copies.clone(tx, viewer, wish, withNotes);
+  }
+
+  /** Where an issue is to be. Errors: NotFound of the project. */
+  async destination(viewer: SignedInViewer, ref: number | string): Promise<Place> {
+    const to = await this.directory.project(ref, viewer);
+    if (!to) throw new NotFound('Project');
+    return to;
   }
 
   private async target(viewer: SignedInViewer, from: IssueProject, iid: number, toProjectId: number): Promise<Place> {
     await this.queries.find(viewer, from, iid);
-    const to = await this.directory.project(toProjectId, viewer);
-    if (!to) throw new NotFound('Project');
-    return to;
+    return this.destination(viewer, toProjectId);
   }
 }
 
-type Place = IssueProject & Extract<PlanningSource, { readonly kind: 'project' }>;
+export type Place = IssueProject & Extract<PlanningSource, { readonly kind: 'project' }>;
+
+/** An issue and where it is to be. */
+interface Going extends CopyWish {
+  readonly from: Place;
+  readonly to: Place;
+}
 
 /** Planners of both, where issues are written. */
 function isMutual(viewer: SignedInViewer, ...places: readonly Place[]): boolean {

@@ -114,7 +114,7 @@ function withState(
     return { columns: { ...columns, ...closed }, notes: [...notes, systemNotes.closed], state: 'closed' };
   }
   if (wish.stateEvent === 'reopen' && issue.state === 'closed') {
-    const opened = { state: 'opened', closedAt: null, closedById: null } as const;
+    const opened = { state: 'opened', closedAt: null, closedById: null, duplicatedToId: null } as const;
     return { columns: { ...columns, ...opened }, notes: [...notes, systemNotes.reopened], state: 'reopened' };
   }
   return { columns, notes, state: null };

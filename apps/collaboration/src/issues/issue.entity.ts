@@ -32,6 +32,7 @@ const MAX_DESCRIPTION_LENGTH = 1_048_576;
 @Index('ix_issues_project_id_weight', { synchronize: false })
 @Index('ix_issues_closed_by_id', ['closedById'], { where: 'closed_by_id is not null' })
 @Index('ix_issues_moved_to_id', ['movedToId'], { where: 'moved_to_id is not null' })
+@Index('ix_issues_duplicated_to_id', ['duplicatedToId'], { where: 'duplicated_to_id is not null' })
 export class Issue {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',
@@ -72,6 +73,10 @@ export class Issue {
   @ForeignKey(() => Issue, { name: 'fk_issues_moved_to_id', onDelete: 'SET NULL' })
   @Column({ type: 'bigint', nullable: true })
   movedToId: number | null;
+  /** The issue that it was closed as a duplicate of. */
+  @ForeignKey(() => Issue, { name: 'fk_issues_duplicated_to_id', onDelete: 'SET NULL' })
+  @Column({ type: 'bigint', nullable: true })
+  duplicatedToId: number | null;
   @Column({ type: 'text', default: 'none' }) importedFrom: string;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;

@@ -42,8 +42,17 @@ const linksShape = jsonShape<ShownSql>('IssueLinks').fields({
   notes: [json.prefixed, (sql) => ({ prefix: projects(sql), sql: `${OWN_PATH} || '/notes'` })],
   award_emoji: [json.prefixed, (sql) => ({ prefix: projects(sql), sql: `${OWN_PATH} || '/award_emoji'` })],
   project: [json.prefixed, (sql) => ({ prefix: projects(sql), sql: 'i.project_id' })],
-  closed_as_duplicate_of: [json.constant(nullable(text)), () => null],
+  closed_as_duplicate_of: [json.prefixedOrNull, (sql) => ({ prefix: projects(sql), sql: CANONICAL_PATH })],
 });
+/**
+ * What it was closed as a duplicate of, where everybody who reads the issue may know of that: of the same project or of a
+ * public one, and not confidential. Source: reference work-tracking 9.1.
+ */
+const CANONICAL_PATH = `case when i.duplicated_to_id is not null then
+  (select c.project_id || '/issues/' || c.iid from issues c
+    where c.id = i.duplicated_to_id and not c.confidential and (c.project_id = i.project_id or exists (
+      select 1 from directory_projects cp where cp.id = c.project_id and cp.visibility = 'public'
+        and cp.issues_access_level = 'enabled'))) end`;
 const OWN_PATH = `i.project_id || '/issues/' || i.iid`;
 const projects = (sql: ShownSql): string => `${baseOf(sql)}/api/v4/projects/`;
 

@@ -38,7 +38,9 @@ import { MilestoneIssuesQueries } from './listing/milestone-issues.queries';
 import { IssuesController } from './issues.controller';
 import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
+import { DuplicateAction } from './quick-actions/duplicate-action';
 import { IssueActions } from './quick-actions/issue-actions';
+import { IssueDuplicatesService } from './quick-actions/issue-duplicates.service';
 import { OpeningService } from './quick-actions/opening.service';
 import { IssueOrderService } from './reordering/issue-order.service';
 
@@ -75,9 +77,11 @@ import { IssueOrderService } from './reordering/issue-order.service';
   ],
   providers: [
     Assignees,
+    DuplicateAction,
     IssueActions,
     IssueCopiesService,
     IssueCountsService,
+    IssueDuplicatesService,
     IssueOrderService,
     IssuesEverywhereQueries,
     IssuesQueries,

@@ -163,6 +163,12 @@ export const json = {
       { constant: '"' },
     ],
   },
+  prefixedOrNull: {
+    type: nullable(text),
+    pieces: ({ prefix, sql }: { readonly prefix: string; readonly sql: string }) => [
+      orNull(`${literalSql(JSON.stringify(prefix).slice(0, -1))} || (${sql}) || '"'`),
+    ],
+  },
   instant: { type: instant, pieces: (sql: string) => quoted({ sql: instantSql(sql) }) },
   instantOrNull: { type: nullable(instant), pieces: (sql: string) => [orNull(`'"' || ${instantSql(sql)} || '"'`)] },
   dayOrNull: { type: nullable(day), pieces: (sql: string) => [orNull(`'"' || to_char(${sql}, 'YYYY-MM-DD') || '"'`)] },

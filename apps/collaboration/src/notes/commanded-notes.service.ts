@@ -64,9 +64,12 @@ export class CommandedNotesService {
     return this.work.run(async (tx) => {
       await this.notes.admit(tx, viewer, on);
       await this.limit.count(tx, viewer);
-      const { isAnyDone, changes, sentences } = await carryOut(tx, on);
-      if (body !== '') return { json: withChanges(await as.write(tx, said), changes) };
-      await as.admit?.(tx);
+      let json: string | null = null;
+      const { isAnyDone, changes, sentences } = await carryOut(tx, on, async () => {
+        if (body === '') await as.admit?.(tx);
+        else json = await as.write(tx, said);
+      });
+      if (json !== null) return { json: withChanges(json, changes) };
       const summary = sentences.join(' ');
       if (!isAnyDone) throw refusedNote('commands_only', summary);
       return { changes, summary };

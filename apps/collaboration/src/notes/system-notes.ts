@@ -31,7 +31,7 @@ export async function writeSystemNotes(
     readonly actorId: number;
     readonly bodies: readonly string[];
     readonly at: Date;
-    /** What the last word of each refers to: whoever may not see that is not told it. */
+    /** What the last word of each refers to, or what became a duplicate: whoever may not see that is not told it. */
     readonly referenced?: { readonly type: NoteableType; readonly id: number };
   },
 ): Promise<void> {
@@ -55,6 +55,8 @@ export const systemNotes = {
   /** Shape: `group/project#7`, or `#7` within a project. */
   moved: (way: 'to' | 'from', reference: string): string => `moved ${way} ${reference}`,
   cloned: (way: 'to' | 'from', reference: string): string => `cloned ${way} ${reference}`,
+  duplicateOf: (reference: string): string => `marked this issue as a duplicate of ${reference}`,
+  hasDuplicate: (reference: string): string => `marked ${reference} as a duplicate of this issue`,
   epicIssue: (verb: 'added' | 'removed', reference: string): string => `${verb} issue ${reference}`,
   issueEpic: (verb: 'added' | 'removed', reference: string): string =>
     verb === 'added' ? `added to epic ${reference}` : `removed from epic ${reference}`,

@@ -2,6 +2,7 @@ import type { History, Span, Window } from './history';
 import { mayCoexist } from './history';
 import type { Forest } from '../rules/forest';
 import type { PersonState } from '../rules/people';
+import type { Secrecy } from '../rules/secrets';
 import type { Question, Verdict } from '../rules/reference-model';
 import { refusalsAtDoor, verdicts } from '../rules/reference-model';
 
@@ -14,6 +15,8 @@ export interface Decision extends Span {
   readonly question: Question;
   readonly asker: 'root' | 'anonymous' | { readonly history: History<PersonState>; readonly token: string | null };
   readonly forest: History<Forest>;
+  /** Of the issue or epic that the question is about, when it asks for one. */
+  readonly secret?: History<Secrecy> | undefined;
   readonly observed: Verdict;
 }
 
@@ -33,7 +36,8 @@ type Accepts = (due: readonly Verdict[]) => boolean;
  * the token and its holder when it is checked, and then that of the directory. Both are as new as the call itself. Only
  * a gateway that did not take the change may go by a good token check up to a second old, and services by the version
  * that came with it; identity decides by its own tables all the same. Effects are judged by states alone, as new as
- * their cause: it knew the directory by its own token check. Source: ADR 0042, 0050, 0090, 0171.
+ * their cause: it knew the directory by its own token check. What is confidential is judged by the service's own rows,
+ * which are never late, and which it reads at another moment than the directory. Source: ADR 0042, 0050, 0090, 0171.
  */
 export function judge(decision: Decision): Finding {
   const { asker, observed } = decision;
@@ -54,11 +58,14 @@ function isAllowing(verdict: Verdict): boolean {
 
 /** Shape: with `slackMs` 0 the token was checked during the call; else an older good check of the token may count. */
 function isExplained(decision: Decision, slackMs: number, accepts: Accepts): boolean {
-  const { asker, question, gateway, forest } = decision;
+  const { asker, question, gateway, forest, secret } = decision;
+  const secrets = secret ? statesIn(secret, secret.window(decision, gateway, 0)).map(({ state }) => state) : [null];
+  const isDue = (state: Forest, person: PersonState | 'root' | 'anonymous', token: string | null): boolean =>
+    secrets.some((secrecy) => accepts(verdicts(question, state, person, token, secrecy)));
   const directorySlackMs = question.service === 'identity' ? 0 : slackMs;
   const forests = statesIn(forest, forest.window(decision, gateway, directorySlackMs));
   if (typeof asker === 'string') {
-    return forests.some(({ state }) => accepts(verdicts(question, state, asker, null)));
+    return forests.some(({ state }) => isDue(state, asker, null));
   }
   const { history, token } = asker;
   const people = history.window(decision, gateway, directorySlackMs);
@@ -66,7 +73,7 @@ function isExplained(decision: Decision, slackMs: number, accepts: Accepts): boo
     statesIn(history, { low: Math.max(from, people.low), high: people.high }).some((person) =>
       forests.some(({ state, life }) => {
         const known = checked ? asChecked(person.state, checked) : person.state;
-        return mayCoexist(life, person.life) && accepts(verdicts(question, state, known, token));
+        return mayCoexist(life, person.life) && isDue(state, known, token);
       }),
     );
   if (token === null) return byDirectory(0, null);

@@ -47,6 +47,7 @@ export function reportOf({ seed, caller, changes, faults }: Run): Report {
     'to-dos told': told('to-do'),
     'e-mails told': told('e-mail'),
     'rows of feeds and to-dos': shown,
+    'of confidential things': judged.filter(({ decision }) => decision.question.secret).length,
     'just after a change': judged.filter(({ decision }) => !decision.question.effect && isClose(decision)).length,
     'by a kept token check': count('by lease'),
     'answers 503': statuses((status) => status === 503),
@@ -77,8 +78,9 @@ function isTold({ asker, question }: Decision, kind: Question['effect']): boolea
 }
 
 /** Did something that the decision depends on change in the quarter of a second before it, or meanwhile? */
-function isClose({ asker, forest, start, end }: Verdicted['decision']): boolean {
-  const histories: History<unknown>[] = [forest, ...(typeof asker === 'string' ? [] : [asker.history])];
+function isClose({ asker, forest, secret, start, end }: Verdicted['decision']): boolean {
+  const own = typeof asker === 'string' ? [] : [asker.history];
+  const histories: History<unknown>[] = [forest, ...own, ...(secret ? [secret] : [])];
   return histories.some((history) => {
     const { high } = history.window({ start, end }, '', 0);
     return history.at(high).end > start - 250;
@@ -87,7 +89,7 @@ function isClose({ asker, forest, start, end }: Verdicted['decision']): boolean 
 
 /** What is needed to understand one wrong answer: the call, the changes around it, faults, and calls of the asker. */
 function traceOf({ call, decision, finding }: Verdicted, calls: readonly Call[], faults: readonly Fault[]): string {
-  const { asker, forest, question } = decision;
+  const { asker, forest, question, secret } = decision;
   const meanwhile = faults.filter((fault) => fault.end > decision.start - LEASE_MS && fault.start < decision.end);
   const near = calls.filter((other) => other !== call && other.end > call.start - 300 && other.start < call.end);
   const who = personOf(call);
@@ -97,6 +99,7 @@ function traceOf({ call, decision, finding }: Verdicted, calls: readonly Call[],
     `  asked ${JSON.stringify(question)} ${span(decision)}`,
     ...(typeof asker === 'string' ? [] : around('person', asker.history, decision)),
     ...around('forest', forest, decision),
+    ...(secret ? around('secret', secret, decision) : []),
     ...meanwhile.map((fault) => `  fault  ${span(fault)} ${fault.about}`),
     ...related.slice(-15).map((other) => `  nearby ${said(other)}`),
   ].join('\n');

@@ -3,7 +3,7 @@ import type { Decision } from '../checking/checker';
 import type { History } from '../checking/history';
 import type { Forest } from '../rules/forest';
 import type { Question, Verdict } from '../rules/reference-model';
-import type { Asker, Call, Plan } from './world';
+import type { Asker, Call, Plan, Secret } from './world';
 
 const CALL_LIMIT_MS = 15_000;
 const DEFINITE_WITHIN_MS = 180_000;
@@ -67,7 +67,12 @@ export class Caller {
   }
 
   /** Shape: `observed` may differ from the status where one answer holds many decisions. */
-  note(call: Call, observed: Verdict, question = call.plan.question): void {
+  note(
+    call: Call,
+    observed: Verdict,
+    question = call.plan.question,
+    secret: Secret | undefined = call.plan.secret,
+  ): void {
     const { asker, gateway } = call.plan;
     const decision: Decision = {
       start: call.start,
@@ -76,6 +81,7 @@ export class Caller {
       question,
       asker: typeof asker === 'string' ? asker : { history: asker.person.history, token: asker.token },
       forest: this.forest,
+      secret: secret?.history,
       observed,
     };
     this.decisions.push({ call, decision });
@@ -84,13 +90,13 @@ export class Caller {
   private async send(plan: Plan): Promise<Call> {
     const number = (this.made += 1);
     const start = this.now;
-    const { status, body } = await this.fetch(plan);
-    const call = { number, plan, start, end: this.now, status, body };
+    const answer = await this.fetch(plan);
+    const call = { number, plan, start, end: this.now, ...answer };
     this.calls.push(call);
     return call;
   }
 
-  private async fetch({ gateway, method, path, json, asker }: Plan): Promise<Pick<Call, 'status' | 'body'>> {
+  private async fetch({ gateway, method, path, json, asker }: Plan): Promise<Pick<Call, 'status' | 'body' | 'total'>> {
     const token = this.secretOf(asker);
     try {
       const response = await fetch(`${gateway.baseUrl}/api/v4${path}`, {
@@ -105,7 +111,8 @@ export class Caller {
       });
       const text = await response.text();
       const isJson = response.headers.get('content-type') === 'application/json' && text !== '';
-      return { status: response.status, body: isJson ? JSON.parse(text) : text };
+      const total = Number(response.headers.get('x-total') ?? NaN);
+      return { status: response.status, body: isJson ? JSON.parse(text) : text, total };
     } catch {
       return { status: 0, body: null };
     }

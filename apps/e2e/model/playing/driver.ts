@@ -8,6 +8,8 @@ import type { Focus } from './forest-scenes';
 import { ForestScenes } from './forest-scenes';
 import { PeopleScenes } from './people-scenes';
 import { Reads } from './reads';
+import { SecretReads } from './secret-reads';
+import { SecretScenes } from './secret-scenes';
 import type { SeededRandom } from './seeded-random';
 import type { Gateway, Person, World } from './world';
 import { isActive, isOfToken } from './world';
@@ -20,7 +22,9 @@ export class Driver {
   private readonly impersonations: ImpersonationScenes;
   private readonly people: PeopleScenes;
   private readonly forest: ForestScenes;
+  private readonly secrets: SecretScenes;
   private readonly reads: Reads;
+  private readonly secretReads: SecretReads;
 
   constructor(
     private readonly world: World,
@@ -33,6 +37,8 @@ export class Driver {
     this.bots = new BotScenes(world, this.changes);
     this.impersonations = new ImpersonationScenes(world, this.changes);
     this.notes = new Notes(this.changes);
+    this.secrets = new SecretScenes(world, this.changes);
+    this.secretReads = new SecretReads(world, caller);
     this.reads = new Reads(world, caller, this.notes, gateways);
   }
 
@@ -50,6 +56,7 @@ export class Driver {
       return this.around(random, gateway, (tell) => this.world.inForest(() => this.forest.play(random, gateway, tell)));
     if (dice < 52) return this.around(random, gateway, (tell) => this.bots.play(random, gateway, tell));
     if (dice < 58) return this.around(random, gateway, (tell) => this.impersonations.play(random, gateway, tell));
+    if (dice < 68) return this.around(random, gateway, (tell) => this.secrets.play(random, gateway, tell));
     await this.reads.any(random);
   }
 
@@ -117,6 +124,9 @@ export class Driver {
 
   private async look(random: SeededRandom, gateway: Gateway, focus: Focus | undefined): Promise<void> {
     if (!focus?.asker) return this.reads.any(random);
+    const asker = focus.asker;
+    if (asker !== 'anonymous' && (focus.secret ? random.percent(85) : random.percent(15)))
+      return this.secretReads.any(random, gateway, asker, focus.secret ?? this.secretReads.near(random, focus.project));
     await this.reads.about(random, gateway, focus.asker, focus.project ?? this.world.project(random));
   }
 }

@@ -5,12 +5,14 @@ import { Shares } from '../changing/shares';
 import type { Forest, Project, SourceKey, Thing } from '../rules/forest';
 import { above, isWithin, keyOf, keyOfThing, rootOf, sourceOf } from '../rules/forest';
 import type { SeededRandom } from './seeded-random';
-import type { Asker, Gateway, Person, World } from './world';
+import type { Asker, Gateway, Person, Secret, World } from './world';
 
 /** Whom and what a change concerns: who reads meanwhile and just after it, and what. */
 export interface Focus {
   readonly asker: Asker | undefined;
   readonly project: Project | undefined;
+  /** An issue or epic that is hidden or shown. */
+  readonly secret?: Secret;
 }
 type Tell = (focus: Focus) => void;
 

@@ -6,6 +6,7 @@ import type { Everybody } from '../rules/answering';
 import { everAnswering } from '../rules/answering';
 import type { PersonState } from '../rules/people';
 import { newcomer } from '../rules/people';
+import type { Secrecy, SecretKind } from '../rules/secrets';
 import type { Question } from '../rules/reference-model';
 import type { SeededRandom } from './seeded-random';
 
@@ -23,6 +24,20 @@ export interface Person {
 
 export type Asker = 'root' | 'anonymous' | { readonly person: Person; readonly token: string };
 
+/** An issue or epic that may be confidential, with an internal note. */
+export interface Secret {
+  readonly kind: SecretKind;
+  /** The project or group that has it. */
+  readonly home: { readonly kind: 'group' | 'project'; readonly id: number };
+  readonly id: number;
+  readonly iid: number;
+  /** Id of its internal note; null while there is none. */
+  note: number | null;
+  readonly history: History<Secrecy>;
+  /** Whoever changes it takes it first. */
+  isTaken: boolean;
+}
+
 /** A call to be made. */
 export interface Plan {
   readonly asker: Asker;
@@ -31,6 +46,8 @@ export interface Plan {
   readonly json?: object;
   readonly gateway: Gateway;
   readonly question: Question;
+  /** What the question is about, when that is an issue or epic that may be confidential. */
+  readonly secret?: Secret | undefined;
 }
 export interface Gateway {
   readonly name: string;
@@ -46,6 +63,8 @@ export interface Call {
   readonly status: number;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies are looked into as a client would
   readonly body: any;
+  /** What `X-Total` says. */
+  readonly total?: number | undefined;
 }
 export interface Verdicted {
   readonly call: Call;
@@ -77,6 +96,8 @@ export class World {
   readonly projects = new Set<number>();
   /** Projects with an issue number 1. */
   readonly withIssue = new Set<number>();
+  /** Also those that are gone. */
+  readonly secrets: Secret[] = [];
   private names = 0;
   private forestIsFree: Promise<unknown> = Promise.resolve();
 

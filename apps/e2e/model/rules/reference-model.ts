@@ -1,7 +1,9 @@
 import type { Forest, Reference, SourceKey, Thing } from './forest';
-import { above, find, keyOf, keyOfThing } from './forest';
+import { above, find, isWithin, keyOf, keyOfThing } from './forest';
 import { shareOf } from './forest-steps';
 import type { Membership, PersonState } from './people';
+import { knowsOf } from './secrets';
+import type { Secrecy, SecretQuestion } from './secrets';
 
 /**
  * Who may do what, told in the plainest way: a state of a person, a state of the forest of groups, and one rule after
@@ -36,6 +38,8 @@ export interface Question {
   readonly share?: { readonly action: 'give' | 'end'; readonly group: number; readonly grant: number };
   /** About a token that a group or project has, or shall have. Shape: `grant` is the level of its bot there. */
   readonly token?: { readonly action: 'make' | 'rotate' | 'revoke'; readonly grant: number };
+  /** About an issue or epic of the source that may be confidential. */
+  readonly secret?: SecretQuestion;
   /** The group that something shall be moved into, which its mover must see. */
   readonly target?: number;
 }
@@ -54,9 +58,15 @@ export function refusalsAtDoor(person: PersonState, key: string): readonly Verdi
 
 /**
  * What may be answered to somebody whose token was good. Shape: several where either belongs to the state; `token` null
- * for what nobody asked for, the effects of what others did.
+ * for what nobody asked for, the effects of what others did; `secrecy` of the secret that the question is about.
  */
-export function verdicts(question: Question, forest: Forest, asker: Asker, token: string | null): readonly Verdict[] {
+export function verdicts(
+  question: Question,
+  forest: Forest,
+  asker: Asker,
+  token: string | null,
+  secrecy: Secrecy | null = null,
+): readonly Verdict[] {
   const person = typeof asker === 'string' ? null : asker;
   if (person && question.writes && person.tokens.get(token ?? '')?.scope === 'read_api') return [403];
   if (question.administers && !administers(asker)) return [403];
@@ -64,7 +74,23 @@ export function verdicts(question: Question, forest: Forest, asker: Asker, token
   // A copy knows who is blocked; identity, asked by a service whose copy is late, shows such a person nothing.
   if (person && person.standing !== 'active' && question.service !== 'identity')
     return person.standing === 'gone' ? [401, 403, 404] : [403, 404];
+  if (question.secret) return [aboutSecret(question.secret, question.source, secrecy!, forest, asker)];
   return [within(question, question.source, forest, asker)];
+}
+
+/** What is hidden is told as missing, in lists too. */
+function aboutSecret(
+  secret: SecretQuestion,
+  source: Reference,
+  secrecy: Secrecy,
+  forest: Forest,
+  asker: Asker,
+): Verdict {
+  const found = find(forest, source);
+  if (!found || !sees(asker, forest, found)) return 404;
+  const { among } = secret;
+  if (among !== undefined && !isWithin(forest, keyOfThing(found), among)) return 404;
+  return knowsOf(secrecy, secret, levelOf(asker, forest, found)) ? 'allow' : 404;
 }
 
 function within(question: Question, source: Reference, forest: Forest, asker: Asker): Verdict {

@@ -24,7 +24,7 @@ export class OpeningService {
     const confidential = wish.confidential || commands.some(({ name }) => OPENS_CONFIDENTIAL.has(name));
     const opened = { ...wish, description, confidential };
     if (commands.length === 0) return this.issues.create(viewer, project, opened);
-    const carryOut = await this.actions.plan({ viewer, kind: issueKind, parent: project }, commands);
+    const carryOut = await this.actions.plan({ viewer, kind: issueKind, parent: project, isNew: true }, commands);
     return this.issues.create(viewer, project, opened, async (tx, iid) => {
       await carryOut(tx, { kind: issueKind, parent: project, by: 'iid', named: iid });
     });

@@ -18,6 +18,8 @@ export interface Asking {
   readonly viewer: SignedInViewer;
   readonly kind: NoteableKind;
   readonly parent: PlacedNoteable['parent'];
+  /** Whether the thing is opened by the same text. */
+  readonly isNew?: true;
 }
 
 /**
@@ -29,6 +31,10 @@ export interface ActionSet {
   readonly names: readonly string[];
   /** Before all others: what locks more than the thing. */
   readonly isFirst?: true;
+  /** After the note of the text is written: what takes the thing elsewhere, with all that was said. */
+  readonly isLast?: true;
+  /** Whether it is refused on what is opened by the same text. */
+  readonly isForKept?: true;
   fits(kind: NoteableKind): boolean;
   /** Asked before the transaction, where other projects may be looked up. */
   plan(asking: Asking, commands: readonly Command[]): CarriesOut | Promise<CarriesOut>;

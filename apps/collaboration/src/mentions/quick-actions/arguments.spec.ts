@@ -41,6 +41,19 @@ test.each<[string, (string | number | null)[][]]>([
 );
 
 const TODAY = new Date('2024-01-31T22:00:00Z');
+test.each([
+  ['group/project', { path: 'group/project', withNotes: false }],
+  [' a/b/c  --with_notes ', { path: 'a/b/c', withNotes: true }],
+  ['', { path: null, withNotes: false }],
+  ['--with_notes', { path: null, withNotes: true }],
+  ['project', null],
+  ['a/b c/d', null],
+  ['a/b c/d --with_notes', null],
+  ['a//b', null],
+  ['a/b#7', null],
+  [`a/${'b'.repeat(256)}`, null],
+])('destination in %j', (text, found) => expect(argumentsOf.destination(text)).toEqual(found));
+
 test.each<[string, string | null]>([
   ['2026-02-28', '2026-02-28'],
   ['2026-02-29', null],

@@ -7,6 +7,8 @@ export interface NamedReference {
 /** How many people, labels or things one command names at most; more are not read. */
 const MOST_NAMED = 100;
 const PERSON = /^@([\w.\-]{1,255})$/;
+const FULL_PATH = /^[\w.\-]{1,255}(?:\/[\w.\-]{1,255}){1,20}$/;
+const WITH_NOTES = '--with_notes';
 const REFERENCE = /^([\w.\-]+(?:\/[\w.\-]+){1,20})?#(\d{1,15})$/;
 
 /** What commands are told. Source: reference work-tracking 2.6. */
@@ -35,6 +37,14 @@ export const argumentsOf = {
       const [, project, iid] = REFERENCE.exec(word) ?? [];
       return iid === undefined ? [] : [{ project: project ?? null, iid: Number(iid) }];
     });
+  },
+
+  /** A project by its full path, or none, and whether notes go along: `group/project --with_notes`. Shape: null for else. */
+  destination(text: string): { readonly path: string | null; readonly withNotes: boolean } | null {
+    const words = text.split(/\s+/, 3).filter((word) => word !== '');
+    const [path = null, ...more] = words.filter((word) => word !== WITH_NOTES);
+    if (more.length > 0 || (path !== null && !FULL_PATH.test(path))) return null;
+    return { path, withNotes: words.includes(WITH_NOTES) };
   },
 
   /**

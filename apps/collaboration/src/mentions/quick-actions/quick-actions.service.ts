@@ -19,8 +19,17 @@ export interface ActionReport {
   readonly sentences: readonly string[];
 }
 
-/** Commands that are ready to be carried out, inside the transaction of their text. */
-export type PlannedActions = (tx: Tx, on: PlacedNoteable) => Promise<ActionReport>;
+/**
+ * Commands that are ready to be carried out, inside the transaction of their text. Shape: `say` writes what is left of the
+ * text, before the commands that come last.
+ */
+export type PlannedActions = (tx: Tx, on: PlacedNoteable, say?: () => Promise<void>) => Promise<ActionReport>;
+interface Part {
+  readonly set: ActionSet;
+  /** Which of the commands. */
+  readonly at: readonly number[];
+  readonly carryOut: CarriesOut;
+}
 
 /** The commands that wings declare, and how those of a text are carried out. Source: reference work-tracking 2.6. */
 @Injectable()
@@ -43,31 +52,46 @@ export class QuickActionsService {
   /** Shape: as `read` gives the commands. */
   async plan(asking: Asking, commands: readonly Command[]): Promise<PlannedActions> {
     const taken = commands.slice(0, MOST_COMMANDS);
-    const parts: { readonly at: readonly number[]; readonly carryOut: CarriesOut }[] = [];
+    const parts: Part[] = [];
     for (const set of this.sets) {
       const at = [...taken.keys()].filter((index) => this.setOf(asking.kind, taken[index]!.name) === set);
-      if (at.length > 0)
-        parts.push({
-          at,
-          carryOut: await set.plan(
-            asking,
-            at.map((index) => taken[index]!),
-          ),
-        });
+      const own = at.map((index) => taken[index]!);
+      if (at.length > 0) parts.push({ set, at, carryOut: await planned(set, asking, own) });
     }
-    return async (tx, on) => {
+    return async (tx, on, say) => {
       const outcomes: Outcome[] = [];
-      for (const { at, carryOut } of parts) {
-        const none = (refusal: Outcome): readonly Outcome[] => at.map(() => refusal);
-        const done = await attempted<readonly Outcome[]>(tx, () => carryOut(tx, on), none);
-        for (const [place, index] of at.entries()) outcomes[index] = done[place]!;
-      }
+      const isLast = ({ set }: Part): boolean => set.isLast === true;
+      await carriedOut(tx, on, {
+        parts: parts.filter((part) => !isLast(part)),
+        outcomes,
+      });
+      await say?.();
+      await carriedOut(tx, on, { parts: parts.filter(isLast), outcomes });
       return reportOf(taken, outcomes, commands.length);
     };
   }
 
   private setOf(kind: NoteableKind, name: string): ActionSet | undefined {
     return this.sets.find((set) => set.names.includes(name) && set.fits(kind));
+  }
+}
+
+function planned(set: ActionSet, asking: Asking, commands: readonly Command[]): CarriesOut | Promise<CarriesOut> {
+  if (asking.isNew && set.isForKept)
+    return () => Promise.resolve(commands.map(() => ({ why: 'it was opened just now' })));
+  return set.plan(asking, commands);
+}
+
+/** Writes what became of each command at its place among all. */
+async function carriedOut(
+  tx: Tx,
+  on: PlacedNoteable,
+  { parts, outcomes }: { readonly parts: readonly Part[]; readonly outcomes: Outcome[] },
+): Promise<void> {
+  for (const { at, carryOut } of parts) {
+    const none = (refusal: Outcome): readonly Outcome[] => at.map(() => refusal);
+    const done = await attempted<readonly Outcome[]>(tx, () => carryOut(tx, on), none);
+    for (const [place, index] of at.entries()) outcomes[index] = done[place]!;
   }
 }
 
@@ -85,5 +109,5 @@ function reportOf(commands: readonly Command[], outcomes: readonly Outcome[], as
 }
 
 function withoutStop(text: string): string {
-  return text.endsWith('.') ? text.slice(0, -1) : text;
+  return /[.!]$/.test(text) ? text.slice(0, -1) : text;
 }
