@@ -55,4 +55,23 @@ describe('epics with a stock SDK', () => {
     await root.EpicIssues.remove(groupId, epic.iid, links[0]!.id);
     expect(await titles()).toEqual(['second']);
   });
+
+  it('puts epics below epics, in an order, and takes them out', async () => {
+    const { EpicLinks } = root;
+    const parent = await Epics.create(groupId, 'Forest');
+    const own = await EpicLinks.create(groupId, parent.iid, 'Tree & twig', { confidential: true });
+    expect(own).toMatchObject({ title: 'Tree & twig', parent_id: parent.id, has_children: false, group_id: groupId });
+    expect(await Epics.show(groupId, own.iid)).toMatchObject({ parent_id: parent.id, confidential: true });
+    const other = await Epics.create(groupId, 'Bush');
+    expect(await EpicLinks.assign(groupId, parent.iid, other.id)).toMatchObject({ id: other.id, parent_id: parent.id });
+    const order = async (): Promise<number[]> => (await EpicLinks.all(groupId, parent.iid)).map(({ id }) => id);
+    expect(await order()).toEqual([other.id, own.id]);
+    await EpicLinks.reorder(groupId, parent.iid, own.id, { moveAfterId: other.id });
+    expect(await order()).toEqual([own.id, other.id]);
+    await expect(EpicLinks.assign(groupId, other.iid, parent.id)).rejects.toThrow(/ancestor|409|Conflict/i);
+    await EpicLinks.unassign(groupId, parent.iid, own.id);
+    expect(await order()).toEqual([other.id]);
+    await Epics.remove(groupId, parent.iid);
+    expect(await Epics.show(groupId, other.iid)).toMatchObject({ parent_id: null });
+  });
 });

@@ -61,6 +61,14 @@ export function emitChange(
   tx.emit(event);
 }
 
+/** The announcement that an epic has another parent, or none any more, where nothing else changed. */
+export function parentChangedOf(viewer: SignedInViewer, epic: Epic, at: Date) {
+  const labels = { added_label_ids: [], removed_label_ids: [] };
+  const people = { mentioned_before: [], added_assignee_ids: [], removed_assignee_ids: [] };
+  const told = { text_changed: false, ...people, ...labels, changed_at: at.toISOString() };
+  return { ...aboutIt(viewer, epic), data: { ...factsOf(epic), ...told } };
+}
+
 function aboutIt(viewer: SignedInViewer, { id }: Epic) {
   return { aggregateId: id, actorId: viewer.userId, seen: viewer.directory };
 }

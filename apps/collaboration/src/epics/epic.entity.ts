@@ -1,5 +1,5 @@
 import { Invalid, lengthProblems, nothingLeft, problemsByField } from '@rookery/kernel';
-import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { colourOf, textColourOn } from '../labels/colours/colours';
 
 /** What may be said of an epic; what is left out keeps its value. Shape: days are `YYYY-MM-DD`. */
@@ -22,6 +22,10 @@ const LONGEST_DESCRIPTION = 1_048_576;
 /** What an epic has that names none. Source: reference work-tracking 5.4. */
 export const EPIC_COLOUR = '#1068bf';
 
+/** What is said of children that everybody may see in an epic that few may, and of an epic to be put below such a one. */
+export const CONFIDENTIAL_CHILDREN_ONLY = 'A confidential epic takes confidential child epics only';
+export const CONFIDENTIAL_PARENT = 'A non-confidential epic cannot be assigned to a confidential parent epic';
+
 /** A goal of a group that issues of many projects serve. Source: reference work-tracking 5. */
 @Entity('epics')
 @Check('ck_epics_title', 'char_length(title) between 1 and 255')
@@ -33,6 +37,7 @@ export const EPIC_COLOUR = '#1068bf';
 @Index('ix_epics_group_id_created_at', { synchronize: false })
 @Index('ix_epics_group_id_updated_at', { synchronize: false })
 @Index('ix_epics_group_id_title', { synchronize: false })
+@Index('ix_epics_parent_id', ['parentId', 'relativePosition', 'id'], { where: 'parent_id is not null' })
 @Index('ix_epics_author_id', ['authorId', 'groupId', 'id'])
 @Index('ix_epics_closed_by_id', ['closedById'], { where: 'closed_by_id is not null' })
 export class Epic {
@@ -46,6 +51,12 @@ export class Epic {
   /** Counts the epics of a group. */
   @Column({ type: 'bigint' }) iid: number;
   @Column({ type: 'bigint' }) authorId: number;
+  /** What it is a part of. Statements on the tree write it, which other changes leave alone. */
+  @ForeignKey('epics', { name: 'fk_epics_parent_id', onDelete: 'SET NULL' })
+  @Column({ type: 'bigint', nullable: true, update: false })
+  parentId: number | null;
+  /** Among the children of its parent; the lowest comes first. */
+  @Column({ type: 'bigint', default: 0, update: false }) relativePosition: number;
   @Column({ type: 'text' }) title: string;
   @Column({ type: 'text', nullable: true }) description: string | null;
   @Column({ type: 'text', default: 'opened' }) state: 'opened' | 'closed';
@@ -73,7 +84,15 @@ export class Epic {
   static write(input: EpicInput & { readonly title: string }, by: WrittenBy & { readonly groupId: number }): Epic {
     const epic = new Epic();
     const dates = { startIsFixed: false, startFixedOn: null, dueIsFixed: false, dueFixedOn: null };
-    const open = { description: null, state: 'opened', confidential: false, closedAt: null, closedById: null };
+    const open = {
+      parentId: null,
+      relativePosition: 0,
+      description: null,
+      state: 'opened',
+      confidential: false,
+      closedAt: null,
+      closedById: null,
+    };
     Object.assign(epic, { groupId: by.groupId, authorId: by.actorId, ...open, ...dates, createdAt: by.at });
     epic.change({ color: EPIC_COLOUR, ...input }, by);
     return Object.assign(epic, { updatedAt: by.at });

@@ -10,6 +10,11 @@ export const epicPolicy = {
     return planningPolicy.isPaid(group);
   },
 
+  /** Epics below epics are of the plan ultimate. */
+  mayNest({ plan }: Pick<GroupScope, 'plan'>): boolean {
+    return plan === 'ultimate';
+  },
+
   mayWrite(viewer: SignedInViewer, group: Pick<GroupScope, 'level'>): boolean {
     return viewer.isAdmin || group.level >= ACCESS_LEVELS.planner;
   },

@@ -1,48 +1,55 @@
-import { int, nullable, text } from '@rookery/api-v4';
 import { labelDetailsBytes, labelsOf } from '../labels/labelling/labels.shape';
-import { json, jsonShape } from '../noteables/json.shape';
+import { groupAccessSql } from '../noteables/access-sql';
+import type { PersonSql } from '../noteables/access-sql';
+import { json, jsonShape, literalSql } from '../noteables/json.shape';
 import type { DetailSql, ShownSql } from '../noteables/noteable-kinds';
 import { baseOf, personShape } from '../noteables/person.shape';
 import { referencesShape, webPathSql } from '../noteables/references.shape';
 import type { ShownAs } from '../noteables/references.shape';
 import { subscribedSql } from '../noteables/subscribed-sql';
+import { inheritedDaysSql } from './epic-days';
 
 /** By its number in the group. */
 export const EPIC_SHOWN_AS: ShownAs = { shownId: 'iid', webPath: '/-/epics/', sigil: '&' };
 const OF_EPIC = { type: 'Epic' } as const;
 
-/**
- * What the milestones of its issues say of the days of the row `i`. They are looked up whenever they are shown, so that
- * nothing that changes an issue or a milestone has to know of epics. Source: reference work-tracking 5.5.
- */
-const INHERITED = `(select min(m.start_on) as start_on, max(m.due_on) as due_on from epic_issues l
-  join issues s on s.id = l.issue_id join milestones m on m.id = s.milestone_id where l.epic_id = i.id) inherited`;
 const STARTS = 'case when i.start_is_fixed then i.start_fixed_on else inherited.start_on end';
 const DUE = 'case when i.due_is_fixed then i.due_fixed_on else inherited.due_on end';
 
-/** Shape: `mayEdit` is boolean SQL, whether the reader may change the epic. */
-export type EpicSql = ShownSql & { readonly mayEdit: string };
+/** Shape: `mayEdit` is boolean SQL, whether the reader may change the epic; `person` is who reads. */
+export type EpicSql = ShownSql & { readonly mayEdit: string; readonly person: PersonSql };
+/** Where less is known of the reader, nothing is told that not everybody who sees the group may know. */
+type AnyEpicSql = ShownSql & Partial<EpicSql>;
 export type EpicDetailSql = EpicSql & DetailSql;
 
 const groups = (sql: ShownSql): string => `${baseOf(sql)}/api/v4/groups/`;
-const OWN_PATH = `i.group_id || '/epics/' || i.iid`;
+const pathOf = (epic: string): string => `${epic}.group_id || '/epics/' || ${epic}.iid`;
 const page = (sql: ShownSql): string => webPathSql(EPIC_SHOWN_AS, sql.fullPath);
 
-const linksShape = jsonShape<ShownSql>('EpicLinks').fields({
-  self: [json.prefixed, (sql) => ({ prefix: groups(sql), sql: OWN_PATH })],
-  epic_issues: [json.prefixed, (sql) => ({ prefix: groups(sql), sql: `${OWN_PATH} || '/issues'` })],
+/** The parent of the row `i` as far as the reader may know of it, and its days: a FROM item of one row. */
+function foundOf({ mayEdit = 'false', person }: AnyEpicSql): string {
+  const seen = `select 1 from ${person ? groupAccessSql('up.group_id', person) : '(select false as reads_confidential limit 0)'} there
+    where not up.confidential or there.reads_confidential`;
+  return `${inheritedDaysSql(mayEdit)} left join lateral (select up.id, up.iid, up.group_id from epics up
+    where up.id = i.parent_id and case when up.group_id = i.group_id then not up.confidential or ${mayEdit}
+      else exists (${seen}) end) parent on true`;
+}
+
+const linksShape = jsonShape<AnyEpicSql>('EpicLinks').fields({
+  self: [json.prefixed, (sql) => ({ prefix: groups(sql), sql: pathOf('i') })],
+  epic_issues: [json.prefixed, (sql) => ({ prefix: groups(sql), sql: `${pathOf('i')} || '/issues'` })],
   group: [json.prefixed, (sql) => ({ prefix: groups(sql), sql: 'i.group_id' })],
-  parent: [json.constant(nullable(text)), () => null],
+  parent: [json.tokenOrNull, (sql) => `${literalSql(groups(sql))} || ${pathOf('parent')}`],
 });
 
 /** An epic as anybody sees it who may. Shape: alias `i` (epics). Source: requirements 1 §2; reference work-tracking 5.4. */
-export const epicShape = jsonShape<ShownSql>('Epic', () => INHERITED).fields({
+export const epicShape = jsonShape<AnyEpicSql>('Epic', foundOf).fields({
   id: [json.int, () => 'i.id'],
   work_item_id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],
   group_id: [json.int, () => 'i.group_id'],
-  parent_id: [json.constant(nullable(int)), () => null],
-  parent_iid: [json.constant(nullable(int)), () => null],
+  parent_id: [json.intOrNull, () => 'parent.id'],
+  parent_iid: [json.intOrNull, () => 'parent.iid'],
   title: [json.text, () => 'i.title'],
   description: [json.textOrNull, () => 'i.description'],
   state: [json.token, () => 'i.state'],
@@ -102,7 +109,7 @@ export const epicDetailShape = epicShape
 
 /** An epic as answers to following it show it. */
 export const followedEpicShape = epicShape
-  .extend<DetailSql>('FollowedEpic')
+  .extend<AnyEpicSql & DetailSql>('FollowedEpic')
   .fields({ subscribed: [json.bool, ({ viewer }) => subscribedSql({ ...OF_EPIC, assignees: null }, viewer)] });
 
 /** The bytes of the texts of an epic `i` in a list, those of its labels included. */

@@ -66,6 +66,7 @@ export class EpicsController {
     may: mayCreate,
     params: CreateEpic,
     answers: created(listedEpicShape.presenter),
+    fails: [409, 429],
     bodyLimit: BODY_LIMIT,
   })
   async create({ params, viewer, within }: EpicCall<CreateEpic>): Promise<JsonText> {
@@ -78,7 +79,7 @@ export class EpicsController {
     may: mayReadEpics,
     params: UpdateEpic,
     answers: one(listedEpicShape.presenter),
-    fails: [404],
+    fails: [404, 409, 429],
     bodyLimit: BODY_LIMIT,
   })
   async update({ params, viewer, within }: EpicCall<UpdateEpic>): Promise<JsonText> {

@@ -2,7 +2,7 @@ import { AtLeastOneOf, Day, Exclusive, Flag, Hash, Instant, Int, ListOf, OneOf, 
 import { nothingLeft } from '@rookery/kernel';
 import type { LabelWish } from '../labels/labelling/labelling';
 import type { EpicInput } from './epic.entity';
-import type { EpicWish } from './epics.service';
+import type { EpicWish, NewEpic } from './epics.service';
 
 @Exclusive('author_id', 'author_username')
 export class ListEpics {
@@ -45,6 +45,8 @@ class EpicWrite {
   @Day({ optional: true, nullable: true, alias: 'end_date' }) due_date_fixed?: string | null;
   @ListOf('text', { optional: true, nullable: true, splitItems: true, about: 'Names; nothing takes all labels away.' })
   labels?: readonly string[] | null;
+  @Int({ optional: true, nullable: true, about: 'The id, not the number, of an epic of the same hierarchy.' })
+  parent_id?: number | null;
 }
 
 export class CreateEpic extends EpicWrite {
@@ -65,6 +67,7 @@ export class CreateEpic extends EpicWrite {
   'add_labels',
   'remove_labels',
   'state_event',
+  'parent_id',
   'updated_at',
 )
 export class UpdateEpic extends EpicWrite {
@@ -77,15 +80,16 @@ export class UpdateEpic extends EpicWrite {
 }
 
 /** The epic that is asked for. */
-export function newEpicOf(params: CreateEpic): EpicWish & { readonly fields: { readonly title: string } } {
-  const { labels, created_at: at, ...fields } = params;
-  return { fields: { ...only(fields), title: fields.title }, labels: wishedLabels(labels, undefined, undefined), at };
+export function newEpicOf(params: CreateEpic): NewEpic {
+  const { labels, parent_id: parentId, created_at: at, ...fields } = params;
+  const wished = wishedLabels(labels, undefined, undefined);
+  return { fields: { ...only(fields), title: fields.title }, labels: wished, parentId, at };
 }
 
 /** The change that is asked for; the path names the epic. */
 export function epicWishOf({ epic_iid: _, ...params }: UpdateEpic): EpicWish {
-  const { labels, add_labels, remove_labels, updated_at: at, ...fields } = params;
-  return { fields: only(fields), labels: wishedLabels(labels, add_labels, remove_labels), at };
+  const { labels, add_labels, remove_labels, parent_id: parentId, updated_at: at, ...fields } = params;
+  return { fields: only(fields), labels: wishedLabels(labels, add_labels, remove_labels), parentId, at };
 }
 
 /** The fields of the epic's own row. */

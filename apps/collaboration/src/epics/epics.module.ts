@@ -1,9 +1,16 @@
 import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
 import { AwardEmojiModule } from '../award-emoji/award-emoji.module';
+import { MentionsModule } from '../mentions/mentions.module';
 import { NotesModule } from '../notes/notes.module';
 import { ResourceEventsModule } from '../resource-events/resource-events.module';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module';
+import { ChildEpicsController } from './children/child-epics.controller';
+import { ChildEpicsQueries } from './children/child-epics.queries';
+import { ChildEpicsService } from './children/child-epics.service';
+import { EpicMovesConsumer } from './children/epic-moves.consumer';
+import { EpicParentsService } from './children/epic-parents.service';
+import { EpicTreeActions } from './children/epic-tree-actions';
 import { Epic } from './epic.entity';
 import {
   EpicAwardEmojiController,
@@ -22,13 +29,15 @@ import { EpicIssuesController } from './issues/epic-issues.controller';
 import { EpicIssuesQueries } from './issues/epic-issues.queries';
 import { EpicIssuesService } from './issues/epic-issues.service';
 
-/** Goals of groups that issues of many projects serve, which issues these are, and the routes of their notes. */
+/** Goals of groups that issues of many projects serve, which issues and which other epics these are, and the routes of their notes. */
 @Owns(Epic, EpicIssue)
 @Module({
-  imports: [AwardEmojiModule, NotesModule, ResourceEventsModule, SubscriptionsModule],
+  imports: [AwardEmojiModule, MentionsModule, NotesModule, ResourceEventsModule, SubscriptionsModule],
   controllers: [
     EpicsController,
     EpicIssuesController,
+    ChildEpicsController,
+    EpicMovesConsumer,
     EpicAwardEmojiController,
     EpicNoteAwardEmojiController,
     EpicLabelEventsController,
@@ -37,6 +46,15 @@ import { EpicIssuesService } from './issues/epic-issues.service';
     EpicDiscussionsController,
     EpicSubscriptionsController,
   ],
-  providers: [EpicIssuesQueries, EpicIssuesService, EpicsQueries, EpicsService],
+  providers: [
+    ChildEpicsQueries,
+    ChildEpicsService,
+    EpicIssuesQueries,
+    EpicIssuesService,
+    EpicParentsService,
+    EpicTreeActions,
+    EpicsQueries,
+    EpicsService,
+  ],
 })
 export class EpicsModule {}

@@ -30,6 +30,10 @@ export interface EpicReach {
 const PERSON = { user: '$1::bigint', isAdmin: '$2::boolean', isExternal: '$3::boolean' };
 const GROUP = '$4::bigint';
 const ABOVE_GROUP = '$5::bigint[]';
+// The values of statements on one epic: the group and its number there, how both are shown, and who reads.
+const ONE = { fullPath: '$3::text', above: '$4::bigint[]', readsInternal: 'false' };
+const READS_CONFIDENTIAL = '$5::boolean';
+const ONE_PERSON = { user: '$6::bigint', isAdmin: '$7::boolean', isExternal: '$8::boolean' };
 const FILTERS = epicFilters(PERSON.user, { type: 'Epic', project: null, above: 'a.traversal_ids' });
 const ROWS = `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.reads_confidential as may_edit, a.seen_as
   from epics own where own.group_id = a.group_id) i`;
@@ -47,29 +51,29 @@ export class EpicsQueries {
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
     const rows = { fullPath: 'i.full_path', above: 'i.traversal_ids', readsInternal: 'i.reads_internal' };
-    const sql = { externalUrl, ...rows, seenAs: 'i.seen_as', mayEdit: 'i.may_edit' };
+    const sql = { externalUrl, ...rows, seenAs: 'i.seen_as', mayEdit: 'i.may_edit', person: PERSON };
     this.listed = {
       plain: listedEpicShape.over(sql),
       labelled: listedEpicShape.over({ ...sql, withLabelDetails: true }),
     };
-    const own = { externalUrl, fullPath: '$3::text', above: '$4::bigint[]', readsInternal: 'false' };
     const from = `as json from epics i where i.group_id = $1::bigint and i.iid = $2::bigint`;
-    const detail = epicDetailShape.over({ ...own, mayEdit: '$5::boolean', viewer: '$6::bigint' });
+    const own = { externalUrl, ...ONE, person: ONE_PERSON };
+    const detail = epicDetailShape.over({ ...own, mayEdit: READS_CONFIDENTIAL, viewer: ONE_PERSON.user });
     this.ones = {
-      detailed: `select ${detail.sql} ${from} and ${visibleTo('$6::bigint', '$5::boolean')}`,
-      written: `select ${listedEpicShape.over({ ...own, mayEdit: 'true' }).sql} ${from}`,
+      detailed: `select ${detail.sql} ${from} and ${visibleTo(ONE_PERSON.user, READS_CONFIDENTIAL)}`,
+      written: `select ${listedEpicShape.over({ ...own, mayEdit: READS_CONFIDENTIAL }).sql} ${from}`,
     };
   }
 
   /** Shape: the epic as one JSON object. Errors: NotFound when there is none that the viewer may see. */
   async find(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
-    const { readsConfidential } = readerOf(viewer, group);
-    return this.single('epics_one', this.ones.detailed, [...placeOf(group, iid), readsConfidential, viewer.userId]);
+    await this.directory.fresh(viewer);
+    return this.single('epics_one', this.ones.detailed, valuesOf(viewer, group, iid));
   }
 
   /** The answer to a write that was just allowed. */
-  async answer(group: EpicGroup, iid: number): Promise<string> {
-    return this.single('epics_written', this.ones.written, placeOf(group, iid));
+  async answer(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
+    return this.single('epics_written', this.ones.written, valuesOf(viewer, group, iid));
   }
 
   async page(
@@ -127,8 +131,10 @@ export class EpicsQueries {
   }
 }
 
-function placeOf({ id, fullPath, traversalIds }: EpicGroup, iid: number): unknown[] {
-  return [id, iid, fullPath, traversalIds];
+function valuesOf(viewer: SignedInViewer, group: EpicGroup, iid: number): unknown[] {
+  const { userId, isAdmin, isExternal } = viewer;
+  const { readsConfidential } = readerOf(viewer, group);
+  return [group.id, iid, group.fullPath, group.traversalIds, readsConfidential, userId, isAdmin, isExternal];
 }
 
 /** The groups with epics that the viewer sees, of those that are asked for; each is judged once. */

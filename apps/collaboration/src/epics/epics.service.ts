@@ -16,6 +16,8 @@ import { NoteLimit } from '../notes/note-limit';
 import { removeNotesOf } from '../notes/note-removal';
 import { writeSystemNotes } from '../notes/system-notes';
 import { tellState } from '../resource-events/states-and-weights';
+import { EpicParentsService } from './children/epic-parents.service';
+import { epicTree } from './children/epic-tree';
 import { emitChange, emitOpened, notesOf } from './epic-events';
 import type { EpicChange } from './epic-events';
 import { lockEpic } from './epic-lock';
@@ -30,9 +32,13 @@ import type { EpicGroup } from './epics.queries';
 export interface EpicWish {
   readonly fields: EpicInput;
   readonly labels: LabelWish | undefined;
+  /** An epic by its id, null for none; undefined = as it is. */
+  readonly parentId?: number | null | undefined;
   /** The given time of the creation or of the change; undefined = now. */
   readonly at: Date | undefined;
 }
+
+export type NewEpic = EpicWish & { readonly fields: { readonly title: string } };
 
 const now = prepared('epics_now', 'select now() as at');
 /** $1 epic. */
@@ -51,49 +57,62 @@ export class EpicsService {
     private readonly instance: Instance,
     private readonly directory: Directory,
     private readonly noteLimit: NoteLimit,
+    private readonly parents: EpicParentsService,
   ) {}
 
-  /** Errors: Invalid by field. */
-  async create(
-    viewer: SignedInViewer,
-    group: EpicGroup,
-    wish: EpicWish & { readonly fields: { readonly title: string } },
-  ): Promise<string> {
-    const fields = { ...this.allowed(viewer, group, wish.fields), title: wish.fields.title };
-    const texts = `${fields.title}\n\n${fields.description ?? ''}`;
+  /** Errors: Invalid by field; of a parent Forbidden and Conflict. */
+  async create(viewer: SignedInViewer, group: EpicGroup, wish: NewEpic): Promise<string> {
+    await this.directory.fresh(viewer);
+    const { parentId = null } = wish;
     const number = await this.work.run(async (tx) => {
-      if (mentionsIn(texts).all.length > 0) await this.noteLimit.count(tx, viewer);
-      const [clock] = await tx.prepared<{ at: Date }>(now, []);
-      const at = givenTime(viewer, group, wish) ?? clock!.at;
-      const by = { actorId: viewer.userId, at };
-      const epic = Epic.write(fields, { ...by, groupId: group.id });
-      const wished = await wishedLabels(tx, group, wish.labels);
-      // The number is taken last, so that the counter's row is locked shortly.
-      epic.iid = await nextInternalId(tx, epicKind.table, group.id);
-      await tx.manager.save(epic);
-      emitOpened(tx, viewer, epic, await putLabels(tx, labelled(epic.id), wished, by));
-      tellOfText(tx, viewer, { ...aboutEpic(epic), text: texts, at });
-      return epic.iid;
+      if (parentId !== null) await epicTree.hold(tx, group.id);
+      const { id, iid, createdAt: at } = await this.open(tx, viewer, group, wish);
+      if (parentId !== null) await this.parents.set(tx, group, id, parentId, { viewer, at });
+      return iid;
     });
-    return this.queries.answer(group, number);
+    return this.queries.answer(viewer, group, number);
   }
 
-  /** Errors: NotFound; Forbidden; Invalid by field. */
+  /** The same inside a transaction of others, without a parent. Errors: Invalid by field. */
+  async open(tx: Tx, viewer: SignedInViewer, group: EpicGroup, wish: NewEpic): Promise<Epic> {
+    const fields = { ...this.allowed(viewer, group, wish.fields), title: wish.fields.title };
+    const texts = `${fields.title}\n\n${fields.description ?? ''}`;
+    if (mentionsIn(texts).all.length > 0) await this.noteLimit.count(tx, viewer);
+    const [clock] = await tx.prepared<{ at: Date }>(now, []);
+    const at = givenTime(viewer, group, wish) ?? clock!.at;
+    const by = { actorId: viewer.userId, at };
+    const epic = Epic.write(fields, { ...by, groupId: group.id });
+    const wished = await wishedLabels(tx, group, wish.labels);
+    // The number is taken last, so that the counter's row is locked shortly.
+    epic.iid = await nextInternalId(tx, epicKind.table, group.id);
+    await tx.manager.save(epic);
+    emitOpened(tx, viewer, epic, await putLabels(tx, labelled(epic.id), wished, by));
+    tellOfText(tx, viewer, { ...aboutEpic(epic), text: texts, at });
+    return epic;
+  }
+
+  /** Errors: NotFound; Forbidden; Invalid by field; of a parent Forbidden and Conflict. */
   async update(viewer: SignedInViewer, group: EpicGroup, iid: number, wish: EpicWish): Promise<string> {
+    await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
+      // Confidentiality hangs together with that of parent and children.
+      if (wish.parentId !== undefined || wish.fields.confidential !== undefined) await epicTree.hold(tx, group.id);
       const { epic, at } = await lockEpic(tx, viewer, group, iid);
       if (!epicPolicy.mayWrite(viewer, group)) throw new Forbidden();
       const by = { actorId: viewer.userId, at };
       const before = Object.assign(new Epic(), epic);
-      const changed = epic.change(this.allowed(viewer, group, wish.fields), by);
+      const changed = new Set(epic.change(this.allowed(viewer, group, wish.fields), by));
       if (changed.has('confidential')) await this.refuseOpenIssues(tx, epic);
       const labels = await putLabels(tx, labelled(epic.id), await wishedLabels(tx, group, wish.labels), by);
       if (labels.added.length + labels.removed.length > 0) epic.updatedAt = at;
-      epic.updatedAt = givenTime(viewer, group, wish) ?? epic.updatedAt;
+      const given = givenTime(viewer, group, wish);
+      epic.updatedAt = given ?? epic.updatedAt;
       await tx.manager.save(epic);
+      if (await this.setParent(tx, group, epic, { viewer, at, given, wish })) changed.add('parentId');
+      if (changed.has('confidential')) await this.parents.refuseOpen(tx, epic);
       await this.tell(tx, viewer, epic, { before, changed, labels, at });
     });
-    return this.queries.answer(group, iid);
+    return this.queries.answer(viewer, group, iid);
   }
 
   /** `check` sees when the epic changed last and may refuse. Errors: NotFound; Forbidden. */
@@ -108,6 +127,24 @@ export class EpicsService {
       const gone = { id, iid, project_id: null, group_id: group.id, state };
       tx.emit(epicEvents.deletedOf(gone, viewer.userId, viewer.directory));
     });
+  }
+
+  /** Answers whether the parent changed. */
+  private async setParent(
+    tx: Tx,
+    group: EpicGroup,
+    { id }: Epic,
+    o: {
+      readonly viewer: SignedInViewer;
+      readonly at: Date;
+      readonly given: Date | undefined;
+      readonly wish: EpicWish;
+    },
+  ): Promise<boolean> {
+    const { parentId } = o.wish;
+    if (parentId === undefined || !(await this.parents.set(tx, group, id, parentId, o))) return false;
+    if (o.given) await tx.manager.update(Epic, id, { updatedAt: o.given });
+    return true;
   }
 
   /** System notes, the row of a change of the state, and events. */

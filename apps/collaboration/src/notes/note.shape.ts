@@ -34,8 +34,10 @@ export function resolvableAmongSql(kinds: readonly NoteableKind[], type: string)
 /** Whoever may not see what a system note refers to is not told what it is. Source: reference work-tracking 2.7. */
 function bodySql({ seesReferenced }: Pick<NoteSql, 'seesReferenced'>): string {
   return `case when n.referenced_id is null or ${seesReferenced} then n.body
-    else regexp_replace(n.body, '\\S+( as a duplicate of this issue)?$', '${UNSEEN}\\1') end`;
+    else regexp_replace(n.body, '${REFERRING}', '${UNSEEN}') end`;
 }
+/** The reference in the text of a system note: the last word, but for those that say what it is now. */
+const REFERRING = '\\S+(?= as (?:child epic|parent epic|a duplicate of this issue)$)|\\S+$';
 /** In the place of what a note refers to. */
 export const UNSEEN = 'something that you may not see';
 

@@ -60,6 +60,9 @@ export const systemNotes = {
   epicIssue: (verb: 'added' | 'removed', reference: string): string => `${verb} issue ${reference}`,
   issueEpic: (verb: 'added' | 'removed', reference: string): string =>
     verb === 'added' ? `added to epic ${reference}` : `removed from epic ${reference}`,
+  /** Shape: `as` says what the named epic is to the one that the note stands on. */
+  epicTree: (verb: 'added' | 'removed', as: 'child' | 'parent', reference: string): string =>
+    verb === 'added' ? `added epic ${reference} as ${as} epic` : `removed ${as} epic ${reference}`,
 
   /** A note a box, or one for all where there are many. */
   tasks(toggled: readonly { readonly text: string; readonly done: boolean }[]): string[] {

@@ -6,6 +6,7 @@ import type { Database } from '@rookery/persistence';
 import { expectPlan, testDatabase, vacuumed } from '@rookery/testing';
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { migrations } from '../../src/database';
+import { ChildEpicsQueries } from '../../src/epics/children/child-epics.queries';
 import { EpicIssuesQueries } from '../../src/epics/issues/epic-issues.queries';
 import { EpicsQueries } from '../../src/epics/epics.queries';
 import type { EpicFilter, EpicOrder } from '../../src/epics/listing/epic-filter';
@@ -14,6 +15,11 @@ import type { EpicFilter, EpicOrder } from '../../src/epics/listing/epic-filter'
 let database: TestDatabase;
 let pool: Pool;
 const serving = new EpicIssuesQueries(
+  {} as Database,
+  {} as Directory,
+  { externalUrl: 'http://localhost:8080' } as never,
+);
+const children = new ChildEpicsQueries(
   {} as Database,
   {} as Directory,
   { externalUrl: 'http://localhost:8080' } as never,
@@ -51,6 +57,8 @@ beforeAll(async () => {
       select 1 + g % 500, g / 500 + 1, 1 + g % 200, 'Issue ' || g, 1 + g % 2000 from generate_series(1, 40000) g;
     insert into epic_issues (epic_id, issue_id, relative_position)
       select 1 + id % 20000, id, id from issues;
+    update epics c set parent_id = p.id, relative_position = c.iid from epics p
+      where p.group_id = c.group_id and p.iid = 10 + c.iid % 10 and c.iid > 100;
     insert into award_emoji (awardable_type, awardable_id, noteable_type, noteable_id, user_id, name)
       select 'Epic', g, 'Epic', g, 1 + g % 20, 'rocket' from generate_series(1, 20000) g`);
   // Every row is looked at, so that the statistics are the same each time.
@@ -80,6 +88,8 @@ const HOT: Record<string, () => Planned> = {
   'epics-with-my-emoji': () => listed({ reaction: 'rocket' }),
   'epics-searched': () => listed({ search: 'first egg' }),
   // Epic 5 of group 20.
+  // Epic 15 of group 20.
+  'children-of-epic': () => children.pageStatement(PAGE, [20, 15, 7, false, false, false]),
   'issues-of-epic': () => serving.pageStatement(PAGE, [20, 5, 7, false, false, false, 'g/20', [20]]),
 };
 

@@ -26,7 +26,10 @@ export interface NamedEpic {
 // The first values of every statement here: the epic, who reads it, and how it is shown.
 const PERSON = { user: '$3::bigint', isAdmin: '$4::boolean', isExternal: '$5::boolean' };
 const READS_CONFIDENTIAL = '$6::boolean';
-const EPIC_OF = { fullPath: '$7::text', above: '$8::bigint[]', readsInternal: 'false', mayEdit: READS_CONFIDENTIAL };
+const EPIC_OF = {
+  ...{ fullPath: '$7::text', above: '$8::bigint[]', readsInternal: 'false' },
+  ...{ mayEdit: READS_CONFIDENTIAL, person: PERSON },
+};
 const NAMED = `(select i.id from epics i where i.group_id = $1::bigint and i.iid = $2::bigint
   and ${epicKind.visibleSql({ viewer: PERSON.user, isMember: 'true', readsConfidential: READS_CONFIDENTIAL })}) named`;
 const READ = `cross join lateral ${projectAccessSql('i.project_id', PERSON)} a where ${readableSql(issueKind, 'a', PERSON.user)}`;

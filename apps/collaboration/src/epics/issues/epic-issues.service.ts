@@ -14,6 +14,8 @@ import { holdEpics, lockEpic, visibleEpicId } from '../epic-lock';
 import type { Epic } from '../epic.entity';
 import { epicKind } from '../epic.kind';
 import { epicPolicy } from '../epic.policy';
+import { placed } from '../neighbours';
+import type { Neighbours } from '../neighbours';
 import { EpicIssuesQueries } from './epic-issues.queries';
 import type { NamedEpic } from './epic-issues.queries';
 
@@ -69,12 +71,6 @@ interface LinkRow {
   readonly iid: number;
   readonly group_id: number;
   readonly full_path: string | null;
-}
-
-/** Beside which links one is to stand. */
-export interface Neighbours {
-  readonly before: number | undefined;
-  readonly after: number | undefined;
 }
 
 const ASSIGNED = 'Issue(s) already assigned';
@@ -136,7 +132,7 @@ export class EpicIssuesService {
       await this.refuseUnseen(tx, viewer, named, wish);
       const links = (await tx.prepared<{ id: number }>(ordered, [epic.id])).map(({ id }) => id);
       if (!links.includes(linkId)) throw new NotFound();
-      await tx.prepared(number, [placed(links, linkId, wish)]);
+      await tx.prepared(number, [placed(links, linkId, wish, stuck)]);
     });
   }
 
@@ -191,16 +187,6 @@ function referenceOf(
 
 function ownReference({ iid }: Epic, { group }: NamedEpic, issue: IssueRow): string {
   return referenceOf({ iid, group_id: group.id, full_path: group.fullPath }, issue);
-}
-
-/** The links in their new order. Errors: Invalid for neighbours that are not there, or do not stand so. */
-function placed(links: readonly number[], moved: number, { before, after }: Neighbours): number[] {
-  const others = links.filter((id) => id !== moved);
-  const at = before === undefined ? others.indexOf(after!) : others.indexOf(before) + 1;
-  const isThere = (id: number | undefined): boolean => id === undefined || others.includes(id);
-  const isBetween = before === undefined || after === undefined || others.indexOf(after) >= at;
-  if (!isThere(before) || !isThere(after) || !isBetween) throw stuck();
-  return [...others.slice(0, at), moved, ...others.slice(at)];
 }
 
 function stuck(): Invalid {

@@ -1,0 +1,26 @@
+/** So many levels a tree of epics has. Source: reference work-tracking 5.7. */
+export const MOST_LEVELS = 7;
+
+/**
+ * What the children of the row `i` and the milestones of issues say of its days: a FROM item of one row. A child says its
+ * fixed day where that counts, else what is said of it. All is looked up whenever it is shown, so that nothing that
+ * changes an issue, a milestone or a tree has to know of days, and no change holds what stands above it.
+ * Shape: `readsConfidential` is boolean SQL: days of confidential children count for those alone who may know of them.
+ * Source: reference work-tracking 5.5.
+ */
+export function inheritedDaysSql(readsConfidential: string): string {
+  return `(with recursive below (id, starts, ends, start_on, due_on, level) as (
+      select i.id, true, true, null::date, null::date, 1
+      union all
+      select c.id, b.starts and not c.start_is_fixed, b.ends and not c.due_is_fixed,
+        case when b.starts and c.start_is_fixed then c.start_fixed_on end,
+        case when b.ends and c.due_is_fixed then c.due_fixed_on end, b.level + 1
+      from below b join epics c on c.parent_id = b.id
+      where (b.starts or b.ends) and b.level < ${MOST_LEVELS} and (not c.confidential or ${readsConfidential})
+    )
+    select least(min(b.start_on), min(m.start_on) filter (where b.starts)) as start_on,
+      greatest(max(b.due_on), max(m.due_on) filter (where b.ends)) as due_on
+    from below b cross join lateral (select min(m.start_on) as start_on, max(m.due_on) as due_on
+      from epic_issues l join issues s on s.id = l.issue_id join milestones m on m.id = s.milestone_id
+      where l.epic_id = b.id) m) inherited`;
+}

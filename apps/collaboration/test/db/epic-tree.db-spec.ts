@@ -1,0 +1,184 @@
+import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
+import { groupDeleted, groupMoved } from '@rookery/contracts';
+import { startNats } from '@rookery/testing';
+import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
+import { startCollaboration } from '../support/app';
+import { dayOf, daysOf, grownTree } from '../support/epic-tree';
+import type { TreeNode } from '../support/epic-tree';
+import { epicPlaces } from '../support/epics';
+import type { ShownEpic } from '../support/epics';
+import { publish } from '../support/published';
+import { startWorker } from '../support/worker';
+import type { Worker } from '../support/worker';
+
+let service: SeededService;
+let owner: SeededUser;
+const { as, pathOf, group: groupOf, open } = epicPlaces(() => service);
+beforeAll(async () => {
+  service = await startCollaboration();
+  owner = await service.seed.user();
+}, 60_000);
+afterAll(() => service.close());
+
+const ultimate = (parent?: DirectoryNamespace) => groupOf({ plan: 'ultimate', ...(parent && { parent }) });
+const below = async (parent: ShownEpic, child: ShownEpic, place: DirectoryNamespace): Promise<void> =>
+  void (await as(service.seed.viewer(owner))
+    .post(`${pathOf(place)}/${parent.iid}/epics/${child.id}`)
+    .expect(201));
+
+describe('days of a tree of 7 levels and 2,000 epics', () => {
+  let place: DirectoryNamespace;
+  let project: DirectoryProject;
+  let nodes: TreeNode[];
+  let guest: SeededUser;
+  beforeAll(async () => {
+    guest = await service.seed.user();
+    place = await ultimate();
+    project = await service.seed.project({ namespace_id: place.id });
+    await service.seed.member(owner, place, 'owner');
+    await service.seed.member(guest, place, 'guest');
+    nodes = await grownTree(service, place, project, { authorId: owner.id, count: 2000 });
+  }, 120_000);
+
+  const by = (user: SeededUser) => as(service.seed.viewer(user));
+  /** Ten epics on the way down to the last leaf and beside it. */
+  const looked = (): TreeNode[] => {
+    const chain: TreeNode[] = [];
+    for (let node: TreeNode | null = nodes.at(-1)!; node; node = node.parent) chain.push(node);
+    return [...chain, ...nodes.slice(1, 4)];
+  };
+  const right = async (person: SeededUser, reads: boolean): Promise<void> => {
+    for (const node of looked().filter(({ confidential }) => reads || !confidential)) {
+      const { body } = await by(person)
+        .get(`${pathOf(place)}/${node.iid}`)
+        .expect(200);
+      const { start, due } = daysOf(node, reads);
+      expect(body).toMatchObject({ iid: node.iid, start_date: start, due_date: due, end_date: due });
+    }
+    const { body } = await by(person).get(pathOf(place)).query({ sort: 'asc', order_by: 'created_at', per_page: 50 });
+    const byIid = new Map(nodes.map((node) => [node.iid, node]));
+    const shown = (body as { iid: number; start_date: string; due_date: string }[]).map(
+      ({ iid, start_date, due_date }) => [iid, start_date, due_date],
+    );
+    expect(shown).toEqual(
+      shown.map(([iid]) => {
+        const { start, due } = daysOf(byIid.get(Number(iid))!, reads);
+        return [iid, start, due];
+      }),
+    );
+  };
+  const both = async (): Promise<void> => {
+    await right(owner, true);
+    await right(guest, false);
+  };
+
+  it('are those of all that is below, as far as the reader may know of it', async () => {
+    expect(looked()).toHaveLength(10);
+    await both();
+  });
+
+  it('follow every change of an epic, a milestone and an issue', async () => {
+    const leaf = nodes.at(-1)!;
+    const put = (node: TreeNode, fields: object) =>
+      by(owner)
+        .put(`${pathOf(place)}/${node.iid}`)
+        .send(fields)
+        .expect(200);
+    await put(leaf, { start_date_is_fixed: true, start_date_fixed: '2001-01-01' });
+    leaf.start = '2001-01-01';
+    await both();
+    await put(leaf.parent!, { start_date_is_fixed: true, start_date_fixed: '2030-01-01', due_date_is_fixed: false });
+    Object.assign(leaf.parent!, { start: '2030-01-01', due: null });
+    await both();
+    await put(leaf.parent!, { start_date_is_fixed: false });
+    leaf.parent!.start = null;
+    await both();
+    const planned = nodes.filter(({ milestone }) => milestone).at(-1)!.milestone!;
+    const milestone = `/api/v4/projects/${project.id}/milestones/${planned.id}`;
+    await by(owner).put(milestone).send({ due_date: '2060-01-01' }).expect(200);
+    planned.due = '2060-01-01';
+    await both();
+    for (const count of [1, 2, 3]) {
+      const node = nodes.at(-count * 7)!;
+      const day = dayOf(count * 1000);
+      await put(node, { due_date_is_fixed: true, due_date_fixed: day });
+      node.due = day;
+    }
+    await both();
+  }, 120_000);
+
+  it('follow what is put elsewhere and what is deleted', async () => {
+    const leaf = nodes.at(-2)!;
+    const [from, to] = [leaf.parent!, nodes[2]!];
+    await by(owner)
+      .put(`${pathOf(place)}/${leaf.iid}`)
+      .send({ due_date_is_fixed: true, due_date_fixed: '2070-01-01' });
+    leaf.due = '2070-01-01';
+    await below(to as unknown as ShownEpic, leaf as unknown as ShownEpic, place);
+    from.children.splice(from.children.indexOf(leaf), 1);
+    to.children.push(leaf);
+    Object.assign(leaf, { parent: to });
+    await both();
+    await by(owner)
+      .delete(`${pathOf(place)}/${leaf.iid}`)
+      .expect(204);
+    to.children.pop();
+    nodes.splice(nodes.indexOf(leaf), 1);
+    await both();
+  }, 120_000);
+});
+
+describe('when groups go elsewhere', () => {
+  let nats: PrivateNats;
+  let worker: Worker;
+  beforeEach(async () => {
+    nats = await startNats();
+    worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
+  }, 60_000);
+  afterEach(async () => {
+    await worker.stop();
+    await nats.drop();
+  });
+  const parents = async (epics: readonly ShownEpic[]): Promise<unknown[]> => {
+    await worker.drained();
+    const rows = await service.database.query<{ parent_id: number | null }>(
+      'select parent_id from epics where id = any($1) order by id',
+      [epics.map(({ id }) => id)],
+    );
+    return rows.map((row) => row.parent_id);
+  };
+
+  it('parents and children that are of one hierarchy no more are parted, others are not', async () => {
+    const [left, other] = [await ultimate(), await ultimate()];
+    const moved = await ultimate(left);
+    const deep = await ultimate(moved);
+    for (const one of [left, other]) await service.seed.member(owner, one, 'owner');
+    const viewer = service.seed.viewer(owner);
+    const [top, bottom] = [await open(viewer, left), await open(viewer, left)];
+    const [first, second] = [await open(viewer, moved), await open(viewer, deep)];
+    await below(top, first, left);
+    await below(first, second, moved);
+    await below(second, bottom, deep);
+    const all = [top, bottom, first, second];
+    expect(await parents(all)).toEqual([null, second.id, top.id, first.id]);
+    await service.seed.put('namespaces', { ...moved, parent_id: other.id, traversal_ids: [other.id, moved.id] });
+    await service.seed.put('namespaces', { ...deep, traversal_ids: [other.id, moved.id, deep.id] });
+    await publish(nats, groupMoved.of({ aggregateId: moved.id, actorId: 1, data: { group_id: moved.id } }));
+    expect(await parents(all)).toEqual([null, null, null, first.id]);
+    expect(await service.database.query('select 1 from dead_letters')).toEqual([]);
+  });
+
+  it('children of a group that is deleted stay in theirs', async () => {
+    const place = await ultimate();
+    const doomed = await ultimate(place);
+    await service.seed.member(owner, place, 'owner');
+    const viewer = service.seed.viewer(owner);
+    const [top, gone, stays] = [await open(viewer, place), await open(viewer, doomed), await open(viewer, place)];
+    await below(top, gone, place);
+    await below(gone, stays, doomed);
+    await service.seed.remove('namespaces', doomed.id);
+    await publish(nats, groupDeleted.of({ aggregateId: doomed.id, actorId: 1, data: { group_id: doomed.id } }));
+    expect(await parents([top, gone, stays])).toEqual([null, null]);
+    expect(await service.database.query('select 1 from dead_letters')).toEqual([]);
+  });
+});
