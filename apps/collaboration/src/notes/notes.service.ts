@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { noteCreated, noteDeleted, noteUpdated } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
-import { Forbidden, InvalidParameters, NotFound, TooManyRequests } from '@rookery/kernel';
+import { Forbidden, InvalidParameters, NotFound } from '@rookery/kernel';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { mentionsIn } from '../mentions/mentions';
@@ -189,7 +189,7 @@ export class NotesService {
     if (why.comments >= this.settings.commentsPerNoteable) {
       throw refusedNote('base', 'Maximum number of comments exceeded');
     }
-    throw new TooManyRequests(Math.max(1, why.wait_seconds ?? 1));
+    throw this.limit.used(why.wait_seconds);
   }
 }
 

@@ -38,7 +38,15 @@ test('the fourth note of a minute is refused, also when all come at once', async
   expect(await statusesOf(Array.from({ length: 6 }, () => write()))).toEqual([201, 201, 201, 429, 429, 429]);
   const refused = await write();
   expect(refused.body).toEqual({
-    message: { error: 'This endpoint has been requested too many times. Try again later.' },
+    message: {
+      error:
+        'This endpoint has been requested too many times. Try again later. The limit notes_create_limit is 3 a minute, set by NOTES_CREATES_PER_MINUTE_COUNT.',
+    },
+  });
+  expect(refused.headers).toMatchObject({
+    'ratelimit-name': 'notes_create_limit',
+    'ratelimit-limit': '3',
+    'ratelimit-remaining': '0',
   });
   expect(Number(refused.get('retry-after'))).toBeGreaterThan(0);
   await service.database.query(
