@@ -45,7 +45,7 @@ export const epicShape = jsonShape<ShownSql>('Epic', () => INHERITED).fields({
   parent_iid: [json.constant(nullable(int)), () => null],
   title: [json.text, () => 'i.title'],
   description: [json.textOrNull, () => 'i.description'],
-  state: [json.token, () => 'i.state'],
+  state: [json.choice<string>('opened', 'closed'), () => 'i.state'],
   confidential: [json.bool, () => 'i.confidential'],
   imported: [json.bool, () => `i.imported_from <> 'none'`],
   imported_from: [json.token, () => 'i.imported_from'],
