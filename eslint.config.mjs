@@ -26,7 +26,17 @@ const EMPTY_VERBS = {
 };
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', '.rookery/**', '.nx/**', 'coverage/**', '**/*.generated.*'] },
+  {
+    ignores: [
+      '**/dist/**',
+      '**/node_modules/**',
+      '.rookery/**',
+      '.nx/**',
+      'coverage/**',
+      '**/*.generated.*',
+      'apps/e2e/clients/bots/**',
+    ],
+  },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommended],

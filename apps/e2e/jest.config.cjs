@@ -1,2 +1,6 @@
 /** Journeys wait for whole chains of services: on a busy machine each step may take its whole bound. */
-module.exports = { ...require('../../tools/jest/project.cjs')('e2e', __dirname), testTimeout: 300_000 };
+module.exports = {
+  ...require('../../tools/jest/project.cjs')('e2e', __dirname),
+  setupFilesAfterEnv: ['<rootDir>/support/judged-answers.ts'],
+  testTimeout: 300_000,
+};

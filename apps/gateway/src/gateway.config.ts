@@ -111,7 +111,8 @@ export const gatewaySettings = defineSettings('gateway', {
   rateFailedAuth: setting.int('GATEWAY_RATE_FAILED_AUTH_PER_MINUTE_COUNT', {
     default: 120,
     min: 1,
-    about: 'Unknown credentials a minute from one address before its next credentials are refused unseen.',
+    about:
+      'Unknown credentials a minute from one address before further unknown ones are told 429, and new ones are looked at two at a time.',
   }),
   revision: setting.text('GATEWAY_REVISION', {
     default: 'development',

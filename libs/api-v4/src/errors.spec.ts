@@ -71,7 +71,19 @@ it.each([
 });
 
 it('says when to come back', () => {
-  expect(renderError(new TooManyRequests(7)).headers).toEqual({ 'retry-after': '7' });
+  const limit = { name: 'pins', most: 3, each: 'minute', setting: 'PINS_COUNT' } as const;
+  const { headers, body } = renderError(new TooManyRequests(7, limit));
+  expect(headers).toMatchObject({ 'retry-after': '7', 'ratelimit-name': 'pins', 'ratelimit-limit': '3' });
+  expect(Number(headers['ratelimit-reset']) - Date.now() / 1000).toBeLessThan(9);
+  expect(JSON.parse(body!)).toEqual({
+    message: {
+      error:
+        'This endpoint has been requested too many times. Try again later. The limit pins is 3 a minute, set by PINS_COUNT.',
+    },
+  });
+  expect(renderError(new TooManyRequests(1, { ...limit, each: 'moment', setting: null })).headers).toEqual({
+    'retry-after': '1',
+  });
   expect(renderError(new Unavailable('deadline', 3)).headers).toEqual({ 'retry-after': '3' });
 });
 

@@ -140,7 +140,7 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
   if (error instanceof NotModified) return { status: 304, headers: {}, body: null };
   if (error instanceof TooLarge) return plain(413);
   if (error instanceof TooManyRequests) {
-    return message(429, { error: error.message }, { 'retry-after': String(error.retryAfterSeconds) });
+    return message(429, { error: error.message }, rateHeaders(error));
   }
   return renderedOfEdge(error, log);
 }
@@ -175,6 +175,18 @@ function plain(status: number): RenderedError {
 }
 function unavailable(retryAfterSeconds: number): RenderedError {
   return message(503, '503 Service Unavailable', { 'retry-after': String(retryAfterSeconds) });
+}
+function rateHeaders({ retryAfterSeconds, limit }: TooManyRequests): Readonly<Record<string, string>> {
+  const retryAfter = { 'retry-after': String(retryAfterSeconds) };
+  // Of places there is no number that a clock gives back.
+  if (limit.each === 'moment') return retryAfter;
+  return {
+    ...retryAfter,
+    'ratelimit-name': limit.name,
+    'ratelimit-limit': String(limit.most),
+    'ratelimit-remaining': '0',
+    'ratelimit-reset': String(Math.ceil(Date.now() / 1000) + retryAfterSeconds),
+  };
 }
 function tokenRefused(description: string): RenderedError {
   const challenge = `Bearer realm="The API", error="invalid_token", error_description="${description}"`;

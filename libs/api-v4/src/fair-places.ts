@@ -1,8 +1,11 @@
 import type { Viewer } from '@rookery/kernel';
 import { TooManyRequests } from '@rookery/kernel';
+import type { RateLimit } from '@rookery/kernel';
 
 /** How many requests of a kind run at once, and how many wait for that. */
 export interface Places {
+  /** What whoever finds no place is told; the number is `ofOneCaller`. */
+  readonly named: Pick<RateLimit, 'name' | 'setting'>;
   readonly count: number;
   readonly ofOneCaller: number;
   readonly waiting: number;
@@ -99,7 +102,8 @@ export class FairPlaces {
         refuse: () => {
           leave();
           this.forgetIdle(name, own);
-          reject(new TooManyRequests(RETRY_AFTER_SECONDS));
+          const { named, ofOneCaller } = this.places;
+          reject(new TooManyRequests(RETRY_AFTER_SECONDS, { ...named, most: ofOneCaller, each: 'moment' }));
         },
       };
       const hasRoom = this.hasRoomFor(own);
@@ -143,8 +147,18 @@ export class FairPlaces {
 export function placesOf(connections: number): { readonly dear: Places; readonly heavy: Places } {
   const count = Math.max(1, Math.floor(connections * 0.4));
   return {
-    dear: { ...LINE, count, ofOneCaller: Math.max(1, Math.floor(count / 2)) },
-    heavy: { ...LINE, count: Math.min(2, count), ofOneCaller: 1 },
+    dear: {
+      ...LINE,
+      named: { name: 'searches_of_one_caller', setting: 'DATABASE_POOL_COUNT' },
+      count,
+      ofOneCaller: Math.max(1, Math.floor(count / 2)),
+    },
+    heavy: {
+      ...LINE,
+      named: { name: 'heavy_pages_of_one_caller', setting: null },
+      count: Math.min(2, count),
+      ofOneCaller: 1,
+    },
   };
 }
 

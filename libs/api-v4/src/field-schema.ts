@@ -1,12 +1,13 @@
 import type { JsonSchema } from './answers';
 import { fieldsOf, togetherRulesOf } from './fields';
 import type { FieldDeclaration, FieldForm } from './fields';
+import { wordFor } from './words';
 
-/** The JSON schema of a field, with what its decorator says about it. */
-export function fieldSchema({ form, common }: FieldDeclaration): JsonSchema {
+/** The JSON schema of a field, with what its decorator, or else its name, says about it. */
+export function fieldSchema({ name, form, common }: FieldDeclaration): JsonSchema {
   const schema = formSchema(form);
   const deprecated = common.deprecated === undefined ? undefined : `Deprecated: use ${common.deprecated}.`;
-  const description = [common.about, deprecated].filter(Boolean).join(' ');
+  const description = [common.about ?? wordFor(name), deprecated].filter(Boolean).join(' ');
   return {
     ...(common.nullable && typeof schema['type'] === 'string' ? { ...schema, type: [schema['type'], 'null'] } : schema),
     ...(common.default === undefined ? {} : { default: asJson(common.default) }),

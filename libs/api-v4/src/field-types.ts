@@ -1,5 +1,6 @@
 import type { JsonSchema } from './answers';
 import type { PresentContext, Presenter } from './presenter';
+import { wordFor } from './words';
 
 /** Writes one value as JSON text. */
 export type WriteValue = (value: unknown, ctx: PresentContext) => string;
@@ -154,12 +155,17 @@ export function object<V extends Record<string, unknown>>(fields: {
   return {
     schema: {
       type: 'object',
-      properties: Object.fromEntries(entries.map(([name, type]) => [name, type.schema])),
+      properties: Object.fromEntries(entries.map(([name, type]) => [name, described(name, type.schema)])),
       required: entries.map(([name]) => name),
     },
     write: compose(entries.map(([, type]) => type.write)),
     ...(loads ? { batch: batchAll } : {}),
   };
+}
+
+function described(name: string, schema: JsonSchema): JsonSchema {
+  const word = wordFor(name);
+  return word === undefined ? schema : { description: word, ...schema };
 }
 
 /** A free map from text to one type. */

@@ -115,7 +115,7 @@ const REFUSALS: Readonly<Record<number, RefusalKind>> = {
     name: 'TooManyRequests',
     about: 'Asked too often.',
     bodies: ['RefusalOfRate'],
-    headers: ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+    headers: ['Retry-After', 'RateLimit-Name', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
     plainText: true,
   },
   502: { name: 'BadGateway', about: 'A part of the server broke off its answer.', bodies: ['Refusal'] },
@@ -138,8 +138,9 @@ const HEADERS: Readonly<Record<string, JsonSchema>> = {
   'X-Total-Pages': { description: 'Left out with `X-Total`.', schema: { type: 'integer' } },
   Location: { description: 'An absolute URL.', schema: text },
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
+  'RateLimit-Name': { description: 'Which limit the others tell of.', schema: text },
   'RateLimit-Limit': { description: 'Requests a minute.', schema: { type: 'integer' } },
-  'RateLimit-Remaining': { schema: { type: 'integer' } },
+  'RateLimit-Remaining': { description: 'Requests left in this minute.', schema: { type: 'integer' } },
   'RateLimit-Reset': { description: 'When the minute ends, in seconds since 1970.', schema: { type: 'integer' } },
 };
 const PAGE_HEADERS = ['Link', 'X-Next-Page', 'X-Page', 'X-Per-Page', 'X-Prev-Page', 'X-Total', 'X-Total-Pages'];

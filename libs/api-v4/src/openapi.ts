@@ -139,10 +139,10 @@ function parametersOf(endpoint: EndpointRecord, template: string): readonly Json
   const byName = new Map(fields.map((field) => [field.name, field]));
   const inPath = [...names].map((name) => {
     const field = byName.get(name);
-    const schema = field ? fieldSchema(field) : { type: ['integer', 'string'] };
+    const shown = told(field ? fieldSchema(field) : { type: ['integer', 'string'] });
     const about =
       options.within?.param === name ? { description: `Id or full path of the ${options.within.kind}.` } : {};
-    return { name, in: 'path', required: true, schema, ...about };
+    return { name, in: 'path', required: true, ...shown, ...about };
   });
   const isQuery = method === 'GET' || method === 'DELETE';
   const elsewhere = new Set([...names, ...headerOnlyOf(fields)]);
@@ -165,7 +165,7 @@ function headerOnlyOf(fields: readonly FieldDeclaration[]): readonly string[] {
 function headerParameters(fields: readonly FieldDeclaration[]): readonly JsonSchema[] {
   return fields.flatMap((field) => {
     const { header } = field.common;
-    return header === undefined ? [] : [{ name: header, in: 'header', schema: fieldSchema(field) }];
+    return header === undefined ? [] : [{ name: header, in: 'header', ...told(fieldSchema(field)) }];
   });
 }
 
@@ -176,12 +176,17 @@ function queryParameters(field: FieldDeclaration): readonly JsonSchema[] {
     name: listed ? `${field.name}[]` : field.name,
     in: 'query',
     ...(isRequired(field) ? { required: true } : {}),
-    schema: fieldSchema(field),
+    ...told(fieldSchema(field)),
     ...(kind === 'hash' || kind === 'group' ? { style: 'deepObject', explode: true } : {}),
     ...(field.common.deprecated === undefined ? {} : { deprecated: true }),
   };
   const aliases = [field.common.alias ?? []].flat();
-  return [main, ...aliases.map((name) => ({ name, in: 'query', deprecated: true, schema: fieldSchema(field) }))];
+  return [main, ...aliases.map((name) => ({ name, in: 'query', deprecated: true, ...told(fieldSchema(field)) }))];
+}
+
+/** Generators read what a parameter is about beside its schema. */
+function told({ description, ...schema }: JsonSchema): JsonSchema {
+  return { ...(description === undefined ? {} : { description }), schema };
 }
 
 /** Shape: the name of each with that of its component. */

@@ -9,7 +9,7 @@ import type {
 } from '@rookery/kernel';
 import { plainDefaults } from '@rookery/kernel';
 import type { FieldCommon } from './field-typing';
-import { any, bool, int, list, nullable, text } from './field-types';
+import { any, bool, choice, int, list, nullable, text } from './field-types';
 import type { FieldType } from './field-types';
 import { field } from './fields';
 import type { FieldForm } from './fields';
@@ -149,8 +149,9 @@ function shownSwitch<Row>(
   return [bool, (row: Row) => valueOf(row) !== off, shownAsDeprecated ? { deprecated: of } : {}];
 }
 
-function typeOf({ kind, items, options }: PlainField): FieldType<never> {
-  const types = { flag: bool, int, text, oneOf: text, list: items === 'int' ? list(int) : list(text), hash: any };
+function typeOf({ kind, items, options, values = [] }: PlainField): FieldType<never> {
+  const oneOf = values.every((value) => typeof value === 'string') ? choice(...values) : int;
+  const types = { flag: bool, int, text, oneOf, list: items === 'int' ? list(int) : list(text), hash: any };
   const type: FieldType<never> = types[kind];
   return options.nullable ? nullable(type) : type;
 }

@@ -3,6 +3,7 @@ import type { Links } from '@rookery/platform';
 import type { JsonSchema } from './answers';
 import type { FieldType, WriteValue } from './field-types';
 import type { RuleServices } from './permission';
+import { wordFor } from './words';
 
 /** What a presenter may ask. Shape: `within` is the scope of the request's parent, undefined when it has none. */
 export interface PresentContext extends RuleServices {
@@ -179,7 +180,7 @@ function schemaOf(fields: readonly CompiledField[]): JsonSchema {
 }
 
 function documented(field: CompiledField): JsonSchema {
-  const { about, deprecated } = field.options;
+  const { deprecated, about = wordFor(field.name) } = field.options;
   if (about === undefined && deprecated === undefined) return field.type.schema;
   const description = [about, deprecated && `Deprecated: use ${deprecated}.`].filter(Boolean).join(' ');
   return { ...field.type.schema, description, ...(deprecated ? { deprecated: true } : {}) };

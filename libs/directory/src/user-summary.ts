@@ -1,4 +1,5 @@
-import { bool, int, nullable, presenter, text } from '@rookery/api-v4';
+import { bool, int, nullable, presenter, text, choice } from '@rookery/api-v4';
+import { USER_STATES } from '@rookery/kernel';
 import type { DirectoryUserRow } from './directory-rows';
 
 /** Everywhere a person appears inside another thing. Source: reference work-tracking 1.3. */
@@ -7,7 +8,7 @@ export const userSummary = presenter<DirectoryUserRow>('UserSummary').fields({
   username: [text, (user) => user.username],
   public_email: [nullable(text), (user) => user.publicEmail],
   name: [text, (user) => user.name],
-  state: [text, (user) => user.state],
+  state: [choice<string>(...USER_STATES), (user) => user.state],
   // Accounts are never locked: there is no sign-in with a password that could be tried too often.
   locked: [bool, () => false],
   avatar_url: [nullable(text), (user, _, { links }) => absoluteUrl(user.avatarUrl, links)],

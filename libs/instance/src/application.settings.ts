@@ -1,8 +1,6 @@
-import { VISIBILITIES } from '@rookery/kernel';
+import { PLANS, VISIBILITIES } from '@rookery/kernel';
 import { defineSettings, setting } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-
-const PLANS = ['free', 'premium', 'ultimate'] as const;
 
 /** What the API takes of a setting, beside its type; the environment is held to the same. */
 export const APPLICATION_BOUNDS = {

@@ -17,6 +17,10 @@ export const GRANTABLE_LEVELS: readonly number[] = [10, 15, 20, 30, 40, 50];
 
 export const VISIBILITIES = ['private', 'internal', 'public'] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
+/** Of a top-level namespace, for all below it. */
+export const PLANS = ['free', 'premium', 'ultimate'] as const;
+/** What may have become of an account. */
+export const USER_STATES = ['active', 'blocked', 'deactivated', 'banned', 'blocked_pending_approval'] as const;
 /** private 0, internal 10, public 20: comparable. */
 export const VISIBILITY_LEVELS: Readonly<Record<Visibility, number>> = { private: 0, internal: 10, public: 20 };
 

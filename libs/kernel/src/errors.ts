@@ -170,10 +170,27 @@ export class TooLarge extends RookeryError {
   }
 }
 
+/** What of something one caller may have in a time. Shape: `setting` is the variable that sets it; null for a fixed one. */
+export interface RateLimit {
+  readonly name: string;
+  readonly most: number;
+  readonly each: 'minute' | 'hour' | 'moment';
+  readonly setting: string | null;
+}
+
+/** The sentence that tells a refused caller which limit it was, and whoever runs the estate how to change it. */
+export function toldLimit({ name, most, each, setting }: RateLimit): string {
+  const when = each === 'moment' ? 'at once' : `${each === 'hour' ? 'an' : 'a'} ${each}`;
+  return `The limit ${name} is ${most} ${when}${setting === null ? '' : `, set by ${setting}`}.`;
+}
+
 export class TooManyRequests extends RookeryError {
   readonly code = 'too_many_requests';
-  constructor(readonly retryAfterSeconds = 60) {
-    super('This endpoint has been requested too many times. Try again later.');
+  constructor(
+    readonly retryAfterSeconds: number,
+    readonly limit: RateLimit,
+  ) {
+    super(`This endpoint has been requested too many times. Try again later. ${toldLimit(limit)}`);
   }
 }
 

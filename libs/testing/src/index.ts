@@ -1,3 +1,4 @@
+export { documentJudge } from './answer-schemas';
 export { drains, publishEvent, until } from './bus';
 export { testDatabase, untilBlocked, type TestDatabase } from './database';
 export { expectEntitiesToMatchSchema, schemaDifferences } from './entities';

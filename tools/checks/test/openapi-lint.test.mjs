@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { problemsOf } from '../openapi-lint.mjs';
+import { problemsOf, problemsOfNames } from '../openapi-lint.mjs';
 
 const DOCUMENT = readFileSync(new URL('../../../apps/gateway/openapi.json', import.meta.url), 'utf8');
 const LIST = '/api/v4/todos';
@@ -42,4 +42,20 @@ describe('the linter of the OpenAPI document', () => {
   for (const [name, [problem, change]] of Object.entries(refused)) {
     it(`tells of ${name}`, async () => assert.match(await problemsAfter(change), problem));
   }
+});
+
+describe('names without words', () => {
+  const document = {
+    paths: { '/pins': { get: { parameters: [{ name: 'hue', in: 'query', schema: { type: 'string' } }] } } },
+    components: {
+      schemas: { Pin: { type: 'object', properties: { id: { description: 'Its id.' }, shape: { type: 'string' } } } },
+    },
+  };
+  it('are told of unless they are listed, and so is what is listed for nothing', () => {
+    assert.deepEqual(problemsOfNames(document, ['hue', 'id']), [
+      'shape: nothing says what it is (about)',
+      'id: in plain-names.txt for nothing',
+    ]);
+    assert.deepEqual(problemsOfNames(document, ['hue', 'shape']), []);
+  });
 });

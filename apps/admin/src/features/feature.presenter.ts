@@ -18,7 +18,7 @@ export const definitionPresenter = presenter<NamedDefinition>('FeatureDefinition
   rollout_issue_url: [unknownHere, () => null],
   milestone: [unknownHere, () => null],
   log_state_changes: [nullable(bool) as FieldType<null>, () => null],
-  type: [text, () => 'beta'],
+  type: [choice<string>('beta'), () => 'beta'],
   group: [unknownHere, () => null],
   default_enabled: [bool, ([, definition]) => definition.defaultEnabled],
 });

@@ -1,4 +1,5 @@
 import { bool, choice, int, list, nullable, object, presenter, text } from '@rookery/api-v4';
+import { SELECTIVE_SYNC_TYPES } from './geo-site.entity';
 import type { PresentContext } from '@rookery/api-v4';
 import { CurrentSite } from './current-site';
 import type { GeoSite } from './geo-site.entity';
@@ -30,7 +31,7 @@ export const geoSitePresenter = presenter<GeoSite>('GeoSite').fields({
   repos_max_capacity: [int, (site) => site.reposMaxCapacity],
   verification_max_capacity: [int, (site) => site.verificationMaxCapacity],
   container_repositories_max_capacity: [int, (site) => site.containerRepositoriesMaxCapacity],
-  selective_sync_type: [nullable(text), (site) => site.selectiveSyncType],
+  selective_sync_type: [nullable(choice(...SELECTIVE_SYNC_TYPES)), (site) => site.selectiveSyncType],
   selective_sync_shards: [list(text), (site) => site.selectiveSyncShards],
   selective_sync_namespace_ids: [list(int), (site) => site.selectiveSyncNamespaceIds],
   minimum_reverification_interval: [int, (site) => site.minimumReverificationInterval],

@@ -1,4 +1,4 @@
-import { bool, day, instant, int, mapOf, nullable, presenter, text } from '@rookery/api-v4';
+import { bool, day, instant, int, mapOf, nullable, presenter, text, choice } from '@rookery/api-v4';
 import type { FieldType } from '@rookery/api-v4';
 import type { ShownLicense } from './licenses.service';
 
@@ -7,7 +7,7 @@ const never = nullable(day) as FieldType<null>;
 /** Everything is included, for any number of people and for good. Source: reference packages-and-admin 10.4. */
 export const licensePresenter = presenter<ShownLicense>('License').fields({
   id: [int, ({ license }) => license.id],
-  plan: [text, () => 'ultimate'],
+  plan: [choice<string>('ultimate'), () => 'ultimate'],
   created_at: [instant, ({ license }) => license.createdAt],
   starts_at: [day, ({ license }) => license.createdAt],
   expires_at: [never, () => null],

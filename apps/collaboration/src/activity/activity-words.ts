@@ -35,6 +35,24 @@ export const NOTE_TARGETS = `'Note', 'DiscussionNote'`;
 export type ActivityTarget = keyof typeof ACTIVITY_TARGET_TYPES;
 export const ACTIVITY_TARGETS = Object.keys(ACTIVITY_TARGET_TYPES) as ActivityTarget[];
 
+/** What is shown: comments in threads have a word of their own. */
+export const SHOWN_TARGET_TYPES = [...new Set([...Object.values(ACTIVITY_TARGET_TYPES), 'DiscussionNote'])];
+/** The words of `actionNameSql`. */
+export const ACTION_NAMES = [
+  'opened',
+  'imported',
+  'created',
+  'closed',
+  'pushed',
+  'commented on',
+  'accepted',
+  'joined',
+  'left',
+  'destroyed',
+  'removed due to membership expiration from',
+  'approved',
+] as const;
+
 /** A text SQL expression: the stored action in the words of the feed. Source: reference work-tracking 7.2. */
 export function actionNameSql(event: string): string {
   return `case ${event}.action

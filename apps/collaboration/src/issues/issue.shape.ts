@@ -1,4 +1,5 @@
 import { choice, int, nullable, object, text } from '@rookery/api-v4';
+import { ISSUE_TYPES } from './issue.entity';
 import { labelDetailsBytes, labelsOf } from '../labels/labelling/labels.shape';
 import { MILESTONE_BYTES, milestoneShape } from '../milestones/milestone.shape';
 import { json, jsonShape, textsSql } from '../noteables/json.shape';
@@ -66,7 +67,7 @@ export const issueShape = jsonShape<ShownSql>('Issue', assigned).fields({
   project_id: [json.int, () => 'i.project_id'],
   title: [json.text, () => 'i.title'],
   description: [json.textOrNull, () => 'i.description'],
-  state: [json.token, () => 'i.state'],
+  state: [json.choice<string>('opened', 'closed'), () => 'i.state'],
   created_at: [json.instant, () => 'i.created_at'],
   updated_at: [json.instant, () => 'i.updated_at'],
   closed_at: [json.instantOrNull, () => 'i.closed_at'],
@@ -82,7 +83,7 @@ export const issueShape = jsonShape<ShownSql>('Issue', assigned).fields({
   ],
   assignees: [json.list(personShape), () => 'assigned.texts'],
   author: [json.found(personShape), (sql) => person(sql, 'from directory_users u where u.id = i.author_id')],
-  type: [json.token, () => 'upper(i.issue_type)'],
+  type: [json.choice<string>(...ISSUE_TYPES.map((type) => type.toUpperCase())), () => 'upper(i.issue_type)'],
   assignee: [json.first(personShape), () => 'assigned.texts'],
   user_notes_count: [
     json.int,
@@ -94,7 +95,7 @@ export const issueShape = jsonShape<ShownSql>('Issue', assigned).fields({
   due_date: [json.dayOrNull, () => 'i.due_on'],
   confidential: [json.bool, () => 'i.confidential'],
   discussion_locked: [json.boolOrNull, () => 'i.discussion_locked'],
-  issue_type: [json.token, () => 'i.issue_type'],
+  issue_type: [json.choice<string>(...ISSUE_TYPES), () => 'i.issue_type'],
   web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/`, sql: webPathSql(ISSUE_SHOWN_AS, sql.fullPath) })],
   time_stats: [json.object(timeStatsShape), (sql) => sql],
   task_completion_status: [json.object(taskStatusShape), (sql) => sql],
@@ -108,7 +109,7 @@ export const issueShape = jsonShape<ShownSql>('Issue', assigned).fields({
   blocking_issues_count: [json.int, () => BLOCKED_COUNT],
   _links: [json.object(linksShape), (sql) => sql],
   references: [json.object(referencesShape), ({ fullPath, seenAs }) => ({ as: ISSUE_SHOWN_AS, fullPath, seenAs })],
-  severity: [json.constant(text), () => 'UNKNOWN'],
+  severity: [json.constant(choice<string>('UNKNOWN')), () => 'UNKNOWN'],
   moved_to_id: [json.intOrNull, () => 'i.moved_to_id'],
   imported: [json.bool, () => `i.imported_from <> 'none'`],
   imported_from: [json.token, () => 'i.imported_from'],

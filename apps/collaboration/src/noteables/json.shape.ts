@@ -177,6 +177,10 @@ export const json = {
     type: choice(...values),
     pieces: (source) => quoted(typeof source === 'string' ? { sql: source } : { constant: source.is }),
   }),
+  choiceOrNull: <const C extends string>(...values: readonly C[]): SqlType<string> => ({
+    type: nullable(choice(...values)),
+    pieces: (sql) => [orNull(`'"' || (${sql}) || '"'`)],
+  }),
   /** The same value for every row. */
   constant: <V>(type: FieldType<V>): SqlType<V> => ({
     type,

@@ -1,4 +1,5 @@
 import { bool } from '@rookery/api-v4';
+import { USER_STATES } from '@rookery/kernel';
 import { json, jsonShape, literalSql } from './json.shape';
 
 /** A person in a statement. Shape: `user` is an alias of directory_users. */
@@ -27,7 +28,7 @@ export const personShape = jsonShape<PersonRow>('UserSummary').fields({
   username: [json.token, ({ user }) => `${user}.username`],
   public_email: [json.textOrNull, ({ user }) => `${user}.public_email`],
   name: [json.text, ({ user }) => `${user}.name`],
-  state: [json.token, ({ user }) => `${user}.state`],
+  state: [json.choice<string>(...USER_STATES), ({ user }) => `${user}.state`],
   locked: [json.constant(bool), () => false],
   avatar_url: [json.textOrNull, avatarSql],
   web_url: [json.prefixed, (row) => ({ prefix: `${baseOf(row)}/`, sql: `${row.user}.username` })],

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
+import { Invalid } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { QuickActionsService } from '../mentions/quick-actions/quick-actions.service';
 import type { PlacedNoteable } from '../noteables/planning.policy';
 import { DiscussionsService } from './discussions/discussions.service';
-import { newBody, refusedNote } from './note.entity';
+import { newBody } from './note.entity';
 import { NoteLimit } from './note-limit';
 import { NotesService } from './notes.service';
 import type { NewNote } from './notes.service';
@@ -55,7 +56,7 @@ export class CommandedNotesService {
     });
   }
 
-  /** Errors: Refused when there is nothing but commands and none could be carried out; those of the note. */
+  /** Errors: Invalid when there is nothing but commands and none could be carried out; those of the note. */
   private async say(viewer: SignedInViewer, on: PlacedNoteable, wish: NewNote, as: Writing): Promise<Said> {
     const { commands, rest: body } = this.actions.read(on.kind, newBody(wish.body));
     const said = { ...wish, body };
@@ -71,7 +72,7 @@ export class CommandedNotesService {
       });
       if (json !== null) return { json: withChanges(json, changes) };
       const summary = sentences.join(' ');
-      if (!isAnyDone) throw refusedNote('commands_only', summary);
+      if (!isAnyDone) throw new Invalid({ commands_only: [summary] });
       return { changes, summary };
     });
   }

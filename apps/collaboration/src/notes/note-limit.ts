@@ -46,6 +46,13 @@ export class NoteLimit {
     return this.instance.setting('notes_create_limit');
   }
 
+  /** What whoever has written as many is told. Units: seconds until they may write again. */
+  used(seconds: number | null | undefined): TooManyRequests {
+    const setting = 'NOTES_CREATES_PER_MINUTE_COUNT';
+    const limit = { name: 'notes_create_limit', most: this.perMinute, each: 'minute', setting } as const;
+    return new TooManyRequests(Math.max(1, seconds ?? 1), limit);
+  }
+
   /** Is a note that this transaction writes to be counted? */
   holdsIn(tx: Tx, viewer: SignedInViewer): boolean {
     return !this.counted.has(tx) && this.holdsFor(viewer);
@@ -66,6 +73,6 @@ export class NoteLimit {
     this.counted.add(tx);
     if (counted.length > 0) return;
     const [left] = await tx.prepared<{ seconds: number }>(wait, [viewer.userId]);
-    throw new TooManyRequests(Math.max(1, left?.seconds ?? 1));
+    throw this.used(left?.seconds);
   }
 }

@@ -1,4 +1,4 @@
-import { InvalidParameters, Refused } from '@rookery/kernel';
+import { Invalid, InvalidParameters, Refused } from '@rookery/kernel';
 import { NOTEABLE_TYPES } from '@rookery/contracts';
 import type { NoteableType } from '@rookery/contracts';
 import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
@@ -61,28 +61,23 @@ export class NoteCreation {
 
 /**
  * The text of a new note.
- * Errors: Refused in the words that clients know. Source: reference work-tracking 2.1.
+ * Errors: Refused in the words that clients know when blank, Invalid when too long. Source: reference work-tracking 2.1.
  */
 export function newBody(text: string): string {
-  if (text.trim() === '') throw refusedNote('note', "can't be blank");
+  if (text.trim() === '') throw new Refused('Note {:note=>["can\'t be blank"]}');
   return withinLength(text);
 }
 
-/** The text of an edited note. Errors: InvalidParameters when blank, Refused when too long. */
+/** The text of an edited note. Errors: InvalidParameters when blank, Invalid when too long. */
 export function editedBody(text: string): string {
   if (text.trim() === '') throw new InvalidParameters(['body is empty']);
   return withinLength(text);
 }
 
-/** A refusal of a note as a whole, spelt as the reference's clients know it. */
-export function refusedNote(field: string, problem: string): Refused {
-  return new Refused(`Note {:${field}=>["${problem}"]}`);
-}
-
 function withinLength(text: string): string {
   // Code units are at least as many as characters, so short texts need no count.
   if (text.length > MAX_BODY_LENGTH && [...text].length > MAX_BODY_LENGTH) {
-    throw refusedNote('note', `is too long (maximum is ${MAX_BODY_LENGTH} characters)`);
+    throw new Invalid({ note: [`is too long (maximum is ${MAX_BODY_LENGTH} characters)`] });
   }
   return text;
 }

@@ -52,7 +52,7 @@ export function seesReferencedSql(
 
 const always = jsonShape<NoteSql>('Note').fields({
   id: [json.int, () => 'n.id'],
-  type: [json.tokenOrNull, () => `case when n.thread_id is not null then 'DiscussionNote' end`],
+  type: [json.choiceOrNull('DiscussionNote'), () => `case when n.thread_id is not null then 'DiscussionNote' end`],
   body: [json.text, bodySql],
   attachment: [json.constant(nullable(text)), () => null],
   author: [json.objectWhen(noteAuthorShape), (sql) => ({ of: { ...sql, user: 'a' }, when: 'a.id is not null' })],

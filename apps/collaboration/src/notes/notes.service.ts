@@ -2,14 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { noteCreated, noteDeleted, noteUpdated } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
-import { Forbidden, InvalidParameters, NotFound, TooManyRequests } from '@rookery/kernel';
+import { Forbidden, Invalid, InvalidParameters, NotFound } from '@rookery/kernel';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { mentionsIn } from '../mentions/mentions';
 import { tellOfText } from '../mentions/referring-texts';
 import type { WrittenText } from '../mentions/referring-texts';
 import type { NamedNoteable } from '../noteables/reader';
-import { editedBody, newBody, refusedNote } from './note.entity';
+import { editedBody, newBody } from './note.entity';
 import type { Note } from './note.entity';
 import { NoteLimit } from './note-limit';
 import { notePolicy } from './note.policy';
@@ -187,9 +187,9 @@ export class NotesService {
     if (!why) throw new NotFound(on.kind.resource);
     if (why.locked) throw new Forbidden();
     if (why.comments >= this.settings.commentsPerNoteable) {
-      throw refusedNote('base', 'Maximum number of comments exceeded');
+      throw new Invalid({ base: ['Maximum number of comments exceeded'] });
     }
-    throw new TooManyRequests(Math.max(1, why.wait_seconds ?? 1));
+    throw this.limit.used(why.wait_seconds);
   }
 }
 

@@ -112,7 +112,12 @@ describe('searches that take long', () => {
     expect(refused.map(({ status, body, headers }) => [status, body, headers['retry-after']])).toEqual(
       Array.from({ length: CALLERS - 18 }, () => [
         429,
-        { message: { error: 'This endpoint has been requested too many times. Try again later.' } },
+        {
+          message: {
+            error:
+              'This endpoint has been requested too many times. Try again later. The limit searches_of_one_caller is 2 at once, set by DATABASE_POOL_COUNT.',
+          },
+        },
         '1',
       ]),
     );

@@ -38,7 +38,15 @@ test('the fourth note of a minute is refused, also when all come at once', async
   expect(await statusesOf(Array.from({ length: 6 }, () => write()))).toEqual([201, 201, 201, 429, 429, 429]);
   const refused = await write();
   expect(refused.body).toEqual({
-    message: { error: 'This endpoint has been requested too many times. Try again later.' },
+    message: {
+      error:
+        'This endpoint has been requested too many times. Try again later. The limit notes_create_limit is 3 a minute, set by NOTES_CREATES_PER_MINUTE_COUNT.',
+    },
+  });
+  expect(refused.headers).toMatchObject({
+    'ratelimit-name': 'notes_create_limit',
+    'ratelimit-limit': '3',
+    'ratelimit-remaining': '0',
   });
   expect(Number(refused.get('retry-after'))).toBeGreaterThan(0);
   await service.database.query(
@@ -62,10 +70,7 @@ test('people of the list write as many as they like, up to what an issue takes',
     last = await write();
     written++;
   }
-  expect([last.status, last.body]).toEqual([
-    400,
-    { message: '400 Bad request - Note {:base=>["Maximum number of comments exceeded"]}' },
-  ]);
+  expect([last.status, last.body]).toEqual([400, { message: { base: ['Maximum number of comments exceeded'] } }]);
   const [issue] = await service.database.query<{ public_notes_count: number }>(`select public_notes_count from issues`);
   expect(issue).toEqual({ public_notes_count: 10 });
 });

@@ -65,7 +65,7 @@ export class Authenticator {
   authenticate(credential: Credential | null, comer: Comer): Caller | Refusal | Promise<Caller | Refusal> {
     if (credential === null) return this.anonymous(comer.deadline);
     // Nothing resolves job tokens yet; they are unknown, as any credential is that nobody knows.
-    if (credential.kind === 'job') return this.failures.note(comer.address).then(() => REFUSALS.unauthorized);
+    if (credential.kind === 'job') return this.failures.refusal(comer.address);
     const digest = hash('sha256', credential.secret, 'hex');
     const lease = comer.isRotating ? undefined : this.sources.leases.find(digest);
     if (lease && lease.until > Date.now() && this.sources.floor.covers(lease.mark)) {
@@ -99,10 +99,14 @@ export class Authenticator {
     return outcome;
   }
 
+  private check(digest: string, comer: Comer): Promise<Caller | Refusal> {
+    // Leases that ran out are still there: what was good a moment ago is no guess.
+    if (this.sources.leases.find(digest)) return this.young(digest, comer);
+    return this.failures.look(comer.address, comer.deadline, () => this.young(digest, comer));
+  }
+
   /** Asks until an answer is not too old when it arrives, or the time is over. */
-  private async check(digest: string, comer: Comer): Promise<Caller | Refusal> {
-    const blocked = await this.failures.refusal(comer.address);
-    if (blocked) return blocked;
+  private async young(digest: string, comer: Comer): Promise<Caller | Refusal> {
     for (;;) {
       const askedAt = Date.now();
       const outcome = await this.resolved(digest, comer, askedAt);
@@ -123,8 +127,7 @@ export class Authenticator {
     this.sources.leases.drop(digest);
     // Its family went with it: that was a write, and what was leased before it does not count.
     if (isRotating && answer.outcome === 'revoked') floor.raise(answer.version);
-    if (answer.outcome === 'unknown') await this.failures.note(address);
-    return refusalOf(answer);
+    return answer.outcome === 'unknown' ? this.failures.refusal(address) : refusalOf(answer);
   }
 
   private admit(

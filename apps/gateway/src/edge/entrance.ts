@@ -101,7 +101,8 @@ function rightsOf({ holder, actingFor }: Caller): string {
 
 /** The gateway's own routes have no service to check the scope; refusals of others get the challenge they wait for. */
 function ownRight(outcome: Outcome, { service, scopes, basic }: Route): Outcome {
-  if (isRefusal(outcome)) return basic && outcome === REFUSALS.unauthorized ? withBasicChallenge(outcome) : outcome;
+  if (isRefusal(outcome))
+    return basic && outcome.reason === REFUSALS.unauthorized.reason ? withBasicChallenge(outcome) : outcome;
   if (service !== 'gateway' || scopes === undefined) return outcome;
   if (outcome.holder === null) return REFUSALS.unauthorized;
   return outcome.holder.scopes.some((scope) => scopes.includes(scope)) ? outcome : insufficientScope(scopes);

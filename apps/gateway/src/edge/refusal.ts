@@ -1,4 +1,5 @@
-import type { UnavailableReason } from '@rookery/kernel';
+import { toldLimit } from '@rookery/kernel';
+import type { RateLimit, UnavailableReason } from '@rookery/kernel';
 
 /** An answer that the gateway gives instead of a service. Shape: `body` is null for none. */
 export interface Refusal {
@@ -86,8 +87,9 @@ export function methodNotAllowed(allowed: readonly string[]): Refusal {
 }
 
 /** Source: reference identity-and-import 1.1: the throttle in front of the application speaks plain text. */
-export function throttled(headers: readonly string[]): Refusal {
-  return { status: 429, reason: 'throttled', body: 'Retry later\n', type: 'text/plain', headers };
+export function throttled(limit: RateLimit, headers: readonly string[]): Refusal {
+  const body = `Retry later\n${toldLimit(limit)}\n`;
+  return { status: 429, reason: 'throttled', body, type: 'text/plain', headers };
 }
 
 const SHED = [1, 2, 3, 4, 5].map((seconds) =>

@@ -1,34 +1,61 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { throttled } from '../edge/refusal';
+import { FairPlaces } from '@rookery/api-v4';
+import { TooManyRequests } from '@rookery/kernel';
+import { REFUSALS, shed } from '../edge/refusal';
 import type { Refusal } from '../edge/refusal';
 import type { Tally } from '../metrics/tally';
-
-const WINDOW_SECONDS = 60;
+import { MinuteLimit } from './rate-limits';
 
 /**
- * Unknown credentials by address. Past the limit the address's next unleased credentials are refused unseen, which
- * keeps guessing away from identity; leases of good tokens go on. Source: reference reliability 6.3.
+ * Of the questions to identity, for credentials never seen good that come from addresses which guess. 200 is what one
+ * address has of connections, so behind no proxy nobody is turned away.
+ */
+const GUESSES = {
+  named: { name: 'checks_of_one_address', setting: null },
+  count: 8,
+  ofOneCaller: 2,
+  waiting: 1000,
+  waitingOfOneCaller: 200,
+  waitingPart: 0.9,
+} as const;
+
+/**
+ * Unknown credentials by address. A good one is let in whatever else comes from its address; past the limit the unknown
+ * ones are told so, and those that were never seen to be good are looked at two at a time, so that guessing costs
+ * identity little and whoever has a token next to no wait. Source: reference reliability 6.3.
  */
 export class FailedLogins {
-  private readonly limiter: RateLimiterMemory | null;
+  private readonly limit: MinuteLimit | null;
+  private readonly places = new FairPlaces(GUESSES);
 
   constructor(
     limits: { readonly rateLimits: boolean; readonly rateFailedAuth: number },
     private readonly tally: Tally,
   ) {
-    this.limiter = limits.rateLimits
-      ? new RateLimiterMemory({ points: limits.rateFailedAuth, duration: WINDOW_SECONDS })
+    const setting = 'GATEWAY_RATE_FAILED_AUTH_PER_MINUTE_COUNT';
+    this.limit = limits.rateLimits
+      ? new MinuteLimit('throttle_unknown_credentials', setting, limits.rateFailedAuth)
       : null;
+    tally.lines.push(this.places);
   }
 
-  async note(address: string): Promise<void> {
-    await this.limiter?.penalty(address);
-  }
-
-  async refusal(address: string): Promise<Refusal | null> {
-    const state = await this.limiter?.get(address);
-    if (!state || state.consumedPoints < (this.limiter?.points ?? Infinity)) return null;
+  /** The answer to a credential that nobody knows. */
+  async refusal(address: string): Promise<Refusal> {
+    const state = await this.limit?.limiter.penalty(address);
+    if (!this.limit || !state) return REFUSALS.unauthorized;
+    if (state.consumedPoints <= this.limit.points)
+      return { ...REFUSALS.unauthorized, headers: this.limit.headers(state) };
     this.tally.throttled('failed_auth');
-    return throttled(['Retry-After', String(Math.ceil(state.msBeforeNext / 1000))]);
+    return this.limit.refusal(state);
+  }
+
+  /** Looks at a credential that was never seen to be good, at once unless its address guesses. */
+  async look<T>(address: string, deadline: number, look: () => Promise<T>): Promise<T | Refusal> {
+    const state = await this.limit?.limiter.get(address);
+    if (!this.limit || !state || state.consumedPoints < this.limit.points) return look();
+    const asking = { impersonatorId: null, makerId: null, userId: null, address, deadline };
+    return this.places.run(asking, look).catch((error: unknown) => {
+      if (error instanceof TooManyRequests) return shed();
+      throw error;
+    });
   }
 }

@@ -50,7 +50,7 @@ export class LoadShedding {
 
   /** The refusal of one request, or null. Shape: `mayBeAnonymous` when it carries no credential. */
   refusal(of: ShedClass, mayBeAnonymous: boolean): Refusal | null {
-    const inFlight = this.tally.inFlight - this.tally.collecting - this.tally.waiting();
+    const inFlight = this.tally.inFlight - this.tally.collecting - this.tally.waiting;
     const limit = this.concurrency.current;
     this.concurrency.came(inFlight);
     if (this.step === 0 && inFlight <= limit * STEP_PARTS[0]) return null;

@@ -14,10 +14,43 @@ export interface RateSettings {
   readonly replicas: number;
 }
 
-interface Limit {
-  readonly name: string;
-  readonly points: number;
+/** So many a minute of somebody. Shape: `setting` is the variable that sets it, for all replicas together. */
+export class MinuteLimit {
   readonly limiter: RateLimiterMemory;
+
+  constructor(
+    readonly name: string,
+    readonly setting: string,
+    readonly points: number,
+  ) {
+    this.limiter = new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
+  }
+
+  headers(state: RateLimiterRes): string[] {
+    return [
+      'RateLimit-Name',
+      this.name,
+      'RateLimit-Limit',
+      String(this.points),
+      'RateLimit-Observed',
+      String(state.consumedPoints),
+      'RateLimit-Remaining',
+      String(state.remainingPoints),
+      'RateLimit-Reset',
+      String(Math.ceil((Date.now() + state.msBeforeNext) / 1000)),
+    ];
+  }
+
+  refusal(state: RateLimiterRes): Refusal {
+    const { name, points: most, setting } = this;
+    return throttled({ name, most, each: 'minute', setting }, [
+      ...this.headers(state),
+      'RateLimit-ResetTime',
+      new Date(Date.now() + state.msBeforeNext).toUTCString(),
+      'Retry-After',
+      String(Math.max(1, Math.ceil(state.msBeforeNext / 1000))),
+    ]);
+  }
 }
 
 const NONE: readonly string[] = [];
@@ -27,22 +60,22 @@ const NONE: readonly string[] = [];
  * part. Source: reference reliability 6.3; reference identity-and-import 1.4.
  */
 export class RateLimits {
-  private readonly limits: { readonly [K in 'anonymous' | RateClass]: Limit } | null;
+  private readonly limits: { readonly [K in 'anonymous' | RateClass]: MinuteLimit } | null;
 
   constructor(
     settings: RateSettings,
     private readonly tally: Tally,
   ) {
-    const limit = (name: string, total: number): Limit => {
+    const limit = (name: string, of: 'USER' | 'ADDRESS' | 'PACKAGES', total: number): MinuteLimit => {
       const points = Math.max(1, Math.ceil(total / settings.replicas));
-      return { name, points, limiter: new RateLimiterMemory({ points, duration: WINDOW_SECONDS }) };
+      return new MinuteLimit(name, `GATEWAY_RATE_${of}_PER_MINUTE_COUNT`, points);
     };
     this.limits = settings.rateLimits
       ? {
-          anonymous: limit('throttle_unauthenticated_api', settings.ratePerAddress),
-          api: limit('throttle_authenticated_api', settings.ratePerUser),
-          packages: limit('throttle_authenticated_packages_api', settings.ratePackages),
-          git: limit('throttle_authenticated_git', settings.ratePackages),
+          anonymous: limit('throttle_unauthenticated_api', 'ADDRESS', settings.ratePerAddress),
+          api: limit('throttle_authenticated_api', 'USER', settings.ratePerUser),
+          packages: limit('throttle_authenticated_packages_api', 'PACKAGES', settings.ratePackages),
+          git: limit('throttle_authenticated_git', 'PACKAGES', settings.ratePackages),
         }
       : null;
   }
@@ -57,32 +90,11 @@ export class RateLimits {
     if (this.limits === null) return NONE;
     const limit = this.limits[userId === null ? 'anonymous' : rate];
     try {
-      return headersOf(limit, await limit.limiter.consume(userId ?? address));
+      return limit.headers(await limit.limiter.consume(userId ?? address));
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
       this.tally.throttled(limit.name);
-      return throttled([
-        ...headersOf(limit, error),
-        'RateLimit-ResetTime',
-        new Date(Date.now() + error.msBeforeNext).toUTCString(),
-        'Retry-After',
-        String(Math.max(1, Math.ceil(error.msBeforeNext / 1000))),
-      ]);
+      return limit.refusal(error);
     }
   }
-}
-
-function headersOf({ name, points }: Limit, state: RateLimiterRes): string[] {
-  return [
-    'RateLimit-Name',
-    name,
-    'RateLimit-Limit',
-    String(points),
-    'RateLimit-Observed',
-    String(state.consumedPoints),
-    'RateLimit-Remaining',
-    String(state.remainingPoints),
-    'RateLimit-Reset',
-    String(Math.ceil((Date.now() + state.msBeforeNext) / 1000)),
-  ];
 }

@@ -17,8 +17,8 @@ export class Tally {
   inFlight = 0;
   /** Of these, how many are still being sent by their clients, */
   collecting = 0;
-  /** and how many wait for others of the same caller: no load as yet. */
-  waiting: () => number = () => 0;
+  /** and the lines in which callers wait for requests of their own: no load as yet. */
+  readonly lines: { readonly waiting: number }[] = [];
   /** What learns from how long answers take. */
   concurrency: ConcurrencyLimit | null = null;
 
@@ -50,6 +50,10 @@ export class Tally {
       { labels: {}, count: Math.floor(this.concurrency?.current ?? 0) },
     ]);
     gauge(metrics, 'in_flight', 'Requests in flight', [], () => [{ labels: {}, count: this.inFlight }]);
+  }
+
+  get waiting(): number {
+    return this.lines.reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
   answered(service: Upstream | 'none', status: number): void {

@@ -27,7 +27,12 @@ export interface ForwardSettings {
  * slowly keeps their own share only; their further requests wait for it, which is no load.
  */
 const CONNECTIONS_OF_ONE_CALLER = 16;
-const LINE = { waiting: Infinity, waitingOfOneCaller: 184, waitingPart: 0.9 };
+const LINE = {
+  named: { name: 'requests_of_one_caller', setting: null },
+  waiting: Infinity,
+  waitingOfOneCaller: 184,
+  waitingPart: 0.9,
+};
 
 /** Uploads are bound by their progress; this only ends what nobody can be waiting for any more. */
 const STREAM_DEADLINE_MS = 600_000;
@@ -61,7 +66,7 @@ export class Forwarder {
   ) {
     const places = { ...LINE, count: settings.upstreamConnections, ofOneCaller: CONNECTIONS_OF_ONE_CALLER };
     this.places = new Map(SERVICE_NAMES.map((service) => [service, new FairPlaces(places)]));
-    tally.waiting = () => [...this.places.values()].reduce((sum, { waiting }) => sum + waiting, 0);
+    tally.lines.push(...this.places.values());
   }
 
   forward(exchange: Exchange, body: Buffer | Readable | null): void {
@@ -128,7 +133,7 @@ export class Forwarder {
   private crowdedOut(call: ProxyCall, error: unknown): void {
     if (!(error instanceof TooManyRequests)) return call.give(REFUSALS.internal, String(error));
     this.tally.throttled('connections');
-    call.give(throttled(['Retry-After', String(error.retryAfterSeconds)]), 'throttled');
+    call.give(throttled(error.limit, ['Retry-After', String(error.retryAfterSeconds)]), 'throttled');
   }
 
   private options(

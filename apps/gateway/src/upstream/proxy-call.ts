@@ -140,7 +140,8 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
 
   private writeHead(): void {
     const { response } = this.exchange;
-    const { headers } = this.head as UpstreamHead;
+    const { headers, isLimited } = this.head as UpstreamHead;
+    if (isLimited) this.exchange.rateHeaders = [];
     headers.push(...this.exchange.commonHeaders());
     response.writeHead(this.status, headers);
   }

@@ -7,6 +7,8 @@ export interface UpstreamHead {
   readonly contentLength: number;
   /** From identity's answers to writes; null otherwise. */
   readonly directoryVersion: number | null;
+  /** The service tells of a limit of its own. */
+  readonly isLimited: boolean;
 }
 
 /** Belong to one connection, or are written by the gateway itself. */
@@ -34,6 +36,7 @@ export function clientHeaders(raw: readonly Buffer[]): UpstreamHead {
   let contentLength = -1;
   let directoryVersion: number | null = null;
   let isCacheable = false;
+  let isLimited = false;
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const given = (raw[index] as Buffer).toString('latin1');
     const name = given.toLowerCase();
@@ -44,10 +47,11 @@ export function clientHeaders(raw: readonly Buffer[]): UpstreamHead {
       continue;
     }
     if (name === 'vary' && value.toLowerCase() === 'origin') continue;
+    if (name === 'ratelimit-name') isLimited = true;
     if (name === 'content-length') contentLength = Number(value);
     else if (name === 'cache-control') isCacheable = true;
     headers.push(given, value);
   }
   if (!isCacheable) headers.push('Cache-Control', CACHE_DEFAULT);
-  return { headers, contentLength, directoryVersion };
+  return { headers, contentLength, directoryVersion, isLimited };
 }

@@ -34,12 +34,23 @@ describe('limits', () => {
     expect(first.headers['retry-after']).toBeUndefined();
     await get(gateway, '/api/v4/todos', mine);
     const third = await get(gateway, '/api/v4/todos', mine);
-    expect(third).toMatchObject({ status: 429, body: 'Retry later\n' });
+    const told = 'The limit throttle_authenticated_api is 2 a minute, set by GATEWAY_RATE_USER_PER_MINUTE_COUNT.';
+    expect(third).toMatchObject({ status: 429, body: `Retry later\n${told}\n` });
     expect(third.headers).toMatchObject({ 'content-type': 'text/plain', 'ratelimit-remaining': '0' });
     expect(Number(third.headers['retry-after'])).toBeGreaterThan(50);
     expect(third.headers['ratelimit-resettime']).toMatch(/GMT$/);
     expect((await get(gateway, '/api/v4/todos', { 'private-token': 'glpat-other' })).status).toBe(200);
     expect((await get(gateway, '/api/v4/todos')).headers['ratelimit-name']).toBe('throttle_unauthenticated_api');
+  });
+
+  it('leaves the word to the service whose limit it was', async () => {
+    const gateway = await estate.gateway({ RATE_LIMITS: 'on' });
+    estate.collaboration.on('/api/v4/todos', (_, response) => {
+      response.writeHead(429, ['ratelimit-name', 'pins', 'ratelimit-limit', '3', 'retry-after', '7']).end('{}');
+    });
+    const { status, headers } = await get(gateway, '/api/v4/todos');
+    expect([status, headers['ratelimit-name'], headers['ratelimit-limit']]).toEqual([429, 'pins', '3']);
+    expect(headers['ratelimit-observed']).toBeUndefined();
   });
 
   it('gives each replica its part', async () => {
@@ -56,17 +67,56 @@ describe('limits', () => {
     expect((await get(gateway, '/api/v4/todos')).headers['ratelimit-limit']).toBeUndefined();
   });
 
-  it('stops asking identity for an address that guesses', async () => {
-    const gateway = await estate.gateway({ RATE_LIMITS: 'on', GATEWAY_RATE_FAILED_AUTH_PER_MINUTE_COUNT: '3' });
-    await get(gateway, '/api/v4/todos', { 'private-token': 'glpat-good' });
-    for (let guess = 0; guess < 3; guess += 1) {
-      expect((await get(gateway, '/api/v4/todos', { 'private-token': `guess${guess}` })).status).toBe(401);
-    }
-    const asked = estate.identityInside.asked.length;
-    const fourth = await get(gateway, '/api/v4/todos', { 'private-token': 'guess4' });
-    expect(fourth).toMatchObject({ status: 429, body: 'Retry later\n' });
-    expect(Number(fourth.headers['retry-after'])).toBeGreaterThan(0);
-    expect(estate.identityInside.asked).toHaveLength(asked);
+  describe('of an address that guesses', () => {
+    const guess = (gateway: Gateway, secret: string) => get(gateway, '/api/v4/todos', { 'private-token': secret });
+    const guessing = async (env: Readonly<Record<string, string>> = {}): Promise<Gateway> => {
+      const limits = { RATE_LIMITS: 'on', GATEWAY_RATE_FAILED_AUTH_PER_MINUTE_COUNT: '3' };
+      const gateway = await estate.gateway({ ...limits, ...env });
+      for (let index = 0; index < 3; index += 1) {
+        const refused = await guess(gateway, `guess${index}`);
+        expect(refused).toMatchObject({ status: 401, body: '{"message":"401 Unauthorized"}' });
+        expect(refused.headers).toMatchObject({
+          'ratelimit-name': 'throttle_unknown_credentials',
+          'ratelimit-limit': '3',
+          'ratelimit-remaining': String(2 - index),
+        });
+      }
+      return gateway;
+    };
+
+    it('unknown credentials are told of the limit, and good ones are let in, new ones too', async () => {
+      const gateway = await guessing();
+      const fourth = await guess(gateway, 'guess4');
+      const told =
+        'The limit throttle_unknown_credentials is 3 a minute, set by GATEWAY_RATE_FAILED_AUTH_PER_MINUTE_COUNT.';
+      expect(fourth).toMatchObject({ status: 429, body: `Retry later\n${told}\n` });
+      expect(fourth.headers).toMatchObject({ 'ratelimit-remaining': '0' });
+      expect(Number(fourth.headers['retry-after'])).toBeGreaterThan(0);
+      const job = await get(gateway, '/api/v4/todos', { 'job-token': 'guess5' });
+      expect(job).toMatchObject({ status: 429 });
+      expect((await guess(gateway, 'glpat-good')).status).toBe(200);
+      estate.identityInside.change('glpat-ended', { outcome: 'expired' } as never, 90);
+      expect((await guess(gateway, 'glpat-ended')).status).toBe(401);
+      expect((await guess(gateway, 'guess6')).status).toBe(429);
+    });
+
+    it('identity is asked two questions at once, and who was good a moment ago does not wait for them', async () => {
+      const gateway = await guessing({ GATEWAY_AUTH_LEASE_MS: '1' });
+      expect((await guess(gateway, 'glpat-good')).status).toBe(200);
+      let open = (): void => undefined;
+      estate.identityInside.gate = new Promise((resolve) => (open = resolve));
+      const before = estate.identityInside.asked.length;
+      const asked = (): number => estate.identityInside.asked.length - before;
+      const guesses = Array.from({ length: 9 }, (_, index) => guess(gateway, `guess at once ${index}`));
+      await eventually(() => gateway.requests >= 13 && asked() === 2);
+      const known = guess(gateway, 'glpat-good');
+      const other = guess(gateway, 'glpat-other');
+      await eventually(() => asked() === 3);
+      open();
+      expect((await known).status).toBe(200);
+      expect((await other).status).toBe(200);
+      expect((await Promise.all(guesses)).map(({ status }) => status)).toEqual(Array.from({ length: 9 }, () => 429));
+    });
   });
 
   it('sheds by class when too much is in flight, and never health', async () => {

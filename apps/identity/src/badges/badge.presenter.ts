@@ -1,4 +1,4 @@
-import { int, nullable, presenter, text } from '@rookery/api-v4';
+import { int, nullable, presenter, text, choice } from '@rookery/api-v4';
 import type { RenderedBadge } from './badge-rendering';
 
 /** A badge that is not stored: a preview, which has no name. Source: reference identity-and-import 8. */
@@ -12,5 +12,5 @@ export const badgePreview = presenter<RenderedBadge>('BadgePreview').fields({
 
 export const badge = badgePreview.extend<RenderedBadge>('Badge').fields({
   id: [int, ({ badge }) => badge.id],
-  kind: [text, ({ badge }) => badge.kind],
+  kind: [choice('project', 'group'), ({ badge }) => badge.kind],
 });

@@ -1,4 +1,5 @@
-import { day, instant, int, nullable, text, presenter, bool } from '@rookery/api-v4';
+import { day, instant, int, nullable, text, presenter, bool, choice } from '@rookery/api-v4';
+import { USER_STATES } from '@rookery/kernel';
 import { userSummary } from '../users/user.presenter';
 import type { MemberRow } from './listing/members.queries';
 import { absoluteUrl } from '@rookery/directory';
@@ -10,7 +11,7 @@ export const member = userSummary.extend<MemberRow>('Member').fields({
   created_at: [instant, (row) => row.member_since],
   created_by: [nullable(userSummary.asField()), (row) => row.created_by, { when: (row) => row.created_by !== null }],
   expires_at: [nullable(day), (row) => row.expires_on],
-  membership_state: [text, () => 'active'],
+  membership_state: [choice<string>('active'), () => 'active'],
 });
 
 /** What adding answers: the member, or that several people are members now. Source: reference identity-and-import 2.8. */
@@ -29,7 +30,7 @@ export const addedMember = presenter<Added>('AddedMember').fields({
   username: [text, of((row) => row.username), single],
   public_email: [nullable(text), of((row) => row.public_email), single],
   name: [text, of((row) => row.name), single],
-  state: [text, of((row) => row.state), single],
+  state: [choice(...USER_STATES), of((row) => row.state), single],
   locked: [bool, () => false, single],
   avatar_url: [nullable(text), (added, _, { links }) => absoluteUrl(added.member!.avatar_url, links), single],
   web_url: [text, (added, _, { links }) => links.web(added.member!.username), single],
@@ -41,8 +42,8 @@ export const addedMember = presenter<Added>('AddedMember').fields({
     { when: (added) => added.member !== undefined && added.member.created_by !== null },
   ],
   expires_at: [nullable(day), of((row) => row.expires_on), single],
-  membership_state: [text, () => 'active', single],
-  status: [text, () => 'success', { when: (added) => added.member === undefined }],
+  membership_state: [choice<string>('active'), () => 'active', single],
+  status: [choice<string>('success'), () => 'success', { when: (added) => added.member === undefined }],
 });
 
 /** Source: reference identity-and-import 2.8. */

@@ -1,4 +1,5 @@
-import { bool, day, instant, int, nullable, presenter, shownFields, text } from '@rookery/api-v4';
+import { bool, day, instant, int, nullable, presenter, shownFields, text, choice } from '@rookery/api-v4';
+import { PLANS } from '@rookery/kernel';
 import { absoluteUrl } from '@rookery/directory';
 import type { NamespaceRow } from './namespace-row';
 
@@ -32,7 +33,7 @@ export const namespace = presenter<NamespaceRow>('Namespace').fields({
   id: [int, (one) => one.id],
   name: [text, (one) => one.name],
   path: [text, (one) => one.path],
-  kind: [text, (one) => one.kind],
+  kind: [choice('group', 'user'), (one) => one.kind],
   full_path: [text, (one) => one.full_path],
   parent_id: [nullable(int), (one) => one.parent_id],
   avatar_url: [nullable(text), (one, _, { links }) => absoluteUrl(one.avatar_url, links)],
@@ -57,7 +58,7 @@ export const namespace = presenter<NamespaceRow>('Namespace').fields({
   seats_in_use: [nullable(int), (one) => one.seats, ofRootGroup],
   max_seats_used: [nullable(int), (one) => one.max_seats_used, ofRootGroup],
   max_seats_used_changed_at: [nullable(instant), (one) => one.max_seats_used_changed_at, ofRootGroup],
-  plan: [text, (one) => one.plan, ofRoot],
+  plan: [choice<string>(...PLANS), (one) => one.plan, ofRoot],
   end_date: [nullable(day), () => null, ofRoot],
   trial: [bool, () => false, ofRoot],
   trial_ends_on: [nullable(day), () => null, ofRoot],

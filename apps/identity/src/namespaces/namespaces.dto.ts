@@ -1,7 +1,6 @@
 import { Flag, IdOrPath, Int, OneOf, Search, Text } from '@rookery/api-v4';
+import { PLANS } from '@rookery/kernel';
 import type { NamespaceFilters } from './namespace-row';
-
-export const PLANS = ['free', 'premium', 'ultimate'] as const;
 
 /** Source: reference identity-and-import 3. */
 export class ListNamespaces implements NamespaceFilters {

@@ -15,9 +15,10 @@ import {
   shownFields,
   shownPlainFields,
   text,
+  choice,
 } from '@rookery/api-v4';
 import { absoluteUrl } from '@rookery/directory';
-import { ACCESS_LEVELS } from '@rookery/kernel';
+import { ACCESS_LEVELS, VISIBILITIES } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import MarkdownIt from 'markdown-it';
 import { sharedWithGroups } from '../members/sharing/share.presenter';
@@ -68,13 +69,13 @@ const basic = shownFields<BasicProjectRow>()({
   avatar_url: [nullable(text), (project, _, { links }) => absoluteUrl(project.avatar_url, links)],
   star_count: [int, (project) => project.star_count],
   last_activity_at: [instant, (project) => project.last_activity_at],
-  visibility: [text, (project) => project.visibility],
+  visibility: [choice(...VISIBILITIES), (project) => project.visibility],
   namespace: [
     object({
       id: int,
       name: text,
       path: text,
-      kind: text,
+      kind: choice('group', 'user'),
       full_path: text,
       parent_id: nullable(int),
       avatar_url: nullable(text),

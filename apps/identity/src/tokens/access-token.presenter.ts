@@ -1,4 +1,4 @@
-import { bool, day, instant, int, list, nullable, presenter, text } from '@rookery/api-v4';
+import { bool, day, instant, int, list, nullable, presenter, text, choice } from '@rookery/api-v4';
 import type { NewTokenRow, TokenRow } from './access-token.entity';
 import type { NewResourceTokenRow, ResourceTokenRow } from './resource/resource-tokens.queries';
 
@@ -32,7 +32,7 @@ export const newImpersonationToken = impersonationToken
 /** Source: requirements 2 §2 Group access token; reference identity-and-import 4.9. */
 export const resourceToken = accessToken.extend<ResourceTokenRow>('ResourceAccessToken').fields({
   access_level: [int, (token) => token.member_level ?? token.access_level],
-  resource_type: [text, (token) => token.resource_type],
+  resource_type: [choice('project', 'group'), (token) => token.resource_type],
   resource_id: [int, (token) => token.resource_id],
 });
 

@@ -1,7 +1,8 @@
+import type { USER_STATES } from '@rookery/kernel';
 import type { RowOf } from '@rookery/persistence';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 
-export type UserState = 'active' | 'blocked' | 'deactivated' | 'banned' | 'blocked_pending_approval';
+export type UserState = (typeof USER_STATES)[number];
 export type UserKind = 'human' | 'project_bot' | 'service_account' | 'placeholder' | 'ghost';
 
 /** What people say of themselves; every field may be missing. Source: reference identity-and-import 10.1. */

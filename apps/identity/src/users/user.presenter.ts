@@ -1,4 +1,5 @@
 import type { PresentContext } from '@rookery/api-v4';
+import { PLANS, USER_STATES } from '@rookery/kernel';
 import {
   any,
   bool,
@@ -26,7 +27,7 @@ export const userSummary = presenter<UserFace>('UserSummary').fields({
   username: [text, (user) => user.username],
   public_email: [nullable(text), (user) => user.public_email],
   name: [text, (user) => user.name],
-  state: [text, (user) => user.state],
+  state: [choice(...USER_STATES), (user) => user.state],
   locked: [bool, () => false],
   avatar_url: [nullable(text), (user, _, ctx) => absolute(user.avatar_url, ctx)],
   web_url: [text, (user, _, { links }) => links.web(user.username)],
@@ -109,7 +110,7 @@ const administratorFields = shownFields<UserRow>()({
   current_sign_in_ip: [nullable(text), () => null],
   last_sign_in_ip: [nullable(text), () => null],
   sign_in_count: [int, (user) => user.sign_in_count],
-  plan: [nullable(text), (user) => user.plan],
+  plan: [nullable(choice<string>(...PLANS)), (user) => user.plan],
   trial: [bool, () => false],
 });
 

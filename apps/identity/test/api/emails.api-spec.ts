@@ -100,7 +100,12 @@ describe('POST /user/emails', () => {
     const { status, body, headers } = await eager.client.post('/api/v4/user/emails').send({ email: address() });
     expect([status, body]).toEqual([
       429,
-      { message: { error: 'This endpoint has been requested too many times. Try again later.' } },
+      {
+        message: {
+          error:
+            'This endpoint has been requested too many times. Try again later. The limit email_confirmations is 40 an hour, set by EMAIL_CONFIRMATIONS_PER_HOUR_COUNT.',
+        },
+      },
     ]);
     expect(Number(headers['retry-after'])).toBeGreaterThan(3000);
     expect((await eager.client.get('/api/v4/user/emails')).body).toHaveLength(1);

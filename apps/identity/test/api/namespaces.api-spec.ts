@@ -269,7 +269,10 @@ describe('GET /namespaces/:namespace/exists', () => {
     expect(asked.filter(({ status }) => status === 200)).toHaveLength(20);
     const [refused] = asked.filter(({ status }) => status === 429);
     expect(refused!.body).toEqual({
-      message: { error: 'This endpoint has been requested too many times. Try again later.' },
+      message: {
+        error:
+          'This endpoint has been requested too many times. Try again later. The limit namespace_exists is 20 a minute, set by NAMESPACE_CHECKS_PER_MINUTE_COUNT.',
+      },
     });
     expect(Number(refused!.get('retry-after'))).toBeGreaterThan(0);
     expect(Number(refused!.get('retry-after'))).toBeLessThanOrEqual(60);

@@ -19,7 +19,7 @@ const encoded = ({ path_with_namespace }: MadeProject) => encodeURIComponent(pat
 const pathOf = ({ path_with_namespace }: MadeProject) => path_with_namespace.split('/').at(-1)!;
 const move = (by: Person, id: number | string, namespace: unknown) =>
   by.client.put(`/api/v4/projects/${id}/transfer`).send({ namespace });
-const failed = (text: string) => ({ status: 400, body: { message: `Failed to transfer project ["${text}"]` } });
+const failed = (text: string) => ({ status: 400, body: { message: `Failed to transfer project: ${text}` } });
 const TAKEN = 'Project with same name or path in target namespace already exists';
 const changesAfter = (version: number) =>
   identity.db.query<{ version: number; kind: string; entity_id: number; state: Record<string, unknown> }>(
@@ -274,7 +274,7 @@ describe('POST /groups/:id/projects/:project_id', () => {
     await into(home, moved.id);
     expect(await into(home, moved.id)).toMatchObject({
       status: 400,
-      body: { message: 'Failed to transfer project {:new_namespace=>["Project is already in this namespace."]}' },
+      body: { message: 'Failed to transfer project: Project is already in this namespace.' },
     });
   });
 

@@ -1,4 +1,5 @@
 import { any, bool, choice, instant, int, list, nullable, object, presenter, text } from '@rookery/api-v4';
+import { SELECTIVE_SYNC_TYPES } from '../geo-site.entity';
 import type { FieldType } from '@rookery/api-v4';
 import { siteLink } from '../geo-site.presenter';
 import { HEALTH_STATUSES, healthStatusOf } from './site-status';
@@ -19,19 +20,20 @@ const OF_SECONDARIES = [
 const SHARES = ['synced_in_percentage', 'verified_in_percentage'];
 const NOTHING_OF_NOTHING = '0.00%';
 
-type Source<V> = readonly [FieldType<V>, (status: ShownStatus) => V];
-const zeroWhen = (counts: (status: ShownStatus) => boolean): Source<number | null | undefined> => [
+type Source<V> = readonly [FieldType<V>, (status: ShownStatus) => V, { readonly about: string }];
+const zeroWhen = (where: string, counts: (status: ShownStatus) => boolean): Source<number | null | undefined> => [
   nullable(int),
   (status) => (counts(status) ? 0 : null),
+  { about: `Nothing is copied between sites: 0 at ${where}, null elsewhere.` },
 ];
-const noShare: Source<string> = [text, () => NOTHING_OF_NOTHING];
-const never: Source<number | null | undefined> = [nullable(int), () => null];
-const none: Source<number> = [int, () => 0];
+const noShare: Source<string> = [text, () => NOTHING_OF_NOTHING, { about: 'Nothing is copied between sites.' }];
+const never: Source<number | null | undefined> = [nullable(int), () => null, { about: 'Not measured.' }];
+const none: Source<number> = [int, () => 0, { about: 'There are no repositories.' }];
 
 /** The same fields for each kind of thing. */
 function families(): Record<string, Source<never>> {
-  const isPrimary = zeroWhen((status) => status.isPrimary);
-  const isSecondary = zeroWhen((status) => !status.isPrimary);
+  const isPrimary = zeroWhen('the primary', (status) => status.isPrimary);
+  const isSecondary = zeroWhen('secondaries', (status) => !status.isPrimary);
   const fields = COPIED.flatMap((kind) => [
     ...OF_PRIMARIES.map((name) => [`${kind}_${name}`, isPrimary]),
     ...OF_SECONDARIES.map((name) => [`${kind}_${name}`, isSecondary]),
@@ -45,6 +47,7 @@ const slotsOf = ({ found, isPrimary }: ShownStatus): Slots | null => (isPrimary 
 const ofSlots = (name: keyof Slots): Source<number | null | undefined> => [
   nullable(int),
   (status) => slotsOf(status)?.[name] ?? null,
+  { about: 'Of the database of the primary.' },
 ];
 
 function usedShare(status: ShownStatus): string | null {
@@ -87,7 +90,10 @@ export const geoStatusPresenter = presenter<ShownStatus>('GeoSiteStatus').fields
   version: [nullable(text), ({ found }) => found.measured?.version ?? null],
   revision: [nullable(text), () => null],
   storage_shards_match: [bool, () => true, { about: 'Every estate has the one storage `default`.' }],
-  selective_sync_type: [nullable(text), ({ selectiveSyncType }) => selectiveSyncType],
+  selective_sync_type: [
+    nullable(choice<string>(...SELECTIVE_SYNC_TYPES)),
+    ({ selectiveSyncType }) => selectiveSyncType,
+  ],
   namespaces: [list(any), ({ namespaces }) => namespaces],
   updated_at: [instant, ({ checkedAt }) => checkedAt],
   _links: [

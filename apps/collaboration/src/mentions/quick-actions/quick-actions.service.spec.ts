@@ -6,6 +6,7 @@ import type { PlacedNoteable } from '../../noteables/planning.policy';
 import type { ActionSet } from './action-set';
 import { QuickActionsService } from './quick-actions.service';
 
+const tooMany = new TooManyRequests(1, { name: 'notes', most: 1, each: 'minute', setting: null });
 const kind = { type: 'Issue' } as NoteableKind;
 const on = { kind } as PlacedNoteable;
 const tx = { attempt: (step: () => Promise<unknown>) => step() } as unknown as Tx;
@@ -51,7 +52,7 @@ test('what is refused is told, and the others are done', async () => {
 });
 
 test('what ends the whole is no refusal', async () => {
-  await expect(report(carrying({ a: new TooManyRequests() }), '/a\n/b')).rejects.toThrow(TooManyRequests);
+  await expect(report(carrying({ a: tooMany }), '/a\n/b')).rejects.toThrow(TooManyRequests);
   await expect(report(carrying({ b: new Error('lost') }), '/a\n/b')).rejects.toThrow('lost');
 });
 

@@ -113,6 +113,8 @@ export class EmailConfirmationsService {
        returning count, ceil(extract(epoch from since + interval '1 hour' - now()))::integer as left`,
       [actorId],
     );
-    if (row!.count > most) throw new TooManyRequests(Math.max(1, row!.left));
+    if (row!.count <= most) return;
+    const setting = 'EMAIL_CONFIRMATIONS_PER_HOUR_COUNT';
+    throw new TooManyRequests(Math.max(1, row!.left), { name: 'email_confirmations', most, each: 'hour', setting });
   }
 }

@@ -1,4 +1,5 @@
 import type { PresentContext } from '@rookery/api-v4';
+import { VISIBILITIES } from '@rookery/kernel';
 import {
   day,
   instant,
@@ -11,6 +12,7 @@ import {
   presenter,
   shownPlainFields,
   text,
+  choice,
 } from '@rookery/api-v4';
 import { absoluteUrl } from '@rookery/directory';
 import { sharedWithGroups } from '../../members/sharing/share.presenter';
@@ -29,7 +31,7 @@ export const group = presenter<GroupRow>('Group').fields({
   name: [text, (one) => one.name],
   path: [text, (one) => one.path],
   description: [text, (one) => one.description],
-  visibility: [text, (one) => one.visibility],
+  visibility: [choice(...VISIBILITIES), (one) => one.visibility],
   ...picked(plain, 'share_with_group_lock', 'require_two_factor_authentication', 'two_factor_grace_period'),
   ...picked(plain, 'project_creation_level', 'auto_devops_enabled', 'subgroup_creation_level', 'emails_disabled'),
   ...picked(plain, 'emails_enabled', 'mentions_disabled', 'lfs_enabled', 'math_rendering_limits_enabled'),

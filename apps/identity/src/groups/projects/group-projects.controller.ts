@@ -61,7 +61,7 @@ export class GroupProjectsController {
   async moveInto({ viewer, params, within }: Call<MoveIntoGroup, GroupScope, SignedInViewer>): Promise<GroupDetailRow> {
     const moved = await this.scopes.project(params.project_id, viewer);
     if (!moved) throw new NotFound('Project');
-    await this.moves.intoGroup(viewer, moved.id, within.id);
+    await this.moves.transfer(viewer, moved.id, within.id);
     return this.queries.details(within, viewer, { secrets: false, projects: false });
   }
 }

@@ -52,6 +52,9 @@ export class PathChecksService {
     const limit = this.settings.rateLimits ? this.settings.namespaceChecksPerMinute : 0;
     if (limit === 0) return;
     const [counted] = (await this.db.query(COUNT, [userId, limit])) as [{ checks_count: number; wait_seconds: number }];
-    if (counted.checks_count > limit) throw new TooManyRequests(Math.max(1, counted.wait_seconds));
+    if (counted.checks_count <= limit) return;
+    const setting = 'NAMESPACE_CHECKS_PER_MINUTE_COUNT';
+    const told = { name: 'namespace_exists', most: limit, each: 'minute', setting } as const;
+    throw new TooManyRequests(Math.max(1, counted.wait_seconds), told);
   }
 }

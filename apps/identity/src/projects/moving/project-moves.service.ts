@@ -5,7 +5,7 @@ import { Invalid, Refused, VISIBILITY_LEVELS } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { violates, Work } from '@rookery/persistence';
 import { ChangeLog } from '../../directory/change-log';
-import { inspected, projectPathProblems } from '../../namespaces/paths/path-rules';
+import { projectPathProblems } from '../../namespaces/paths/path-rules';
 import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
 import type { Home, Placed } from '../changing/project-places.service';
 import { ProjectsService } from '../projects.service';
@@ -14,7 +14,6 @@ const SAME = 'Project is already in this namespace.';
 const NO_RIGHT = "You don't have permission to transfer projects into that namespace.";
 const TAKEN = 'Project with same name or path in target namespace already exists';
 const FAILED = 'Failed to transfer project';
-const VERBATIM = { verbatim: true };
 
 const refusal = (...texts: readonly string[]): Invalid => new Invalid({ new_namespace: texts });
 
@@ -31,13 +30,7 @@ export class ProjectMovesService {
   /** Errors: Refused with the whole text of the API; NotFound for project or namespace. */
   async transfer(viewer: SignedInViewer, projectId: number, namespaceId: number): Promise<void> {
     const texts = await this.tried(viewer, projectId, namespaceId);
-    if (texts) throw new Refused(`${FAILED} [${texts.map((text) => JSON.stringify(text)).join(', ')}]`, VERBATIM);
-  }
-
-  /** The same in the notation that the groups' route has. Errors: as above. */
-  async intoGroup(viewer: SignedInViewer, projectId: number, groupId: number): Promise<void> {
-    const texts = await this.tried(viewer, projectId, groupId);
-    if (texts) throw new Refused(`${FAILED} ${inspected({ new_namespace: texts })}`, VERBATIM);
+    if (texts) throw new Refused(`${FAILED}: ${texts.join(', ')}`, { verbatim: true });
   }
 
   /**

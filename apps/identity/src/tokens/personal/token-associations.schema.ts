@@ -1,4 +1,5 @@
 import type { JsonSchema } from '@rookery/api-v4';
+import { VISIBILITIES } from '@rookery/kernel';
 
 const integer = { type: 'integer' };
 const text = { type: 'string' };
@@ -16,7 +17,7 @@ const group = object({
   parent_id: orNull('integer'),
   organization_id: integer,
   access_levels: integer,
-  visibility: text,
+  visibility: { ...text, enum: [...VISIBILITIES] },
 });
 
 const project = object({
@@ -28,13 +29,13 @@ const project = object({
   path_with_namespace: text,
   created_at: { type: 'string', format: 'date-time' },
   access_levels: object({ project_access_level: orNull('integer'), group_access_level: orNull('integer') }),
-  visibility: text,
+  visibility: { ...text, enum: [...VISIBILITIES] },
   web_url: text,
   namespace: object({
     id: integer,
     name: text,
     path: text,
-    kind: text,
+    kind: { ...text, enum: ['group', 'user'] },
     full_path: text,
     parent_id: orNull('integer'),
     avatar_url: orNull('string'),
