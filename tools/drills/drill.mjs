@@ -19,6 +19,10 @@
  * A machine that others keep busy, by the product's own limits: is anybody refused, kept waiting or forgotten?
  *   busy       three processes a core burn CPU while 64 people read, write and come with new tokens, for 60 s
  *
+ * The test-suite of an author of clients: is anybody refused who does what authors do?
+ *   suite      2,000 requests with 200 new people, three times in a row, by the product's own limits
+ *   unlimited  the same with limits off
+ *
  * `--sabotage` takes guards out (names of tools/drills/sabotage.cjs, and of BY_HAND), to show that the drill finds it.
  * Source: reference reliability 12.
  */
@@ -35,6 +39,7 @@ import { Client, until } from './client.mjs';
 import { Ledger } from './ledger.mjs';
 import { deliverAgain } from './redelivery.mjs';
 import * as busy from './busy.mjs';
+import * as suite from './suite.mjs';
 import * as door from './rights/bus-door.mjs';
 import * as searches from './rights/dear-searches.mjs';
 import * as copy from './rights/held-copy.mjs';
@@ -56,7 +61,8 @@ const FAST_MAIL = {
 const RATE = 15;
 
 /** Shape: `run` gives figures, of which `wrong` counts what must not be; `prepare` starts what the estate will use. */
-const BY_DEFAULTS = { copy, mail, door, rotations, busy, searches };
+const unlimited = { ...suite, prepare: () => ({ env: WITHOUT_RATES }) };
+const BY_DEFAULTS = { copy, mail, door, rotations, busy, searches, suite, unlimited };
 const FAULTS = {
   kill: {
     async run(estate, facts) {

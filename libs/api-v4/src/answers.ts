@@ -115,8 +115,8 @@ export function orElse<R>(answer: Answer<R>, status: 200 | 201 | 202, schema: Js
 }
 
 /** 200 with bytes. */
-export function file(mediaType = 'application/octet-stream'): Answer<FileAnswer> {
-  return { kind: 'file', status: 200, mediaType };
+export function file(mediaType = 'application/octet-stream', schema?: JsonSchema): Answer<FileAnswer> {
+  return { kind: 'file', status: 200, mediaType, ...(schema === undefined ? {} : { schema }) };
 }
 
 /** 302 to the absolute URL that the handler returns; never on a write, which clients would not repeat. */

@@ -36,7 +36,10 @@ function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
     case 'message':
       return { description: 'Success.', content: jsonContent(paramsLike('message')) };
     case 'file':
-      return { description: 'The bytes.', content: { [answers.mediaType!]: {} } };
+      return {
+        description: 'The bytes.',
+        content: { [answers.mediaType!]: answers.schema ? { schema: answers.schema } : {} },
+      };
     case 'web':
       return { description: 'A page for a browser.', content: { [answers.mediaType!]: {} } };
     case 'redirect':

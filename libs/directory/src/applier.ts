@@ -14,6 +14,12 @@ const POLL_MS = 1500;
 /** Entries a batch; a version is never split. */
 const BATCH = 2000;
 
+/**
+ * After a batch, while nobody waits for the copy: what changes in the meantime comes together, so that a thousand new
+ * people cost each service some dozens of turns. Units: ms.
+ */
+const GATHER_MS = 30;
+
 const LOCK = 'select version, epoch, fields from directory_state for update skip locked';
 const STORE = `update directory_state set version = $1, epoch = $2, fields = $5, refreshed_at =
   case when $3 then greatest(refreshed_at, clock_timestamp() - $4::double precision * interval '1 millisecond') else refreshed_at end`;
@@ -35,6 +41,7 @@ export class Applier {
   private currentAt = performance.now();
   /** Of the copy, at the first look. Not asked again, so that two releases that run together leave each other alone. */
   private areFieldsOurs = false;
+  private hasMoved = false;
 
   constructor(
     @Inject(Work) private readonly work: Work,
@@ -53,6 +60,8 @@ export class Applier {
    * when another replica was at it. Errors: Unavailable when identity or the database is.
    */
   async turn(signal: AbortSignal): Promise<boolean> {
+    if (this.hasMoved) await this.progress.calm(GATHER_MS, signal);
+    this.hasMoved = false;
     const position = await this.progress.head();
     this.progress.moved(position);
     const poll = await this.poll(position, this.areFieldsOurs ? POLL_MS : 0, signal);
@@ -63,7 +72,8 @@ export class Applier {
     this.lag.set(Math.max(0, poll.answer.head - reached.version));
     if (reached.version >= poll.answer.head) this.currentAt = poll.askedAt;
     this.progress.moved(reached);
-    return reached.version !== position.version || reached.epoch !== position.epoch;
+    this.hasMoved = reached.version !== position.version || reached.epoch !== position.epoch;
+    return this.hasMoved;
   }
 
   private async store(tx: Tx, from: Position, poll: Poll, signal: AbortSignal): Promise<Position | null> {

@@ -47,6 +47,7 @@ export class CopyProgress {
   private running: Promise<CopyHead> | undefined;
   private next: Promise<CopyHead> | undefined;
   private wasLoaded = false;
+  private wake: (() => void) | undefined;
 
   /** The process is not ready before its copy was loaded once. */
   constructor(
@@ -92,7 +93,24 @@ export class CopyProgress {
       };
       signal?.addEventListener('abort', () => waiter.settle(false), { once: true });
       this.waiters.add(waiter);
+      this.wake?.();
       this.look();
+    });
+  }
+
+  /** Resolves as soon as somebody waits for the copy, at the latest after so long. Units: ms. */
+  async calm(ms: number, signal: AbortSignal): Promise<void> {
+    if (this.waiters.size > 0 || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        this.wake = undefined;
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      signal.addEventListener('abort', end);
+      this.wake = end;
     });
   }
 

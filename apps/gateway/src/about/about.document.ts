@@ -2,15 +2,28 @@ import type { OpenApiDocument } from '../routes/openapi-document';
 
 const json = (schema: Readonly<Record<string, unknown>>) => ({ 'application/json': { schema } });
 const text = { type: 'string' };
+/** All of them always there. */
+const object = (properties: Readonly<Record<string, unknown>>) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+});
 const version = { version: text, revision: text };
 const kas = {
-  type: 'object',
-  properties: {
+  ...object({
     enabled: { type: 'boolean' },
     externalUrl: { type: ['string', 'null'] },
     externalK8sProxyUrl: { type: ['string', 'null'] },
     version: { type: ['string', 'null'] },
-  },
+  }),
+  description: 'A server for agents of clusters; there is none.',
+};
+const refusal = (name: string) => ({ $ref: `#/components/responses/${name}` });
+const SIGNED_IN_REFUSALS = {
+  '401': refusal('Unauthorized'),
+  '403': refusal('Forbidden'),
+  '429': refusal('TooManyRequests'),
+  '503': refusal('Unavailable'),
 };
 /** Asked without a credential. */
 const OPEN = [{}];
@@ -43,8 +56,8 @@ export const aboutDocument: OpenApiDocument = {
         summary: 'Names the version of the instance.',
         ...signedIn,
         responses: {
-          '200': { description: 'The version', content: json({ type: 'object', properties: version }) },
-          '401': { $ref: '#/components/responses/Unauthorized' },
+          '200': { description: 'The version', content: json(object(version)) },
+          ...SIGNED_IN_REFUSALS,
         },
       },
     },
@@ -57,9 +70,9 @@ export const aboutDocument: OpenApiDocument = {
         responses: {
           '200': {
             description: 'The metadata',
-            content: json({ type: 'object', properties: { ...version, kas, enterprise: { type: 'boolean' } } }),
+            content: json(object({ ...version, kas, enterprise: { type: 'boolean' } })),
           },
-          '401': { $ref: '#/components/responses/Unauthorized' },
+          ...SIGNED_IN_REFUSALS,
         },
       },
     },
@@ -70,7 +83,10 @@ export const aboutDocument: OpenApiDocument = {
         tags: ['About'],
         summary: 'This document.',
         'x-rookery-source': 'reference identity-and-import 1.4; docs/architecture.md 2',
-        responses: { '200': { description: 'An OpenAPI document', content: json({ type: 'object' }) } },
+        responses: {
+          '200': { description: 'An OpenAPI document', content: json({ type: 'object' }) },
+          '429': refusal('TooManyRequests'),
+        },
       },
     },
     '/-/health/live': { get: health('checkLiveness', 'Does the gateway run?', false) },

@@ -1,6 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { FairPlaces } from '@rookery/api-v4';
 import { TooManyRequests } from '@rookery/kernel';
-import { REFUSALS, shed } from '../edge/refusal';
+import { isRefusal, REFUSALS, shed } from '../edge/refusal';
 import type { Refusal } from '../edge/refusal';
 import type { Tally } from '../metrics/tally';
 import { MinuteLimit } from './rate-limits';
@@ -17,11 +18,13 @@ const GUESSES = {
   waitingOfOneCaller: 200,
   waitingPart: 0.9,
 } as const;
+/** How long the place of one that was no good stays taken for its address. Units: milliseconds. */
+const PACE_MS = 20;
 
 /**
  * Unknown credentials by address. A good one is let in whatever else comes from its address; past the limit the unknown
  * ones are told so, and those that were never seen to be good are looked at two at a time, so that guessing costs
- * identity little and whoever has a token next to no wait. Source: reference reliability 6.3.
+ * identity little and whoever has a token a short wait. Source: reference reliability 6.3.
  */
 export class FailedLogins {
   private readonly limit: MinuteLimit | null;
@@ -49,11 +52,18 @@ export class FailedLogins {
   }
 
   /** Looks at a credential that was never seen to be good, at once unless its address guesses. */
-  async look<T>(address: string, deadline: number, look: () => Promise<T>): Promise<T | Refusal> {
+  async look<T extends object>(address: string, deadline: number, look: () => Promise<T>): Promise<T | Refusal> {
     const state = await this.limit?.limiter.get(address);
     if (!this.limit || !state || state.consumedPoints < this.limit.points) return look();
     const asking = { impersonatorId: null, makerId: null, userId: null, address, deadline };
-    return this.places.run(asking, look).catch((error: unknown) => {
+    let isGood = false;
+    const looked = async (): Promise<T> => {
+      const outcome = await look();
+      isGood = !isRefusal(outcome);
+      return outcome;
+    };
+    const pause = async (): Promise<void> => (isGood ? undefined : delay(PACE_MS));
+    return this.places.run(asking, looked, pause).catch((error: unknown) => {
       if (error instanceof TooManyRequests) return shed();
       throw error;
     });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Instance } from '@rookery/instance';
 import type { Visibility } from '@rookery/kernel';
+import { prepared } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
 import { Namespace } from './namespace.entity';
@@ -14,6 +15,21 @@ export interface NewNamespace extends Partial<Namespace> {
   readonly path: string;
   readonly visibility: Visibility;
 }
+/**
+ * The namespace of a person with its place, in one statement: a person costs little more than a row. Shape: $1 the owner,
+ * $2 name, $3 path, $4 plan; no row when somebody else sits at the path.
+ */
+const PERSONAL = prepared(
+  'namespace_personal',
+  `with made as (
+     insert into namespaces (id, kind, owner_id, traversal_ids, name, path, full_name, full_path, visibility, plan)
+     select next.id, 'user', $1::bigint, array[next.id], $2::text, $3::text, $2, $3, 'public', $4::text
+     from (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id) next
+     returning id),
+   ended as (delete from redirect_routes where path = lower($3))
+   insert into sibling_paths (parent_id, path, namespace_id) select 0, lower($3), id from made
+   on conflict do nothing returning namespace_id as id`,
+);
 export type ParentNamespace = RowOf<Namespace, 'id' | 'traversalIds' | 'fullPath' | 'fullName' | 'plan'>;
 
 /** The rows of namespaces, with the paths and the entries of the change log that belong to them. Nobody is asked for permission here. */
@@ -49,6 +65,14 @@ export class NamespacesService {
     await this.paths.endRedirect(tx, fullPath);
     this.log.record(tx, 'namespace', id);
     return true;
+  }
+
+  /** As `insert`, for a person: at the top, called as they are. */
+  async insertPersonal(tx: Tx, ownerId: number, name: string, path: string): Promise<boolean> {
+    const plan = this.instance.setting('default_plan');
+    const [made] = await tx.prepared<{ id: number }>(PERSONAL, [ownerId, name, path, plan]);
+    if (made) this.log.record(tx, 'namespace', made.id);
+    return made !== undefined;
   }
 
   /** Writes columns that nothing below depends on. The caller records it. */

@@ -21,9 +21,8 @@ export class PersonalNamespacesService {
   ) {}
 
   /** False when the path is taken: the transaction must not be committed then. */
-  async create(tx: Tx, ownerId: number, { name, path }: PersonalName): Promise<boolean> {
-    const id = await this.namespaces.nextId(tx);
-    return this.namespaces.insert(tx, { id, kind: 'user', ownerId, name, path, visibility: 'public' }, null);
+  create(tx: Tx, ownerId: number, { name, path }: PersonalName): Promise<boolean> {
+    return this.namespaces.insertPersonal(tx, ownerId, name, path);
   }
 
   /** Projects move with it and are still found by their former paths. False as for `create`. */

@@ -41,3 +41,37 @@ function clientStrategy({
     ? { name: 'userWithId', parameters: { userIds: userIds ?? '' } }
     : { name, parameters };
 }
+
+/** What a client reads. Source: reference packages-and-admin 9.3. */
+export const CLIENT_FEATURES = {
+  type: 'object',
+  required: ['version', 'features'],
+  properties: {
+    version: { const: 1, description: 'Of this shape.' },
+    features: {
+      type: 'array',
+      description: 'Flags that have a strategy for the environment.',
+      items: {
+        type: 'object',
+        required: ['name', 'enabled', 'strategies'],
+        properties: {
+          name: { type: 'string' },
+          description: { type: 'string' },
+          enabled: { type: 'boolean' },
+          strategies: {
+            type: 'array',
+            description: 'The flag is on where one of them says so.',
+            items: {
+              type: 'object',
+              required: ['name', 'parameters'],
+              properties: {
+                name: { type: 'string' },
+                parameters: { type: 'object', description: 'As the strategy takes them.' },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+} as const;

@@ -5,7 +5,7 @@ import { anyone, empty, Endpoint, file } from '@rookery/api-v4';
 import { Database } from '@rookery/persistence';
 import { FeatureFlagsClientsService } from '../../feature-flags-clients/feature-flags-clients.service';
 import { strategiesForClients } from '../feature-flags.queries';
-import { clientFeatures } from './client-features';
+import { CLIENT_FEATURES, clientFeatures } from './client-features';
 import { OneUnleashClient } from './unleash.dto';
 
 /** The token of the project is what counts; access tokens say nothing here. */
@@ -35,7 +35,7 @@ export class UnleashController {
     ...SHARED,
     about: 'The feature flags of a project for Unleash clients of one environment.',
     aliases: [`${BASE}/features`],
-    answers: file('application/json'),
+    answers: file('application/json', CLIENT_FEATURES),
     fails: [304, 401],
   })
   async features(call: Call<OneUnleashClient>): Promise<FileAnswer> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Invalid, problemsByField } from '@rookery/kernel';
+import { prepared } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { platformSettings } from '@rookery/platform';
@@ -24,6 +25,15 @@ const WAITING = `e.id, e.user_id, e.email, e.is_primary from emails e join users
   where e.confirmed_at is null
     and (not e.is_primary or (u.kind = 'service_account' and e.confirmation_requested_at is not null))`;
 
+const WAITING_FOR_OTHERS = prepared(
+  'emails_waiting_for_others',
+  `select ${WAITING} and lower(e.email) = lower($1) and e.user_id is distinct from $2::bigint for update of u, e`,
+);
+const PRIMARY = prepared(
+  'emails_primary',
+  `insert into emails (user_id, email, is_primary, confirmed_at) values ($1, $2, true, $3)`,
+);
+
 /**
  * The e-mail addresses of people, and the columns of users that repeat them. They are written here alone, so that the
  * primary address is the same in both tables. Unless said otherwise, the caller holds the row of the user.
@@ -42,7 +52,7 @@ export class AddressesService {
 
   /** The first address of a new user. */
   async addPrimary(tx: Tx, userId: number, address: string, confirmedAt: Date | null): Promise<void> {
-    await tx.manager.insert(Email, { userId, email: address, isPrimary: true, confirmedAt });
+    await tx.prepared(PRIMARY, [userId, address, confirmedAt]);
   }
 
   /** One more address. Shape: its id. */
@@ -83,10 +93,7 @@ export class AddressesService {
 
   /** An administrator gives the address out: whoever else only said to have it, has it no more. */
   async free(tx: Tx, address: string, forUserId: number | null): Promise<void> {
-    const rows = await tx.query<WaitingAddress>(
-      `select ${WAITING} and lower(e.email) = lower($1) and e.user_id is distinct from $2 for update of u, e`,
-      [address, forUserId],
-    );
+    const rows = await tx.prepared<WaitingAddress>(WAITING_FOR_OTHERS, [address, forUserId]);
     for (const row of rows) await this.drop(tx, row);
   }
 

@@ -1,0 +1,155 @@
+/**
+ * The test-suite of an author of clients, three times in a row: 2,000 requests by sixteen workers, with 200 new people, one
+ * of whom writes more notes than anybody may in a minute, and with tokens that nobody knows. Nobody else is refused for
+ * a rate or for load, and a good token is let in whatever bad ones came from the same address.
+ */
+import { randomBytes } from 'node:crypto';
+
+const RUNS = 3;
+const REQUESTS = 2000;
+const PEOPLE = 200;
+const WORKERS = 16;
+/** Units: notes a minute and person, as the settings have it. */
+const NOTES_LIMIT = 300;
+const TALK = NOTES_LIMIT + 20;
+const BAD_TOKENS = 30;
+/** More than an address may send in a minute. */
+const GUESSES = 200;
+
+/** Shape: `prepared.env` is there where limits are off. `wrong` counts what must not be. */
+export async function run(client, { env } = {}) {
+  const suite = new Suite(client);
+  const runs = [];
+  for (let index = 0; index < RUNS; index += 1) runs.push(await suite.run(index));
+  const guessing = await suite.guess();
+  const facts = suite.facts();
+  const told = env ? facts.notesOverLimit : 0;
+  return {
+    limits: env ? 'off' : 'on',
+    runs,
+    ...facts,
+    guessing,
+    wrong: facts.refused + facts.failed + guessing.wrong + told,
+  };
+}
+
+class Suite {
+  #statuses = {};
+  #refused = [];
+  #failed = [];
+  #notesOverLimit = 0;
+  #requests = 0;
+
+  constructor(client) {
+    this.client = client;
+  }
+
+  facts() {
+    const examples = [...this.#refused, ...this.#failed].slice(0, 5);
+    const [refused, failed] = [this.#refused.length, this.#failed.length];
+    return { statuses: this.#statuses, refused, failed, notesOverLimit: this.#notesOverLimit, examples };
+  }
+
+  async run(index) {
+    const mark = `r${index}${this.client.seed}`;
+    const before = this.#requests;
+    const from = Date.now();
+    const group = await this.#made('/groups', { name: mark, path: mark, visibility: 'public' });
+    const ids = await inTurn(range(19), async (n) => {
+      const json = { name: `${mark}-${n}`, namespace_id: group.id, visibility: 'public' };
+      return (await this.#made('/projects', json)).id;
+    });
+    const peopleFrom = Date.now();
+    const people = await inTurn(range(PEOPLE), (n) => this.#person(`${mark}-${n}`));
+    const peopleMs = Date.now() - peopleFrom;
+    await inTurn(people, async (person, n) => {
+      const id = ids[n % ids.length];
+      await this.#expect(201, 'POST', `/projects/${id}/members`, { json: { user_id: person.id, access_level: 30 } });
+      const { iid } = await this.#made(`/projects/${id}/issues`, { title: `Egg ${n}` }, person.token);
+      await this.#made(`/projects/${id}/issues/${iid}/notes`, { body: `@${person.username} looks` }, person.token);
+    });
+    const at = `/projects/${ids[0]}/issues/1`;
+    await inTurn(range(TALK), (n) => this.#talk(`${at}/notes`, { body: `Note ${n}` }, people[0].token));
+    await inTurn(range(BAD_TOKENS), () => this.#expect(401, 'GET', '/user', { token: unknownToken() }));
+    const reads = ['/user', '/todos', `/projects/${ids[0]}`, at, `${at}/notes`, '/projects', '/issues', '/events'];
+    await inTurn(range(REQUESTS - (this.#requests - before)), (n) =>
+      this.#expect(200, 'GET', reads[n % reads.length], { token: people[n % PEOPLE].token }),
+    );
+    return { requests: this.#requests - before, seconds: (Date.now() - from) / 1000, peopleMs };
+  }
+
+  /** Tokens that are new and good, while others guess from the same address. */
+  async guess() {
+    const { id } = await this.#person(`late-${this.client.seed}`);
+    const good = [];
+    const statuses = {};
+    const look = async (token) => {
+      const { status } = await this.#answer('GET', '/user', { token });
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      return status;
+    };
+    await inTurn(range(GUESSES), async (n) => {
+      await look(unknownToken());
+      if (n % 10 === 0) good.push(await look(await this.client.tokenOf(id)));
+    });
+    const refusedGood = good.filter((status) => status !== 200).length;
+    return { statuses, goodTokens: good.length, wrong: refusedGood };
+  }
+
+  async #person(username) {
+    const json = { username, name: username, email: `${username}@mail.example`, force_random_password: true };
+    const { id } = await this.#made('/users', json);
+    const { token } = await this.#made(`/users/${id}/personal_access_tokens`, { name: 'suite', scopes: ['api'] });
+    return { id, username, token };
+  }
+
+  #made(path, json, token) {
+    return this.#expect(201, 'POST', path, { json, token });
+  }
+
+  /** Notes of one person, more than anybody may write: those above the limit name it. */
+  async #talk(path, json, token) {
+    const { status, text } = await this.#answer('POST', path, { json, token });
+    if (status === 201) return;
+    if (status === 429 && text.includes('NOTES_CREATES_PER_MINUTE_COUNT')) this.#notesOverLimit += 1;
+    else this.#note(status, `POST ${path}`, text);
+  }
+
+  async #expect(expected, method, path, how) {
+    const { status, text } = await this.#answer(method, path, how);
+    if (status === expected) return text === '' ? null : JSON.parse(text);
+    this.#note(status, `${method} ${path}`, text);
+    if (expected === 201) throw new Error(`${method} ${path}: ${status} ${text}`);
+    return null;
+  }
+
+  async #answer(method, path, { token = this.client.estate.token, json } = {}) {
+    this.#requests += 1;
+    const response = await fetch(`${this.client.estate.baseUrl}/api/v4${path}`, {
+      method,
+      headers: { 'private-token': token, ...(json ? { 'content-type': 'application/json' } : {}) },
+      ...(json ? { body: JSON.stringify(json) } : {}),
+    });
+    const { status } = response;
+    this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
+    return { status, text: await response.text() };
+  }
+
+  #note(status, call, text) {
+    (status === 429 || status === 503 ? this.#refused : this.#failed).push(`${call}: ${status} ${text.slice(0, 200)}`);
+  }
+}
+
+const range = (count) => Array.from({ length: count }, (_, index) => index);
+const unknownToken = () => `glpat-${randomBytes(15).toString('base64url')}`;
+
+/** What becomes of each, by so many workers; in the order of what was given. */
+async function inTurn(given, work) {
+  const results = [];
+  const rest = given.entries();
+  const worker = async () => {
+    for (const [index, one] of rest) results[index] = await work(one, index);
+  };
+  await Promise.all(Array.from({ length: WORKERS }, worker));
+  return results;
+}
