@@ -24,3 +24,4 @@ export * from './migrations/1767225852020-create-snippets';
 export * from './migrations/1767225852030-create-epics';
 export * from './migrations/1767225852031-create-epic-issues';
 export * from './migrations/1767225852050-add-duplicates-of-issues';
+export * from './migrations/1767225852051-widen-index-of-label-links';
