@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `npm run bench [-- R1 R2 R3 W1 M | groups | projects] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>]`:
+ * `npm run bench [-- R1 R2 R3 W1 M | groups | projects | growth] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>]`:
  * the whole stack beside the limit (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as
  * medians and ratios. What decides is the CPU time of the whole stack for a thousand requests, less what it takes while
  * idle in the same time; after writes it is counted until all is quiet. With `--against` the estate of another checkout
@@ -17,6 +17,7 @@ import { freePort } from '../estate/processes.mjs';
 import { sharedTemporary } from '../estate/postgres-files.mjs';
 import { BELONGING_LISTS, benchBelonging } from './belonging.mjs';
 import { cpuSeconds, idleDraw, quiet } from './cpu.mjs';
+import { benchGrowth } from './growth.mjs';
 import { load } from './load.mjs';
 import { ISSUES, PEOPLE } from './seed.mjs';
 
@@ -147,6 +148,11 @@ async function seeded(checkout) {
 
 const chosen = options(process.argv.slice(2));
 // Other questions, with data of their own: each stands alone.
+if (chosen.names.includes('growth')) {
+  const words = chosen.names.filter((name) => name !== 'growth');
+  const isKept = await benchGrowth({ words, rounds: chosen.rounds, count: Math.min(chosen.count, 100) });
+  process.exit(isKept ? 0 : 1);
+}
 const belonging = BELONGING_LISTS.find((name) => chosen.names.includes(name));
 if (belonging) {
   const isKept = await benchBelonging(belonging, { rounds: chosen.rounds, count: Math.min(chosen.count, 300) });

@@ -61,6 +61,7 @@ test('closing sets who and when, opening again clears it', () => {
     state: 'opened',
     closedAt: null,
     closedById: null,
+    duplicatedToId: null,
   });
 });
 

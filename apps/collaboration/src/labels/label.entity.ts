@@ -93,7 +93,7 @@ export class LabelSubscription {
 /** A label on a thing of any kind. */
 @Entity('label_links')
 @Index('ix_label_links_label_id', ['labelId', 'noteableType', 'projectId', 'noteableId'])
-@Index('ix_label_links_project_id', ['projectId', 'labelId'])
+@Index('ix_label_links_project_id_label_id', ['projectId', 'labelId', 'noteableType', 'noteableId'])
 export class LabelLink {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_label_links' }) noteableId: number;
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_label_links' }) noteableType: NoteableType;

@@ -143,9 +143,9 @@ it('numbers are dense, however many are opened at once', async () => {
   const place = await groupOf();
   const viewer = await standing(place, 'reporter');
   const made = await Promise.all(
-    Array.from({ length: 12 }, (_, at) => open(viewer, place, { title: `${at}`, labels: 'x' })),
+    Array.from({ length: 50 }, (_, at) => open(viewer, place, { title: `${at}`, labels: 'x' })),
   );
-  expect(made.map(({ iid }) => iid).sort((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, at) => at + 1));
+  expect(made.map(({ iid }) => iid).sort((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, at) => at + 1));
 });
 
 it('unknown labels become labels of the group of the epic, known ones of groups above are taken', async () => {

@@ -1,0 +1,222 @@
+import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
+import type { Viewer } from '@rookery/kernel';
+import type { SeededService } from '@rookery/testing';
+import { castOf, startCollaboration } from '../support/app';
+import type { Cast } from '../support/app';
+
+/** Texts of a million characters, made to be dear, in each field that takes a text. Source: reference reliability 7.3. */
+const LENGTH = 1_000_000;
+const filled = (part: string): string => part.repeat(Math.ceil(LENGTH / part.length)).slice(0, LENGTH);
+const TEXTS: Readonly<Record<string, string>> = {
+  words: filled('An ordinary remark, with a few words. '),
+  'one word': filled('a'),
+  blanks: `a${filled(' ').slice(2)}b`,
+  'line feeds': `a${filled('\n').slice(2)}b`,
+  'carriage returns': `a${filled('\r').slice(2)}b`,
+  people: filled('@a '),
+  'people on people': filled('@a'),
+  'many people': filled(Array.from({ length: 20_000 }, (_, n) => `@p${n}`).join(' ')),
+  references: filled('#1 '),
+  'many references': filled(Array.from({ length: 20_000 }, (_, n) => `#${n + 1}`).join(' ')),
+  'a path': `${filled('a/').slice(2)}#1`,
+  addresses: filled('http://a.example/b/-/issues/1 '),
+  boxes: filled('- [ ] x\n'),
+  'ticked boxes': filled('- [x] x\n'),
+  'boxes without text': filled('- [ ]\n'),
+  'open brackets': filled('['),
+  'closed brackets': filled(']('),
+  images: filled('![]('),
+  stars: filled('*'),
+  underscores: filled('_a'),
+  ticks: filled('`'),
+  'ticks of growing length': filled(Array.from({ length: 1400 }, (_, n) => '`'.repeat(n + 1)).join(' ')),
+  fences: filled('```\n'),
+  'fences that are not closed': filled('~~~\na\n'),
+  quotes: filled('>'),
+  'quotes in lines': filled('> '),
+  'quotes of lines': filled('>>>\n'),
+  'lists in lists': filled('- '),
+  'numbers of lists': filled('1. '),
+  'indented lists': Array.from({ length: 1400 }, (_, n) => `${' '.repeat(n)}- a\n`)
+    .join('')
+    .slice(0, LENGTH),
+  tags: filled('<a '),
+  comments: filled('<!--'),
+  entities: filled('&amp;'),
+  backslashes: filled('\\'),
+  tables: filled('|'),
+  'lines of dashes': filled('a\n-\n'),
+  commands: filled('/close\n'),
+  'commands that are none': filled('/a\n'),
+  'labels of a command': `/label ${filled('~a ')}`.slice(0, LENGTH),
+  'quotes of a command': `/label ${filled('~"')}`.slice(0, LENGTH),
+  'commands about labels': filled('/label ~"a b" ~c\n'),
+  'commands about issues': filled('/relate #1 a/b#2\n'),
+  'places of a command': filled('/move a/b\n'),
+  commas: filled('a,'),
+  colours: filled('`#ff0000` '),
+  accents: filled('e\u0301'),
+  faces: filled('\u{1F469}\u200D\u{1F467}'),
+  'halves of faces': filled('\ud83d'),
+  zeros: filled('\0'),
+  'from right to left': filled('\u202e\u0627'),
+  percents: filled('%'),
+  digits: filled('9'),
+  dots: filled('.'),
+  slashes: filled('/'),
+};
+
+let service: SeededService;
+let project: DirectoryProject;
+let group: DirectoryNamespace;
+let cast: Cast;
+let viewer: Viewer;
+let made: Record<'issue' | 'epic' | 'label' | 'milestone' | 'snippet' | 'note', string>;
+
+beforeAll(async () => {
+  service = await startCollaboration();
+  const { seed } = service;
+  group = await seed.group({ plan: 'ultimate' });
+  project = await seed.project({ namespace_id: group.id });
+  cast = await castOf(seed, project);
+  await seed.member(cast.owner, group, 'owner');
+  viewer = { ...seed.viewer(cast.owner), directory: seed.anonymous().directory };
+  const one = async (path: string, fields: object): Promise<{ id: number; iid: number }> =>
+    (await service.app.as(viewer).post(path).send(fields).expect(201)).body as { id: number; iid: number };
+  const [p, g] = [`/api/v4/projects/${project.id}`, `/api/v4/groups/${group.id}`];
+  const issue = `${p}/issues/${(await one(`${p}/issues`, { title: 'x' })).iid}`;
+  made = {
+    issue,
+    epic: `${g}/epics/${(await one(`${g}/epics`, { title: 'x' })).iid}`,
+    label: `${p}/labels/${(await one(`${p}/labels`, { name: 'x', color: '#ff0000' })).id}`,
+    milestone: `${p}/milestones/${(await one(`${p}/milestones`, { title: 'x' })).id}`,
+    snippet: `${p}/snippets/${(await one(`${p}/snippets`, FILE)).id}`,
+    note: `${issue}/notes/${(await one(`${issue}/notes`, { body: 'x' })).id}`,
+  };
+}, 60_000);
+afterAll(() => service.close());
+
+const FILE = { title: 'x', visibility: 'private', files: [{ file_path: 'a.txt', content: 'x' }] };
+type Method = 'post' | 'put';
+interface Field {
+  readonly method: Method;
+  readonly path: () => string;
+  readonly fields: (text: string) => object;
+}
+const of = (kind: 'projects' | 'groups', tail: string) => () =>
+  `/api/v4/${kind}/${kind === 'projects' ? project.id : group.id}/${tail}`;
+const post = (path: () => string, fields: Field['fields']): Field => ({ method: 'post', path, fields });
+const put = (path: () => string, fields: Field['fields']): Field => ({ method: 'put', path, fields });
+const FIELDS: Readonly<Record<string, Field>> = {
+  'the title of an issue': post(of('projects', 'issues'), (title) => ({ title })),
+  'the description of an issue': post(of('projects', 'issues'), (description) => ({ title: 'x', description })),
+  'a new description of an issue': put(
+    () => made.issue,
+    (description) => ({ description }),
+  ),
+  'labels of an issue': post(of('projects', 'issues'), (labels) => ({ title: 'x', labels })),
+  'a note': post(
+    () => `${made.issue}/notes`,
+    (body) => ({ body }),
+  ),
+  'a changed note': put(
+    () => made.note,
+    (body) => ({ body }),
+  ),
+  'a discussion': post(
+    () => `${made.issue}/discussions`,
+    (body) => ({ body }),
+  ),
+  'the name of an emoji': post(
+    () => `${made.issue}/award_emoji`,
+    (name) => ({ name }),
+  ),
+  'an estimate': post(
+    () => `${made.issue}/time_estimate`,
+    (duration) => ({ duration }),
+  ),
+  'the name of a label': post(of('projects', 'labels'), (name) => ({ name, color: '#ff0000' })),
+  'the colour of a label': post(of('projects', 'labels'), (color) => ({ name: 'y', color })),
+  'the description of a label': put(
+    () => made.label,
+    (description) => ({ description }),
+  ),
+  'the title of a milestone': post(of('projects', 'milestones'), (title) => ({ title })),
+  'the description of a milestone': put(
+    () => made.milestone,
+    (description) => ({ description }),
+  ),
+  'the title of an epic': post(of('groups', 'epics'), (title) => ({ title })),
+  'the description of an epic': post(of('groups', 'epics'), (description) => ({ title: 'x', description })),
+  'a new description of an epic': put(
+    () => made.epic,
+    (description) => ({ description }),
+  ),
+  'the title of a snippet': post(of('projects', 'snippets'), (title) => ({ ...FILE, title })),
+  'the description of a snippet': put(
+    () => made.snippet,
+    (description) => ({ description }),
+  ),
+  'the content of a snippet': put(
+    () => made.snippet,
+    (content) => ({ files: [{ action: 'update', file_path: 'a.txt', content }] }),
+  ),
+  'the name of a file': post(of('projects', 'snippets'), (file_path) => ({
+    ...FILE,
+    files: [{ file_path, content: 'x' }],
+  })),
+};
+
+/**
+ * Goal: 200 ms of CPU of the service. Units: ms; generous, since this process is the client too and the machine is shared:
+ * what is quadratic takes minutes.
+ */
+const MOST_CPU = 2000;
+
+async function cpuOf<T>(ask: () => Promise<T>): Promise<readonly [number, T]> {
+  const from = process.cpuUsage();
+  const answer = await ask();
+  const { user, system } = process.cpuUsage(from);
+  return [(user + system) / 1000, answer];
+}
+
+/** Those that are read for what they say meet all texts; the others, which are stored or refused, meet some. */
+const READ = ['the description of an issue', 'a new description of an issue', 'a note'];
+const SOME = ['blanks', 'ticked boxes', 'ticks', 'commas', 'halves of faces', 'zeros'];
+const LOOKED_FOR = ['words', 'one word', 'accents', 'percents', 'backslashes', 'underscores', ...SOME];
+
+describe.each(Object.entries(FIELDS))('%s', (field, { method, path, fields }) => {
+  test('is refused or kept in a moment, whatever it is', async () => {
+    const wrong: string[] = [];
+    for (const [name, text] of Object.entries(TEXTS)) {
+      if (!READ.includes(field) && !SOME.includes(name)) continue;
+      const request = service.app.as(viewer)[method](path()).send(fields(text));
+      const [ms, { status }] = await cpuOf(async () => request);
+      if (ms > MOST_CPU || status >= 500) wrong.push(`${name}: ${status} after ${Math.round(ms)} ms`);
+    }
+    expect(wrong).toEqual([]);
+  }, 180_000);
+});
+
+/** What is looked for stands in the address, so it is as long as that may be. */
+const SEARCHES: Readonly<Record<string, () => string>> = {
+  issues: of('projects', 'issues'),
+  'issues of a group': of('groups', 'issues'),
+  'all issues': () => '/api/v4/issues?scope=all',
+  labels: of('projects', 'labels'),
+  milestones: of('projects', 'milestones'),
+  epics: of('groups', 'epics'),
+};
+describe.each(Object.entries(SEARCHES))('looking for %s', (_, path) => {
+  test('is refused or answered in a moment, whatever it is', async () => {
+    const wrong: string[] = [];
+    for (const name of LOOKED_FOR) {
+      // Halves of characters are no UTF-8.
+      const search = Buffer.from(TEXTS[name]!.slice(0, name === 'words' ? 1000 : 255)).toString();
+      const request = service.app.as(viewer).get(path()).query({ search });
+      const [ms, { status }] = await cpuOf(async () => request);
+      if (ms > MOST_CPU || status >= 500) wrong.push(`${name}: ${status} after ${Math.round(ms)} ms`);
+    }
+    expect(wrong).toEqual([]);
+  }, 180_000);
+});
