@@ -11,13 +11,17 @@
  *
  * Rights, by the product's own limits: does anybody get what is not theirs?
  *   copy       a copy of the directory is held back while people lose what they had and notes name them
- *   mail       the mail server stalls while what waits becomes confidential
+ *   mail       the mail server stalls while what waits becomes confidential; then it drops, puts off and refuses some of 200
  *   door       strangers and foreign services on the bus, and false news of deletions
  *   rotations  fifty replace one token at once while others work
  *   searches   anonymous callers send the dearest searches for ten seconds while others read
  *
  * A machine that others keep busy, by the product's own limits: is anybody refused, kept waiting or forgotten?
  *   busy       three processes a core burn CPU while 64 people read, write and come with new tokens, for 60 s
+ *
+ * What is worse than a crash:
+ *   silent     connections to a database fall silent without a word; a leading relay stands still or is cut off
+ *   rolling    every process is restarted in turn, of two replicas each behind balancers, while people write
  *
  * `--sabotage` takes guards out (names of tools/drills/sabotage.cjs, and of BY_HAND), to show that the drill finds it.
  * Source: reference reliability 12.
@@ -40,6 +44,9 @@ import * as searches from './rights/dear-searches.mjs';
 import * as copy from './rights/held-copy.mjs';
 import * as rotations from './rights/rotations.mjs';
 import * as mail from './rights/stalled-mail.mjs';
+import * as brokenMail from './worse/broken-mail.mjs';
+import * as rolling from './worse/rolling.mjs';
+import * as silent from './worse/silent.mjs';
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.cjs', import.meta.url));
 /** Guards that are no code of the product. */
@@ -56,7 +63,7 @@ const FAST_MAIL = {
 const RATE = 15;
 
 /** Shape: `run` gives figures, of which `wrong` counts what must not be; `prepare` starts what the estate will use. */
-const BY_DEFAULTS = { copy, mail, door, rotations, busy, searches };
+const BY_DEFAULTS = { copy, mail: { ...mail, run: allOfMail }, door, rotations, busy, searches, rolling, silent };
 const FAULTS = {
   kill: {
     async run(estate, facts) {
@@ -144,6 +151,12 @@ async function drill(name, { seed, sabotage }) {
     await estate.discard();
     await prepared.server?.close();
   }
+}
+
+async function allOfMail(client, prepared) {
+  const stalled = await mail.run(client, prepared);
+  const broken = await brokenMail.run(client, prepared);
+  return { ...stalled, broken, wrong: stalled.wrong + broken.wrong };
 }
 
 async function underLoad(client, fault) {

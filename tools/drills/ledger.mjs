@@ -41,6 +41,11 @@ export class Ledger {
     );
   }
 
+  /** Goes on with the people and projects of another. */
+  adopt({ writers, readers, projects }) {
+    Object.assign(this, { writers, readers, projects });
+  }
+
   /** Writes until `stop`. Units: notes a second, of all writers together. */
   write(rate) {
     this.#running = this.writers.map(async (writer) => {
