@@ -21,6 +21,7 @@
  *
  * What is worse than a crash:
  *   silent     connections to a database fall silent without a word; a leading relay stands still or is cut off
+ *   doubt      connections are cut over one commit in twenty, once it was done
  *   rolling    every process is restarted in turn, of two replicas each behind balancers, while people write
  *
  * `--sabotage` takes guards out (names of tools/drills/sabotage.cjs, and of BY_HAND), to show that the drill finds it.
@@ -45,6 +46,7 @@ import * as copy from './rights/held-copy.mjs';
 import * as rotations from './rights/rotations.mjs';
 import * as mail from './rights/stalled-mail.mjs';
 import * as brokenMail from './worse/broken-mail.mjs';
+import * as doubt from './worse/doubt.mjs';
 import * as rolling from './worse/rolling.mjs';
 import * as silent from './worse/silent.mjs';
 
@@ -63,7 +65,17 @@ const FAST_MAIL = {
 const RATE = 15;
 
 /** Shape: `run` gives figures, of which `wrong` counts what must not be; `prepare` starts what the estate will use. */
-const BY_DEFAULTS = { copy, mail: { ...mail, run: allOfMail }, door, rotations, busy, searches, rolling, silent };
+const BY_DEFAULTS = {
+  copy,
+  mail: { ...mail, run: allOfMail },
+  door,
+  rotations,
+  busy,
+  searches,
+  rolling,
+  silent,
+  doubt,
+};
 const FAULTS = {
   kill: {
     async run(estate, facts) {

@@ -7,6 +7,12 @@
 const Module = require('node:module');
 
 const CHANGES = {
+  /** A commit that failed counts as not done. */
+  'no-doubt': {
+    file: /persistence[\\/]dist[\\/]work\.js$/,
+    from: /wasRolledBack\)\(error\) \?/,
+    to: 'wasRolledBack)(error) || true ?',
+  },
   /** Whoever waits for a silent connection waits as long as TCP does. */
   'endless-silence': {
     file: /persistence[\\/]dist[\\/]steady-client\.js$/,

@@ -8,6 +8,9 @@ export class Proxy {
   #pairs = new Set();
   /** Whether connections that come now are silent too. */
   swallowsNew = false;
+  /** Of what is asked, which the server does while the connection is cut instead of an answer. */
+  losesAnswerTo = () => false;
+  lostCount = 0;
 
   /** Shape: `target()` gives `{ host, port }`, or null when there is none, which cuts the connection. */
   constructor(target) {
@@ -29,14 +32,14 @@ export class Proxy {
     const to = this.target();
     if (to === null) return near.resetAndDestroy();
     const far = connect({ ...to, allowHalfOpen: true });
-    const pair = { near, far, isSilent: this.swallowsNew };
+    const pair = { near, far, isSilent: this.swallowsNew, isLosing: false };
     this.#pairs.add(pair);
     for (const [from, into] of [
       [near, far],
       [far, near],
     ]) {
       from.setNoDelay(true);
-      from.on('data', (bytes) => pair.isSilent || into.write(bytes));
+      from.on('data', (bytes) => this.#carry(pair, from, into, bytes));
       from.on('end', () => pair.isSilent || into.end());
       // Whoever hears nothing does not hear of the end either.
       from.on('error', () => pair.isSilent || into.destroy());
@@ -45,6 +48,15 @@ export class Proxy {
         if (near.destroyed && far.destroyed) this.#pairs.delete(pair);
       });
     }
+  }
+
+  #carry(pair, from, into, bytes) {
+    if (pair.isSilent) return;
+    if (from === pair.near && this.losesAnswerTo(bytes)) pair.isLosing = true;
+    if (from === pair.near || !pair.isLosing) return into.write(bytes);
+    this.lostCount += 1;
+    pair.near.resetAndDestroy();
+    pair.far.destroy();
   }
 
   /** Makes open connections black holes, for good: all, or those that `chosen` wants. Shape: how many. */
