@@ -16,7 +16,7 @@ const CHANGES = {
   /** Whoever waits for a silent connection waits as long as TCP does. */
   'endless-silence': {
     file: /persistence[\\/]dist[\\/]steady-client\.js$/,
-    from: /socket\.setTimeout\(this\.silenceMs\);/g,
+    from: /(?<!this\.)socket\.setTimeout\(this\.silenceMs\);/,
     to: '',
   },
   /** The lead ends when the leader's connection does. */
