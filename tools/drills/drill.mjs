@@ -11,7 +11,7 @@
  *
  * Rights, by the product's own limits: does anybody get what is not theirs?
  *   copy       a copy of the directory is held back while people lose what they had and notes name them
- *   mail       the mail server stalls while what waits becomes confidential
+ *   mail       the mail server stalls while what waits becomes confidential; then it drops, puts off and refuses some of 200
  *   door       strangers and foreign services on the bus, and false news of deletions
  *   rotations  fifty replace one token at once while others work
  *   searches   anonymous callers send the dearest searches for ten seconds while others read
@@ -22,6 +22,11 @@
  * The test-suite of an author of clients: is anybody refused who does what authors do?
  *   suite      2,000 requests with 200 new people, three times in a row, by the product's own limits
  *   unlimited  the same with limits off
+ *
+ * What is worse than a crash:
+ *   silent     connections to a database fall silent without a word; a leading relay stands still or is cut off
+ *   doubt      connections are cut over one commit in twenty, once it was done
+ *   rolling    every process is restarted in turn, of two replicas each behind balancers, while people write
  *
  * `--sabotage` takes guards out (names of tools/drills/sabotage.cjs, and of BY_HAND), to show that the drill finds it.
  * Source: reference reliability 12.
@@ -45,6 +50,10 @@ import * as searches from './rights/dear-searches.mjs';
 import * as copy from './rights/held-copy.mjs';
 import * as rotations from './rights/rotations.mjs';
 import * as mail from './rights/stalled-mail.mjs';
+import * as brokenMail from './worse/broken-mail.mjs';
+import * as doubt from './worse/doubt.mjs';
+import * as rolling from './worse/rolling.mjs';
+import * as silent from './worse/silent.mjs';
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.cjs', import.meta.url));
 /** Guards that are no code of the product. */
@@ -62,7 +71,19 @@ const RATE = 15;
 
 /** Shape: `run` gives figures, of which `wrong` counts what must not be; `prepare` starts what the estate will use. */
 const unlimited = { ...suite, prepare: () => ({ env: WITHOUT_RATES }) };
-const BY_DEFAULTS = { copy, mail, door, rotations, busy, searches, suite, unlimited };
+const BY_DEFAULTS = {
+  copy,
+  mail: { ...mail, run: allOfMail },
+  door,
+  rotations,
+  busy,
+  searches,
+  suite,
+  unlimited,
+  rolling,
+  silent,
+  doubt,
+};
 const FAULTS = {
   kill: {
     async run(estate, facts) {
@@ -150,6 +171,12 @@ async function drill(name, { seed, sabotage }) {
     await estate.discard();
     await prepared.server?.close();
   }
+}
+
+async function allOfMail(client, prepared) {
+  const stalled = await mail.run(client, prepared);
+  const broken = await brokenMail.run(client, prepared);
+  return { ...stalled, broken, wrong: stalled.wrong + broken.wrong };
 }
 
 async function underLoad(client, fault) {

@@ -41,6 +41,11 @@ export class Ledger {
     );
   }
 
+  /** Goes on with the people and projects of another. */
+  adopt({ writers, readers, projects }) {
+    Object.assign(this, { writers, readers, projects });
+  }
+
   /** Writes until `stop`. Units: notes a second, of all writers together. */
   write(rate) {
     this.#running = this.writers.map(async (writer) => {
@@ -61,7 +66,9 @@ export class Ledger {
     this.#entries.set(marker, entry);
     const json = { body: `@${reader.username} ${marker} ${writer.username}` };
     const path = `/projects/${project}/issues/1/notes`;
-    const { status } = await this.client.api('POST', path, { token: writer.token, json });
+    const answer = await this.client.api('POST', path, { token: writer.token, json });
+    const { status } = answer;
+    this.onAnswer?.(answer, entry);
     if (status === 201) entry.outcome = 'acknowledged';
     else if (status < 500) entry.outcome = `refused with ${status}`;
     return status;
@@ -82,6 +89,13 @@ export class Ledger {
       rows.push(...answer.body);
       if (answer.body.length < 100) return rows;
     }
+  }
+
+  /** Of all notes that are there. */
+  async markers() {
+    const [{ token }] = this.writers;
+    const notes = await Promise.all(this.projects.map((id) => this.#all(`/projects/${id}/issues/1/notes`, token)));
+    return new Set(notes.flat().map(({ body }) => /drill \S+ of/.exec(body)?.[0]));
   }
 
   /** One look at everything. Shape: counts, and up to five examples of what is wrong. */

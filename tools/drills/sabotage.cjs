@@ -7,6 +7,32 @@
 const Module = require('node:module');
 
 const CHANGES = {
+  /** A commit that failed counts as not done. */
+  'no-doubt': {
+    file: /persistence[\\/]dist[\\/]work\.js$/,
+    from: /wasRolledBack\)\(error\) \?/,
+    to: 'wasRolledBack)(error) || true ?',
+  },
+  /** Whoever waits for a silent connection waits as long as TCP does. */
+  'endless-silence': {
+    file: /persistence[\\/]dist[\\/]steady-client\.js$/,
+    from: /(?<!this\.)socket\.setTimeout\(this\.silenceMs\);/,
+    to: '',
+  },
+  /** The lead ends when the leader's connection does. */
+  'endless-leadership': { file: /messaging[\\/]dist[\\/]outbox-reader\.js$/, from: /\$\{LEASE\}/, to: '' },
+  /** A session that broke off means that the mail server is away. */
+  'contagious-drops': {
+    only: /apps[\\/]collaboration/,
+    file: /mailer[\\/]smtp-client\.js$/,
+    from: /await this\.isReached\(\)/,
+    to: 'false',
+  },
+  /** A stopping replica tells nobody who keeps a connection before it closes it. */
+  'silent-end': [
+    { file: /platform[\\/]dist[\\/]stop\.js$/, from: /await shutdown\.announce\(\);/, to: '' },
+    { file: /platform[\\/]dist[\\/]drain-http\.js$/, from: /KEPT_IDLE_MS = 3000/, to: 'KEPT_IDLE_MS = 600_000' },
+  ],
   /** Every delivery counts as new: without the inbox, each effect happens as often as its event is delivered. */
   'no-inbox': {
     file: /persistence[\\/]dist[\\/]inbox\.js$/,
@@ -22,8 +48,8 @@ const CHANGES = {
   },
   /** The bus is not told which message it has had already. */
   'no-message-id': {
-    file: /messaging[\\/]dist[\\/]relay\.js$/,
-    from: /msgID: row\.event_id,/,
+    file: /messaging[\\/]dist[\\/]publisher\.js$/,
+    from: /msgID,/,
     to: '',
   },
   /** What comes up while the bus is away counts as published, as without an outbox. */

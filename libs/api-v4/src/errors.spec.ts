@@ -1,6 +1,7 @@
 import {
   Conflict,
   Forbidden,
+  InDoubt,
   InsufficientScope,
   Invalid,
   InvalidParameters,
@@ -103,6 +104,19 @@ it('logs an unexpected error once, and an expected one never', () => {
   expect(log.error).not.toHaveBeenCalled();
   renderError(new Error('x'), log);
   expect(log.error).toHaveBeenCalledTimes(1);
+});
+
+it('answers a commit in doubt so that nobody sends it again, and logs each under its request', () => {
+  const log = { error: jest.fn(), warn: jest.fn() };
+  const outages = { note: jest.fn() };
+  const error = new InDoubt(new Error('Connection terminated unexpectedly'));
+  expect(renderError(error, log, outages, 'r1')).toEqual({
+    status: 502,
+    headers: {},
+    body: '{"message":"502 Bad Gateway"}',
+  });
+  expect(outages.note).toHaveBeenCalledWith('commit in doubt', { err: error, requestId: 'r1' });
+  expect(log.error).toHaveBeenCalledWith({ err: error, requestId: 'r1' }, 'a commit is in doubt');
 });
 
 it('tells the reason of each 503, and nothing of other answers', () => {

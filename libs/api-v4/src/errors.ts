@@ -2,6 +2,7 @@ import {
   Conflict,
   Forbidden,
   HeavyPage,
+  InDoubt,
   InsufficientScope,
   Invalid,
   InvalidAsSaid,
@@ -98,6 +99,11 @@ export function renderError(
   const reason = reasonOf(error);
   if (reason !== null) {
     outages?.note(reason, { err: error, requestId });
+    if (error instanceof InDoubt) {
+      // Each by itself: somebody may have to look what became of it. Without Retry-After, so that no client does it twice.
+      log?.error({ err: error, requestId }, 'a commit is in doubt');
+      return message(502, '502 Bad Gateway');
+    }
     return unavailable(error instanceof Unavailable ? error.retryAfterSeconds : 1);
   }
   const known = error instanceof RookeryError ? rendered(error, log) : undefined;
@@ -108,6 +114,11 @@ export function renderError(
   }
   log?.error({ err: error }, 'unexpected error');
   return message(500, '500 Internal Server Error');
+}
+
+/** What is unavailable once something was committed is no reason to send the request again. */
+export function afterCommit(error: unknown): unknown {
+  return reasonOf(error) === null || error instanceof InDoubt ? error : new InDoubt(error);
 }
 
 function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {

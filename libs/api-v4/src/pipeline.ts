@@ -16,7 +16,7 @@ import type { RawParams } from './bracket-params';
 import type { Call } from './call';
 import { toIdOrPath } from './coercion';
 import type { EndpointRecord, ParamsClass } from './endpoint';
-import { renderError } from './errors';
+import { afterCommit, renderError } from './errors';
 import { fieldsOf } from './fields';
 import { Otherwise } from './json-text';
 import { FIRST_PAGE, readKeyset, readPage, refuseDeepOffset } from './paging';
@@ -80,18 +80,21 @@ export class EndpointPipeline {
     const more = this.endpoint.method === 'GET' ? null : this.runtime.writeHeaders;
     const isHead = request.raw.method === 'HEAD';
     const facts: Writable<ReplyFacts> = { requestId: '', startedAt, isHead, more, unread: [] };
+    let rights: RequestRights | undefined;
     traffic.begin();
     try {
       const viewer = this.admit(request);
       facts.requestId = viewer.requestId;
       const { checks, rightsMs } = this.runtime;
-      const rights = new RequestRights(viewer, checks, request.earliestArrival, rightsMs, this.isRotating);
-      const answer = (): Promise<void> => this.answer(request, reply, facts, viewer, rights);
+      const own = new RequestRights(viewer, checks, request.earliestArrival, rightsMs, this.isRotating);
+      rights = own;
+      const answer = (): Promise<void> => this.answer(request, reply, facts, viewer, own);
       await awaitedBy({ kind: 'client', deadline: viewer.deadline, rights }, answer);
     } catch (error) {
       const requestId = facts.requestId;
       const own = requestId === '' ? log : log.child({ requestId });
-      writeError(reply, facts, renderError(error, own, outages, requestId));
+      const meant = rights?.hasCommitted ? afterCommit(error) : error;
+      writeError(reply, facts, renderError(meant, own, outages, requestId));
     }
     traffic.end(this.endpoint.method, this.template, reply.raw.statusCode, startedAt);
   }

@@ -16,7 +16,8 @@ export class RequestRights implements Rights {
   /** Set once something was decided. */
   judgeAgain: JudgeAgain | null = null;
   private looking: Promise<void> | null = null;
-  private hasCommitted = false;
+  /** Whether something of the request stays, whatever becomes of its answer. */
+  hasCommitted = false;
 
   /** Units: `lookedAt` as performance.now(), when what the context says held; `freshMs` how long that is gone by. */
   constructor(

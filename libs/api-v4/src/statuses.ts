@@ -19,6 +19,7 @@ export function statusesOf(endpoint: EndpointRecord): readonly number[] {
   if (answers.keyset) statuses.add(405);
   // Searches and heavy pages may find no place.
   if (dearNamesOf(params).length > 0 || answers.kind === 'page') statuses.add(429);
-  if (takesBody) for (const status of [413, 415]) statuses.add(status);
+  // 502: whether it was committed is not known.
+  if (takesBody) for (const status of [413, 415, 502]) statuses.add(status);
   return [...statuses].sort((a, b) => a - b);
 }

@@ -86,7 +86,7 @@ export class Applier {
       return { version: 0, epoch: '' };
     }
     if (isOtherHistory) {
-      await tx.query('set local statement_timeout = 0');
+      await tx.takeTime();
       await dropCopy(tx);
     }
     const last = await this.storeUntilTrue(tx, poll, isOtherHistory ? poll.answer.head : 0, signal);

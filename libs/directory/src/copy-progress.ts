@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Unavailable } from '@rookery/kernel';
-import { Database, prepared } from '@rookery/persistence';
+import { Database, hedged, prepared } from '@rookery/persistence';
 import { awaitedByMany, platformSettings, Readiness } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 
@@ -126,7 +126,7 @@ export class CopyProgress {
   }
 
   private launch(): Promise<CopyHead> {
-    const running = awaitedByMany(() => this.read()).finally(() => {
+    const running = awaitedByMany(() => hedged(() => this.read())).finally(() => {
       if (this.running === running) this.running = undefined;
     });
     this.running = running;

@@ -10,6 +10,7 @@ import type {
 import type { CallerSource } from '@rookery/api-v4';
 import { INTERNAL_PATHS, INTERNAL_WAIT_HEADER } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
+import { KEPT_IDLE_MS } from '@rookery/platform';
 import { Pool } from 'undici';
 
 /** Longest wait for what e-mails say: nobody waits for the answer but a worker. Units: ms. */
@@ -35,7 +36,12 @@ export class IdentityClient implements CallerSource {
   ) {
     const url = new URL(identityUrl);
     this.prefix = url.pathname.replace(/\/+$/, '');
-    this.pool = new Pool(url.origin, { connections: 8, pipelining: 1, connectTimeout: 5000 });
+    this.pool = new Pool(url.origin, {
+      connections: 8,
+      pipelining: 1,
+      connectTimeout: 5000,
+      keepAliveMaxTimeout: KEPT_IDLE_MS,
+    });
   }
 
   /** Units: `waitMs` how long identity may hold the request while nothing changes; `limit` entries, whole versions. */

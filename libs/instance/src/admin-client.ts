@@ -1,5 +1,6 @@
 import type { InstanceAnswer } from '@rookery/contracts';
 import { INTERNAL_PATHS } from '@rookery/contracts';
+import { KEPT_IDLE_MS } from '@rookery/platform';
 import { Pool } from 'undici';
 
 /** On top of the asked wait, before the connection counts as dead. Units: ms. */
@@ -14,7 +15,12 @@ export class AdminClient {
   constructor(adminUrl: string, authorization: string, service: string) {
     const url = new URL(adminUrl);
     this.path = url.pathname.replace(/\/+$/, '') + INTERNAL_PATHS.instance;
-    this.pool = new Pool(url.origin, { connections: 1, pipelining: 1, connectTimeout: 1000 });
+    this.pool = new Pool(url.origin, {
+      connections: 1,
+      pipelining: 1,
+      connectTimeout: 1000,
+      keepAliveMaxTimeout: KEPT_IDLE_MS,
+    });
     this.headers = { authorization, 'user-agent': `rookery-${service}` };
   }
 

@@ -197,6 +197,8 @@ export class TooManyRequests extends RookeryError {
 /** Why an answer is 502, 503 or 504: what metrics and log call it, and what it tells an operator. */
 export const UNAVAILABLE_REASONS = {
   'database away': 'The database refuses connections, or lost one in the middle of a statement.',
+  'commit in doubt':
+    'The connection to the database was lost while it was committing: what was written may be there or not. Answered with 502.',
   'database busy': 'No connection of the pool was free before the deadline.',
   'database slow':
     'A statement or a lock took longer than `DATABASE_STATEMENT_TIMEOUT_MS` or `DATABASE_LOCK_TIMEOUT_MS`.',
@@ -224,6 +226,17 @@ export class Unavailable extends RookeryError {
     readonly retryAfterSeconds = 1,
   ) {
     super(`unavailable: ${reason}`);
+  }
+}
+
+/**
+ * The answer to a commit was lost: what was written may be there or not, so whoever sends it again may do it twice.
+ * Work in the background may: its effects are single by themselves.
+ */
+export class InDoubt extends Unavailable {
+  constructor(cause: unknown) {
+    super('commit in doubt');
+    this.cause = cause;
   }
 }
 

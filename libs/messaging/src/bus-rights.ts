@@ -26,7 +26,7 @@ export function busRightsOf(service: ServiceName, effects: readonly Pick<Effect,
   return {
     publish: [
       `${service}.>`,
-      ...['INFO', 'CREATE', 'UPDATE'].map((call) => `$JS.API.STREAM.${call}.${own}`),
+      ...['INFO', 'CREATE', 'UPDATE', 'MSG.GET'].map((call) => `$JS.API.STREAM.${call}.${own}`),
       ...durables.flatMap(({ stream, durable }) => [
         `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
         `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${durable}`,

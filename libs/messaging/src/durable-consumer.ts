@@ -37,6 +37,9 @@ interface Delivery {
   readonly isRedelivered: boolean;
 }
 
+/** As long as tries last, and an operator takes. Units: seconds. */
+const DELAYS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30, 60, 300, 900, 1800, 3600, 21_600, 86_400];
+
 /**
  * One effect on one event: a durable pull consumer that is always asking for more.
  * Shape: one batch at a time; acknowledged only after the commit. A failing batch is taken apart, so that a bad
@@ -68,12 +71,22 @@ export class DurableConsumer {
       failed: metrics.counter('rookery_effects_failed_total', 'Failed tries of an effect.', ['effect']),
       dead: metrics.counter('rookery_dead_letters_total', 'Events given to an operator.', ['effect', 'reason']),
       foreign: metrics.counter('rookery_foreign_events_total', 'Events of an unknown type.', ['effect']),
-      lag: metrics.histogram('rookery_effect_delay_seconds', 'From the fact to its effect.', ['effect']),
+      lag: metrics.histogram('rookery_effect_delay_seconds', 'From the fact to its effect.', ['effect'], DELAYS),
     };
   }
 
   start(): void {
     this.running ??= this.consume();
+  }
+
+  /** How many events wait for this effect, handed out or not. Errors: when the bus does not say. */
+  async pending(): Promise<{ readonly effect: string; readonly subject: string; readonly count: number }> {
+    const { broker } = this.parts;
+    const { definition, name } = this.effect;
+    if (!broker.isConnected) throw new Error('the bus is away');
+    const manager = await (await broker.connected(this.stopping.signal)).jetstreamManager({ checkAPI: false });
+    const { num_pending, num_ack_pending } = await manager.consumers.info(streamOf(definition.service), this.durable);
+    return { effect: name, subject: definition.subject, count: num_pending + num_ack_pending };
   }
 
   /** Asks for no more, lets the batch in hand end, and hands back the rest. Units: milliseconds. */

@@ -25,6 +25,7 @@ const text = envelopeText(
     payload: JSON.stringify(data),
     directory_version: 41,
     directory_epoch: 'e1',
+    generation: 0,
   },
   '/rookery/collaboration',
 );

@@ -18,6 +18,7 @@ export interface OutboxRow extends RowOf<
   | 'traceparent'
   | 'directoryVersion'
   | 'directoryEpoch'
+  | 'generation'
 > {
   readonly payload: string;
 }

@@ -26,6 +26,11 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
     private readonly membersOf: (family: EventFamily) => readonly EventDefinition[],
   ) {
     super();
+    const help = 'Events that wait for their effect, as the bus counts them.';
+    parts.metrics.gauge('rookery_consumer_pending', help, ['effect', 'subject'], async (gauge) => {
+      const all = await Promise.all(this.consumers.map((consumer) => consumer.pending()));
+      for (const { effect, subject, count } of all) gauge.set({ effect, subject }, count);
+    });
   }
 
   /** What this process does about events. */

@@ -4,12 +4,22 @@ import type { OutboxRow } from './envelope';
 
 /** Any number that only relays use; the database is the service's own. */
 const RELAY_LOCK = 7_316_420_002;
+/** Longest run of one statement. Units: ms. */
+const STATEMENT_MS = 5000;
 /** Units: rows that one step of pruning looks at. */
 const PRUNE_CHUNK = 1000;
 
 /**
- * The relay's own connection, which is its leadership: a session lock that dies with the connection.
- * Source: reference reliability 2.2; ADR 0026.
+ * How leadership ends by itself, whatever became of the leader: the server ends a session that asked for nothing for a
+ * while, or that takes no answer. A leader at work asks every 200 ms, and waits 5 s at most between two tries.
+ */
+const LEASE = `set idle_session_timeout = '6s'; set tcp_user_timeout = '6s';
+  set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 1; set tcp_keepalives_count = 3`;
+
+/**
+ * The relay's own connection, which is its leadership: a session lock that dies with the connection. It is a lease: a
+ * leader that stands still, or is cut off without a word, loses it within 6 s, and gives a statement up itself that is
+ * not answered. Source: docs/reference/reliability.md 2.2; ADR 0026.
  */
 export class OutboxReader {
   private isLost = false;
@@ -21,10 +31,10 @@ export class OutboxReader {
 
   /** Becomes the leader; null when another process is. Errors: those of a database that is away. */
   static async lead(database: Database, name: string): Promise<OutboxReader | null> {
-    const client = await database.alone(name);
+    const client = await database.alone(name, STATEMENT_MS);
     try {
       // Losing a mark in a crash of the server only publishes again what the bus knows; waiting for the disk gains nothing.
-      await client.query(`set synchronous_commit = off; set statement_timeout = '10s'`);
+      await client.query(`set synchronous_commit = off; ${LEASE}`);
       const { rows } = await client.query<{ leads: boolean }>('select pg_try_advisory_lock($1) as leads', [RELAY_LOCK]);
       if (rows[0]?.leads) return new OutboxReader(client);
     } catch (error) {
@@ -48,11 +58,17 @@ export class OutboxReader {
       name: `outbox_next_${limit}`,
       text: `with marked as (update outbox set published_at = now(), last_error = null where id = any($1::bigint[]))
         select id, event_id, aggregate_type, aggregate_id, subject, type, occurred_at, actor_id, traceparent,
-          payload::text as payload, directory_version, directory_epoch
+          payload::text as payload, directory_version, directory_epoch, generation
         from outbox where published_at is null and id <> all($1::bigint[]) order by id limit ${limit}`,
       values: [published],
     });
     return rows;
+  }
+
+  /** Whether an event is one of ours. */
+  async knows(eventId: string): Promise<boolean> {
+    const { rowCount } = await this.client.query('select 1 from outbox where event_id = $1', [eventId]);
+    return rowCount === 1;
   }
 
   async noteFailures(ids: readonly number[], error: string): Promise<void> {

@@ -1,26 +1,28 @@
 import type { ServiceName } from '@rookery/contracts';
 import type { Database, Work } from '@rookery/persistence';
 import type { Logger, Metrics } from '@rookery/platform';
-import { headers, NatsError } from 'nats';
-import type { JetStreamClient } from 'nats';
+import { NatsError } from 'nats';
+import type { NatsConnection } from 'nats';
 import type { Broker } from './broker';
-import { envelopeText } from './envelope';
 import type { OutboxRow } from './envelope';
 import type { FaultPoints } from './fault-points';
 import type { MessagingSettings } from './messaging.config';
 import { OutboxReader } from './outbox-reader';
-import { streamOf } from './streams';
+import { lastMessageOf, Publisher } from './publisher';
+import { republish } from './republish.command';
 import type { Streams } from './streams';
 import { Wake } from './wake';
 
 const IN_FLIGHT = 64;
 /** Units: milliseconds. */
-const PUBLISH_TIMEOUT_MS = 2000;
 const BACKOFF_MS = { first: 100, most: 5000 };
 const LEADERSHIP_POLL_MS = 1000;
 /** How soon a stream that was lost is made again, also when there is nothing to publish. */
 const STREAM_CHECK_MS = 2000;
 const PRUNE_EVERY_MS = 10 * 60 * 1000;
+const DAY_MS = 86_400_000;
+/** Before a restored database ends: as long as effects are tried. */
+const RESENT = '1 hour';
 
 export interface RelayParts {
   readonly service: ServiceName;
@@ -49,6 +51,7 @@ export class Relay {
   private reader: OutboxReader | null = null;
   private published: number[] = [];
   private streamCheckedAt = 0;
+  private isOfOneHistory = false;
   private failuresInRow = 0;
   private nextPruneAt = Date.now() + 60_000;
 
@@ -56,8 +59,12 @@ export class Relay {
     const { metrics, work } = parts;
     this.counters = {
       published: metrics.counter('rookery_outbox_published_total', 'Events that the bus has taken.'),
+      duplicates: metrics.counter('rookery_outbox_duplicates_total', 'Events that the bus said to have had already.'),
       failed: metrics.counter('rookery_outbox_failed_total', 'Failed tries to publish an event.', ['reason']),
     };
+    metrics.gauge('rookery_relay_leads', 'Whether the relay of this process leads: 1 or 0.', [], (gauge) =>
+      gauge.set(this.reader?.leads ? 1 : 0),
+    );
     metrics.gauge('rookery_outbox_depth', 'Events that wait for the bus; counted up to 10,000.', [], (gauge) =>
       this.measure(gauge, 'count(*)'),
     );
@@ -96,6 +103,7 @@ export class Relay {
     await this.reader?.release();
     // What another leader may publish meanwhile is none of ours to mark.
     this.published = [];
+    this.isOfOneHistory = false;
     this.reader = await OutboxReader.lead(this.parts.database, `rookery-${this.parts.service}-relay`);
     return this.reader !== null;
   }
@@ -108,16 +116,36 @@ export class Relay {
       await streams.reconcileStream(connection, service);
       this.streamCheckedAt = Date.now();
     }
+    if (!this.isOfOneHistory) await this.compareHistories(connection);
     const rows = await this.reader!.markAndRead(this.published, settings.outboxBatchCount);
     this.published = [];
     if (rows.length === 0) return false;
-    const outcome = await publishAll(connection.jetstream({ timeout: PUBLISH_TIMEOUT_MS }), rows, service);
+    const outcome = await publishAll(new Publisher(connection, service, this.counters.duplicates), rows);
     this.counters.published.inc(outcome.acknowledged.length);
     await faults.reach('relay.before-mark');
     this.published = outcome.acknowledged;
     if (outcome.failed.length > 0) await this.failed(outcome);
     else this.failuresInRow = 0;
     return true;
+  }
+
+  /**
+   * A leader that finds, as the last message of its stream, an event that its database does not know serves a database that
+   * was restored. Effects of what was told shortly before may be lost with it: such events are sent again, and inboxes
+   * absorb what had its effect. Source: docs/reference/reliability.md 2.6.
+   */
+  private async compareHistories(connection: NatsConnection): Promise<void> {
+    const { service, database, settings, logger } = this.parts;
+    const last = await lastMessageOf(connection, service);
+    const kept = Date.now() - (settings.outboxRetentionDays - 1) * DAY_MS;
+    if (last !== null && last.at > kept && !(await this.reader!.knows(last.eventId))) {
+      const [row] = await database.query<{ from: Date | null }>(
+        `select max(occurred_at) - interval '${RESENT}' as from from outbox`,
+      );
+      const count = row?.from ? await republish(database, { from: row.from, to: null, types: null }) : 0;
+      logger.warn({ lastEventId: last.eventId, count }, 'the database was restored: events are sent again');
+    }
+    this.isOfOneHistory = true;
   }
 
   private async failed(outcome: Outcome): Promise<void> {
@@ -182,7 +210,7 @@ interface Outcome {
  * and later rows of the failed row's aggregate stay unmarked although they may have arrived: they are sent again
  * after it.
  */
-async function publishAll(stream: JetStreamClient, rows: readonly OutboxRow[], service: ServiceName): Promise<Outcome> {
+async function publishAll(publisher: Publisher, rows: readonly OutboxRow[]): Promise<Outcome> {
   const acknowledged = new Set<number>();
   const failed = new Map<number, unknown>();
   let next = 0;
@@ -190,7 +218,7 @@ async function publishAll(stream: JetStreamClient, rows: readonly OutboxRow[], s
     while (next < rows.length && failed.size === 0) {
       const row = rows[next++]!;
       try {
-        await publish(stream, row, service);
+        await publisher.publish(row);
         acknowledged.add(row.id);
       } catch (error) {
         failed.set(row.id, error);
@@ -206,18 +234,6 @@ async function publishAll(stream: JetStreamClient, rows: readonly OutboxRow[], s
     else if (!held.has(aggregate)) markable.push(row.id);
   }
   return { acknowledged: markable, failed: [...failed.keys()], error: [...failed.values()][0] };
-}
-
-async function publish(stream: JetStreamClient, row: OutboxRow, service: ServiceName): Promise<void> {
-  const fields = headers();
-  fields.set('Content-Type', 'application/cloudevents+json');
-  if (row.traceparent !== null) fields.set('traceparent', row.traceparent);
-  await stream.publish(row.subject, envelopeText(row, `/rookery/${service}`), {
-    msgID: row.event_id,
-    // Without it a missing stream would look like a message to nobody.
-    expect: { streamName: streamOf(service) },
-    headers: fields,
-  });
 }
 
 function reasonOf(error: unknown): string {

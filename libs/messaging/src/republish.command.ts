@@ -6,7 +6,8 @@ const CHUNK = 1000;
 
 /**
  * Takes the published mark off events, so that the relay sends them again. Purpose: a lost or emptied stream is filled
- * from the outbox; ids stay, so that whoever had an event before absorbs it.
+ * from the outbox. The ids of events stay, so that whoever had one before absorbs it; those of messages are others, or a
+ * stream that still knows them would take none.
  * Shape: `types` are names with or without the leading `rookery.`; null means all. Bounds: `from` inclusive, `to` exclusive.
  * Source: reference reliability 2.6.
  */
@@ -18,8 +19,8 @@ export async function republish(
   let after = 0;
   for (let count = 0; ;) {
     const rows = await database.query<{ id: number }>(
-      `update outbox set published_at = null, attempts = 0, last_error = null where id in (
-         select id from outbox where id > $1 and published_at is not null and occurred_at >= $2
+      `update outbox set published_at = null, generation = (extract(epoch from clock_timestamp()) * 1000)::bigint, attempts = 0, last_error = null where id in (
+         select id from outbox where id > $1 and occurred_at >= $2
            and ($3::timestamptz is null or occurred_at < $3) and ($4::text[] is null or subject = any($4))
          order by id limit ${CHUNK})
        returning id`,

@@ -40,7 +40,6 @@ export function dataSourceOptions(
       lanes: lanesOf(settings),
       Client: SteadyClient,
       types: rowValues,
-      keepAlive: true,
       statement_timeout: settings.statementTimeoutMs,
       lock_timeout: settings.lockTimeoutMs,
       idle_in_transaction_session_timeout: settings.idleInTransactionTimeoutMs,

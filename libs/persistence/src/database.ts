@@ -40,13 +40,13 @@ export class Database {
 
   /**
    * A connection of its own beside the pool, for a session lock that must die with the connection. The caller ends it
-   * and listens to its errors; nothing here times its statements out.
+   * and listens to its errors. Units: `statementMs` longest run of a statement.
    */
-  async alone(name: string): Promise<Client> {
+  async alone(name: string, statementMs: number): Promise<Client> {
     const client = new SteadyClient({
       connectionString: this.url,
       application_name: name,
-      keepAlive: true,
+      statement_timeout: statementMs,
       types: rowValues,
     });
     await client.connect();
@@ -62,7 +62,6 @@ export class Database {
       max: count,
       connectionTimeoutMillis: 5000,
       statement_timeout: 10_000,
-      keepAlive: true,
     });
   }
 

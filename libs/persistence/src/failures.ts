@@ -1,10 +1,12 @@
 import { RookeryError, Unavailable } from '@rookery/kernel';
+import type { UnavailableReason } from '@rookery/kernel';
 import { QueryFailedError } from 'typeorm';
 
 interface DriverError {
   readonly code?: unknown;
   readonly constraint?: unknown;
   readonly message?: unknown;
+  readonly severity?: unknown;
 }
 
 function driverErrorOf(error: unknown): DriverError {
@@ -48,9 +50,11 @@ const PROTOCOL_VIOLATION = '08P01';
 const CONNECTION_TEXTS =
   /Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Cannot use a pool after/;
 
+const AWAY: ReadonlySet<UnavailableReason> = new Set(['database away', 'database busy', 'commit in doubt']);
+
 /** Is the database itself away or full, so that no message and no request is to blame? */
 export function isDatabaseAway(error: unknown): boolean {
-  if (error instanceof Unavailable) return error.reason === 'database away' || error.reason === 'database busy';
+  if (error instanceof Unavailable) return AWAY.has(error.reason);
   const code = sqlStateOf(error);
   if (code !== null)
     return (
@@ -60,6 +64,15 @@ export function isDatabaseAway(error: unknown): boolean {
     );
   const { message } = driverErrorOf(error);
   return typeof message === 'string' && CONNECTION_TEXTS.test(message);
+}
+
+/**
+ * Is it sure that a commit that failed has not happened? The server refused it in words and lives, or was never told.
+ * What it says as it ends the connection (FATAL) says nothing of a commit before.
+ */
+export function wasRolledBack(error: unknown): boolean {
+  const { severity, message } = driverErrorOf(error);
+  return severity === 'ERROR' || (typeof message === 'string' && /not queryable/.test(message));
 }
 
 /** Statement and lock timeouts: the database lives but could not serve this in time. */

@@ -1,6 +1,7 @@
 import { awaitedByMany } from '@rookery/platform';
 import type { ShutdownOrder } from '@rookery/platform';
 import type { Database } from './database';
+import { hedged } from './hedged';
 import type { Prepared } from './prepared';
 
 /** Where something that others copy stands: a version means something only within its epoch. */
@@ -76,7 +77,7 @@ export class HeadWatch {
   private look(): void {
     if (this.looking !== undefined || this.waiters.size === 0) return;
     this.looking = setTimeout(() => {
-      void awaitedByMany(() => this.database.prepared<Head>(this.head, []))
+      void awaitedByMany(() => hedged(() => this.database.prepared<Head>(this.head, [])))
         .then(([head]) => head && this.moved(head))
         // Each that waits has a time limit of its own.
         .catch(() => undefined)

@@ -1,3 +1,4 @@
+export { hedged } from './hedged';
 export { databaseSettingsFor } from './database.config';
 export type { DatabaseSettings } from './database.config';
 export { PersistenceModule } from './persistence.module';

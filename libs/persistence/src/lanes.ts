@@ -28,6 +28,9 @@ type Taken = (error: Error | undefined, client: PoolClient | undefined, release:
 export class LanePools extends Pool {
   private readonly besides: Readonly<Record<Exclude<Lane, 'requests'>, Pool>>;
   private readonly waitMs: number;
+  /** Hears of everybody who had to wait for a connection. Units: ms. */
+  onWaited: (lane: Lane, ms: number) => void = () => undefined;
+  private readonly givenBackAt = new Map<Lane, number>();
 
   constructor({ lanes, ...options }: PoolConfig & { readonly lanes: LaneLimits }) {
     super({ ...options, max: lanes.counts.requests });
@@ -37,10 +40,33 @@ export class LanePools extends Pool {
       return pool.on('error', (error, client) => void this.emit('error', error, client));
     };
     this.besides = { internal: beside('internal'), background: beside('background') };
+    for (const lane of LANES) {
+      this.of(lane).on('release', (error) => void (error ?? this.givenBackAt.set(lane, performance.now())));
+    }
   }
 
   of(lane: Lane): Pool {
     return lane === 'requests' ? this : this.besides[lane];
+  }
+
+  /**
+   * Whether statements of a lane are answered: by asking, or where all its connections are in use, by when one was given
+   * back. Errors: those of the statement. Units: `withinMs` how long ago that may have been.
+   */
+  async answers(lane: Lane, withinMs: number): Promise<boolean> {
+    const pool = this.of(lane);
+    if (pool.idleCount === 0 && pool.totalCount >= (pool.options.max ?? 0)) {
+      return performance.now() - (this.givenBackAt.get(lane) ?? 0) < withinMs;
+    }
+    const client = await new Promise<PoolClient>((resolve, reject) => {
+      this.connectIn(lane, (error, taken) => (taken ? resolve(taken) : reject(error as Error)));
+    });
+    try {
+      await client.query('select 1');
+    } finally {
+      client.release();
+    }
+    return true;
   }
 
   override connect(): Promise<PoolClient>;
@@ -68,6 +94,7 @@ export class LanePools extends Pool {
     const handOver = waiter?.rights ? lookedAt(waiter.rights, taken) : taken;
     const { idleCount, waitingCount } = this.of(lane);
     if (idleCount > 0 && waitingCount === 0) return this.connectIn(lane, handOver);
+    const from = performance.now();
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
@@ -75,6 +102,7 @@ export class LanePools extends Pool {
     }, withinMs);
     this.connectIn(lane, (error, client, release) => {
       clearTimeout(timer);
+      this.onWaited(lane, performance.now() - from);
       // Whose turn comes too late hands it on at once.
       if (isLate) release();
       else handOver(error, client, release);

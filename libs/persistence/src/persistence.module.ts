@@ -4,7 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { ServiceName } from '@rookery/contracts';
 import { CLOCK } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
-import { awaitedByMany, LOGGER, Metrics, Readiness } from '@rookery/platform';
+import { LOGGER, Metrics, Readiness } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from './data-source';
@@ -58,6 +58,7 @@ export class PersistenceModule {
           useFactory: (dataSource: DataSource, readiness: Readiness, metrics: Metrics) => {
             const database = new Database(dataSource, o.settings.url);
             showLanes(database, metrics);
+            showDeadLetters(database, metrics);
             readiness.require('database', readinessOf(database, o.migrations));
             return database;
           },
@@ -76,13 +77,19 @@ export class PersistenceModule {
   }
 }
 
-/** Answers `select 1`, and until the schema was new enough once, looks for pending migrations. */
+/** As long as a request may wait. Units: seconds. */
+const WAITS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Longer than one statement may take. Units: ms. */
+const ANSWERED_MS = 10_000;
+
+/** Answers `select 1` in each lane, and until the schema was new enough once, looks for pending migrations. */
 function readinessOf(database: Database, migrations?: readonly MigrationClass[]): () => Promise<string | null> {
   let isCurrent = migrations === undefined;
   return async () => {
     if (isCurrent) {
-      await awaitedByMany(() => database.query('select 1'));
-      return null;
+      const answers = await Promise.all(LANES.map((lane) => database.pool.answers(lane, ANSWERED_MS)));
+      const silent = LANES.filter((_, index) => !answers[index]);
+      return silent.length === 0 ? null : `nothing is heard from the database by ${silent.join(', ')}`;
     }
     const pending = await pendingMigrations(database.dataSource, migrations ?? []);
     isCurrent = pending.length === 0;
@@ -104,4 +111,23 @@ function showLanes(database: Database, metrics: Metrics): void {
       }
     },
   );
+  const waits = metrics.histogram(
+    'rookery_database_wait_seconds',
+    'How long those waited for a connection who found none free.',
+    ['lane'],
+    WAITS,
+  );
+  database.pool.onWaited = (lane, ms) => waits.observe({ lane }, ms / 1000);
+}
+
+function showDeadLetters(database: Database, metrics: Metrics): void {
+  const help = 'Effects and jobs that failed, by kind and state; `open` waits for an operator.';
+  metrics.gauge('rookery_dead_letters', help, ['kind', 'state'], async (gauge) => {
+    const rows = await database.query<{ kind: string; state: string; count: number }>(
+      `select k.kind, s.state, count(d.id)::int as count
+       from unnest(array['event', 'job']) k (kind) cross join unnest(array['open', 'retrying', 'replaying']) s (state)
+       left join dead_letters d on d.kind = k.kind and d.state = s.state group by 1, 2`,
+    );
+    for (const { kind, state, count } of rows) gauge.set({ kind, state }, count);
+  });
 }

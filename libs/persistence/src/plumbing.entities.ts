@@ -21,6 +21,8 @@ export class OutboxEntry {
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) publishedAt: Date | null;
   @Column({ type: 'integer', default: 0 }) attempts: number;
   @Column({ type: 'text', nullable: true }) lastError: string | null;
+  /** When it was taken back to be sent again, in ms since 1970; 0 before. Part of the message's id. */
+  @Column({ type: 'bigint', default: 0 }) generation: number;
 }
 
 /** What an effect has done, kept 14 days. Source: reference reliability 2.3. */

@@ -121,6 +121,16 @@ export class AddSeenToOutbox1767226100000 implements MigrationInterface {
   }
 }
 
+/** An event that is sent again has another message id. Source: docs/reference/reliability.md 2.6. */
+export class AddGenerationToOutbox1767226200000 implements MigrationInterface {
+  readonly name = 'AddGenerationToOutbox1767226200000';
+  readonly down = down;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table outbox add column generation bigint not null default 0');
+  }
+}
+
 /** Tables that every service has: outbox, inbox, dead letters, internal ids. */
 export const plumbingMigrations: readonly MigrationClass[] = [
   CreateOutbox1767225500000,
@@ -129,4 +139,5 @@ export const plumbingMigrations: readonly MigrationClass[] = [
   CreateInternalIds1767225500003,
   AddKindToDeadLetters1767226000000,
   AddSeenToOutbox1767226100000,
+  AddGenerationToOutbox1767226200000,
 ];

@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DomainEvent, ServiceName } from '@rookery/contracts';
-import { RookeryError } from '@rookery/kernel';
+import { InDoubt, RookeryError, Unavailable } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
 import { currentWaiter } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { run } from './database';
-import type { Runs } from './database';
-import { mayBeRetried, translated } from './failures';
+import { mayBeRetried, translated, wasRolledBack } from './failures';
 import { outboxRow, writeOutbox } from './outbox';
 import type { OutboxRow } from './outbox';
 import type { Prepared, Statement } from './prepared';
+import type { SteadyClient } from './steady-client';
 
 /** A running transaction, handed to everything that takes part in it. */
 export interface Tx {
@@ -26,6 +26,8 @@ export interface Tx {
    * transaction goes on. Errors: those of the step.
    */
   attempt<T>(step: () => Promise<T>): Promise<T>;
+  /** From here on, statements of this transaction may run for as long as they take. */
+  takeTime(): Promise<void>;
   /** Announces a fact. Collected, and written in one insert just before the commit. */
   emit(event: DomainEvent): void;
   /** Runs after the use case and before the outbox is written; may emit and may add more steps. */
@@ -42,7 +44,8 @@ const MAX_RETRIES = 3;
  * Shape: START TRANSACTION, the use case's statements, at most one outbox insert, COMMIT. The whole use case is run
  * again, at most 3 times, after a deadlock or a serialization failure, so it must be free of outside effects.
  * What took long inside, as a row that somebody else held, is committed only by rights that hold still.
- * Errors: Unavailable when the database is away or no connection is free in time; what a look at rights says; a plain
+ * Errors: Unavailable when the database is away or no connection is free in time; InDoubt when the answer to the commit
+ * was lost; what a look at rights says; a plain
  * Error for a run inside a run (outside production).
  * Source: reference reliability 2.1, 5; ADR 0020, 0050.
  */
@@ -84,22 +87,26 @@ export class Work {
   private async once<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
     const rights = currentWaiter()?.rights;
     const runner = this.dataSource.createQueryRunner();
+    let unit: Unit | undefined;
     try {
-      const unit = new Unit(runner, (await runner.connect()) as Runs, this.service, this.clock);
+      unit = new Unit(runner, (await runner.connect()) as SteadyClient, this.service, this.clock);
       await runner.startTransaction();
       const result = await use(unit);
       // Looked at before the last statements too: these hold what all writes of the service wait for.
       await rights?.lookToWrite();
       await unit.finish();
       await rights?.lookToWrite();
-      await runner.commitTransaction();
+      await commit(runner);
       rights?.committed();
       this.announce(unit);
       return result;
     } catch (error) {
-      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      // After a commit in doubt nobody is there to hear of a rollback.
+      if (runner.isTransactionActive && !(error instanceof InDoubt))
+        await runner.rollbackTransaction().catch(() => undefined);
       throw error;
     } finally {
+      unit?.letGo();
       await runner.release();
     }
   }
@@ -116,15 +123,26 @@ export class Work {
   }
 }
 
+/** Errors: Unavailable when it was never sent, for the connection was lost before; InDoubt when nobody knows whether it happened. */
+async function commit(runner: QueryRunner): Promise<void> {
+  if (runner.isReleased) throw new Unavailable('database away');
+  try {
+    await runner.commitTransaction();
+  } catch (error) {
+    throw wasRolledBack(error) ? error : new InDoubt(error);
+  }
+}
+
 class Unit implements Tx {
   readonly manager: EntityManager;
   readonly afterwards: (() => void)[] = [];
   private readonly beforehand: ((tx: Tx) => Promise<void>)[] = [];
   private readonly rows: OutboxRow[] = [];
+  private tookTime = false;
 
   constructor(
     runner: QueryRunner,
-    private readonly connection: Runs,
+    private readonly connection: SteadyClient,
     private readonly service: ServiceName,
     private readonly clock: Clock,
   ) {
@@ -165,6 +183,17 @@ class Unit implements Tx {
       this.afterwards.length = afterwards;
       throw error;
     }
+  }
+
+  async takeTime(): Promise<void> {
+    this.connection.takeTime();
+    this.tookTime = true;
+    await this.query('set local statement_timeout = 0');
+  }
+
+  /** The connection is as it was before. */
+  letGo(): void {
+    if (this.tookTime) this.connection.hurry();
   }
 
   emit(event: DomainEvent): void {

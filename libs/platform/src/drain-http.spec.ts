@@ -1,11 +1,13 @@
 import { once } from 'node:events';
-import { Agent, createServer, get } from 'node:http';
+import { Agent, createServer, get, request } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { drainHttpServer } from './drain-http';
 import { createLogger } from './logger';
 import { ShutdownOrder } from './shutdown';
+
+const WRITERS = 8;
 
 describe('draining an HTTP server', () => {
   let server: Server;
@@ -60,6 +62,30 @@ describe('draining an HTTP server', () => {
     await expectNoConnections(server);
   });
 
+  it('says close before it refuses anybody, so that whoever writes all the time loses nothing', async () => {
+    const replicas = await Promise.all([replica(shutdown), replica(null)]);
+    let ready = 0;
+    // As a balancer does: new connections go to whoever is ready.
+    const balanced = new Agent({ keepAlive: true, maxSockets: WRITERS });
+    Object.assign(balanced, { createConnection: () => connect(portOf(replicas[ready] as Server), '127.0.0.1') });
+    const failures: unknown[] = [];
+    let isOver = false;
+    const writers = Array.from({ length: WRITERS }, async () => {
+      while (!isOver) await post(balanced).catch((error: unknown) => failures.push(error));
+    });
+    while ((await connections(replicas[0])) < WRITERS) await new Promise(setImmediate);
+    ready = 1;
+    await shutdown.announce();
+    // The product gives them seconds; here they have until each was told.
+    await expectNoConnections(replicas[0]);
+    expect(await shutdown.run()).toBe(true);
+    isOver = true;
+    await Promise.all(writers);
+    expect(failures).toEqual([]);
+    balanced.destroy();
+    for (const one of replicas) one.close().closeAllConnections();
+  });
+
   it('closes idle connections at once', async () => {
     const first = await ask();
     first.response.end('x');
@@ -79,4 +105,26 @@ function connections(server: Server): Promise<number> {
 /** Bounded by jest's own limit. */
 async function expectNoConnections(server: Server): Promise<void> {
   while ((await connections(server)) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Answers every request; under a shutdown order when there is one. */
+async function replica(shutdown: ShutdownOrder | null): Promise<Server> {
+  const server = createServer({ keepAliveTimeout: 60_000 }, (asked, response) => {
+    asked.resume().on('end', () => response.end('done'));
+  });
+  if (shutdown) drainHttpServer(server, shutdown);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+async function post(agent: Agent): Promise<void> {
+  const asked = request({ host: '127.0.0.1', method: 'POST', agent });
+  asked.end('text');
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  await once(answer.resume(), 'end');
 }

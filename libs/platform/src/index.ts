@@ -10,6 +10,7 @@ export type { Logger, LogLevel } from './logger';
 export { redactText, redactValue } from './redact';
 export { Follower } from './follower';
 export { Metrics } from './metrics';
+export type { Total } from './metrics';
 export { Outages } from './outages';
 export { awaitedBy, awaitedByMany, awaitedByNobody, currentWaiter } from './waiter';
 export type { Rights, Waiter } from './waiter';
@@ -17,7 +18,7 @@ export { Heartbeat } from './heartbeat';
 export { Links } from './links';
 export { Readiness } from './readiness';
 export type { ReadinessReport } from './readiness';
-export { drainHttpServer } from './drain-http';
+export { drainHttpServer, KEPT_IDLE_MS } from './drain-http';
 export { ShutdownOrder } from './shutdown';
 export type { ShutdownPhase } from './shutdown';
 export {

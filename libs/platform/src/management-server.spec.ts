@@ -83,6 +83,38 @@ describe('metrics', () => {
     expect(() => metrics.gauge('rookery_a_total', 'A.')).toThrow('exists as another kind');
   });
 
+  it('leave out what cannot be sampled, and count it', async () => {
+    const metrics = new Metrics();
+    let isAway = false;
+    const sample = (): number => {
+      if (isAway) throw new Error('the database is away');
+      return 7;
+    };
+    metrics.gauge('rookery_depth', 'Depth.', [], (gauge) => Promise.resolve().then(() => gauge.set(sample())));
+    metrics.gauge('rookery_ages', 'Ages.', ['of'], (gauge) => gauge.set({ of: 'x' }, sample()));
+    metrics.counter('rookery_others_total', 'Others.').inc(3);
+    expect((await metrics.text()).body).toMatch(/^rookery_depth 7$/m);
+    isAway = true;
+    const { body } = await metrics.text();
+    expect(body).not.toMatch(/^rookery_(depth|ages)[ {]/m);
+    expect(body).toMatch(/^rookery_others_total 3$/m);
+    isAway = false;
+    const after = (await metrics.text()).body;
+    expect(after).toMatch(/^rookery_depth 7$/m);
+    expect(after).toMatch(/^rookery_ages\{of="x"\} 7$/m);
+    expect(after).toMatch(/^rookery_metrics_missing_total\{metric="rookery_depth"\} 1$/m);
+  });
+
+  it('show as counters what is counted elsewhere', async () => {
+    const metrics = new Metrics();
+    let count = 1;
+    metrics.total('rookery_kept_total', 'Kept.', ['of'], () => [{ labels: { of: 'x' }, count: (count += 1) }]);
+    await metrics.text();
+    const { body } = await metrics.text();
+    expect(body).toContain('# TYPE rookery_kept_total counter');
+    expect(body).toContain('rookery_kept_total{of="x"} 3');
+  });
+
   it('ask a collecting gauge at each scrape', async () => {
     const metrics = new Metrics();
     let age = 1;

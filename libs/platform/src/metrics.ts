@@ -1,5 +1,13 @@
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
+/** Longest time for one sample. Units: ms. */
+const SAMPLE_MS = 2000;
+
+export interface Total {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly count: number;
+}
+
 /**
  * The process's metrics. Asking twice for a name gives the same metric, so that rooms need not share it.
  * Names: `rookery_<area>_<what>_<unit>`, counters end in `_total`; times in seconds.
@@ -18,7 +26,31 @@ export class Metrics {
     );
   }
 
-  /** Shape: `collect` is called at each scrape, to set the gauge. */
+  /**
+   * A counter whose numbers are kept elsewhere, where an increment costs less. Shape: `read` is called at each scrape, and
+   * gives all that was counted since the process began.
+   */
+  total(name: string, help: string, labels: readonly string[], read: () => readonly Total[]): Counter {
+    return this.once(name, prom().Counter, () => {
+      const counter: Counter = new (prom().Counter)({
+        name,
+        help,
+        labelNames: labels,
+        registers: [this.registry],
+        collect: () => {
+          counter.reset();
+          for (const { labels: values, count } of read()) counter.inc(values, count);
+        },
+      });
+      return counter;
+    });
+  }
+
+  /**
+   * Shape: `collect` is called at each scrape, to set the gauge. When it fails, or takes longer than 2 s, the gauge is left
+   * out and counted in `rookery_metrics_missing_total`: what asks a database tells nothing while it is away, and must not
+   * take the others with it.
+   */
   gauge(
     name: string,
     help: string,
@@ -31,7 +63,7 @@ export class Metrics {
         help,
         labelNames: labels,
         registers: [this.registry],
-        ...(collect ? { collect: () => collect(gauge) } : {}),
+        ...(collect ? { collect: () => this.sample(name, labels.length === 0, () => collect(gauge), gauge) } : {}),
       });
       return gauge;
     });
@@ -51,6 +83,30 @@ export class Metrics {
           ...(buckets ? { buckets: [...buckets] } : {}),
         }),
     );
+  }
+
+  private async sample(
+    name: string,
+    hasNoLabels: boolean,
+    collect: () => void | Promise<void>,
+    gauge: Gauge,
+  ): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('late')), SAMPLE_MS);
+    });
+    try {
+      await Promise.race([collect(), late]);
+    } catch {
+      gauge.reset();
+      // One without labels would be 0 now, which is a value as well.
+      if (hasNoLabels) gauge.remove();
+      this.counter('rookery_metrics_missing_total', 'Samples that could not be taken, by metric.', ['metric']).inc({
+        metric: name,
+      });
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Adds those of Node itself: memory, event loop, garbage collection. */

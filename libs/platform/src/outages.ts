@@ -19,9 +19,9 @@ export class Outages {
     metrics: Metrics,
     private readonly logger: Pick<Logger, 'info' | 'warn'>,
   ) {
-    metrics.gauge('rookery_unavailable_total', 'Answers 502, 503 and 504, by reason.', ['reason'], (gauge) => {
-      for (const reason of REASONS) gauge.set({ reason }, this.counts.get(reason) ?? 0);
-    });
+    metrics.total('rookery_unavailable_total', 'Answers 502, 503 and 504, by reason.', ['reason'], () =>
+      REASONS.map((reason) => ({ labels: { reason }, count: this.counts.get(reason) ?? 0 })),
+    );
   }
 
   /** Shape: `facts` go into the log line: the request's id, the error behind it. */

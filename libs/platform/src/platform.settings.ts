@@ -73,7 +73,8 @@ export const platformSettings = defineSettings('platform', {
     default: 5000,
     min: 0,
     max: 60_000,
-    about: 'Time between failing readiness and refusing connections, for balancers to notice; 0 where there is none.',
+    about:
+      'Time between failing readiness and refusing connections, for balancers to notice and callers to let go of kept connections, which they do within 4 s; 0 where there is none.',
   }),
   shutdownGraceMs: setting.int('SHUTDOWN_GRACE_MS', {
     default: 30_000,

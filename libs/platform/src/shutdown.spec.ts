@@ -16,9 +16,11 @@ describe('shutdown order', () => {
     shutdown.on('drain', 'requests', step('requests'));
     shutdown.on('drain', 'consumers', step('consumers'));
     shutdown.on('stop-accepting', 'listener', step('listener'));
+    shutdown.on('announce', 'answers', step('answers'));
+    expect(await Promise.all([shutdown.announce(), shutdown.announce()])).toEqual([true, true]);
     expect(shutdown.hasBegun).toBe(false);
     expect(await Promise.all([shutdown.run(), shutdown.run()])).toEqual([true, true]);
-    expect(ran).toEqual(['listener', 'requests', 'consumers', 'application', 'pool']);
+    expect(ran).toEqual(['answers', 'listener', 'requests', 'consumers', 'application', 'pool']);
     expect(shutdown.hasBegun).toBe(true);
   });
 

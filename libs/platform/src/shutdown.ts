@@ -1,6 +1,6 @@
 import type { Logger } from './logger';
 
-export const SHUTDOWN_PHASES = ['stop-accepting', 'drain', 'close'] as const;
+export const SHUTDOWN_PHASES = ['announce', 'stop-accepting', 'drain', 'close'] as const;
 export type ShutdownPhase = (typeof SHUTDOWN_PHASES)[number];
 interface Step {
   readonly phase: ShutdownPhase;
@@ -9,15 +9,16 @@ interface Step {
 }
 
 /**
- * How the process ends, in order: `stop-accepting` (no new connections, replies say `Connection: close`), `drain`
- * (requests in flight finish, consumers stop pulling and settle what they hold, relay leadership is let go), `close`
- * (pools and files). Steps of the first two phases run side by side, those of `close` one by one, latest registered
+ * How the process ends, in order: `announce` (replies say `Connection: close`, new connections are still taken),
+ * `stop-accepting` (no new connections), `drain` (requests in flight finish, consumers stop pulling and settle what they hold, relay leadership is let go), `close`
+ * (pools and files). Steps of the first three phases run side by side, those of `close` one by one, latest registered
  * first. A step that fails is logged and does not stop the others. Source: reference reliability 6.4.
  */
 export class ShutdownOrder {
   private readonly steps: Step[] = [];
   private readonly open = new Set<string>();
   private running: Promise<boolean> | undefined;
+  private announced: Promise<boolean> | undefined;
 
   constructor(private readonly logger: Logger) {}
 
@@ -35,6 +36,15 @@ export class ShutdownOrder {
     this.steps.push({ phase, name, run: step });
   }
 
+  /**
+   * The first phase alone, some time before the others: whoever keeps connections is told while they are still served.
+   * Resolves to whether every step succeeded.
+   */
+  announce(): Promise<boolean> {
+    this.announced ??= this.sideBySide('announce');
+    return this.announced;
+  }
+
   /** Runs all phases, once however often it is called. Resolves to whether every step succeeded. */
   run(): Promise<boolean> {
     this.running ??= this.runPhases();
@@ -42,11 +52,12 @@ export class ShutdownOrder {
   }
 
   private async runPhases(): Promise<boolean> {
+    const announced = await this.announce();
     const stopped = await this.sideBySide('stop-accepting');
     const drained = await this.sideBySide('drain');
     let closed = true;
     for (const step of this.of('close').reverse()) closed = (await this.attempt(step)) && closed;
-    return stopped && drained && closed;
+    return announced && stopped && drained && closed;
   }
 
   private async sideBySide(phase: ShutdownPhase): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { BootContext } from './process';
 
 /**
  * Ends the process in order on SIGTERM, SIGINT or when the parent that started it over IPC is gone.
- * Readiness fails at once; after `delayMs` (SIGTERM only: nobody balances over a terminal or a lost parent) the
+ * Readiness fails at once, and answers say `Connection: close`; after `delayMs` (SIGTERM only: nobody balances over a terminal or a lost parent) the
  * shutdown order runs; then exit 0. After `graceMs` more, exit 1 whatever hangs.
  * Shape: `latest` is what the process is made of when the signal comes; `last` is done at the very end.
  * Source: reference reliability 6.4.
@@ -38,6 +38,7 @@ async function end(
     logger.error({ graceMs, unfinished: shutdown.unfinished }, 'shutdown took too long');
     process.exit(1);
   }, delayMs + graceMs);
+  await shutdown.announce();
   await pause(delayMs);
   const clean = await shutdown.run();
   await last().catch((err: unknown) => logger.error({ err }, 'traces were lost'));

@@ -57,7 +57,9 @@ describe('a process', () => {
       status: 503,
       text: '{"status":"unavailable","reasons":{"shutdown":"stopping"}}',
     });
-    expect((await process.api('/slow?ms=1')).status).toBe(200);
+    const answer = await process.api('/slow?ms=1');
+    expect(answer.status).toBe(200);
+    expect(answer.connection).toBe('close');
     expect((await process.management('/-/health/live')).status).toBe(200);
     expect(await process.ended).toEqual({ code: 0, signal: null });
   });

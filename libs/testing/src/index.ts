@@ -1,6 +1,7 @@
 export { documentJudge } from './answer-schemas';
 export { drains, publishEvent, until } from './bus';
 export { testDatabase, untilBlocked, type TestDatabase } from './database';
+export { FaultProxy } from './fault-proxy';
 export { expectEntitiesToMatchSchema, schemaDifferences } from './entities';
 export { quietPort } from './ports';
 export { PrivateNats, startNats, testNats, testServer } from './servers';

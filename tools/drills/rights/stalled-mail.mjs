@@ -67,18 +67,35 @@ async function round(client, { way, server, database }, facts) {
   }
 }
 
-/** Answers nothing to the text of a message while it stalls. */
+/**
+ * Answers nothing to the text of a message while it stalls. Shape: `answer(stage, address)` may be set: null takes it, else
+ * a refusal by code and text, or 'drop', which ends the session without a word.
+ */
 async function startStallingServer() {
   let isStalled = false;
   const held = [];
   const taken = [];
+  const messages = [];
+  const refusalOf = (stage, address, id) => {
+    const answer = server.answer(stage, address);
+    if (answer === null) return null;
+    if (answer === 'drop') [...smtp.connections].find((one) => one.id === id)?._socket.destroy();
+    return Object.assign(new Error(answer.text ?? 'dropped'), { responseCode: answer.code ?? 421 });
+  };
   const smtp = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
     logger: false,
-    onData(stream, { envelope }, done) {
-      stream.resume();
+    onRcptTo: ({ address }, { id }, done) => done(refusalOf('rcpt', address, id)),
+    onData(stream, { envelope, id }, done) {
+      const parts = [];
+      stream.on('data', (part) => parts.push(part));
       stream.on('end', () => {
+        const to = envelope.rcptTo.map(({ address }) => address);
+        const refusal = refusalOf('data', to[0], id);
+        if (refusal) return done(refusal);
+        const [head] = Buffer.concat(parts).toString().split('\r\n\r\n');
+        messages.push({ to, head, id: /^message-id: *(\S+)/im.exec(head)?.[1], at: Date.now() });
         taken.push(...envelope.rcptTo.map(({ address }) => address));
         if (isStalled) held.push(done);
         else done();
@@ -87,7 +104,9 @@ async function startStallingServer() {
   });
   const port = await freePort();
   await new Promise((resolve) => smtp.listen(port, '127.0.0.1', resolve));
-  return {
+  const server = {
+    answer: () => null,
+    messages,
     url: `smtp://127.0.0.1:${port}`,
     held,
     taken,
@@ -98,4 +117,5 @@ async function startStallingServer() {
     },
     close: () => new Promise((resolve) => smtp.close(resolve)),
   };
+  return server;
 }

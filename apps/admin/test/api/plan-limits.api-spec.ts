@@ -33,7 +33,7 @@ it('are those of the default until somebody sets them for a plan', async () => {
 });
 
 it('are what whoever comes last says, also of two who are the first to set them', async () => {
-  const slow = await flags.service.database.alone('slow');
+  const slow = await flags.service.database.alone('slow', 60_000);
   try {
     await slow.query('begin');
     await slow.query(`insert into plan_limits (plan, name, value) values ('premium', 'project_feature_flags', 5)`);

@@ -9,7 +9,7 @@ import { MAIL_IDENTITY } from './mailer/mail-identity';
 import type { MailIdentity } from './mailer/mail-identity';
 import { Judgement } from './mailer/judgement';
 import type { Due } from './mailer/judgement';
-import type { DueMail, MailOutcome, MailSource } from './mailer/mail-source';
+import type { DueMail, MailOutcome, MailSource, Waiting } from './mailer/mail-source';
 import { MailTable } from './mailer/mail-table';
 import { mailerSettings } from './mailer/mailer.config';
 import type { MailerSettings } from './mailer/mailer.config';
@@ -80,8 +80,8 @@ export class MailQueue implements MailSource {
    * for them at once waits. Errors: Unavailable while the copy of the directory is too old to decide.
    */
   async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
-    return this.work.run(async (tx) => {
-      const claimed = await table.claim(tx, this.settings);
+    return table.taking(this.work, async (tx, batch) => {
+      const claimed = await table.claim(tx, batch, this.settings);
       if (claimed.length === 0) return { count: 0, mails: [] };
       await this.directory.settled(tx);
       const allowed = await table.allowed(tx, claimed, this.settings);
@@ -97,6 +97,10 @@ export class MailQueue implements MailSource {
 
   settle(outcomes: readonly MailOutcome[]): Promise<void> {
     return table.settle(this.database, outcomes);
+  }
+
+  waiting(): Promise<Waiting> {
+    return table.waiting(this.database);
   }
 
   /** Errors: Unavailable while the copy of the directory is too old to decide. */

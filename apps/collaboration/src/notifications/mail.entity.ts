@@ -40,6 +40,8 @@ export class Mail {
   @Column({ type: 'text', nullable: true }) messageId: string | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) sentAt: Date | null;
+  /** The batch in which it was taken last. */
+  @Column({ type: 'uuid', nullable: true }) claim: string | null;
 }
 
 /** Somebody who takes part in a thing besides its author and assignees. Source: ADR 0082. */

@@ -337,7 +337,7 @@ describe('a mail', () => {
     const answer = mailTo(cast.guest);
     expect(answer.parsed.subject).toBe(`Re: ${project.name} | Größe | "x" (#${issue.iid})`);
     expect([answer.parsed.messageId, answer.parsed.inReplyTo, answer.parsed.references]).toEqual([
-      `<note_${note.id}@localhost>`,
+      expect.stringMatching(new RegExp(`^<note_${note.id}\\.[0-9a-f]{20}@localhost>$`)),
       `<issue_${issue.id}@localhost>`,
       `<issue_${issue.id}@localhost>`,
     ]);
@@ -383,7 +383,7 @@ describe('a mail', () => {
         state: 'sent',
         attempts: 1,
         smtp_reply: expect.stringContaining('taken'),
-        message_id: `<note_${note.id}@localhost>`,
+        message_id: expect.stringMatching(new RegExp(`^<note_${note.id}\\.[0-9a-f]{20}@localhost>$`)),
       },
     ]);
     expect(rows[0]!.sent_at).toBeInstanceOf(Date);

@@ -265,7 +265,7 @@ describe('what follows', () => {
     expect(mail.parsed.subject).toMatch(new RegExp(`^Re: .* \\| A nest \\(\\$${snippet.id}\\)$`));
     expect(mail.parsed.text).toContain(`commented on snippet $${snippet.id}: A nest`);
     expect(mail.parsed.text).toContain(`/-/snippets/${snippet.id}#note_${note.id}`);
-    expect(mail.parsed.messageId).toMatch(new RegExp(`^<note_${note.id}@`));
+    expect(mail.parsed.messageId).toMatch(new RegExp(`^<note_${note.id}\\.[0-9a-f]{20}@`));
     expect(mail.parsed.inReplyTo).toMatch(new RegExp(`^<snippet_${snippet.id}@`));
     expect(mail.parsed.headers.get('x-platform-snippet-id')).toBe(String(snippet.id));
     expect(mail.parsed.headers.has('x-platform-snippet-iid')).toBe(false);

@@ -1,5 +1,5 @@
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
-import { startNats, until } from '@rookery/testing';
+import { FaultProxy, startNats, until } from '@rookery/testing';
 import type { DirectoryProject } from '@rookery/contracts';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
@@ -42,9 +42,9 @@ afterEach(async () => {
   await smtp.stop();
 });
 
-const start = async (env: Record<string, string> = {}): Promise<Worker> => {
+const start = async (env: Record<string, string> = {}, databaseUrl = service.databaseUrl): Promise<Worker> => {
   const worker = await startWorker({
-    databaseUrl: service.databaseUrl,
+    databaseUrl,
     nats,
     env: { SMTP_URL: smtp.url, MAILER_POLL_MS: '20', MAILER_RETRY_FIRST_MS: '20', MAILER_RETRY_MOST_MS: '100', ...env },
   });
@@ -123,12 +123,43 @@ test('while the server is away everything waits, and goes when it is back', asyn
   await smtp.stop();
   await queue(await people(8));
   const worker = await start();
-  await until(async () => (await rows()).some((row) => row.attempts >= 2), 'tries');
+  await until(() => worker.logs.filter((line) => line['msg'] === 'the mail server is away').length >= 2, 'tries');
   expect((await rows()).map((row) => row.state)).toEqual(Array(8).fill('queued'));
   smtp = await startMailServer(port);
   await allIn('sent');
   expect(smtp.mails).toHaveLength(8);
+  // None of them was tried while nobody answered.
+  expect(await rows()).toMatchObject(Array(8).fill({ attempts: 1 }));
   expect(worker.logs.filter((line) => line['level'] === 'error')).toEqual([]);
+});
+
+test('a session that the server drops delays nobody but the one it was about', async () => {
+  const all = await people(20);
+  const unlucky = all[3]!.notification_email;
+  let drops = 0;
+  smtp.answer = (stage, to) => (stage === 'data' && to === unlucky && ++drops <= 2 ? 'drop' : null);
+  await queue(all);
+  // The usual delay: whoever was put off because of another would not come within the test.
+  await start({ MAILER_RETRY_FIRST_MS: '3600000', MAILER_RETRY_MOST_MS: '3600000' });
+  await until(async () => (await rows()).filter((row) => row.state === 'sent').length === 19, '19 sent');
+  await until(async () => (await rows()).every((row) => row.attempts === 1), 'one try each');
+  expect((await rows()).filter((row) => row.state === 'queued')).toHaveLength(1);
+  expect(drops).toBe(1);
+});
+
+test('e-mails whose taking was in doubt come back at once', async () => {
+  const proxy = await FaultProxy.before(service.databaseUrl);
+  try {
+    await queue(await people(30));
+    proxy.loseAnswersTo('COMMIT', { after: '\0mails_claim\0' });
+    const worker = await start({}, proxy.url);
+    await allIn('sent');
+    expect(worker.logs.filter((line) => line['msg'] === 'e-mails wait')).toHaveLength(1);
+    expect(await rows()).toMatchObject(Array(30).fill({ attempts: 1 }));
+    await Promise.all(workers.splice(0).map((one) => one.stop()));
+  } finally {
+    await proxy.close();
+  }
 });
 
 test('a server that stalls holds nobody for ever', async () => {

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { simpleParser } from 'mailparser';
 import type { ParsedMail } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
@@ -10,21 +11,30 @@ export interface TakenMail {
   readonly at: number;
 }
 
-/** A real SMTP server. Shape: `answer` decides on each message: null accepts it, else code and text of the refusal. */
+/**
+ * A real SMTP server. Shape: `answer` decides on each message: null accepts it, else code and text of the refusal; 'drop'
+ * ends the session without a word.
+ */
 export interface MailServer {
   readonly url: string;
   readonly mails: TakenMail[];
   /** Sorted recipients of what was taken, their local parts. */
   readonly recipients: () => string[];
-  answer: (stage: 'rcpt' | 'data', to: string) => { code: number; text: string } | null | Promise<null>;
+  answer: (stage: 'rcpt' | 'data', to: string) => { code: number; text: string } | 'drop' | null | Promise<null>;
   mostConnections: number;
   stop(): Promise<void>;
 }
 
 export async function startMailServer(port = 0): Promise<MailServer> {
   let open = 0;
-  const refusal = async (stage: 'rcpt' | 'data', to: string): Promise<Error | null> => {
+  const refusal = async (stage: 'rcpt' | 'data', to: string, id: string): Promise<Error | null> => {
     const answer = await state.answer(stage, to);
+    if (answer === 'drop') {
+      // The types of the library do not tell of its connections.
+      const sessions = (server as unknown as { connections: Set<{ id: string; _socket: Socket }> }).connections;
+      [...sessions].find((one) => one.id === id)?._socket.destroy();
+      return new Error('dropped');
+    }
     return answer ? Object.assign(new Error(answer.text), { responseCode: answer.code }) : null;
   };
   const server = new SMTPServer({
@@ -37,14 +47,15 @@ export async function startMailServer(port = 0): Promise<MailServer> {
       done();
     },
     onClose: () => void open--,
-    onRcptTo: (address, _session, done) => void refusal('rcpt', address.address).then((error) => done(error)),
+    onRcptTo: (address, session, done) =>
+      void refusal('rcpt', address.address, session.id).then((error) => done(error)),
     onData(stream, session, done) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         const to = session.envelope.rcptTo.map((one) => one.address).join();
         const raw = Buffer.concat(chunks);
-        void refusal('data', to).then(async (error) => {
+        void refusal('data', to, session.id).then(async (error) => {
           if (error) return done(error);
           state.mails.push({ to, raw: raw.toString(), parsed: await simpleParser(raw), at: Date.now() });
           done(null, 'taken');

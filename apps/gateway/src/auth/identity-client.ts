@@ -6,6 +6,7 @@ import type {
   ResolveTokenRequest,
 } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
+import { KEPT_IDLE_MS } from '@rookery/platform';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { DirectoryMark } from './directory-floor';
@@ -24,7 +25,11 @@ export class IdentityClient {
   private readonly headers: Readonly<Record<string, string>>;
 
   constructor(url: string, authorization: string) {
-    this.pool = new Pool(url, { connections: CONNECTIONS, connect: { timeout: CONNECT_MS } });
+    this.pool = new Pool(url, {
+      connections: CONNECTIONS,
+      connect: { timeout: CONNECT_MS },
+      keepAliveMaxTimeout: KEPT_IDLE_MS,
+    });
     this.headers = { authorization, 'content-type': 'application/json' };
   }
 

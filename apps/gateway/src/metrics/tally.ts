@@ -1,4 +1,4 @@
-import type { Metrics, Outages } from '@rookery/platform';
+import type { Metrics, Outages, Total } from '@rookery/platform';
 import type { ConcurrencyLimit } from '../limits/concurrency-limit';
 import type { ShedClass, Upstream } from '../routes/route';
 
@@ -26,22 +26,22 @@ export class Tally {
     metrics: Metrics,
     readonly outages: Outages,
   ) {
-    gauge(metrics, 'requests_total', 'Requests answered, by service and status', ['service', 'status'], () =>
+    total(metrics, 'requests_total', 'Requests answered, by service and status', ['service', 'status'], () =>
       [...this.requests].flatMap(([service, statuses]) =>
         [...statuses].map(([status, count]) => ({ labels: { service, status: String(status) }, count })),
       ),
     );
-    gauge(metrics, 'shed_total', 'Requests refused for load, by class', ['class'], () => rows('class', this.sheds));
-    gauge(metrics, 'throttled_total', 'Requests refused for their rate, by limit', ['limit'], () =>
+    total(metrics, 'shed_total', 'Requests refused for load, by class', ['class'], () => rows('class', this.sheds));
+    total(metrics, 'throttled_total', 'Requests refused for their rate, by limit', ['limit'], () =>
       rows('limit', this.throttles),
     );
-    gauge(metrics, 'upstream_errors_total', 'Failures of services, by service and kind', ['service', 'kind'], () =>
+    total(metrics, 'upstream_errors_total', 'Failures of services, by service and kind', ['service', 'kind'], () =>
       [...this.errors].map(([key, count]) => {
         const [service = '', kind = ''] = key.split('|');
         return { labels: { service, kind }, count };
       }),
     );
-    gauge(metrics, 'token_checks_total', 'Token checks, by how they were answered', ['by'], () => [
+    total(metrics, 'token_checks_total', 'Token checks, by how they were answered', ['by'], () => [
       { labels: { by: 'lease' }, count: this.leases },
       { labels: { by: 'identity' }, count: this.asks },
       { labels: { by: 'identity too late' }, count: this.stales },
@@ -88,21 +88,20 @@ export class Tally {
   }
 }
 
-interface Row {
-  readonly labels: Record<string, string>;
-  readonly count: number;
-}
-
 function add(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-function rows(label: string, counts: ReadonlyMap<string, number>): Row[] {
+function rows(label: string, counts: ReadonlyMap<string, number>): Total[] {
   return [...counts].map(([key, count]) => ({ labels: { [label]: key }, count }));
 }
 
-function gauge(metrics: Metrics, name: string, help: string, labels: readonly string[], read: () => Row[]): void {
+function gauge(metrics: Metrics, name: string, help: string, labels: readonly string[], read: () => Total[]): void {
   metrics.gauge(`rookery_gateway_${name}`, help, labels, (one) => {
     for (const { labels: values, count } of read()) one.set(values, count);
   });
+}
+
+function total(metrics: Metrics, name: string, help: string, labels: readonly string[], read: () => Total[]): void {
+  metrics.total(`rookery_gateway_${name}`, help, labels, read);
 }

@@ -1,5 +1,6 @@
 import type { ServiceName } from '@rookery/contracts';
 import { SERVICE_NAMES } from '@rookery/contracts';
+import { KEPT_IDLE_MS } from '@rookery/platform';
 import { Pool } from 'undici';
 
 const CONNECT_MS = 1000;
@@ -25,6 +26,7 @@ export class Upstreams {
           connect: { timeout: CONNECT_MS },
           headersTimeout: 0,
           bodyTimeout: SILENCE_MS,
+          keepAliveMaxTimeout: KEPT_IDLE_MS,
         }),
       ]),
     );

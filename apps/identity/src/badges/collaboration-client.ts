@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { RepositoryFacts, RepositoryFactsAnswer } from '@rookery/contracts';
 import { INTERNAL_PATHS, INTERNAL_WAIT_HEADER } from '@rookery/contracts';
-import { currentWaiter, InternalKeys, LOGGER } from '@rookery/platform';
+import { currentWaiter, InternalKeys, KEPT_IDLE_MS, LOGGER } from '@rookery/platform';
 import type { Logger, SettingsOf } from '@rookery/platform';
 import { Pool } from 'undici';
 import { identitySettings } from '../identity.config';
@@ -29,7 +29,12 @@ export class CollaborationClient implements OnModuleDestroy {
   ) {
     const url = new URL(settings.collaborationUrl);
     this.path = url.pathname.replace(/\/+$/, '') + INTERNAL_PATHS.repositoryFacts;
-    this.pool = new Pool(url.origin, { connections: 4, pipelining: 1, connectTimeout: ANSWER_MS });
+    this.pool = new Pool(url.origin, {
+      connections: 4,
+      pipelining: 1,
+      connectTimeout: ANSWER_MS,
+      keepAliveMaxTimeout: KEPT_IDLE_MS,
+    });
     this.authorization = keys.authorization('identity', 'collaboration');
   }
 

@@ -36,7 +36,7 @@ export class CompactionJob {
       return head?.compacted_to ?? 0;
     });
     return this.work.run(async (tx) => {
-      await tx.query('set local statement_timeout = 0');
+      await tx.takeTime();
       const [gone] = await tx.query<{ count: number }>(
         `with gone as (${DELETE} returning 1) select count(*)::integer as count from gone`,
         [horizon],

@@ -18,7 +18,7 @@ export class NewEpochCommand {
 
   async begin(): Promise<Head> {
     const head = await this.work.run(async (tx) => {
-      await tx.query('set local statement_timeout = 0');
+      await tx.takeTime();
       const [former] = await tx.query<{ version: number }>('select version from directory_head for update');
       if (!former) throw new Error('directory_head has no row');
       await tx.query('delete from directory_changes');

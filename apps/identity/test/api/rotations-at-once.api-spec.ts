@@ -69,7 +69,7 @@ describe(`${AT_ONCE} rotations at once`, () => {
     const innocent = await made(identity.root, `/api/v4/users/${owner.id}/personal_access_tokens`);
     const { token, by, path } = await WAYS[way]!();
     // Whoever comes first is held up, and with them all who wait for the family.
-    const slow = await identity.db.alone('slow');
+    const slow = await identity.db.alone('slow', 60_000);
     await slow.query('begin');
     await slow.query('select id from access_tokens where id = $1 for update', [token.id]);
     const rotations = Promise.all(

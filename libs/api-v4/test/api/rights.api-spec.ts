@@ -99,3 +99,17 @@ it('a young request asks nobody', async () => {
   await write().expect(201);
   expect(callers.asked).toEqual([]);
 });
+
+it('a write whose answer cannot be made once it is committed is not to be sent again', async () => {
+  await start('60000');
+  const lost = { title: 'lost after its commit' };
+  const answer = await app
+    .as(aViewer({ userId: 20 }))
+    .post('/api/v4/projects/1/things')
+    .send(lost);
+  expect([answer.status, answer.body, answer.headers['retry-after']]).toEqual([
+    502,
+    { message: '502 Bad Gateway' },
+    undefined,
+  ]);
+});

@@ -1,9 +1,9 @@
 import { Controller, Injectable, Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { Body, Get, Post } from '@nestjs/common';
-import { Conflict, Forbidden, maySee, NotModified, pageOf } from '@rookery/kernel';
+import { Conflict, Forbidden, maySee, NotModified, pageOf, Unavailable } from '@rookery/kernel';
 import type { Page, Viewer } from '@rookery/kernel';
-import { PlatformModule } from '@rookery/platform';
+import { currentWaiter, PlatformModule } from '@rookery/platform';
 import type { ConfirmCallerAnswer, ConfirmCallerRequest } from '@rookery/contracts';
 import { SEED_EPOCH } from '@rookery/testing';
 import type { SettingsValues } from '@rookery/platform';
@@ -178,6 +178,10 @@ export class ThingsController {
     answers: created(thing),
   })
   create({ params, within }: Call<CreateThing, ProjectScope>): Thing {
+    if (params.title === 'lost after its commit') {
+      currentWaiter()?.rights?.committed();
+      throw new Unavailable('database away');
+    }
     const made = { id: this.all.length + 1, projectId: within.id, createdAt: at, ...params };
     this.all.push(made);
     return made;

@@ -49,6 +49,7 @@ describe('effects of events', () => {
         traceparent: null,
         directory_version: null,
         directory_epoch: null,
+        generation: 0,
         payload: JSON.stringify(event.data),
       },
       '/rookery/collaboration',
@@ -307,6 +308,64 @@ describe('effects of events', () => {
     expect((await manager.streams.info('COLLABORATION')).state.messages).toBe(31);
     await expect(one.marks()).resolves.toEqual(range(31));
     await expect(one.marks('count-notes')).resolves.toEqual(range(31));
+  });
+
+  /** As if they had been lost with their traces, as by a restore. */
+  const lose = async (one: TestProcess, ...ids: number[]) => {
+    await one.database.query(
+      `delete from inbox where event_id in (select event_id from outbox where aggregate_id = any($1::bigint[]))`,
+      [ids],
+    );
+    await one.database.query(`delete from marks where note_id = any($1::bigint[])`, [ids]);
+  };
+
+  it('are restored by republishing at once, while the stream still knows the events', async () => {
+    const one = await process();
+    await one.start();
+    await one.emit(...range(10));
+    await until(async () => (await one.marks()).length === 10 && (await one.marks('count-notes')).length === 10);
+    await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
+    await lose(one, 3, 4);
+    await republish(one.database, { from: new Date(Date.now() - 60_000), to: null, types: null });
+    await until(async () => (await one.marks()).length >= 10, 'the lost effects');
+    await until(async () => (await one.marks('count-notes')).length >= 10, 'the lost effects of the other');
+    await until(async () => (await one.count('outbox', 'published_at is null')) === 0 && (await pendingAcks()) === 0);
+    await expect(one.marks()).resolves.toEqual(range(10));
+    await expect(one.marks('count-notes')).resolves.toEqual(range(10));
+  });
+
+  it('are restored by the service itself after its database was', async () => {
+    const first = await process();
+    await first.start();
+    await first.emit(...range(6));
+    await until(async () => (await first.marks()).length === 6 && (await first.marks('count-notes')).length === 6);
+    await until(async () => (await first.count('outbox', 'published_at is null')) === 0);
+    await first.stop();
+    processes.splice(processes.indexOf(first), 1);
+    const second = await process();
+    // The dump knew the first five, of which two had not had their effect, and one was not marked as published.
+    await lose(second, 4, 5, 6);
+    await second.database.query('delete from outbox where aggregate_id = 6');
+    await second.database.query('update outbox set published_at = null where aggregate_id = 5');
+    await second.start();
+    await until(async () => (await second.marks()).length >= 5, 'the lost effects');
+    await until(async () => (await second.marks('count-notes')).length >= 5, 'the lost effects of the other');
+    // What only the lost history knew is told by the stream no more.
+    await expect(second.marks()).resolves.toEqual(range(5));
+    await expect(second.marks('count-notes')).resolves.toEqual(range(5));
+  });
+
+  it('are not lost to a stream that says that it had what it holds no more', async () => {
+    const one = await process();
+    await one.start({ consumers: false });
+    await one.emit(1, 2);
+    await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
+    const manager = await bus.jetstreamManager({ timeout: 50_000 });
+    await manager.streams.purge('COLLABORATION');
+    await one.database.query('update outbox set published_at = null');
+    await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
+    expect((await manager.streams.info('COLLABORATION')).state.messages).toBe(2);
+    expect((await one.get(Metrics).text()).body).toMatch(/rookery_outbox_duplicates_total 2\n/);
   });
 
   it('begin at the commit, not when somebody looks', async () => {

@@ -1,5 +1,5 @@
 import type { PrivateNats, TestDatabase } from '@rookery/testing';
-import { startNats, until } from '@rookery/testing';
+import { FaultProxy, startNats, until } from '@rookery/testing';
 import { connect } from 'nats';
 import type { NatsConnection } from 'nats';
 import { Metrics } from '@rookery/platform';
@@ -245,6 +245,44 @@ describe('Relay', () => {
     const left = await one.database.query<{ id: number }>('select id from outbox order by id');
     expect(left.map((row) => row.id)).toEqual([3, 4, 5, 6]);
     await expect(one.count('inbox')).resolves.toBe(2);
+  });
+
+  it('is relieved by another process when its connection falls silent, and can lead again', async () => {
+    const proxy = await FaultProxy.before(test.url);
+    const first = await process({ DATABASE_URL_COLLABORATION: proxy.url });
+    const leads = async (one: TestProcess) => /rookery_relay_leads 1/.test((await one.get(Metrics).text()).body);
+    try {
+      await first.start({ consumers: false });
+      await until(() => leads(first));
+      const second = await process();
+      await second.start({ consumers: false });
+      proxy.swallow();
+      await second.emit(...range(5));
+      await until(async () => (await second.count('outbox', 'published_at is null')) === 0);
+      expect(await leads(second)).toBe(true);
+      await until(async () => !(await leads(first)));
+      await second.stop();
+      processes.splice(processes.indexOf(second), 1);
+      await first.emit(6);
+      await until(async () => (await first.count('outbox', 'published_at is null')) === 0);
+      expect(await leads(first)).toBe(true);
+      const { state } = await streamInfo();
+      expect(state.messages).toBe(6);
+    } finally {
+      await Promise.all(processes.splice(0).map((one) => one.stop()));
+      await proxy.close();
+    }
+  });
+
+  it('leaves nobody the lead who asks for nothing, though their connection lives', async () => {
+    const one = await process();
+    const stopped = await OutboxReader.lead(one.database, 'spec');
+    expect(stopped!.leads).toBe(true);
+    await one.start({ consumers: false });
+    await one.emit(1);
+    await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
+    expect(stopped!.leads).toBe(false);
+    await stopped!.release();
   });
 
   it('measures what waits', async () => {

@@ -21,13 +21,15 @@ export async function startService(o: {
   readonly entities?: (new () => object)[];
   readonly migrations?: readonly MigrationClass[];
   readonly settings?: Readonly<Record<string, string>>;
+  /** Answers the address by which the service reaches its database, given its own. */
+  readonly reachedBy?: (url: string) => Promise<string>;
 }): Promise<TestService> {
   const service = o.service ?? 'collaboration';
   const migrations = [...plumbingMigrations, ...(o.migrations ?? [])];
   const test = await testDatabase(service, migrations);
   const definition = databaseSettingsFor(service);
   const values = readSettings([platformSettings, definition], {
-    [`DATABASE_URL_${service.toUpperCase()}`]: test.url,
+    [`DATABASE_URL_${service.toUpperCase()}`]: (await o.reachedBy?.(test.url)) ?? test.url,
     ROOKERY_INTERNAL_KEYS: `k1/gateway/admin:${Buffer.alloc(32, 9).toString('base64')}`,
     ROOKERY_CONTEXT_KEYS: `k:${Buffer.alloc(32, 1).toString('base64')}`,
     LOG_LEVEL: 'silent',

@@ -70,10 +70,10 @@ export class StartedProcess {
     return { status: answer.status, text: await answer.text() };
   }
 
-  async api(path: string): Promise<{ status: number; text: string }> {
+  async api(path: string): Promise<{ status: number; text: string; connection: string | null }> {
     const { port } = await this.ready;
     const answer = await fetch(`http://127.0.0.1:${port}${path}`);
-    return { status: answer.status, text: await answer.text() };
+    return { status: answer.status, text: await answer.text(), connection: answer.headers.get('connection') };
   }
 
   /** Waits until something of what it printed matches. */

@@ -6,7 +6,7 @@ import type { RowOf } from '@rookery/persistence';
 import { MAIL_IDENTITY, messageIdFor } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { again } from '../mailer/mail-source';
-import type { DueMail, MailOutcome, MailSource } from '../mailer/mail-source';
+import type { DueMail, MailOutcome, MailSource, Waiting } from '../mailer/mail-source';
 import { MailTable } from '../mailer/mail-table';
 import { mailerSettings } from '../mailer/mailer.config';
 import type { MailerSettings } from '../mailer/mailer.config';
@@ -43,8 +43,8 @@ export class AccountMailQueue implements MailSource {
 
   /** Errors: Unavailable while identity is away; what was taken is tried again then. */
   async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
-    const { count, jobs } = await this.work.run(async (tx) => {
-      const claimed = await table.claim(tx, this.settings);
+    const { count, jobs } = await table.taking(this.work, async (tx, batch) => {
+      const claimed = await table.claim(tx, batch, this.settings);
       if (claimed.length === 0) return { count: 0, jobs: [] };
       const allowed = await table.allowed(tx, claimed, this.settings);
       return { count: claimed.length, jobs: await tx.prepared<AccountMailJob>(load, [allowed]) };
@@ -63,12 +63,16 @@ export class AccountMailQueue implements MailSource {
     return table.settle(this.database, outcomes);
   }
 
+  waiting(): Promise<Waiting> {
+    return table.waiting(this.database);
+  }
+
   /** Outside of any transaction: nobody waits for a lock while identity thinks. */
   private async ask(jobs: readonly AccountMailJob[]): Promise<readonly (AccountMailFacts | null)[]> {
     try {
       return (await this.identity.accountMails(jobs.map(questionOf))).mails;
     } catch (error) {
-      await this.settle(jobs.map((job) => again(job, 'not tried: identity is away', true, this.settings)));
+      await this.settle(jobs.map((job) => again(job, 'not tried: identity is away', this.settings)));
       throw error;
     }
   }

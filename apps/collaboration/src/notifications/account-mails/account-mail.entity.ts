@@ -26,4 +26,6 @@ export class AccountMail {
   @Column({ type: 'text', nullable: true }) messageId: string | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) sentAt: Date | null;
+  /** The batch in which it was taken last. */
+  @Column({ type: 'uuid', nullable: true }) claim: string | null;
 }

@@ -1,7 +1,7 @@
 import { NOTEABLE_TYPE_OF } from '@rookery/contracts';
 import { createTransport } from 'nodemailer';
 import { htmlOf, isAddress, manyLines, oneLine, TEXT_LIMIT } from '../mailer/mail-text';
-import { bodyOf, composeMail } from './compose-mail';
+import { bodyOf, composeMail, messageIdOf } from './compose-mail';
 import type { MailJob } from './compose-mail';
 
 const kind = {
@@ -135,4 +135,10 @@ test.each([
   // Far more than is seen on an idle machine; a quadratic renderer takes minutes.
   expect(user / 1000).toBeLessThan(10_000);
   expect(bodyOf({ ...job, note_body: text }).text.length).toBeLessThan(TEXT_LIMIT + 1000);
+});
+
+it('names no two comments alike, though an id is given again after a restore', () => {
+  const again = { ...job, event_id: '0190a000-0000-7000-8000-00000000beef' };
+  expect(messageIdOf(job, identity)).toBe(messageIdOf({ ...job }, identity));
+  expect(messageIdOf(again, identity)).not.toBe(messageIdOf(job, identity));
 });

@@ -3,7 +3,7 @@ import type { RowOf } from '@rookery/persistence';
 import type { SendMailOptions } from 'nodemailer';
 import type { NoteableKind } from '../../noteables/noteable-kinds';
 import type { ShownAs } from '../../noteables/references.shape';
-import { hostOf, messageIdFor } from '../mailer/mail-identity';
+import { hostOf, messageIdFor, messageIdOfNote } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { htmlOf, manyLines, oneLine } from '../mailer/mail-text';
 import type { Mail } from '../mail.entity';
@@ -109,7 +109,7 @@ export function messageIdOf(job: MailJob, identity: MailIdentity): string {
   const host = hostOf(identity);
   const told = toldBy(job.kind, job.template);
   if (told === 'created') return `<${job.kind.noun}_${job.noteable_id}@${host}>`;
-  if (told === 'note_created') return `<note_${job.note_id}@${host}>`;
+  if (told === 'note_created') return messageIdOfNote(job, identity);
   return messageIdFor(job, identity);
 }
 

@@ -43,5 +43,20 @@ export function messageIdFor(
   identity: MailIdentity,
 ): string {
   const triple = `${mail.event_id}:${mail.recipient_id}:${mail.template}`;
-  return `<${createHmac('sha256', identity.secret).update(triple).digest('hex').slice(0, 40)}@${hostOf(identity)}>`;
+  return `<${digest(triple, identity).slice(0, 40)}@${hostOf(identity)}>`;
+}
+
+/**
+ * The same for all who are told of one comment. Its id alone would not do: after a database was restored, the id is given
+ * to another comment, of which mail systems would then say that they have it. Shape: with angle brackets.
+ */
+export function messageIdOfNote(
+  { note_id, event_id }: { readonly note_id: number | null; readonly event_id: string },
+  identity: MailIdentity,
+): string {
+  return `<note_${note_id}.${digest(event_id, identity).slice(0, 20)}@${hostOf(identity)}>`;
+}
+
+function digest(text: string, { secret }: MailIdentity): string {
+  return createHmac('sha256', secret).update(text).digest('hex');
 }

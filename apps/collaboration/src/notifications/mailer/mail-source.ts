@@ -19,13 +19,14 @@ export interface DueMail {
 /** What became of an e-mail so far. */
 export type MailState = 'queued' | 'sent' | 'failed' | 'dropped';
 
-/** What became of one. Shape: `delayMs` only where it is tried again. */
+/** What became of one. Shape: `delayMs` only where it is tried again; `untried` when that was no try. */
 export interface MailOutcome {
   readonly id: number;
   readonly state: MailState;
   readonly reply: string | null;
   readonly messageId: string | null;
   readonly delayMs: number;
+  readonly untried?: true;
 }
 
 /** A queue that the mailer empties. */
@@ -33,17 +34,38 @@ export interface MailSource {
   /** Shape: how many were taken from the queue, and those that may be sent. Errors: when nothing can be decided now. */
   take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }>;
   settle(outcomes: readonly MailOutcome[]): Promise<void>;
+  /** What waits to be sent, counted up to 10,000. */
+  waiting(): Promise<Waiting>;
+}
+
+/** Shape: `oldestSeconds` of the one that waits longest. */
+export interface Waiting {
+  readonly queue: string;
+  readonly count: number;
+  readonly oldestSeconds: number;
 }
 export const MAIL_SOURCES: unique symbol = Symbol('MailSources');
 
-/** Tried again at once when nothing was wrong with it, else later and later, until it is given up. Source: ADR 0082. */
+/**
+ * Not tried, by no fault of its own: it comes back at once, with as many tries as before. What has waited
+ * for too long for a server that is away is given up.
+ */
+export function untried(
+  mail: Pick<DueMail, 'id' | 'created_at'>,
+  reply: string | null,
+  { giveUpMs }: MailerSettings,
+): MailOutcome {
+  const isOver = reply !== null && Date.now() - mail.created_at.getTime() >= giveUpMs;
+  return { id: mail.id, state: isOver ? 'failed' : 'queued', reply, messageId: null, delayMs: 0, untried: true };
+}
+
+/** Tried again later and later, until it is given up. Source: ADR 0082. */
 export function again(
   mail: Pick<DueMail, 'id' | 'attempts' | 'created_at'>,
   reply: string | null,
-  isFailure: boolean,
   { giveUpMs, retryFirstMs, retryMostMs }: MailerSettings,
 ): MailOutcome {
-  const isOver = isFailure && Date.now() - mail.created_at.getTime() >= giveUpMs;
-  const delayMs = isFailure ? Math.min(retryMostMs, retryFirstMs * 2 ** Math.min(mail.attempts - 1, 30)) : 0;
+  const isOver = Date.now() - mail.created_at.getTime() >= giveUpMs;
+  const delayMs = Math.min(retryMostMs, retryFirstMs * 2 ** Math.min(mail.attempts - 1, 30));
   return { id: mail.id, state: isOver ? 'failed' : 'queued', reply, messageId: null, delayMs };
 }

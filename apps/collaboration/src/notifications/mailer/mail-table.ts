@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { InDoubt } from '@rookery/kernel';
 import { keptPlansSql, prepared } from '@rookery/persistence';
-import type { Prepared, RowOf, Tx } from '@rookery/persistence';
+import type { Database, Prepared, RowOf, Tx, Work } from '@rookery/persistence';
 import type { Mail } from '../mail.entity';
-import type { MailOutcome } from './mail-source';
+import type { MailOutcome, Waiting } from './mail-source';
 import type { MailerSettings } from './mailer.config';
+
+/** Longer than a server works at a commit whose client is gone. Units: ms. */
+const DOUBT_MS = 30_000;
 
 /** Taken from the queue for the time of the lease. */
 export type ClaimedMail = RowOf<Mail, 'id' | 'recipientId'>;
@@ -33,34 +38,76 @@ export class MailTable {
   private readonly claiming: Prepared;
   private readonly postponing: Prepared;
   private readonly settling: Prepared;
+  private readonly releasing: Prepared;
+  /** Batches that may be taken or not, since the answer to the commit was lost; until when that is looked at. */
+  private readonly doubted = new Map<string, number>();
 
   /** Shape: `update` is how a write begins, with the alias `m`. */
-  constructor(table: 'mails' | 'account_mails', update: `update ${string} m set`) {
-    // $1 lease in ms, $2 how many. A mail that is taken is not due again before its lease ends.
+  constructor(
+    private readonly table: 'mails' | 'account_mails',
+    update: `update ${string} m set`,
+  ) {
+    // $1 lease in ms, $2 how many, $3 the batch. A mail that is taken is not due again before its lease ends.
     this.claiming = prepared(
       `${table}_claim`,
-      `${update} attempts = m.attempts + 1, next_attempt_at = now() + $1::integer * interval '1 millisecond'
+      `${update} attempts = m.attempts + 1, claim = $3, next_attempt_at = now() + $1::integer * interval '1 millisecond'
        from ${keptPlansSql} where m.id in (select id from ${table} where state = 'queued' and next_attempt_at <= now()
          order by next_attempt_at, id limit $2::integer for update skip locked)
        returning m.id, m.recipient_id`,
     );
     this.postponing = prepared(
       `${table}_postpone`,
-      `${update} attempts = m.attempts - 1, next_attempt_at = now() + p.delay * interval '1 millisecond'
+      `${update} attempts = m.attempts - 1, claim = null, next_attempt_at = now() + p.delay * interval '1 millisecond'
        from unnest($1::bigint[], $2::integer[]) as p (id, delay) where m.id = p.id`,
+    );
+    // $1 batches.
+    this.releasing = prepared(
+      `${table}_release`,
+      `${update} attempts = m.attempts - 1, claim = null, next_attempt_at = now()
+       where m.state = 'queued' and m.next_attempt_at > now() and m.claim = any($1::uuid[])`,
     );
     this.settling = prepared(
       `${table}_settle`,
-      `${update} state = o.state, smtp_reply = left(o.reply, 1000),
+      `${update} state = o.state, attempts = m.attempts - o.untried, smtp_reply = left(o.reply, 1000),
          message_id = coalesce(o.message_id, m.message_id), sent_at = case when o.state = 'sent' then now() end,
          next_attempt_at = now() + o.delay * interval '1 millisecond'
-       from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::integer[]) as o (id, state, reply, message_id, delay)
+       from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::integer[])
+         as o (id, state, reply, message_id, delay, untried)
        where m.id = o.id and m.state = 'queued'`,
     );
   }
 
-  claim(tx: Tx, { leaseMs, batchCount }: MailerSettings): Promise<ClaimedMail[]> {
-    return tx.prepared<ClaimedMail>(this.claiming, [leaseMs, batchCount]);
+  /**
+   * Runs what takes e-mails from the queue as one unit of work. A batch whose answer was lost is given back by the next
+   * one: whoever does not know what they took would otherwise keep it until the end of the lease.
+   * Errors: those of the unit of work.
+   */
+  async taking<T>(work: Work, take: (tx: Tx, batch: string) => Promise<T>): Promise<T> {
+    const batch = randomUUID();
+    try {
+      return await work.run(async (tx) => {
+        await this.release(tx);
+        return take(tx, batch);
+      });
+    } catch (error) {
+      if (error instanceof InDoubt) this.doubted.set(batch, Date.now() + DOUBT_MS);
+      throw error;
+    }
+  }
+
+  claim(tx: Tx, batch: string, { leaseMs, batchCount }: MailerSettings): Promise<ClaimedMail[]> {
+    return tx.prepared<ClaimedMail>(this.claiming, [leaseMs, batchCount, batch]);
+  }
+
+  /** Again and again for a while: the commit may have been under way still. */
+  private async release(tx: Tx): Promise<void> {
+    if (this.doubted.size === 0) return;
+    const batches = [...this.doubted.keys()];
+    await tx.prepared(this.releasing, [batches]);
+    const now = Date.now();
+    tx.afterCommit(() => {
+      for (const batch of batches) if ((this.doubted.get(batch) ?? 0) < now) this.doubted.delete(batch);
+    });
   }
 
   /** The ids of those that their recipients may get at once; the others are put off. */
@@ -97,7 +144,16 @@ export class MailTable {
       outcomes.map((one) => one.reply),
       outcomes.map((one) => one.messageId),
       outcomes.map((one) => Math.round(one.delayMs)),
+      outcomes.map((one) => (one.untried ? 1 : 0)),
     ]);
+  }
+
+  async waiting(database: Database): Promise<Waiting> {
+    const [row] = await database.query<Waiting>(
+      `select count(*)::int as count, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as "oldestSeconds"
+       from (select created_at from ${this.table} where state = 'queued' order by next_attempt_at, id limit 10000) waiting`,
+    );
+    return { ...(row as Waiting), queue: this.table };
   }
 
   /** They are not to be sent any more. */

@@ -1,14 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LOGGER, Metrics } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import { again, MAIL_SOURCES } from './mail-source';
-import type { DueMail, MailOutcome, MailSource } from './mail-source';
+import { again, MAIL_SOURCES, untried } from './mail-source';
+import type { DueMail, MailOutcome, MailSource, Waiting } from './mail-source';
 import { isAddress } from './mail-text';
 import { mailerSettings } from './mailer.config';
 import type { MailerSettings } from './mailer.config';
 import { OutcomeWriter } from './outcome-writer';
 import { SmtpClient } from './smtp-client';
 import type { SmtpAnswer } from './smtp-client';
+
+/** As long as e-mails are tried. Units: seconds. */
+const DELAYS = [0.1, 0.5, 1, 5, 15, 30, 60, 300, 900, 1800, 3600, 14_400, 43_200, 86_400, 172_800];
+const AWAY = 'not tried: the mail server is away';
+/** The first wait for a server that is away; doubled up to that before a second try. Units: ms. */
+const AWAY_MS = 1000;
 
 /**
  * Sends what the queues hold, in the worker role, a batch of each in turn. Woken by the commit that queued something,
@@ -24,6 +30,8 @@ export class Mailer {
   private running: Promise<void> | null = null;
   private isStopping = false;
   private isNudged = false;
+  private isAway = false;
+  private awayInRow = 0;
   private wake: (() => void) | null = null;
 
   constructor(
@@ -33,7 +41,13 @@ export class Mailer {
     @Inject(Metrics) metrics: Metrics,
   ) {
     this.sent = metrics.counter('rookery_mails_total', 'E-mails by what became of a try.', ['outcome']);
-    this.delay = metrics.histogram('rookery_mail_delay_seconds', 'From the queue to the mail server.');
+    this.delay = metrics.histogram('rookery_mail_delay_seconds', 'From the queue to the mail server.', [], DELAYS);
+    metrics.gauge('rookery_mails_waiting', 'E-mails that wait; counted up to 10,000.', ['queue'], (gauge) =>
+      this.measure((one) => gauge.set({ queue: one.queue }, one.count)),
+    );
+    metrics.gauge('rookery_mail_oldest_seconds', 'Age of the e-mail that waits longest.', ['queue'], (gauge) =>
+      this.measure((one) => gauge.set({ queue: one.queue }, one.oldestSeconds)),
+    );
   }
 
   start(): void {
@@ -58,14 +72,20 @@ export class Mailer {
     this.client?.close(false);
   }
 
+  private async measure(show: (waiting: Waiting) => void): Promise<void> {
+    for (const source of this.sources) show(await source.waiting());
+  }
+
   private async run(client: SmtpClient): Promise<void> {
     while (!this.isStopping) {
       let hasMore = false;
       // Less than a batch was all there was; looking again would be a transaction a queue for each e-mail that comes alone.
+      this.isAway = false;
       for (const source of this.sources) {
         if ((await this.sendFrom(source, client)) >= this.settings.batchCount) hasMore = true;
       }
-      if (!hasMore) await this.sleep();
+      if (this.isAway) await this.waitForServer();
+      else if (!hasMore) await this.sleep();
     }
   }
 
@@ -86,13 +106,10 @@ export class Mailer {
     const until = Date.now() + this.settings.leaseMs / 2;
     const outcomes = new OutcomeWriter(source, this.logger, () => this.isStopping);
     const waiting = [...mails];
-    let isAway = false;
     const worker = async (): Promise<void> => {
       for (let mail = waiting.shift(); mail; mail = waiting.shift()) {
-        // Not begun: it may be taken again at once, or after the usual delay when nobody answers.
-        if (this.isStopping || isAway || Date.now() > until) {
-          const why = isAway ? 'not tried: the mail server is away' : null;
-          outcomes.record(again(mail, why, isAway, this.settings));
+        if (this.isStopping || this.isAway || Date.now() > until) {
+          outcomes.record(untried(mail, this.isAway ? AWAY : null, this.settings));
           continue;
         }
         const held = await this.heldBack(mail);
@@ -101,7 +118,8 @@ export class Mailer {
           continue;
         }
         const answer = await this.attempt(client, mail);
-        if (answer.outcome === 'away') isAway = true;
+        if (answer.outcome === 'away') this.isAway = true;
+        else this.awayInRow = 0;
         outcomes.record(this.outcomeOf(mail, answer));
       }
     };
@@ -118,7 +136,7 @@ export class Mailer {
       if (await mail.isStillDue()) return null;
     } catch (error) {
       this.logger.warn({ err: error, mailId: mail.id }, 'an e-mail waits: whether it is still due cannot be decided');
-      return again(mail, null, false, this.settings);
+      return untried(mail, null, this.settings);
     }
     this.sent.inc({ outcome: 'dropped' });
     return { id: mail.id, state: 'dropped', reply: null, messageId: null, delayMs: 0 };
@@ -141,9 +159,20 @@ export class Mailer {
       this.delay.observe((Date.now() - mail.created_at.getTime()) / 1000);
       return { id, state: 'sent', reply, messageId, delayMs: 0 };
     }
+    if (outcome === 'away') {
+      this.logger.warn({ reply }, 'the mail server is away');
+      return untried(mail, `${AWAY}: ${reply}`, this.settings);
+    }
     this.logger.warn({ mailId: id, attempts: mail.attempts, outcome, reply }, 'an e-mail was not taken');
     if (outcome === 'refused') return { id, state: 'failed', reply, messageId, delayMs: 0 };
-    return again(mail, reply, true, this.settings);
+    return again(mail, reply, this.settings);
+  }
+
+  /** Longer and longer. Not ended by new e-mails: what is away is not asked for each of them. */
+  private async waitForServer(): Promise<void> {
+    this.awayInRow += 1;
+    const most = Math.min(this.settings.retryFirstMs, AWAY_MS * 2 ** Math.min(this.awayInRow - 1, 10));
+    for (const end = Date.now() + most; Date.now() < end && !this.isStopping;) await this.sleep();
   }
 
   private async sleep(): Promise<void> {

@@ -5,7 +5,7 @@ import type { MailerSettings } from './mailer.config';
 
 /**
  * What the mail server said. `refused`: this message to this address is not wanted, and never will be; `later`: not
- * now; `away`: the server could not be talked to at all, so others need not be tried either.
+ * now, or it broke off over this one; `away`: nobody gets through to the server, so others need not be tried either.
  */
 export interface SmtpAnswer {
   readonly outcome: 'accepted' | 'refused' | 'later' | 'away';
@@ -15,6 +15,7 @@ export interface SmtpAnswer {
 /** One pool of connections to the mail server. */
 export class SmtpClient {
   private readonly transport: Transporter;
+  private reaching: Promise<boolean> | undefined;
 
   constructor({ smtpUrl, connections, timeoutMs }: MailerSettings) {
     const options = {
@@ -43,8 +44,23 @@ export class SmtpClient {
       const info = (await this.transport.sendMail(mail)) as { response: string };
       return { outcome: 'accepted', reply: info.response };
     } catch (error) {
-      return judge(error as SmtpError);
+      const answer = judge(error as SmtpError);
+      if (answer.outcome !== 'away' || isConnectFailure(error as SmtpError)) return answer;
+      // A session that broke off says nothing of the server, nor of the messages of others.
+      return (await this.isReached()) ? { ...answer, outcome: 'later' } : answer;
     }
+  }
+
+  /** Whether the server greets. Many that ask at once share the answer. */
+  private isReached(): Promise<boolean> {
+    this.reaching ??= this.transport
+      .verify()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => (this.reaching = undefined));
+    return this.reaching;
   }
 
   /** Ends idle connections at once, others when their message is through; `force` ends all. */
@@ -67,9 +83,14 @@ function inOnePiece(): Transform {
 
 interface SmtpError extends Error {
   readonly code?: string;
+  readonly syscall?: string;
   readonly responseCode?: number;
   readonly command?: string;
   readonly response?: string;
+}
+
+function isConnectFailure({ code, syscall }: SmtpError): boolean {
+  return code === 'EDNS' || syscall === 'connect' || syscall === 'getaddrinfo';
 }
 
 /** Replies about the recipient or the message count for it alone; all others are about the server or our access to it. */

@@ -1,0 +1,82 @@
+import type { ServiceName } from '@rookery/contracts';
+import type { Metrics } from '@rookery/platform';
+import { headers, NatsError } from 'nats';
+import type { NatsConnection, StoredMsg } from 'nats';
+import { envelopeText } from './envelope';
+import type { OutboxRow } from './envelope';
+import { streamOf } from './streams';
+
+/** Units: milliseconds. */
+const PUBLISH_TIMEOUT_MS = 2000;
+const NO_SUCH_MESSAGE = 10_037;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Publishes rows of the outbox to the stream of its service. */
+export class Publisher {
+  private readonly stream;
+
+  constructor(
+    private readonly connection: NatsConnection,
+    private readonly service: ServiceName,
+    private readonly duplicates: ReturnType<Metrics['counter']>,
+  ) {
+    this.stream = connection.jetstream({ timeout: PUBLISH_TIMEOUT_MS });
+  }
+
+  /** Resolves when the stream has the event. Errors: when that is not sure. */
+  async publish(row: OutboxRow): Promise<void> {
+    const id = messageIdOf(row);
+    const { duplicate, seq } = await this.send(row, id);
+    if (!duplicate) return;
+    this.duplicates.inc();
+    // The stream knows the ids of messages for ten minutes, also of those that it holds no more.
+    if ((await this.at(seq))?.header.get('Nats-Msg-Id') === id) return;
+    await this.send(row, `${row.event_id}.${Date.now()}`);
+  }
+
+  private send(row: OutboxRow, msgID: string): Promise<{ readonly duplicate: boolean; readonly seq: number }> {
+    const fields = headers();
+    fields.set('Content-Type', 'application/cloudevents+json');
+    if (row.traceparent !== null) fields.set('traceparent', row.traceparent);
+    return this.stream.publish(row.subject, envelopeText(row, `/rookery/${this.service}`), {
+      msgID,
+      // Without it a missing stream would look like a message to nobody.
+      expect: { streamName: streamOf(this.service) },
+      headers: fields,
+    });
+  }
+
+  private async at(seq: number): Promise<StoredMsg | null> {
+    return stored(this.connection, this.service, { seq });
+  }
+}
+
+/** The newest message in the stream of a service; null when there is none. Units: `at` in epoch milliseconds. */
+export async function lastMessageOf(
+  connection: NatsConnection,
+  service: ServiceName,
+): Promise<{ readonly eventId: string; readonly at: number } | null> {
+  const message = await stored(connection, service, { last_by_subj: `${service}.>` });
+  const id = message?.header.get('Nats-Msg-Id').split('.')[0];
+  // What is no event of ours says nothing.
+  return message && UUID.test(id ?? '') ? { eventId: id as string, at: message.time.getTime() } : null;
+}
+
+/** An event that was sent again is another message. */
+function messageIdOf({ event_id, generation }: OutboxRow): string {
+  return generation === 0 ? event_id : `${event_id}.${generation}`;
+}
+
+async function stored(
+  connection: NatsConnection,
+  service: ServiceName,
+  query: { readonly seq: number } | { readonly last_by_subj: string },
+): Promise<StoredMsg | null> {
+  const manager = await connection.jetstreamManager({ checkAPI: false, timeout: PUBLISH_TIMEOUT_MS });
+  try {
+    return await manager.streams.getMessage(streamOf(service), query);
+  } catch (error) {
+    if (error instanceof NatsError && error.api_error?.err_code === NO_SUCH_MESSAGE) return null;
+    throw error;
+  }
+}
