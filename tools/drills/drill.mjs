@@ -69,8 +69,8 @@ const FAST_MAIL = {
 /** Units: notes a second. */
 const RATE = 15;
 
-/** Shape: `run` gives figures, of which `wrong` counts what must not be; `prepare` starts what the estate will use. */
 const unlimited = { ...suite, prepare: () => ({ env: WITHOUT_RATES }) };
+/** Shape: `run` gives figures, of which `wrong` counts what must not be; `prepare` starts what the estate will use. */
 const BY_DEFAULTS = {
   copy,
   mail: { ...mail, run: allOfMail },
