@@ -1,14 +1,12 @@
 import { int, nullable, text } from '@rookery/api-v4';
 import { labelDetailsBytes, labelsOf } from '../labels/labelling/labels.shape';
+import { EPIC_SHOWN_AS } from '../issues/serving/served-epic.shape';
 import { json, jsonShape } from '../noteables/json.shape';
-import type { DetailSql, ShownSql } from '../noteables/noteable-kinds';
+import type { PlacedDetailSql as DetailSql, PlacedSql as ShownSql } from '../noteables/noteable-kinds';
 import { baseOf, personShape } from '../noteables/person.shape';
 import { referencesShape, webPathSql } from '../noteables/references.shape';
-import type { ShownAs } from '../noteables/references.shape';
 import { subscribedSql } from '../noteables/subscribed-sql';
 
-/** By its number in the group. */
-export const EPIC_SHOWN_AS: ShownAs = { shownId: 'iid', webPath: '/-/epics/', sigil: '&' };
 const OF_EPIC = { type: 'Epic' } as const;
 
 /**

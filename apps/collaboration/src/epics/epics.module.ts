@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
 import { AwardEmojiModule } from '../award-emoji/award-emoji.module';
+import { IssuesModule } from '../issues/issues.module';
+import { MentionsModule } from '../mentions/mentions.module';
 import { NotesModule } from '../notes/notes.module';
 import { ResourceEventsModule } from '../resource-events/resource-events.module';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module';
@@ -18,6 +20,7 @@ import { EpicsController } from './epics.controller';
 import { EpicsQueries } from './epics.queries';
 import { EpicsService } from './epics.service';
 import { EpicIssue } from './issues/epic-issue.entity';
+import { EpicIssueActions } from './issues/epic-issue-actions';
 import { EpicIssuesController } from './issues/epic-issues.controller';
 import { EpicIssuesQueries } from './issues/epic-issues.queries';
 import { EpicIssuesService } from './issues/epic-issues.service';
@@ -25,7 +28,7 @@ import { EpicIssuesService } from './issues/epic-issues.service';
 /** Goals of groups that issues of many projects serve, which issues these are, and the routes of their notes. */
 @Owns(Epic, EpicIssue)
 @Module({
-  imports: [AwardEmojiModule, NotesModule, ResourceEventsModule, SubscriptionsModule],
+  imports: [AwardEmojiModule, IssuesModule, MentionsModule, NotesModule, ResourceEventsModule, SubscriptionsModule],
   controllers: [
     EpicsController,
     EpicIssuesController,
@@ -37,6 +40,6 @@ import { EpicIssuesService } from './issues/epic-issues.service';
     EpicDiscussionsController,
     EpicSubscriptionsController,
   ],
-  providers: [EpicIssuesQueries, EpicIssuesService, EpicsQueries, EpicsService],
+  providers: [EpicIssueActions, EpicIssuesQueries, EpicIssuesService, EpicsQueries, EpicsService],
 })
 export class EpicsModule {}

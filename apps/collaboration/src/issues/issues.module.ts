@@ -41,6 +41,7 @@ import { IssuesService } from './issues.service';
 import { IssueActions } from './quick-actions/issue-actions';
 import { OpeningService } from './quick-actions/opening.service';
 import { IssueOrderService } from './reordering/issue-order.service';
+import { EpicChoice } from './serving/epic-choice';
 
 /** Units of work of a project, who works on them, how many are open, and the routes of their notes. */
 @Owns(Issue, IssueAssignee, IssueCount)
@@ -75,6 +76,7 @@ import { IssueOrderService } from './reordering/issue-order.service';
   ],
   providers: [
     Assignees,
+    EpicChoice,
     IssueActions,
     IssueCopiesService,
     IssueCountsService,
@@ -86,6 +88,6 @@ import { IssueOrderService } from './reordering/issue-order.service';
     OpeningService,
     UncountedIssuesJob,
   ],
-  exports: [IssueCopiesService, IssuesQueries],
+  exports: [EpicChoice, IssueCopiesService, IssuesQueries],
 })
 export class IssuesModule {}

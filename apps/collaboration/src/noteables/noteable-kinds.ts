@@ -14,8 +14,8 @@ export interface ReaderSql {
   readonly readsConfidential: string;
 }
 
-/** SQL expressions that the JSON of a noteable is built from, besides its row. */
-export interface ShownSql {
+/** SQL expressions that the JSON of a noteable is built from, besides its row and who reads it. */
+export interface PlacedSql {
   readonly externalUrl: string;
   /** Full path of its project, a text expression. */
   readonly fullPath: string;
@@ -29,6 +29,11 @@ export interface ShownSql {
   readonly seenAs?: string;
 }
 /** Shape: `viewer` is the user id, may be null. */
+export type PlacedDetailSql = PlacedSql & { readonly viewer: string };
+/** Of what a thing names elsewhere, such as the epic that an issue serves, is shown what the person may know of. */
+export interface ShownSql extends PlacedSql {
+  readonly person: PersonSql;
+}
 export type DetailSql = ShownSql & { readonly viewer: string };
 
 /** Parts of a project that may be switched off or shown to members only. */
@@ -217,9 +222,10 @@ export function readsAllSql(kinds: readonly NoteableKind[], access: string): str
 }
 
 /** What a thing is shown with, over a row that holds it beside the columns of `accessSql`. Shape: `row` is its alias. */
-export function shownSql(row: string, externalUrl: string): ShownSql {
+export function shownSql(row: string, externalUrl: string, person: PersonSql): ShownSql {
   return {
     externalUrl,
+    person,
     fullPath: `${row}.full_path`,
     above: `${row}.traversal_ids`,
     readsInternal: `${row}.reads_internal`,

@@ -63,7 +63,7 @@ export class TodoStatements {
       join lateral ${access} a on true
       ${judged(this.kinds)}`;
     const project = { fullPath: 't.full_path', above: 't.traversal_ids' };
-    const sql = { externalUrl, ...project, readsInternal: 't.reads_internal' };
+    const sql = { externalUrl, ...project, readsInternal: 't.reads_internal', person };
     this.joined = joined(this.kinds, (kind) => kind.listed.over(sql).sql);
     const detailed = joined(this.kinds, (kind) => kind.detailed.over({ ...sql, viewer: VIEWER }).sql);
     this.oneSql = `select ${todoDetailShape.over({ externalUrl }).sql} as json from (select ${COLUMNS} from ${this.seen}

@@ -26,8 +26,8 @@ export interface Asking {
 export interface ActionSet {
   /** In small letters. */
   readonly names: readonly string[];
-  /** Before all others: what locks more than the thing. */
-  readonly isFirst?: true;
+  /** Before all others: what locks more than the thing; before these too: what locks what the thing serves. */
+  readonly isFirst?: true | 'above';
   fits(kind: NoteableKind): boolean;
   /** Asked before the transaction, where other projects may be looked up. */
   plan(asking: Asking, commands: readonly Command[]): CarriesOut | Promise<CarriesOut>;

@@ -4,10 +4,17 @@ export interface NamedReference {
   readonly iid: number;
 }
 
+/** An epic of this or another group. Shape: `group` is a full path, null for the one at hand. */
+export interface NamedEpicReference {
+  readonly group: string | null;
+  readonly iid: number;
+}
+
 /** How many people, labels or things one command names at most; more are not read. */
 const MOST_NAMED = 100;
 const PERSON = /^@([\w.\-]{1,255})$/;
 const REFERENCE = /^([\w.\-]+(?:\/[\w.\-]+){1,20})?#(\d{1,15})$/;
+const EPIC = /^([\w.\-]+(?:\/[\w.\-]+){0,20})?&(\d{1,15})$/;
 
 /** What commands are told. Source: reference work-tracking 2.6. */
 export const argumentsOf = {
@@ -35,6 +42,12 @@ export const argumentsOf = {
       const [, project, iid] = REFERENCE.exec(word) ?? [];
       return iid === undefined ? [] : [{ project: project ?? null, iid: Number(iid) }];
     });
+  },
+
+  /** An epic: `&5`, `group/below&5`. Shape: null for none. */
+  epic(text: string): NamedEpicReference | null {
+    const [, group, iid] = EPIC.exec(text) ?? [];
+    return iid === undefined ? null : { group: group ?? null, iid: Number(iid) };
   },
 
   /**
