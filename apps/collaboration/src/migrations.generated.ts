@@ -23,3 +23,4 @@ export * from './migrations/1767225852011-cross-references';
 export * from './migrations/1767225852020-create-snippets';
 export * from './migrations/1767225852030-create-epics';
 export * from './migrations/1767225852031-create-epic-issues';
+export * from './migrations/1767225852040-add-groups-to-todos';

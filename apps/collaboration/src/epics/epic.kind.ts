@@ -18,7 +18,7 @@ export const epicKind: NoteableKind = {
   feature: 'epics',
   confidentialColumn: 'confidential',
   stateColumn: 'state',
-  abilities: ['internal-notes', 'threads', 'awards', 'subscriptions', 'labels'],
+  abilities: ['internal-notes', 'threads', 'awards', 'todos', 'subscriptions', 'labels'],
   events: epicEvents,
   visibleSql: (reader) => visibleEpicSql(reader),
   assignees: null,

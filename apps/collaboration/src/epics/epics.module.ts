@@ -6,11 +6,13 @@ import { MentionsModule } from '../mentions/mentions.module';
 import { NotesModule } from '../notes/notes.module';
 import { ResourceEventsModule } from '../resource-events/resource-events.module';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module';
+import { TodosModule } from '../todos/todos.module';
 import { Epic } from './epic.entity';
 import {
   EpicAwardEmojiController,
   EpicDiscussionsController,
   EpicLabelEventsController,
+  EpicMarkingController,
   EpicNoteAwardEmojiController,
   EpicNotesController,
   EpicStateEventsController,
@@ -28,13 +30,22 @@ import { EpicIssuesService } from './issues/epic-issues.service';
 /** Goals of groups that issues of many projects serve, which issues these are, and the routes of their notes. */
 @Owns(Epic, EpicIssue)
 @Module({
-  imports: [AwardEmojiModule, IssuesModule, MentionsModule, NotesModule, ResourceEventsModule, SubscriptionsModule],
+  imports: [
+    AwardEmojiModule,
+    IssuesModule,
+    MentionsModule,
+    NotesModule,
+    ResourceEventsModule,
+    SubscriptionsModule,
+    TodosModule,
+  ],
   controllers: [
     EpicsController,
     EpicIssuesController,
     EpicAwardEmojiController,
     EpicNoteAwardEmojiController,
     EpicLabelEventsController,
+    EpicMarkingController,
     EpicStateEventsController,
     EpicNotesController,
     EpicDiscussionsController,

@@ -3,6 +3,7 @@ import type { NoteableDeleted, NoteableEvent, NoteableEvents, NoteableType } fro
 import { groupAccessSql, projectAccessSql } from './access-sql';
 import type { PersonSql } from './access-sql';
 import type { JsonShape } from './json.shape';
+import { webPathSql } from './references.shape';
 import type { ShownAs } from './references.shape';
 import type { Traces } from './traces';
 
@@ -150,6 +151,17 @@ export function parentSql({ parent }: Pick<NoteableKind, 'parent'>): string {
 /** The project of the row `i`, null for things of groups. */
 export function projectIdSql({ parent }: Pick<NoteableKind, 'parent'>): string {
   return parent === 'project' ? 'i.project_id' : 'null::bigint';
+}
+
+/** The group of the row `i`, null for things of projects. */
+export function groupIdSql({ parent }: Pick<NoteableKind, 'parent'>): string {
+  return parent === 'group' ? 'i.group_id' : 'null::bigint';
+}
+
+/** The path of a thing's page below the base address: `groups/group/-/epics/7`. Shape: a text expression over the row `i`. */
+export function pagePathSql(kind: Pick<NoteableKind, 'parent' | keyof ShownAs>, fullPath: string): string {
+  const path = webPathSql(kind, fullPath);
+  return kind.parent === 'group' ? `'groups/' || ${path}` : path;
 }
 
 /** The access of a person to the parent of the row `i`: a lateral subquery, as `projectAccessSql` and `groupAccessSql`. */
