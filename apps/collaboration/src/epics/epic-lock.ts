@@ -10,24 +10,7 @@ import type { EpicGroup } from './epics.queries';
 /** $1 group, $2 number, $3 whether the writer reads confidential ones; nothing else decides who sees an epic. */
 const VISIBLE = `select i.id, now() as at from epics i where i.group_id = $1::bigint and i.iid = $2::bigint
   and ${epicKind.visibleSql({ viewer: 'null', isMember: 'false', readsConfidential: '$3::boolean' })}`;
-const visible = prepared('epics_visible', VISIBLE);
 const lockVisible = prepared('epics_lock_visible', `${VISIBLE} for update`);
-const hold = prepared('epics_hold', 'select 1 from epics i where i.id = any($1::bigint[]) order by i.id for update');
-
-/** The id of the epic that a path names, which is not held. Errors: NotFound. */
-export async function visibleEpicId(tx: Tx, viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<number> {
-  const [row] = await tx.prepared<{ id: number }>(visible, valuesOf(viewer, group, iid));
-  if (!row) throw new NotFound();
-  return row.id;
-}
-
-/**
- * Holds epics in the order of their ids. Who holds issues as well takes these first, so that no two writers wait for
- * each other.
- */
-export async function holdEpics(tx: Tx, ids: readonly number[]): Promise<void> {
-  await tx.prepared(hold, [ids]);
-}
 
 /** The epic that a path names, held until the transaction ends, and the time. Errors: NotFound. */
 export async function lockEpic(

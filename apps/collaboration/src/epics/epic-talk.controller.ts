@@ -7,6 +7,7 @@ import { notesController } from '../notes/notes.controller';
 import { resourceEventsController } from '../resource-events/resource-events.controller';
 import { stateEvents } from '../resource-events/states-and-weights';
 import { subscriptionsController } from '../subscriptions/subscriptions.controller';
+import { markingController } from '../todos/marking.controller';
 import { epicKind } from './epic.kind';
 import { epicPolicy } from './epic.policy';
 
@@ -38,4 +39,5 @@ export const EpicLabelEventsController = resourceEventsController(byId, labelEve
 export const EpicStateEventsController = resourceEventsController(byId, stateEvents);
 export const EpicAwardEmojiController = awardEmojiController(byNumber, 'thing');
 export const EpicNoteAwardEmojiController = awardEmojiController(byNumber, 'note');
+export const EpicMarkingController = markingController(byNumber);
 export const EpicSubscriptionsController = subscriptionsController(byNumber);

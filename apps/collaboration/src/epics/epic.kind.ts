@@ -1,8 +1,9 @@
 import { epicEvents } from '@rookery/contracts';
 import { prepared } from '@rookery/persistence';
-import type { NoteableKind, ReaderSql } from '../noteables/noteable-kinds';
+import { EPIC_SHOWN_AS, visibleEpicSql } from '../issues/serving/served-epic.shape';
+import type { NoteableKind } from '../noteables/noteable-kinds';
 import { chunkOf } from '../noteables/traces';
-import { EPIC_SHOWN_AS, epicBytes, epicShape, followedEpicShape } from './epic.shape';
+import { epicBytes, epicShape, followedEpicShape } from './epic.shape';
 
 /** Epics as everything else knows them. Source: reference work-tracking 2.1, 5. */
 export const epicKind: NoteableKind = {
@@ -17,9 +18,9 @@ export const epicKind: NoteableKind = {
   feature: 'epics',
   confidentialColumn: 'confidential',
   stateColumn: 'state',
-  abilities: ['internal-notes', 'threads', 'awards', 'subscriptions', 'labels'],
+  abilities: ['internal-notes', 'threads', 'awards', 'todos', 'subscriptions', 'labels'],
   events: epicEvents,
-  visibleSql: visibleEpicSql,
+  visibleSql: (reader) => visibleEpicSql(reader),
   assignees: null,
   listed: epicShape,
   listedBytes: epicBytes({}),
@@ -41,8 +42,3 @@ export const epicKind: NoteableKind = {
     ],
   },
 };
-
-/** Confidential epics are known to those who read them by role, and to nobody else. Source: reference work-tracking 5.1. */
-function visibleEpicSql({ readsConfidential }: Pick<ReaderSql, 'readsConfidential'>): string {
-  return `(not i.confidential or ${readsConfidential})`;
-}

@@ -1,16 +1,14 @@
 import { labelDetailsBytes, labelsOf } from '../labels/labelling/labels.shape';
+import { EPIC_SHOWN_AS } from '../issues/serving/served-epic.shape';
 import { groupAccessSql } from '../noteables/access-sql';
 import type { PersonSql } from '../noteables/access-sql';
 import { json, jsonShape, literalSql } from '../noteables/json.shape';
-import type { DetailSql, ShownSql } from '../noteables/noteable-kinds';
+import type { PlacedDetailSql as DetailSql, PlacedSql as ShownSql } from '../noteables/noteable-kinds';
 import { baseOf, personShape } from '../noteables/person.shape';
 import { referencesShape, webPathSql } from '../noteables/references.shape';
-import type { ShownAs } from '../noteables/references.shape';
 import { subscribedSql } from '../noteables/subscribed-sql';
 import { inheritedDaysSql } from './epic-days';
 
-/** By its number in the group. */
-export const EPIC_SHOWN_AS: ShownAs = { shownId: 'iid', webPath: '/-/epics/', sigil: '&' };
 const OF_EPIC = { type: 'Epic' } as const;
 
 const STARTS = 'case when i.start_is_fixed then i.start_fixed_on else inherited.start_on end';

@@ -1,10 +1,12 @@
 import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
 import { AwardEmojiModule } from '../award-emoji/award-emoji.module';
+import { IssuesModule } from '../issues/issues.module';
 import { MentionsModule } from '../mentions/mentions.module';
 import { NotesModule } from '../notes/notes.module';
 import { ResourceEventsModule } from '../resource-events/resource-events.module';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module';
+import { TodosModule } from '../todos/todos.module';
 import { ChildEpicsController } from './children/child-epics.controller';
 import { ChildEpicsQueries } from './children/child-epics.queries';
 import { ChildEpicsService } from './children/child-epics.service';
@@ -16,6 +18,7 @@ import {
   EpicAwardEmojiController,
   EpicDiscussionsController,
   EpicLabelEventsController,
+  EpicMarkingController,
   EpicNoteAwardEmojiController,
   EpicNotesController,
   EpicStateEventsController,
@@ -25,6 +28,7 @@ import { EpicsController } from './epics.controller';
 import { EpicsQueries } from './epics.queries';
 import { EpicsService } from './epics.service';
 import { EpicIssue } from './issues/epic-issue.entity';
+import { EpicIssueActions } from './issues/epic-issue-actions';
 import { EpicIssuesController } from './issues/epic-issues.controller';
 import { EpicIssuesQueries } from './issues/epic-issues.queries';
 import { EpicIssuesService } from './issues/epic-issues.service';
@@ -32,7 +36,15 @@ import { EpicIssuesService } from './issues/epic-issues.service';
 /** Goals of groups that issues of many projects serve, which issues and which other epics these are, and the routes of their notes. */
 @Owns(Epic, EpicIssue)
 @Module({
-  imports: [AwardEmojiModule, MentionsModule, NotesModule, ResourceEventsModule, SubscriptionsModule],
+  imports: [
+    AwardEmojiModule,
+    IssuesModule,
+    MentionsModule,
+    NotesModule,
+    ResourceEventsModule,
+    SubscriptionsModule,
+    TodosModule,
+  ],
   controllers: [
     EpicsController,
     EpicIssuesController,
@@ -41,6 +53,7 @@ import { EpicIssuesService } from './issues/epic-issues.service';
     EpicAwardEmojiController,
     EpicNoteAwardEmojiController,
     EpicLabelEventsController,
+    EpicMarkingController,
     EpicStateEventsController,
     EpicNotesController,
     EpicDiscussionsController,
@@ -49,6 +62,7 @@ import { EpicIssuesService } from './issues/epic-issues.service';
   providers: [
     ChildEpicsQueries,
     ChildEpicsService,
+    EpicIssueActions,
     EpicIssuesQueries,
     EpicIssuesService,
     EpicParentsService,

@@ -25,7 +25,7 @@ export interface NamedIssue {
 // The first values of every statement here: the issue, who reads it, and how it is shown.
 const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
 const PERSON = { user: '$3::bigint', isAdmin: '$6::boolean', isExternal: '$7::boolean' };
-const OWN = { fullPath: '$8::text', above: '$9::bigint[]', readsInternal: '$10::boolean' };
+const OWN = { fullPath: '$8::text', above: '$9::bigint[]', readsInternal: '$10::boolean', person: PERSON };
 const LINK = '$11::bigint';
 /** The issue that the path names; no row while the reader may not know of it. */
 const NAMED = `(select i.id from issues i where i.project_id = $1::bigint and i.iid = $2::bigint
@@ -54,8 +54,8 @@ export class IssueLinksQueries {
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.listed = linkedIssueShape.over(shownSql('i', externalUrl));
-    const link = issueLinkShape.over({ own: { externalUrl, ...OWN }, other: shownSql('link', externalUrl) });
+    this.listed = linkedIssueShape.over(shownSql('i', externalUrl, PERSON));
+    const link = issueLinkShape.over({ own: { externalUrl, ...OWN }, other: shownSql('link', externalUrl, PERSON) });
     this.oneSql = `select link.id, link.other_project_id, case when link.id is not null then ${link.sql} end as json
       from ${NAMED} left join lateral (
         select l.*, i.project_id as other_project_id, a.full_path, a.traversal_ids, a.reads_internal

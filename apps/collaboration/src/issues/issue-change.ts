@@ -3,6 +3,7 @@ import { systemNotes } from '../notes/system-notes';
 import { issueKind } from './issue.kind';
 import { taskCounts } from './issue.entity';
 import type { Issue, IssueType } from './issue.entity';
+import type { Serving } from './serving/epic-choice';
 import { toggledTasks } from '../mentions/task-items';
 
 /** What a caller wants changed. Shape: undefined leaves a field as it is. */
@@ -21,6 +22,7 @@ export interface IssueWish {
   readonly confidential?: boolean | undefined;
   readonly discussionLocked?: boolean | null | undefined;
   readonly updatedAt?: Date | undefined;
+  readonly serving?: Serving | undefined;
 }
 
 /** An issue that is about to be changed, locked. */
@@ -30,10 +32,11 @@ export interface IssueNow {
   readonly at: Date;
 }
 
-/** A wish that looks at the issue; labels and milestone are held before it is locked. */
-export interface WishByIssue extends Pick<IssueWish, 'labels' | 'milestoneId'> {
-  now(issue: IssueNow): Omit<IssueWish, 'labels' | 'milestoneId'>;
+/** A wish that looks at the issue; labels, milestone and epic are held before it is locked. */
+export interface WishByIssue extends Pick<IssueWish, HeldBefore> {
+  now(issue: IssueNow): Omit<IssueWish, HeldBefore>;
 }
+type HeldBefore = 'labels' | 'milestoneId' | 'serving';
 
 /** What of a wish counts. A weight may be taken away whatever the plan. */
 export interface Permits {

@@ -10,12 +10,12 @@ import { referencesShape, webPathSql } from '../noteables/references.shape';
 import type { ShownAs } from '../noteables/references.shape';
 import { subscribedSql } from '../noteables/subscribed-sql';
 import { timeStatsShape } from '../time-tracking/time-stats.shape';
+import { servedEpicShape, servedSql } from './serving/served-epic.shape';
 
 /** By its number in the project. */
 export const ISSUE_SHOWN_AS: ShownAs = { shownId: 'iid', webPath: '/-/issues/', sigil: '#' };
 
 const OF_ISSUE = { type: 'Issue' } as const;
-const number = nullable(int);
 /**
  * Open issues that it blocks. Those of other projects and confidential ones are left out for everybody: not all who read
  * the issue may know of them. Source: reference work-tracking 9.1.
@@ -31,7 +31,9 @@ const ASSIGNEES = 'from issue_assignees s join directory_users u on u.id = s.use
 const CLOSED_BY = 'from directory_users u where u.id = i.closed_by_id';
 const person = ({ externalUrl }: ShownSql, from: string) => ({ of: { user: 'u', externalUrl }, from });
 
-const assigned = (sql: ShownSql): string => `${textsSql(personShape, person(sql, ASSIGNEES), 's.position')} assigned`;
+/** Who works on it and what it serves, each shown in two fields. */
+const around = (sql: ShownSql): string => `${textsSql(personShape, person(sql, ASSIGNEES), 's.position')} assigned
+  left join lateral ${servedSql(sql.person)} served on true`;
 
 const taskStatusShape = jsonShape<ShownSql>('TaskCompletionStatus').fields({
   count: [json.int, () => 'i.task_count'],
@@ -61,7 +63,7 @@ const projects = (sql: ShownSql): string => `${baseOf(sql)}/api/v4/projects/`;
  * An issue as lists, to-dos and links show it. Shape: alias `i` (issues). What belongs to features that are not there
  * yet has the value that it has without them. Source: reference work-tracking 9.1.
  */
-export const issueShape = jsonShape<ShownSql>('Issue', assigned).fields({
+export const issueShape = jsonShape<ShownSql>('Issue', around).fields({
   id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],
   project_id: [json.int, () => 'i.project_id'],
@@ -114,8 +116,8 @@ export const issueShape = jsonShape<ShownSql>('Issue', assigned).fields({
   imported: [json.bool, () => `i.imported_from <> 'none'`],
   imported_from: [json.token, () => 'i.imported_from'],
   service_desk_reply_to: [json.constant(nullable(text)), () => null],
-  epic_iid: [json.constant(number), () => null],
-  epic: [json.constant(nullable(object({}))), () => null],
+  epic_iid: [json.intOrNull, () => 'served.iid'],
+  epic: [json.objectWhen(servedEpicShape), (sql) => ({ of: sql, when: 'served.id is not null' })],
   iteration: [json.constant(nullable(object({}))), () => null],
   health_status: [json.constant(nullable(choice('on_track', 'needs_attention', 'at_risk'))), () => null],
 });

@@ -23,6 +23,7 @@ import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
 import { OpeningService } from './quick-actions/opening.service';
 import { IssueOrderService } from './reordering/issue-order.service';
+import { EpicChoice } from './serving/epic-choice';
 
 /** A description of a million characters, escaped. Units: bytes. Source: reference reliability 6.3. */
 const BODY_LIMIT = 8 * 1024 * 1024;
@@ -37,6 +38,7 @@ export class IssuesController {
     private readonly issues: IssuesService,
     private readonly order: IssueOrderService,
     private readonly opening: OpeningService,
+    private readonly epics: EpicChoice,
   ) {}
 
   @Endpoint('GET', '', {
@@ -77,11 +79,11 @@ export class IssuesController {
     ),
     params: CreateIssue,
     answers: created(issueDetailShape.presenter),
-    fails: [409, 429],
+    fails: [404, 409, 429],
     bodyLimit: BODY_LIMIT,
   })
   async create({ params, viewer, within }: WriteCall<CreateIssue>): Promise<JsonText> {
-    return new JsonText(await this.opening.open(viewer, within, newIssueOf(params)));
+    return new JsonText(await this.opening.open(viewer, within, newIssueOf(params), params.epic_id));
   }
 
   @Endpoint('PUT', ':issue_iid', {
@@ -91,11 +93,13 @@ export class IssuesController {
     may: signedIn(),
     params: UpdateIssue,
     answers: one(issueDetailShape.presenter),
-    fails: [429],
+    fails: [409, 429],
     bodyLimit: BODY_LIMIT,
   })
   async update({ params, viewer, within }: WriteCall<UpdateIssue>): Promise<JsonText> {
-    return new JsonText(await this.issues.update(viewer, within, params.issue_iid, wishOf(params)));
+    const { issue_iid: iid, epic_id: epicId } = params;
+    const serving = await this.epics.wished(viewer, { project: within, iid }, epicId);
+    return new JsonText(await this.issues.update(viewer, within, iid, { ...wishOf(params), serving }));
   }
 
   @Endpoint('PUT', ':issue_iid/reorder', {

@@ -40,7 +40,7 @@ class IssueList {
   @Text({ optional: true, about: 'A title, `None` or `Any`.' }) milestone?: string;
   @Text({ optional: true, about: '`None`, `Any`, `Upcoming`, `Started` or an id.' }) milestone_id?: string;
   @Text({ optional: true }) my_reaction_emoji?: string;
-  @Text({ optional: true }) epic_id?: string;
+  @Text({ optional: true, about: 'An id, `None` or `Any`.' }) epic_id?: string;
   @Text({ optional: true, about: 'A number, `None` or `Any`.' }) weight?: string;
   @Text({ optional: true }) iteration_id?: string;
   @Text({ optional: true }) iteration_title?: string;
@@ -83,6 +83,8 @@ class IssueWrite {
   @Day({ optional: true, nullable: true }) due_date?: string | null;
   @Int({ optional: true, nullable: true, min: 0, about: 'Null takes it away. Ignored in the plan free.' })
   weight?: number | null;
+  @Int({ optional: true, nullable: true, min: 0, about: 'The id of an epic that it is to serve; 0 takes it out.' })
+  epic_id?: number | null;
   @Flag({ optional: true }) confidential?: boolean;
   @Flag({ optional: true, nullable: true }) discussion_locked?: boolean | null;
   @OneOf(ISSUE_TYPES, { optional: true }) issue_type?: IssueType;
@@ -114,6 +116,7 @@ export class ReorderIssue extends OneIssue {
   'milestone_id',
   'due_date',
   'weight',
+  'epic_id',
   'confidential',
   'discussion_locked',
   'issue_type',
@@ -130,8 +133,8 @@ export class UpdateIssue extends IssueWrite {
   @Instant({ optional: true, about: 'Administrators and owners; ignored for others.' }) updated_at?: Date;
 }
 
-/** The issue that is asked for. */
-export function newIssueOf(params: CreateIssue): NewIssue {
+/** The issue that is asked for, without the epic that it is to serve. */
+export function newIssueOf({ epic_id: _, ...params }: CreateIssue): NewIssue {
   const { title, description, assignee_ids, assignee_id, due_date, confidential, milestone_id, ...others } = params;
   const { discussion_locked, issue_type, created_at, iid, weight, labels, add_labels, remove_labels, ...rest } = others;
   nothingLeft(rest);
@@ -151,8 +154,8 @@ export function newIssueOf(params: CreateIssue): NewIssue {
   };
 }
 
-/** The change that is asked for; the path names the issue. */
-export function wishOf({ issue_iid: _, ...params }: UpdateIssue): IssueWish {
+/** The change that is asked for, without the epic; the path names the issue. */
+export function wishOf({ issue_iid: _, epic_id: __, ...params }: UpdateIssue): IssueWish {
   const { title, description, assignee_ids, assignee_id, due_date, confidential, milestone_id, ...others } = params;
   const { discussion_locked, issue_type, state_event, updated_at, weight, labels, add_labels, remove_labels, ...rest } =
     others;

@@ -43,6 +43,7 @@ import { IssueActions } from './quick-actions/issue-actions';
 import { IssueDuplicatesService } from './quick-actions/issue-duplicates.service';
 import { OpeningService } from './quick-actions/opening.service';
 import { IssueOrderService } from './reordering/issue-order.service';
+import { EpicChoice } from './serving/epic-choice';
 
 /** Units of work of a project, who works on them, how many are open, and the routes of their notes. */
 @Owns(Issue, IssueAssignee, IssueCount)
@@ -78,6 +79,7 @@ import { IssueOrderService } from './reordering/issue-order.service';
   providers: [
     Assignees,
     DuplicateAction,
+    EpicChoice,
     IssueActions,
     IssueCopiesService,
     IssueCountsService,
@@ -90,6 +92,6 @@ import { IssueOrderService } from './reordering/issue-order.service';
     OpeningService,
     UncountedIssuesJob,
   ],
-  exports: [IssueCopiesService, IssuesQueries],
+  exports: [EpicChoice, IssueCopiesService, IssuesQueries],
 })
 export class IssuesModule {}

@@ -28,13 +28,14 @@ const READER = { viewer: '$2::bigint', isMember: '$3::boolean', readsConfidentia
 const READS_INTERNAL = '$5::boolean';
 const FULL_PATH = '$6::text';
 const GROUPS = '$7::bigint[]';
+const PERSON = { user: READER.viewer, isAdmin: '$8::boolean', isExternal: '$9::boolean' };
 const HERE = { project: '$1::bigint', above: GROUPS };
 const VISIBLE = issueKind.visibleSql(READER);
 const LABELS: LabelReach = {
   type: 'Issue',
   ...HERE,
 };
-const REACH = { viewer: READER.viewer, labels: LABELS, milestones: reachedSql('m', HERE) };
+const REACH = { person: PERSON, labels: LABELS, milestones: reachedSql('m', HERE) };
 const FILTERS = issueFilters(REACH);
 
 /** Reading issues of a project; rows that the reader may not see are left out by the statement itself. */
@@ -49,10 +50,10 @@ export class IssuesQueries {
     @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
   ) {
     const project = { fullPath: FULL_PATH, above: GROUPS };
-    const sql = { externalUrl: platform.externalUrl, ...project, readsInternal: READS_INTERNAL };
+    const sql = { externalUrl: platform.externalUrl, ...project, readsInternal: READS_INTERNAL, person: PERSON };
     this.listed = { plain: issueShape.over(sql), labelled: issueShape.over({ ...sql, withLabelDetails: true }) };
     const detail = issueDetailShape.over({ ...sql, viewer: READER.viewer });
-    this.oneSql = `select ${detail.sql} as json from issues i where i.project_id = $1::bigint and i.iid = $8::bigint`;
+    this.oneSql = `select ${detail.sql} as json from issues i where i.project_id = $1::bigint and i.iid = $10::bigint`;
   }
 
   /**
@@ -109,11 +110,12 @@ export class IssuesQueries {
   }
 }
 
-/** The first seven values of every statement here. */
+/** The first nine values of every statement here. */
 function readerValues(viewer: Viewer, project: IssueProject): { values: unknown[]; readsIssues: boolean } {
   const reader = readerOf(viewer, project);
   const { viewerId, isMember, readsConfidential, readsInternal } = reader;
   const access = [viewerId, isMember, readsConfidential, readsInternal];
-  const values = [project.id, ...access, project.fullPath, project.namespace.traversalIds];
+  const place = [project.fullPath, project.namespace.traversalIds];
+  const values = [project.id, ...access, ...place, viewer.isAdmin, viewer.isExternal];
   return { values, readsIssues: reads('issues', project, reader) };
 }

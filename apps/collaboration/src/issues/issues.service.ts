@@ -31,8 +31,15 @@ import { issueKind } from './issue.kind';
 import { issuePolicy } from './issue.policy';
 import { IssuesQueries } from './issues.queries';
 import type { IssueProject } from './issues.queries';
+import type { Serving } from './serving/epic-choice';
 import { insertIssue, openedAs } from './new-issue';
 import type { NewIssue } from './new-issue';
+
+/** What else belongs to an issue that is opened, in the same transaction. */
+interface Besides {
+  readonly serving?: Serving | undefined;
+  readonly then?: (tx: Tx, iid: number) => Promise<void>;
+}
 
 const lockVisible = prepared(
   'issues_lock_visible',
@@ -57,7 +64,7 @@ export class IssuesService {
     viewer: SignedInViewer,
     project: IssueProject,
     wish: NewIssue,
-    then?: (tx: Tx, iid: number) => Promise<void>,
+    { serving, then }: Besides = {},
   ): Promise<string> {
     checkTexts(wish);
     const allowed = openedAs(wish, issuePolicy.permits(viewer, project));
@@ -66,6 +73,7 @@ export class IssuesService {
     const reaches = users.length > 0 || mentionsIn(textsOf(wish)).all.length > 0;
     const number = await this.work.run(async (tx) => {
       if (reaches || then) await this.noteLimit.count(tx, viewer);
+      const serve = await serving?.(tx);
       const place = await this.placeFor(tx, viewer, project, allowed);
       const wished = await wishedLabels(tx, place, allowed.labels);
       const milestoneId = reachedMilestone(await chosenMilestone(tx, place, allowed.milestoneId)) ?? null;
@@ -85,7 +93,8 @@ export class IssuesService {
         }),
       );
       tellOfText(tx, viewer, { ...aboutIssue(issue.id), text: textsOf(wish), at: issue.createdAt });
-      await then?.(tx, issue.iid);
+      await serve?.(issue.id);
+        await then?.(tx, issue.iid);
       return issue.iid;
     });
     // Read after the commit: the counter of numbers is locked no longer than the writes take.
@@ -106,15 +115,16 @@ export class IssuesService {
     viewer: SignedInViewer,
     project: IssueProject,
     iid: number,
-    { labels, milestoneId, now }: WishByIssue,
+    { labels, milestoneId, serving, now }: WishByIssue,
   ): Promise<void> {
     const permits = issuePolicy.permits(viewer, project);
     const planning = permits.plan ? { labels, milestoneId } : {};
     const place = await this.placeFor(tx, viewer, project, planning);
     const choice = await chosenMilestone(tx, place, planning.milestoneId);
+    const serve = await serving?.(tx);
     const { issue, at } = await this.locked(tx, viewer, project, iid);
     const before = await this.assignees.of(tx, issue.id);
-    const wish: IssueWish = { ...now({ issue, assigneeIds: before, at }), labels, milestoneId };
+    const wish: IssueWish = { ...now({ issue, assigneeIds: before, at }), labels, milestoneId, serving };
     if (Object.values(wish).every((value) => value === undefined)) return;
     const subject = { authorId: issue.authorId, assigneeIds: before };
     const may = wantsMoreThanState(wish) ? issuePolicy.mayEdit : issuePolicy.mayChangeState;
@@ -122,10 +132,11 @@ export class IssuesService {
     checkTexts(wish);
     const allowed = { ...permitted(wish, permits), milestoneId: reachedMilestone(choice) };
     const change = changeOf(issue, allowed, { actorId: viewer.userId, at });
-    if (change.columns.confidential === false) await refuseInConfidentialEpic(tx, issue.id);
     const people = await this.reassign(tx, project, issue.id, before, allowed.assigneeIds);
     const wished = await wishedLabels(tx, place, allowed.labels);
     const by = { actorId: viewer.userId, at };
+    await serve?.(issue.id);
+    if (change.columns.confidential === false) await refuseInConfidentialEpic(tx, issue.id);
     const around = { people, labels: await putLabels(tx, labelled(issue.id, project), wished, by) };
     await this.tell(tx, issue, change, by);
     const mentionedBefore = change.textChanged ? await this.named(tx, issue) : [];

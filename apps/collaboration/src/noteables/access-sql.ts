@@ -40,13 +40,13 @@ export function projectAccessSql(project: string, person: PersonSql): string {
 /**
  * The same for a group: a lateral subquery with one row when the person may know of it. Things of groups are for signed-in
  * people only, and for plans that have them.
- * Shape: columns `group_id`, `name`, `path`, `full_path`, `traversal_ids`, `emails_enabled`, `reads_epics`,
+ * Shape: columns `group_id`, `name`, `path`, `full_path`, `parent_id`, `avatar_url`, `traversal_ids`, `emails_enabled`, `reads_epics`,
  * `is_member`, `reads_confidential`, `reads_internal`; the alias `g` is taken inside.
  * Source: reference work-tracking 1.4, 5.1.
  */
 export function groupAccessSql(group: string, person: PersonSql): string {
   const level = groupLevelSql({ user: person.user, namespace: 'g' });
-  return `(select g.id as group_id, g.name, g.path, g.full_path, g.traversal_ids, g.emails_enabled,
+  return `(select g.id as group_id, g.name, g.path, g.full_path, g.parent_id, g.avatar_url, g.traversal_ids, g.emails_enabled,
       true as reads_epics, held.level >= ${guest} as is_member, held.level >= ${planner} as reads_confidential,
       held.level >= ${reporter} as reads_internal
     from directory_namespaces g

@@ -3,6 +3,7 @@ import type { NoteableDeleted, NoteableEvent, NoteableEvents, NoteableType } fro
 import { groupAccessSql, projectAccessSql } from './access-sql';
 import type { PersonSql } from './access-sql';
 import type { JsonShape } from './json.shape';
+import { webPathSql } from './references.shape';
 import type { ShownAs } from './references.shape';
 import type { Traces } from './traces';
 
@@ -14,8 +15,8 @@ export interface ReaderSql {
   readonly readsConfidential: string;
 }
 
-/** SQL expressions that the JSON of a noteable is built from, besides its row. */
-export interface ShownSql {
+/** SQL expressions that the JSON of a noteable is built from, besides its row and who reads it. */
+export interface PlacedSql {
   readonly externalUrl: string;
   /** Full path of its project, a text expression. */
   readonly fullPath: string;
@@ -29,6 +30,11 @@ export interface ShownSql {
   readonly seenAs?: string;
 }
 /** Shape: `viewer` is the user id, may be null. */
+export type PlacedDetailSql = PlacedSql & { readonly viewer: string };
+/** Of what a thing names elsewhere, such as the epic that an issue serves, is shown what the person may know of. */
+export interface ShownSql extends PlacedSql {
+  readonly person: PersonSql;
+}
 export type DetailSql = ShownSql & { readonly viewer: string };
 
 /** Parts of a project that may be switched off or shown to members only. */
@@ -154,6 +160,17 @@ export function projectIdSql({ parent }: Pick<NoteableKind, 'parent'>): string {
   return parent === 'project' ? 'i.project_id' : 'null::bigint';
 }
 
+/** The group of the row `i`, null for things of projects. */
+export function groupIdSql({ parent }: Pick<NoteableKind, 'parent'>): string {
+  return parent === 'group' ? 'i.group_id' : 'null::bigint';
+}
+
+/** The path of a thing's page below the base address: `groups/group/-/epics/7`. Shape: a text expression over the row `i`. */
+export function pagePathSql(kind: Pick<NoteableKind, 'parent' | keyof ShownAs>, fullPath: string): string {
+  const path = webPathSql(kind, fullPath);
+  return kind.parent === 'group' ? `'groups/' || ${path}` : path;
+}
+
 /** The access of a person to the parent of the row `i`: a lateral subquery, as `projectAccessSql` and `groupAccessSql`. */
 export function accessSql(kind: Pick<NoteableKind, 'parent'>, person: PersonSql): string {
   return kind.parent === 'project' ? projectAccessSql('i.project_id', person) : groupAccessSql('i.group_id', person);
@@ -224,9 +241,10 @@ export function readsAllSql(kinds: readonly NoteableKind[], access: string): str
 }
 
 /** What a thing is shown with, over a row that holds it beside the columns of `accessSql`. Shape: `row` is its alias. */
-export function shownSql(row: string, externalUrl: string): ShownSql {
+export function shownSql(row: string, externalUrl: string, person: PersonSql): ShownSql {
   return {
     externalUrl,
+    person,
     fullPath: `${row}.full_path`,
     above: `${row}.traversal_ids`,
     readsInternal: `${row}.reads_internal`,

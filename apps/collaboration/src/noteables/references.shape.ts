@@ -10,9 +10,9 @@ export interface ShownAs {
   readonly sigil: string;
 }
 
-/** The path of a thing's page: `group/project/-/issues/7`. Shape: a text expression over the row `i`. */
-export function webPathSql({ webPath, shownId }: ShownAs, fullPath: string): string {
-  return `${fullPath} || '${webPath}' || i.${shownId}`;
+/** The path of a thing's page: `group/project/-/issues/7`. Shape: a text expression over the row `i`, or another. */
+export function webPathSql({ webPath, shownId }: ShownAs, fullPath: string, row = 'i'): string {
+  return `${fullPath} || '${webPath}' || ${row}.${shownId}`;
 }
 
 /** The number in its scope of the row `i`, null for kinds that have none. */

@@ -24,7 +24,7 @@ export type NoteStatement = 'one' | 'subject' | NewNoteKind | `${NewNoteKind}_co
 // Every statement is given the same first seven values, in the order of `readerValues`, and takes those that it asks for.
 export const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
 export const READS_INTERNAL = '$6::boolean';
-const IS_ADMIN = '$7::boolean';
+export const IS_ADMIN = '$7::boolean';
 
 /**
  * What the JSON of a note is written with in such a statement; the noteable is the row `i`. Shape: `referenced` are the

@@ -10,7 +10,7 @@ import { aboveOf, perNaming } from '../noteables/reader';
 import type { NamedNoteable } from '../noteables/reader';
 import { subscribedSql } from '../noteables/subscribed-sql';
 import { readerValues } from '../notes/notes.queries';
-import { namedVisibleSql, READER, READS_INTERNAL, statementsName } from '../notes/notes.statements';
+import { IS_ADMIN, namedVisibleSql, READER, READS_INTERNAL, statementsName } from '../notes/notes.statements';
 
 /** Following things and leaving them; answers are the thing as JSON text. Source: reference work-tracking 9.7. */
 @Injectable()
@@ -33,7 +33,8 @@ export class SubscriptionsService {
   /** The same inside a transaction of others. */
   async followIn(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, isWanted: boolean): Promise<string> {
     const { name, lock, write, shown } = this.textsOf(on);
-    const values = [...readerValues(viewer, on), isWanted, on.parent.fullPath, aboveOf(on.parent)];
+    const place = [on.parent.fullPath, aboveOf(on.parent), viewer.isExternal];
+    const values = [...readerValues(viewer, on), isWanted, ...place];
     const statement = (what: string, text: string) =>
       this.kept.statement(`${name}_${what}`, values, () => ({ text, values }));
     const locked = await tx.run(statement('lock', lock));
@@ -45,11 +46,15 @@ export class SubscriptionsService {
   }
 }
 
-/** The statements of one kind. They take the values of those on notes; $8 is the wish, $9 and $10 are the path of the parent and what is above. */
+/** The statements of one kind. They take the values of those on notes; $8 is the wish, $9 and $10 are the path of the parent and what is above, $11 tells whether the reader is external. */
 function texts(kind: NoteableKind, by: 'id' | 'iid', externalUrl: string) {
   const visible = namedVisibleSql(kind, by);
   const { viewer } = READER;
-  const parent = { fullPath: '$9::text', above: '$10::bigint[]' };
+  const parent = {
+    fullPath: '$9::text',
+    above: '$10::bigint[]',
+    person: { user: viewer, isAdmin: IS_ADMIN, isExternal: '$11::boolean' },
+  };
   const shown = kind.detailed.over({ externalUrl, ...parent, readsInternal: READS_INTERNAL, viewer });
   const projectId = kind.parent === 'project' ? '$1::bigint' : 'null::bigint';
   return {

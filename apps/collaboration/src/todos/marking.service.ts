@@ -52,15 +52,15 @@ const JUST_AFTER = '1 millisecond';
 /** The thing is held, so that its deletion comes before or after. The index of what waits lets one of many calls win. */
 const textsOf = perNaming((kind, by) => {
   const { table, type } = kind;
-  const projectId = kind.parent === 'project' ? '$1::bigint' : 'null::bigint';
+  const place = kind.parent === 'project' ? '$1::bigint, null::bigint' : 'null::bigint, $1::bigint';
   return {
     name: statementsName(kind, by, 'todos_mark'),
     // $8 how much newer it is than now.
     mark: `with t as materialized (
         select i.id from ${table} i where ${namedVisibleSql(kind, by)} for key share
       ), made as (
-        insert into todos (user_id, author_id, action, project_id, target_type, target_id, source_event_id, created_at, updated_at)
-        select ${READER.viewer}, ${READER.viewer}, 'marked', ${projectId}, '${type}', t.id, gen_random_uuid(), now() + $8::interval, now() + $8::interval
+        insert into todos (user_id, author_id, action, project_id, group_id, target_type, target_id, source_event_id, created_at, updated_at)
+        select ${READER.viewer}, ${READER.viewer}, 'marked', ${place}, '${type}', t.id, gen_random_uuid(), now() + $8::interval, now() + $8::interval
         from t where not exists (select 1 from todos p where p.user_id = ${READER.viewer} and p.target_id = t.id
           and p.target_type = '${type}' and p.state = 'pending')
         on conflict do nothing

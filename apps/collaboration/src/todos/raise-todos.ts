@@ -1,8 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { projectAccessSql } from '../noteables/access-sql';
-import { groupedByKind, NoteableKinds, perKind, readableSql } from '../noteables/noteable-kinds';
+import {
+  accessSql,
+  groupedByKind,
+  groupIdSql,
+  NoteableKinds,
+  perKind,
+  projectIdSql,
+  readableSql,
+} from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 import { chunkOf } from '../noteables/traces';
 import type { Traces } from '../noteables/traces';
@@ -28,7 +35,7 @@ export interface TodoCandidate extends TodoTarget {
 /** Somebody did something with a target, which settles their own items there. Shape: `at` ISO 8601. */
 export interface Settlement extends TodoTarget {
   readonly userId: number;
-  readonly projectId: number;
+  readonly projectId: number | null;
   /** Only items that notes of this thread raised; null: all of the target. */
   readonly threadId: number | null;
   readonly at: string;
@@ -36,11 +43,11 @@ export interface Settlement extends TodoTarget {
 
 /** What is gone, with the items that pointed at it. Shape: without `noteId`, all that is below the target. */
 export interface GoneTarget extends TodoTarget {
-  readonly projectId: number;
+  /** Null for things of groups. */
+  readonly projectId: number | null;
 }
 
 const person = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
-const access = projectAccessSql('i.project_id', person);
 
 /**
  * Comments settle, and those changes of a thing whose events do (`settles` in the consumer). An answer in a thread
@@ -69,9 +76,9 @@ const awardedSql = ({ type }: NoteableKind): string =>
 const raise = perKind((kind) =>
   prepared(
     `${kind.table}_todos_raise`,
-    `insert into todos (user_id, author_id, action, project_id, target_type, target_id, note_id, source_event_id, state,
-       created_at, updated_at)
-     select u.id, c.author_id, c.action, i.project_id, '${kind.type}', i.id, c.note_id, c.event_id,
+    `insert into todos (user_id, author_id, action, project_id, group_id, target_type, target_id, note_id, source_event_id,
+       state, created_at, updated_at)
+     select u.id, c.author_id, c.action, ${projectIdSql(kind)}, ${groupIdSql(kind)}, '${kind.type}', i.id, c.note_id, c.event_id,
        case when exists (select 1 from notes later where later.noteable_id = i.id and later.noteable_type = '${kind.type}'
          and later.created_at > c.at and later.author_id = u.id and ${settlesSql})${relabelledSql(kind)} or ${awardedSql(kind)} then 'done' else 'pending' end, c.at, c.at
      from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::timestamptz[])
@@ -79,7 +86,7 @@ const raise = perKind((kind) =>
      join ${kind.table} i on i.id = c.target_id
      join directory_users u on u.id = c.user_id and u.state = 'active' and u.kind = 'human'
      left join notes n on n.id = c.note_id
-     left join lateral ${access} a on c.action <> 'assigned'
+     left join lateral ${accessSql(kind, person)} a on c.action <> 'assigned'
      where (c.note_id is null or n.id is not null) and (c.action = 'assigned' or (${readableSql(kind, 'a', 'u.id')}
        and (c.note_id is null or not n.internal or a.reads_internal)))
      order by c.place
@@ -87,26 +94,40 @@ const raise = perKind((kind) =>
   ),
 );
 
-const settle = prepared(
+/** Two statements for one: an index finds what lies in a project, and what lies in none. Shape: `named` are its values. */
+const byPlace = (name: string, sql: (inPlace: (named: string) => string) => string) => ({
+  project: prepared(
+    name,
+    sql((named) => `t.project_id = ${named}.project_id`),
+  ),
+  group: prepared(
+    `${name}_in_groups`,
+    sql(() => 't.project_id is null'),
+  ),
+});
+
+const settle = byPlace(
   'todos_settle',
-  `update todos t set state = 'done', updated_at = now()
+  (inPlace) => `update todos t set state = 'done', updated_at = now()
    from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::timestamptz[])
      as s (user_id, project_id, target_type, target_id, thread_id, at)
-   where t.project_id = s.project_id and t.target_id = s.target_id and t.target_type = s.target_type
+   where ${inPlace('s')} and t.target_id = s.target_id and t.target_type = s.target_type
      and t.user_id = s.user_id and t.state = 'pending' and t.created_at <= s.at
      and (s.thread_id is null
        or exists (select 1 from notes n where n.id = t.note_id and coalesce(n.thread_id, n.id) = s.thread_id))`,
 );
-const dropOfTargets = prepared(
+const dropOfTargets = byPlace(
   'todos_drop_of_targets',
-  `delete from todos t using unnest($1::bigint[], $2::text[], $3::bigint[]) as gone (project_id, target_type, target_id)
-   where t.project_id = gone.project_id and t.target_id = gone.target_id and t.target_type = gone.target_type`,
+  (
+    inPlace,
+  ) => `delete from todos t using unnest($1::bigint[], $2::text[], $3::bigint[]) as gone (project_id, target_type, target_id)
+   where ${inPlace('gone')} and t.target_id = gone.target_id and t.target_type = gone.target_type`,
 );
-const dropOfNotes = prepared(
+const dropOfNotes = byPlace(
   'todos_drop_of_notes',
-  `delete from todos t
+  (inPlace) => `delete from todos t
    using unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) as gone (project_id, target_type, target_id, note_id)
-   where t.project_id = gone.project_id and t.target_id = gone.target_id and t.target_type = gone.target_type
+   where ${inPlace('gone')} and t.target_id = gone.target_id and t.target_type = gone.target_type
      and t.note_id = gone.note_id`,
 );
 /** Units: rows. */
@@ -137,25 +158,41 @@ export class RaiseTodos {
   }
 
   async settle(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
-    if (settlements.length === 0) return;
-    const column = columnsOf(settlements);
-    const where = [column('projectId'), column('targetType'), column('targetId'), column('threadId')];
-    await tx.prepared(settle, [column('userId'), ...where, column('at')]);
+    for (const [place, ones] of inPlaces(settlements)) {
+      const column = columnsOf(ones);
+      const where = [column('projectId'), column('targetType'), column('targetId'), column('threadId')];
+      await tx.prepared(settle[place], [column('userId'), ...where, column('at')]);
+    }
   }
 
   async dropOfTargets(tx: Tx, gone: readonly GoneTarget[]): Promise<void> {
-    const column = columnsOf(gone);
-    await tx.prepared(dropOfTargets, [column('projectId'), column('targetType'), column('targetId')]);
+    for (const [place, ones] of inPlaces(gone)) {
+      const column = columnsOf(ones);
+      await tx.prepared(dropOfTargets[place], [column('projectId'), column('targetType'), column('targetId')]);
+    }
   }
 
   async dropOfNotes(tx: Tx, gone: readonly (GoneTarget & { readonly noteId: number })[]): Promise<void> {
-    const column = columnsOf(gone);
-    await tx.prepared(dropOfNotes, [column('projectId'), column('targetType'), column('targetId'), column('noteId')]);
+    for (const [place, ones] of inPlaces(gone)) {
+      const column = columnsOf(ones);
+      const targets = [column('projectId'), column('targetType'), column('targetId')];
+      await tx.prepared(dropOfNotes[place], [...targets, column('noteId')]);
+    }
   }
 
   async dropOfProjects(tx: Tx, projectIds: readonly number[]): Promise<void> {
     while ((await tx.prepared(dropOfProjects, [projectIds])).length === CHUNK);
   }
+}
+
+/** What lies in projects, and what lies in groups; none of either is left out. */
+function inPlaces<R extends { readonly projectId: number | null }>(
+  rows: readonly R[],
+): (readonly ['project' | 'group', readonly R[]])[] {
+  const inGroups = rows.filter(({ projectId }) => projectId === null);
+  const inProjects = rows.filter(({ projectId }) => projectId !== null);
+  const places = [['project', inProjects] as const, ['group', inGroups] as const];
+  return places.filter(([, ones]) => ones.length > 0);
 }
 
 function columnsOf<R>(rows: readonly R[]): <K extends keyof R>(key: K) => R[K][] {

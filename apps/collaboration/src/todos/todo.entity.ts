@@ -13,6 +13,7 @@ import type { TodoAction, TodoState, TodoTargetType } from './todo-actions';
 @Index('ix_todos_user_id_pending', { synchronize: false })
 @Index('ix_todos_user_id_done', { synchronize: false })
 @Index('ix_todos_target', ['projectId', 'targetId', 'targetType', 'userId'])
+@Index('ix_todos_of_groups', ['userId', 'state'], { where: 'project_id is null' })
 @Index('ix_todos_author_id', ['authorId'])
 export class Todo {
   @PrimaryGeneratedColumn('identity', {
@@ -25,6 +26,8 @@ export class Todo {
   @Column({ type: 'bigint' }) authorId: number;
   @Column({ type: 'text' }) action: TodoAction;
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
+  /** In place of a project, for things of groups. */
+  @Column({ type: 'bigint', nullable: true }) groupId: number | null;
   @Column({ type: 'text' }) targetType: TodoTargetType;
   @Column({ type: 'bigint' }) targetId: number;
   /** The note that raised it; null where the target itself did. */

@@ -3,6 +3,17 @@ import { json, jsonShape, literalSql } from '../noteables/json.shape';
 import { baseOf, personShape } from '../noteables/person.shape';
 import { targets } from '../noteables/targets.shape';
 
+const groupShape = jsonShape<{ readonly externalUrl: string }>('TodoGroup').fields({
+  id: [json.int, () => 't.group_id'],
+  name: [json.text, () => 't.name'],
+  path: [json.text, () => 't.path'],
+  kind: [json.choice('group'), () => ({ is: 'group' as const })],
+  full_path: [json.text, () => 't.full_path'],
+  parent_id: [json.intOrNull, () => 't.parent_id'],
+  avatar_url: [json.textOrNull, () => 't.avatar_url'],
+  web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/groups/`, sql: 't.full_path' })],
+});
+
 const projectShape = jsonShape<unknown>('TodoProject').fields({
   id: [json.int, () => 't.project_id'],
   description: [json.textOrNull, () => 't.description'],
@@ -19,16 +30,9 @@ function urlSql(sql: { readonly externalUrl: string }): string {
   return `${literalSql(`${baseOf(sql)}/`)} || target.path || ${anchor}`;
 }
 
-/**
- * A to-do as the API shows it; in lists its target is without `subscribed`. Shape: aliases `t` (the item beside the
- * columns of its project's access), `target` (its columns `json`, `path` and `title`), `n` (note, may be missing),
- * `author` (directory_users, may be missing).
- * Source: requirements 1 §2 To-do item; reference work-tracking 6.2.
- */
-const todo = (name: string, target: ReturnType<typeof json.written>) =>
+const told = (name: string, target: ReturnType<typeof json.written>) =>
   jsonShape<{ readonly externalUrl: string }>(name).fields({
     id: [json.int, () => 't.id'],
-    project: [json.object(projectShape), (sql) => sql],
     author: [
       json.objectWhen(personShape),
       ({ externalUrl }) => ({ of: { user: 'author', externalUrl }, when: 'author.id is not null' }),
@@ -42,6 +46,19 @@ const todo = (name: string, target: ReturnType<typeof json.written>) =>
     created_at: [json.instant, () => 't.created_at'],
     updated_at: [json.instant, () => 't.updated_at'],
   });
+
+/**
+ * A to-do as the API shows it; in lists its target is without `subscribed`. It has a project or a group. Shape: aliases
+ * `t` (the item beside the columns of its access to that), `target` (its columns `json`, `path` and `title`), `n` (note,
+ * may be missing), `author` (directory_users, may be missing).
+ * Source: requirements 1 §2 To-do item; reference work-tracking 6.2.
+ */
+const todo = (name: string, target: ReturnType<typeof json.written>) =>
+  told(name, target)
+    .extend<{ readonly externalUrl: string }>(name)
+    .fields({ project: [json.object(projectShape), (sql) => sql] }, () => 't.group_id is null')
+    .extend<{ readonly externalUrl: string }>(name)
+    .fields({ group: [json.object(groupShape), (sql) => sql] }, () => 't.group_id is not null');
 
 export const todoShape = todo('Todo', json.written(targets.listed));
 export const todoDetailShape = todo('TodoDetail', json.written(targets.detailed));

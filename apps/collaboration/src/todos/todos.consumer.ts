@@ -121,7 +121,7 @@ export class TodosConsumer {
     return ({ aggregateId, data }) => ({
       targetType: kind.type,
       targetId: aggregateId,
-      projectId: data.project_id!,
+      projectId: data.project_id,
     });
   }
 
@@ -176,9 +176,9 @@ export class TodosConsumer {
   }
 }
 
-/** Notes on things that get to-dos always have both. */
+/** Notes on things that get to-dos always name these. */
 function noteTarget({ data }: NoteEvent | Delivered<typeof noteDeleted | typeof awardEmojiCreated>): GoneTarget {
-  return { projectId: data.project_id!, targetType: data.noteable_type, targetId: data.noteable_id! };
+  return { projectId: data.project_id, targetType: data.noteable_type, targetId: data.noteable_id! };
 }
 
 function settlement(

@@ -2,12 +2,11 @@ import type { PageRequest } from '@rookery/kernel';
 import { COUNT_LIMIT } from '@rookery/kernel';
 import { filter, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
 import type { AllFilters, Draft, Statement } from '@rookery/persistence';
-import { projectAccessSql } from '../noteables/access-sql';
+import { groupAccessSql, projectAccessSql } from '../noteables/access-sql';
 import { arraySql } from '../noteables/json.shape';
 import type { WrittenShape } from '../noteables/json.shape';
-import { readableSql, readsAllSql, subjectSql } from '../noteables/noteable-kinds';
+import { pagePathSql, readableSql, readsAllSql, subjectSql } from '../noteables/noteable-kinds';
 import type { NoteableKind, NoteableKinds } from '../noteables/noteable-kinds';
-import { webPathSql } from '../noteables/references.shape';
 import type { TodoAction, TodoState, TodoTargetType } from './todo-actions';
 import { todoDetailShape, todoShape } from './todo.shape';
 
@@ -24,7 +23,15 @@ export interface TodoFilter {
 // The first three values of every statement here.
 const VIEWER = '$1::bigint';
 const person = { user: VIEWER, isAdmin: '$2::boolean', isExternal: '$3::boolean' };
-const access = projectAccessSql('t.project_id', person);
+/** The access to its project, or to its group: an item has one of them. What the other would say is null. */
+const ACCESS = `(select p.project_id, null::bigint as group_id, p.name, p.path, p.full_path, p.name_with_namespace,
+        p.description, p.created_at, null::bigint as parent_id, null as avatar_url, p.traversal_ids, p.is_member,
+        p.reads_confidential, p.reads_internal, p.reads_issues, p.reads_merge_requests, p.reads_snippets, false as reads_epics
+      from ${projectAccessSql('t.project_id', person)} p
+      union all select null, its.group_id, its.name, its.path, its.full_path, null, null, null, its.parent_id,
+        its.avatar_url, its.traversal_ids, its.is_member, its.reads_confidential, its.reads_internal, false, false, false,
+        its.reads_epics
+      from ${groupAccessSql('t.group_id', person)} its)`;
 
 const TARGET = { type: 't.target_type', id: 't.target_id' };
 /** An item may be seen while its project, its target and its note may be. Source: reference work-tracking 6.1; ADR 0080. */
@@ -40,8 +47,8 @@ function judged(kinds: readonly NoteableKind[]): string {
 }
 
 const COLUMNS = `t.id, t.author_id, t.action, t.target_type, t.target_id, t.note_id, t.state, t.created_at, t.updated_at,
-      a.project_id, a.name, a.path, a.full_path, a.name_with_namespace, a.description,
-      a.created_at as project_created_at, a.traversal_ids, a.reads_internal,
+      a.project_id, a.group_id, a.name, a.path, a.full_path, a.name_with_namespace, a.description,
+      a.created_at as project_created_at, a.parent_id, a.avatar_url, a.traversal_ids, a.reads_internal,
       target.bytes + coalesce(octet_length(n.body), 0) as bytes`;
 
 /**
@@ -60,10 +67,10 @@ export class TodoStatements {
     this.kinds = kinds.able('todos');
     this.shape = todoShape.over({ externalUrl });
     this.seen = `todos t
-      join lateral ${access} a on true
+      join lateral ${ACCESS} a on true
       ${judged(this.kinds)}`;
     const project = { fullPath: 't.full_path', above: 't.traversal_ids' };
-    const sql = { externalUrl, ...project, readsInternal: 't.reads_internal' };
+    const sql = { externalUrl, ...project, readsInternal: 't.reads_internal', person };
     this.joined = joined(this.kinds, (kind) => kind.listed.over(sql).sql);
     const detailed = joined(this.kinds, (kind) => kind.detailed.over({ ...sql, viewer: VIEWER }).sql);
     this.oneSql = `select ${todoDetailShape.over({ externalUrl }).sql} as json from (select ${COLUMNS} from ${this.seen}
@@ -125,14 +132,14 @@ const FILTERS: AllFilters<Omit<TodoFilter, 'state'>> = {
   group_id: (
     id,
     bind,
-  ) => `exists (select 1 from directory_projects p join directory_namespaces home on home.id = p.namespace_id
-    where p.id = t.project_id and ${bind(id)}::bigint = any(home.traversal_ids))`,
+  ) => `exists (select 1 from directory_namespaces home left join directory_projects p on p.id = t.project_id
+    where home.id = coalesce(t.group_id, p.namespace_id) and ${bind(id)}::bigint = any(home.traversal_ids))`,
 };
 
 /** What an item's JSON is made of besides itself. Shape: `jsonOf` writes a target of a kind, over the row `i`. */
 function joined(kinds: readonly NoteableKind[], jsonOf: (kind: NoteableKind) => string): string {
   const columns = (kind: NoteableKind): string =>
-    `${jsonOf(kind)} as json, ${webPathSql(kind, 't.full_path')} as path, i.title`;
+    `${jsonOf(kind)} as json, ${pagePathSql(kind, 't.full_path')} as path, i.title`;
   return `join lateral ${subjectSql(kinds, TARGET, columns)} target on true left join notes n on n.id = t.note_id
         left join directory_users author on author.id = t.author_id`;
 }
@@ -142,10 +149,23 @@ function joined(kinds: readonly NoteableKind[], jsonOf: (kind: NoteableKind) => 
  * values are those of a list; `wanted` is a condition on `t`.
  */
 export function countedTodosSql(kinds: readonly NoteableKind[], wanted: string): string {
-  return `(select coalesce(sum(case when ${readsAllSql(kinds, 'a')} then mine.count else (
-          select count(*) from (select 1 from todos t ${judged(kinds)}
+  const [ofProjects, ofGroups] = [kinds.filter(isOf('project')), kinds.filter(isOf('group'))];
+  // Those of groups have an index of their own, are few, and are looked at one by one.
+  const inGroups =
+    ofGroups.length === 0
+      ? '0'
+      : `(select count(*) from (select 1 from todos t
+            join lateral ${groupAccessSql('t.group_id', person)} a on true ${judged(ofGroups)}
+            where ${wanted} and t.project_id is null and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen)`;
+  return `(select coalesce(sum(case when mine.project_id is null then ${inGroups} when a.project_id is null then 0
+          when ${readsAllSql(ofProjects, 'a')} then mine.count else (
+          select count(*) from (select 1 from todos t ${judged(ofProjects)}
             where ${wanted} and t.project_id = mine.project_id and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen) end), 0)::integer
         from (select t.project_id, count(*) as count from (select t.project_id from todos t where ${wanted}
           limit ${COUNT_LIMIT + 1}) t group by t.project_id) mine
-        join lateral ${projectAccessSql('mine.project_id', person)} a on true)`;
+        left join lateral ${projectAccessSql('mine.project_id', person)} a on true)`;
+}
+
+function isOf(parent: NoteableKind['parent']): (kind: NoteableKind) => boolean {
+  return (kind) => kind.parent === parent;
 }

@@ -332,7 +332,7 @@ describe('changing', () => {
 
   test('needs one field', async () => {
     const { iid } = await open('owner');
-    const response = await as('owner').put(`${path}/${iid}`).send({ epic_id: 3 }).expect(400);
+    const response = await as('owner').put(`${path}/${iid}`).send({ health_status: 'on_track' }).expect(400);
     expect(response.body.error).toMatch(
       /^title, description, .* are missing, at least one parameter must be provided$/,
     );

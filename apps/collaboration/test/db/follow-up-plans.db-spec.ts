@@ -7,6 +7,7 @@ import { Pool } from 'pg';
 import { ActivityFeeds } from '../../src/activity/feeds';
 import type { ActivityFilter, Feed } from '../../src/activity/feeds';
 import { migrations } from '../../src/database';
+import { epicKind } from '../../src/epics/epic.kind';
 import { issueKind } from '../../src/issues/issue.kind';
 import { NoteableKinds } from '../../src/noteables/noteable-kinds';
 import { snippetKind } from '../../src/snippets/snippet.kind';
@@ -21,7 +22,7 @@ import type { TodoFilter } from '../../src/todos/todos.statements';
 let database: TestDatabase;
 let pool: Pool;
 const externalUrl = 'http://localhost:8080';
-const kinds = new NoteableKinds([issueKind, snippetKind]);
+const kinds = new NoteableKinds([issueKind, epicKind, snippetKind]);
 const todos = new TodoStatements(kinds, externalUrl);
 const people = new ParticipantsQueries({} as Database, { externalUrl } as never);
 const feeds = new ActivityFeeds(kinds, externalUrl);
@@ -53,6 +54,11 @@ beforeAll(async () => {
       select case when g % 10 = 0 then 8 else 1 + g % 4000 end, 1 + g % 200, 'mentioned', i.project_id, 'Issue', i.id, n.id,
         gen_random_uuid(), case when g % 3 = 0 then 'done' else 'pending' end, now(), now()
       from generate_series(1, 40000) g join notes n on n.id = g join issues i on i.id = n.noteable_id;
+    insert into epics (group_id, iid, author_id, title, color, text_color)
+      select 1 + g % 400, g / 400 + 1, 1 + g % 200, 'Epic ' || g, '#fff', '#000' from generate_series(1, 2000) g;
+    insert into todos (user_id, author_id, action, group_id, target_type, target_id, source_event_id, created_at, updated_at)
+      select case when g % 100 = 0 then 8 else 1 + g % 4000 end, 1, 'marked', e.group_id, 'Epic', e.id, gen_random_uuid(),
+        now() - interval '1 day', now() from generate_series(1, 2000) g join epics e on e.id = g;
     insert into participants (noteable_type, noteable_id, user_id, project_id, note_id)
       select 'Issue', n.noteable_id, n.author_id, n.project_id, min(n.id) from notes n
       group by n.noteable_id, n.author_id, n.project_id on conflict do nothing;
@@ -72,8 +78,8 @@ afterAll(async () => {
 });
 
 /** Tables that grow; the directory of a test is so small that any way is right. */
-const GROWING_TABLE = /^(todos|activity_events|issues|notes|participants)$/;
-const GROWING_INDEX = /_(todos|activity_events|issues|notes|participants)(_|$)/;
+const GROWING_TABLE = /^(todos|activity_events|issues|epics|notes|participants)$/;
+const GROWING_INDEX = /_(todos|activity_events|issues|epics|notes|participants)(_|$)/;
 const page = { page: 1, perPage: 20 };
 const listed = (filter: Partial<TodoFilter> = {}): Planned =>
   todos.page({ state: 'pending', ...filter }, page, [8, false, false]);

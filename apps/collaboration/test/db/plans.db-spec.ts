@@ -50,7 +50,7 @@ beforeAll(async () => {
     insert into directory_namespaces (id, kind, owner_id, parent_id, traversal_ids, name, path, full_name, full_path, visibility,
         emails_enabled, plan, created_at)
       select g, 'group', null, case when g > 1 then 1 end, case when g > 1 then array[1, g] else array[1] end, 'g', 'g' || g,
-        'g', 'g/' || g, 'public', true, 'free', now() from generate_series(1, 3) g;
+        'g', 'g/' || g, 'public', true, 'premium', now() from generate_series(1, 3) g;
     insert into milestones (id, project_id, group_id, iid, title, due_on)
       select g, case when g % 10 > 0 then 1 + g % 40 end, case when g % 10 = 0 then 1 + g / 10 % 2 end, g, 'v' || g,
         case when g % 3 > 0 then current_date + g % 300 end from generate_series(1, 4000) g;
@@ -78,6 +78,10 @@ beforeAll(async () => {
     insert into issue_links (source_id, target_id, link_type)
       select g, g + 4 * k, case k when 1 then 'blocks' else 'relates_to' end
       from generate_series(1, 7000) g, generate_series(1, 3) k;
+    insert into epics (group_id, iid, author_id, title, color, text_color)
+      select 1 + g % 3, g, 1, 'Epic ' || g, '#fff', '#000' from generate_series(1, 600) g;
+    insert into epic_issues (epic_id, issue_id, relative_position)
+      select 1 + id / 7 % 600, id, id from issues where id % 7 = 0;
     insert into resource_state_events (noteable_type, noteable_id, project_id, user_id, state, created_at)
       select 'Issue', i.id, i.project_id, 1, 'closed', now() from issues i, generate_series(1, 3);
     insert into resource_weight_events (noteable_type, noteable_id, project_id, user_id, weight, created_at)
@@ -116,7 +120,7 @@ const order = (over: Partial<NoteOrder> = {}): NoteOrder => ({
 const noted = (over: Partial<NoteOrder> = {}): Planned => statements.page(order(over), pageOne, reader);
 const NEWEST = { orderBy: 'created_at', sort: 'desc' } as const;
 const listed = (filter: IssueFilter, by: Partial<IssueOrder> = {}): Planned => {
-  const values = [1, 7, true, false, false, 'g/p', [1, 2]];
+  const values = [1, 7, true, false, false, 'g/p', [1, 2], false, false];
   return issues.pageStatement(values, filter, { ...NEWEST, ...by }, pageOne);
 };
 
@@ -147,6 +151,10 @@ const HOT: Record<string, () => Planned> = {
   'issues-labelled-twice': () => listed({ labels: ['Label 204', 'Label 404'] }),
   'issues-without-label': () => listed({ not: { labels: ['Label 204'] } }),
   'issues-unlabelled': () => listed({ labels: 'None' }),
+  'issues-serving-epic': () => listed({ epic: 5 }),
+  'issues-without-epic': () => listed({ epic: 'None' }),
+  'issues-with-any-epic': () => listed({ epic: 'Any' }),
+  'issues-of-group-serving-epic': () => ofGroup({ epic: 5 }),
   'issues-with-any-label': () => listed({ labels: 'Any' }),
   'issues-by-label-priority': () => listed({}, { orderBy: 'label_priority', sort: 'asc' }),
   'label-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, labelEvents, pageOne, told),

@@ -1,7 +1,7 @@
 import { json, jsonShape } from '../../noteables/json.shape';
 import { baseOf } from '../../noteables/person.shape';
 import { webPathSql } from '../../noteables/references.shape';
-import { EPIC_SHOWN_AS } from '../epic.shape';
+import { EPIC_SHOWN_AS } from '../../issues/serving/served-epic.shape';
 
 interface ChildSql {
   readonly externalUrl: string;

@@ -51,8 +51,11 @@ export class EpicIssuesQueries {
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.listed = servingIssueShape.over(shownSql('i', externalUrl));
-    const link = epicIssueShape.over({ epic: { externalUrl, ...EPIC_OF }, issue: shownSql('link', externalUrl) });
+    this.listed = servingIssueShape.over(shownSql('i', externalUrl, PERSON));
+    const link = epicIssueShape.over({
+      epic: { externalUrl, ...EPIC_OF },
+      issue: shownSql('link', externalUrl, PERSON),
+    });
     this.oneSql = `select link.id, link.issue_id, case when link.id is not null then ${link.sql} end as json
       from ${NAMED} left join lateral (
         select l.*, a.full_path, a.traversal_ids, a.reads_internal

@@ -10,8 +10,7 @@ import { projectAccessSql } from '../../noteables/access-sql';
 import { readableSql } from '../../noteables/noteable-kinds';
 import { NoteLimit } from '../../notes/note-limit';
 import { systemNotes, writeSystemNotes } from '../../notes/system-notes';
-import { holdEpics, lockEpic, visibleEpicId } from '../epic-lock';
-import type { Epic } from '../epic.entity';
+import { lockEpic } from '../epic-lock';
 import { epicKind } from '../epic.kind';
 import { epicPolicy } from '../epic.policy';
 import { placed } from '../neighbours';
@@ -33,6 +32,13 @@ const linkOf = prepared(
   'epic_issues_of_issue',
   `select l.id, l.epic_id, e.iid, e.group_id, g.full_path from epic_issues l join epics e on e.id = l.epic_id
    left join directory_namespaces g on g.id = e.group_id where l.issue_id = $1::bigint`,
+);
+/** $1 issue, $2 epic, else $3 group and $4 number. What the issue serves and is to serve, in one order whoever asks. */
+const lockEnds = prepared(
+  'epic_issues_lock_ends',
+  `select e.id from epics e where e.id in ((select l.epic_id from epic_issues l where l.issue_id = $1::bigint),
+     coalesce($2::bigint, (select named.id from epics named where named.group_id = $3::bigint and named.iid = $4::bigint)))
+   order by e.id for update`,
 );
 const unlink = prepared('epic_issues_unlink', 'delete from epic_issues where id = $1::bigint returning 1');
 /** $1 epic, $2 issue. Before all others. */
@@ -73,7 +79,22 @@ interface LinkRow {
   readonly full_path: string | null;
 }
 
-const ASSIGNED = 'Issue(s) already assigned';
+/** An issue, and the epic that it is to serve by its id or by the group and its number. */
+type Ends = Record<'issueId' | 'epicId' | 'groupId' | 'iid', number | null>;
+
+/** An epic that is held until the transaction ends, as the caller knows it. */
+export interface HeldEpic {
+  readonly id: number;
+  readonly iid: number;
+  readonly group_id: number;
+  readonly confidential: boolean;
+  readonly full_path: string;
+  readonly may_write: boolean;
+  readonly at: Date;
+}
+
+/** What is said of an issue that serves the epic already. */
+export const ASSIGNED = 'Issue(s) already assigned';
 
 /** Which issues serve an epic, and in what order; answers are JSON text. Source: reference work-tracking 5.6. */
 @Injectable()
@@ -89,23 +110,57 @@ export class EpicIssuesService {
   async assign(viewer: SignedInViewer, named: NamedEpic, issueId: number): Promise<string> {
     await this.directory.fresh(viewer);
     return this.work.run(async (tx) => {
-      const epicId = await visibleEpicId(tx, viewer, named.group, named.iid);
-      const issue = await this.related(tx, viewer, named, issueId);
-      const [served] = await tx.prepared<LinkRow>(linkOf, [issueId]);
-      await holdEpics(tx, served ? [epicId, served.epic_id] : [epicId]);
-      const { epic, at } = await lockEpic(tx, viewer, named.group, named.iid);
-      if (epic.confidential && !issue.confidential) throw new Conflict(CONFIDENTIAL_ISSUES_ONLY);
-      // The epic that it served may be gone by now.
-      const [old] = served ? await tx.prepared<LinkRow>(linkOf, [issueId]) : [];
-      if (old?.epic_id === epic.id) throw new Conflict(ASSIGNED);
-      if (old) {
-        await tx.prepared(unlink, [old.id]);
-        await this.tell(tx, viewer, issue, { epicId: old.epic_id, ref: referenceOf(old, issue), at }, 'removed');
-      }
-      const [made] = await tx.prepared<{ id: number }>(link, [epic.id, issueId]);
-      await this.tell(tx, viewer, issue, { epicId: epic.id, ref: ownReference(epic, named, issue), at }, 'added');
-      return (await this.queries.one(tx, viewer, named, made!.id)).json;
+      await this.begin(tx, viewer, { issueId, groupId: named.group.id, iid: named.iid });
+      const held = await this.held(tx, viewer, named);
+      const linkId = await this.put(tx, viewer, held, issueId);
+      if (linkId === null) throw new Conflict(ASSIGNED);
+      return (await this.queries.one(tx, viewer, named, linkId)).json;
     });
+  }
+
+  /** Before a change of what an issue serves: the writer's notes are counted, then all is held. Errors: TooManyRequests. */
+  async begin(tx: Tx, viewer: SignedInViewer, ends: Partial<Ends>): Promise<void> {
+    await this.noteLimit.count(tx, viewer);
+    await this.hold(tx, viewer, ends);
+  }
+
+  /** The issue is held first, as all who write it do, and then the epics by their ids: nobody waits in a ring. */
+  private async hold(
+    tx: Tx,
+    viewer: SignedInViewer,
+    { issueId = null, epicId = null, groupId = null, iid = null }: Partial<Ends>,
+  ): Promise<void> {
+    if (issueId !== null) await lockedIssue(tx, viewer, issueId);
+    await tx.prepared(lockEnds, [issueId, epicId, groupId, iid]);
+  }
+
+  /**
+   * Puts an issue into an epic that is held. Shape: the id of the link, null where it is there already.
+   * Errors: NotFound of the issue; Forbidden; Conflict.
+   */
+  async put(tx: Tx, viewer: SignedInViewer, epic: HeldEpic, issueId: number): Promise<number | null> {
+    const issue = await this.related(tx, viewer, epic, issueId);
+    if (epic.confidential && !issue.confidential) throw new Conflict(CONFIDENTIAL_ISSUES_ONLY);
+    const [old] = await tx.prepared<LinkRow>(linkOf, [issueId]);
+    if (old?.epic_id === epic.id) return null;
+    const { at } = epic;
+    if (old) {
+      await tx.prepared(unlink, [old.id]);
+      await this.tell(tx, viewer, issue, { epicId: old.epic_id, ref: referenceOf(old, issue), at }, 'removed');
+    }
+    const [made] = await tx.prepared<{ id: number }>(link, [epic.id, issueId]);
+    await this.tell(tx, viewer, issue, { epicId: epic.id, ref: referenceOf(epic, issue), at }, 'added');
+    return made!.id;
+  }
+
+  /** Takes an issue out of an epic that is held. Shape: false where it is not there. Errors: NotFound of the issue; Forbidden. */
+  async takeOut(tx: Tx, viewer: SignedInViewer, epic: HeldEpic, issueId: number): Promise<boolean> {
+    const issue = await this.related(tx, viewer, epic, issueId);
+    const [served] = await tx.prepared<LinkRow>(linkOf, [issueId]);
+    if (served?.epic_id !== epic.id) return false;
+    await tx.prepared(unlink, [served.id]);
+    await this.tell(tx, viewer, issue, { epicId: epic.id, ref: referenceOf(epic, issue), at: epic.at }, 'removed');
+    return true;
   }
 
   /** Answers the link as it was. Errors: NotFound of the epic or of the link; Forbidden. */
@@ -113,11 +168,12 @@ export class EpicIssuesService {
     await this.directory.fresh(viewer);
     return this.work.run(async (tx) => {
       const { issueId, json } = await this.queries.one(tx, viewer, named, linkId);
-      const issue = await this.related(tx, viewer, named, issueId);
-      const { epic, at } = await lockEpic(tx, viewer, named.group, named.iid);
+      await this.begin(tx, viewer, { issueId, groupId: named.group.id, iid: named.iid });
+      const epic = await this.held(tx, viewer, named);
+      const issue = await this.related(tx, viewer, epic, issueId);
       // It went to another epic while the issue was waited for.
       if ((await tx.prepared(unlink, [linkId])).length === 0) throw new NotFound();
-      await this.tell(tx, viewer, issue, { epicId: epic.id, ref: ownReference(epic, named, issue), at }, 'removed');
+      await this.tell(tx, viewer, issue, { epicId: epic.id, ref: referenceOf(epic, issue), at: epic.at }, 'removed');
       return json;
     });
   }
@@ -127,13 +183,27 @@ export class EpicIssuesService {
     await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
       const { issueId } = await this.queries.one(tx, viewer, named, linkId);
-      await this.related(tx, viewer, named, issueId);
-      const { epic } = await lockEpic(tx, viewer, named.group, named.iid);
+      await this.hold(tx, viewer, { issueId, groupId: named.group.id, iid: named.iid });
+      const epic = await this.held(tx, viewer, named);
+      await this.related(tx, viewer, epic, issueId);
       await this.refuseUnseen(tx, viewer, named, wish);
       const links = (await tx.prepared<{ id: number }>(ordered, [epic.id])).map(({ id }) => id);
       if (!links.includes(linkId)) throw new NotFound();
       await tx.prepared(number, [placed(links, linkId, wish, stuck)]);
     });
+  }
+
+  private async held(tx: Tx, viewer: SignedInViewer, { group, iid }: NamedEpic): Promise<HeldEpic> {
+    const { epic, at } = await lockEpic(tx, viewer, group, iid);
+    const where = { group_id: group.id, full_path: group.fullPath };
+    return {
+      id: epic.id,
+      iid,
+      confidential: epic.confidential,
+      ...where,
+      may_write: epicPolicy.mayWrite(viewer, group),
+      at,
+    };
   }
 
   /** Beside a link that the caller does not see nothing is put, as if it were not there. */
@@ -147,11 +217,15 @@ export class EpicIssuesService {
   }
 
   /** The issue, where the caller may say what it serves: whoever writes epics there, or has a role in its project. */
-  private async related(tx: Tx, viewer: SignedInViewer, { group }: NamedEpic, issueId: number): Promise<IssueRow> {
-    const values = [issueId, viewer.userId, viewer.isAdmin, viewer.isExternal];
-    const [issue] = await tx.prepared<IssueRow>(lockIssue, values);
+  private async related(
+    tx: Tx,
+    viewer: SignedInViewer,
+    { may_write: mayWrite }: HeldEpic,
+    issueId: number,
+  ): Promise<IssueRow> {
+    const issue = await lockedIssue(tx, viewer, issueId);
     if (!issue) throw new NotFound(issueKind.resource);
-    if (issue.archived || !(epicPolicy.mayWrite(viewer, group) || issue.is_member)) throw new Forbidden();
+    if (issue.archived || !(mayWrite || issue.is_member)) throw new Forbidden();
     return issue;
   }
 
@@ -177,16 +251,18 @@ export class EpicIssuesService {
   }
 }
 
+async function lockedIssue(tx: Tx, viewer: SignedInViewer, issueId: number): Promise<IssueRow | undefined> {
+  const values = [issueId, viewer.userId, viewer.isAdmin, viewer.isExternal];
+  const [issue] = await tx.prepared<IssueRow>(lockIssue, values);
+  return issue;
+}
+
 /** An epic as an issue names it: shortly where both lie in one group. */
 function referenceOf(
   { iid, group_id: groupId, full_path: path }: Pick<LinkRow, 'iid' | 'group_id' | 'full_path'>,
   issue: IssueRow,
 ): string {
   return `${groupId === issue.namespace_id ? '' : (path ?? '')}&${iid}`;
-}
-
-function ownReference({ iid }: Epic, { group }: NamedEpic, issue: IssueRow): string {
-  return referenceOf({ iid, group_id: group.id, full_path: group.fullPath }, issue);
 }
 
 function stuck(): Invalid {

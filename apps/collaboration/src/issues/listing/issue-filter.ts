@@ -6,7 +6,10 @@ import { TODAY } from '../../noteables/json.shape';
 import { filter, wordsIn } from '@rookery/persistence';
 import { reactedSql } from '../../award-emoji/reaction-filter';
 import { userNamedSql } from '../../noteables/access-sql';
+import type { PersonSql } from '../../noteables/access-sql';
 import type { Bind, Filters } from '@rookery/persistence';
+import { servingSql } from '../serving/serving-filter';
+import type { EpicFilter } from '../serving/serving-filter';
 
 /** What a list of issues is narrowed by. Each part is optional; parts that are there must all hold. */
 export interface IssueFilter {
@@ -26,6 +29,7 @@ export interface IssueFilter {
   readonly labels?: LabelFilter | undefined;
   readonly milestone?: MilestoneFilter | undefined;
   readonly weight?: WeightFilter | undefined;
+  readonly epic?: EpicFilter | undefined;
   /** An emoji that the caller gave, `None` or `Any`. */
   readonly reaction?: string | undefined;
   /** A filter asks for something that no issue has, for instance a health. */
@@ -39,6 +43,7 @@ export interface Exclusion extends PeopleFilter {
   readonly labels?: LabelFilter | undefined;
   readonly milestone?: MilestoneFilter | undefined;
   readonly weight?: WeightFilter | undefined;
+  readonly epic?: EpicFilter | undefined;
   readonly reaction?: string | undefined;
 }
 
@@ -79,8 +84,8 @@ const DUE: Readonly<Record<DueDate, string>> = {
 
 /** What the conditions of a list of issues are written with. */
 export interface ReachSql {
-  /** The place of the caller's id. */
-  readonly viewer: string;
+  /** Who asks. */
+  readonly person: PersonSql;
   readonly labels: LabelReach;
   /** Boolean SQL over a milestone `m`: those of the project or projects, and of groups. */
   readonly milestones: string;
@@ -88,7 +93,7 @@ export interface ReachSql {
 
 /** What lists of issues `i` are narrowed by. */
 export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
-  const { viewer } = reach;
+  const viewer = reach.person.user;
   return {
     asksForMissing: filter.when('false'),
     state: (state) => state !== 'all' && `i.state = '${state}'`,
@@ -110,6 +115,7 @@ export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
     labels: (labels, bind) => labelledSql(labels, reach.labels, bind),
     milestone: (milestone, bind) => plannedSql(milestone, reach.milestones, bind),
     weight: weighing,
+    epic: (epic, bind) => servingSql(epic, reach.person, bind),
     not: (not, bind) => excluded(reach, not, bind),
   };
 }
@@ -130,11 +136,12 @@ function excluded(reach: ReachSql, not: Exclusion, bind: Bind): string {
   const labelled = not.labels === undefined ? [] : [hasLabelSql(not.labels, reach.labels, bind)];
   const planned = not.milestone === undefined ? [] : [plannedSql(not.milestone, reach.milestones, bind)];
   const weighed = not.weight === undefined ? [] : [weighing(not.weight, bind)];
-  const conditions = [...peopleConditions(not, bind, 'any'), ...labelled, ...planned, ...weighed].map(
+  const serving = not.epic === undefined ? [] : [servingSql(not.epic, reach.person, bind)];
+  const conditions = [...peopleConditions(not, bind, 'any'), ...labelled, ...planned, ...weighed, ...serving].map(
     (condition) => `(${condition}) is not true`,
   );
   if (not.iids) conditions.push(`i.iid <> all(${bind(not.iids)}::bigint[])`);
-  if (not.reaction) conditions.push(`not ${reactedSql('Issue', reach.viewer, not.reaction, bind)}`);
+  if (not.reaction) conditions.push(`not ${reactedSql('Issue', reach.person.user, not.reaction, bind)}`);
   return conditions.join(' and ');
 }
 

@@ -2,7 +2,7 @@ import { InvalidParameters } from '@rookery/kernel';
 import { labelFilterOf } from '../../labels/labelling/label-filter';
 import { milestoneIdentified, milestoneTitled } from '../../milestones/assigning/milestone-filter';
 import type { MilestoneFilter } from '../../milestones/assigning/milestone-filter';
-import type { Exclusion, IssueFilter, PeopleFilter, WeightFilter } from './issue-filter';
+import type { Exclusion, IssueFilter, WeightFilter } from './issue-filter';
 import type { ListAllIssues, ListIssues } from '../issues.dto';
 
 /** How many names an exclusion takes, as many as other lists of parameters. */
@@ -19,7 +19,7 @@ export function filterOf(params: ListIssues | ListAllIssues): IssueFilter {
     people: {
       authorId: params.author_id,
       authorUsername: params.author_username || undefined,
-      assigneeId: assigneeOf('assignee_id', params.assignee_id),
+      assigneeId: someOf('assignee_id', params.assignee_id),
       assigneeUsernames: params.assignee_username,
     },
     iids: params.iids,
@@ -35,6 +35,7 @@ export function filterOf(params: ListIssues | ListAllIssues): IssueFilter {
     labels: labelFilterOf(params.labels),
     milestone: milestoneOf(params.milestone, 'milestone_id', params.milestone_id),
     weight: weightOf('weight', params.weight),
+    epic: someOf('epic_id', params.epic_id),
     reaction: params.my_reaction_emoji || undefined,
     asksForMissing: asksForMissing(params),
     not: params.not && exclusionOf(params.not),
@@ -42,8 +43,8 @@ export function filterOf(params: ListIssues | ListAllIssues): IssueFilter {
 }
 
 function asksForMissing(params: ListIssues | ListAllIssues): boolean {
-  const { epic_id, iteration_id, iteration_title, health_status } = params;
-  return [epic_id, iteration_id, iteration_title, health_status].some(
+  const { iteration_id, iteration_title, health_status } = params;
+  return [iteration_id, iteration_title, health_status].some(
     (value) => value !== undefined && value !== '' && !/^(none|0)$/i.test(value),
   );
 }
@@ -55,17 +56,19 @@ function exclusionOf(not: Readonly<Record<string, unknown>>): Exclusion {
   return {
     authorId: idOf('not[author_id]', textOf(not['author_id'])),
     authorUsername,
-    assigneeId: assigneeOf('not[assignee_id]', textOf(not['assignee_id'])),
+    assigneeId: someOf('not[assignee_id]', textOf(not['assignee_id'])),
     assigneeUsernames: usernames,
     labels: labelFilterOf(listOf(not['labels']).slice(0, MOST_LABELS)),
     milestone: milestoneOf(textOf(not['milestone']), 'not[milestone_id]', textOf(not['milestone_id'])),
     weight: weightOf('not[weight]', textOf(not['weight'])),
+    epic: someOf('not[epic_id]', textOf(not['epic_id'])),
     reaction: textOf(not['my_reaction_emoji']) || undefined,
     iids: iids === undefined ? undefined : listOf(iids).map((iid) => idOf('not[iids]', iid) ?? 0),
   };
 }
 
-function assigneeOf(name: string, value: string | undefined): PeopleFilter['assigneeId'] {
+/** An id, or whether there is any. */
+function someOf(name: string, value: string | undefined): number | 'None' | 'Any' | undefined {
   if (value === undefined || value === '') return undefined;
   if (/^(none|0)$/i.test(value)) return 'None';
   return /^any$/i.test(value) ? 'Any' : idOf(name, value);

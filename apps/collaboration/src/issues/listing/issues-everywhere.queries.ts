@@ -33,7 +33,7 @@ const ABOVE_GROUP = '$4::bigint[]';
 const reachOf = (row: string): ReachSql => {
   const project = { project: `${row}.project_id`, above: `${row}.traversal_ids` };
   return {
-    viewer: PERSON.user,
+    person: PERSON,
     labels: { type: 'Issue', ...project },
     milestones: reachedSql('m', project),
   };
@@ -59,7 +59,7 @@ export class IssuesEverywhereQueries {
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
     const rows = { fullPath: 'i.full_path', above: 'i.traversal_ids', readsInternal: 'i.reads_internal' };
-    const sql = { externalUrl, ...rows, seenAs: 'i.seen_as' };
+    const sql = { externalUrl, ...rows, seenAs: 'i.seen_as', person: PERSON };
     this.listed = { plain: issueShape.over(sql), labelled: issueShape.over({ ...sql, withLabelDetails: true }) };
     const detail = issueDetailShape.over({ ...sql, viewer: PERSON.user });
     this.oneSql = `select ${detail.sql} as json from issues found

@@ -38,6 +38,7 @@ export class MilestoneIssuesQueries {
       fullPath: 'i.full_path',
       above: 'i.traversal_ids',
       readsInternal: 'i.reads_internal',
+      person: PERSON,
     });
   }
 

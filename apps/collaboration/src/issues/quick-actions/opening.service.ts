@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
 import { QuickActionsService } from '../../mentions/quick-actions/quick-actions.service';
 import { issueKind } from '../issue.kind';
 import { IssuesService } from '../issues.service';
 import type { NewIssue } from '../new-issue';
+import { EpicChoice } from '../serving/epic-choice';
 
 /** Anybody may open an issue so, and it is so from its first moment. Source: reference work-tracking 9.1. */
 const OPENS_CONFIDENTIAL: ReadonlySet<string> = new Set(['confidential', 'make_confidential']);
@@ -15,18 +17,21 @@ export class OpeningService {
   constructor(
     private readonly issues: IssuesService,
     private readonly actions: QuickActionsService,
+    private readonly epics: EpicChoice,
   ) {}
 
   /** What the description asks for is carried out on the new issue, in the same transaction, and is no part of it. */
-  async open(viewer: SignedInViewer, project: ProjectScope, wish: NewIssue): Promise<string> {
+  async open(viewer: SignedInViewer, project: ProjectScope, wish: NewIssue, epicId?: number | null): Promise<string> {
+    const serving = await this.epics.wished(viewer, { project, iid: null }, epicId);
     const { commands, rest } = this.actions.read(issueKind, wish.description ?? '');
     const description = wish.description === null ? null : rest;
     const confidential = wish.confidential || commands.some(({ name }) => OPENS_CONFIDENTIAL.has(name));
     const opened = { ...wish, description, confidential };
-    if (commands.length === 0) return this.issues.create(viewer, project, opened);
+    if (commands.length === 0) return this.issues.create(viewer, project, opened, { serving });
     const carryOut = await this.actions.plan({ viewer, kind: issueKind, parent: project, isNew: true }, commands);
-    return this.issues.create(viewer, project, opened, async (tx, iid) => {
+    const then = async (tx: Tx, iid: number): Promise<void> => {
       await carryOut(tx, { kind: issueKind, parent: project, by: 'iid', named: iid });
-    });
+    };
+    return this.issues.create(viewer, project, opened, { serving, then });
   }
 }

@@ -29,8 +29,8 @@ export interface Asking {
 export interface ActionSet {
   /** In small letters. */
   readonly names: readonly string[];
-  /** Before all others: what locks more than the thing. */
-  readonly isFirst?: true;
+  /** Before all others: what locks more than the thing; before these too: what locks what the thing serves. */
+  readonly isFirst?: true | 'above';
   /** After the note of the text is written: what takes the thing elsewhere, with all that was said. */
   readonly isLast?: true;
   /** Whether it is refused on what is opened by the same text. */

@@ -41,7 +41,7 @@ export class QuickActionsService {
     const known = this.sets.flatMap(({ names }) => names);
     const twice = set.names.filter((name) => known.includes(name));
     if (twice.length > 0) throw new Error(`two wings declare the quick action ${twice.join(', ')}`);
-    this.sets = set.isFirst ? [set, ...this.sets] : [...this.sets, set];
+    this.sets = [...this.sets, set].sort((a, b) => rankOf(a) - rankOf(b));
   }
 
   /** What a text about a thing of a kind asks for. */
@@ -93,6 +93,12 @@ async function carriedOut(
     const done = await attempted<readonly Outcome[]>(tx, () => carryOut(tx, on), none);
     for (const [place, index] of at.entries()) outcomes[index] = done[place]!;
   }
+}
+
+/** Modules are made in an order of their own, in which sets are not to be carried out. */
+function rankOf({ isFirst }: ActionSet): number {
+  if (isFirst === 'above') return 0;
+  return isFirst ? 1 : 2;
 }
 
 function reportOf(commands: readonly Command[], outcomes: readonly Outcome[], asked: number): ActionReport {

@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { Directory } from '@rookery/directory';
+import { Conflict, NotFound, NotModified } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { issueKind } from '../../issues/issue.kind';
+import { EpicChoice } from '../../issues/serving/epic-choice';
+import type { Serving, ServesEpics } from '../../issues/serving/epic-choice';
+import { knownEpicsSql } from '../../issues/serving/served-epic.shape';
+import { oneByOne } from '../../mentions/quick-actions/action-set';
+import type { Asking, CarriesOut, Outcome } from '../../mentions/quick-actions/action-set';
+import { argumentsOf } from '../../mentions/quick-actions/arguments';
+import type { Command } from '../../mentions/quick-actions/commands-in';
+import { QuickActionsService } from '../../mentions/quick-actions/quick-actions.service';
+import type { PlacedNoteable } from '../../noteables/planning.policy';
+import { epicKind } from '../epic.kind';
+import { ASSIGNED, EpicIssuesService } from './epic-issues.service';
+import type { HeldEpic } from './epic-issues.service';
+
+const { joins, where } = knownEpicsSql({ user: '$1::bigint', isAdmin: '$2::boolean', isExternal: '$3::boolean' });
+const held = (name: string, of: string) =>
+  prepared(
+    `epic_issues_hold_${name}`,
+    `select goal.id, goal.iid, goal.group_id, goal.confidential, its.full_path, its.reads_confidential as may_write,
+       now() as at
+     from epics goal ${joins} where ${of} and ${where} for update of goal`,
+  );
+/** $1-$3 who reads, then the epic. */
+const holdById = held('by_id', 'goal.id = $4::bigint');
+/** $1 path of the group, null for that of the issue's project ($2); $3 number. */
+const epicNamed = prepared(
+  'epic_issues_epic_named',
+  `select goal.id from epics goal where goal.iid = $3::bigint and goal.group_id = coalesce(
+    (select named.id from directory_namespaces named where lower(named.full_path) = lower($1::text)),
+    (select p.namespace_id from directory_projects p where p.id = $2::bigint and $1::text is null))`,
+);
+/** $4 project, $5 number of the issue. */
+const holdOfIssue = held(
+  'of_issue',
+  `goal.id = (select serves.epic_id from epic_issues serves join issues i on i.id = serves.issue_id
+    where i.project_id = $4::bigint and i.iid = $5::bigint)`,
+);
+/** $1 project, $2 number. */
+const issueNamed = prepared(
+  'epic_issues_named',
+  'select i.id from issues i where i.project_id = $1::bigint and i.iid = $2::bigint',
+);
+
+/**
+ * How issues come to serve epics besides by the routes of epics: by `epic_id` and by commands. Source: reference work-tracking 2.6, 5.6, 9.1.
+ */
+@Injectable()
+export class EpicIssueActions implements ServesEpics {
+  constructor(
+    choice: EpicChoice,
+    actions: QuickActionsService,
+    private readonly directory: Directory,
+    private readonly issues: EpicIssuesService,
+  ) {
+    choice.declare(this);
+    actions.declare({
+      names: ['epic', 'remove_epic'],
+      isFirst: 'above',
+      fits: (kind) => kind === issueKind,
+      plan: (asking, commands) => this.plan(asking, commands),
+    });
+  }
+
+  /** In the epic already, or in none: it stays so. */
+  async serving(
+    viewer: SignedInViewer,
+    { project, iid }: Parameters<ServesEpics['serving']>[1],
+    epicId: number | null,
+  ): Promise<Serving> {
+    await this.directory.fresh(viewer);
+    return async (tx) => {
+      const issue = iid === null ? null : await issueOf(tx, project.id, iid);
+      await this.issues.begin(tx, viewer, { issueId: issue, epicId });
+      const epic =
+        epicId === null
+          ? await hold(tx, viewer, holdOfIssue, [project.id, iid])
+          : await hold(tx, viewer, holdById, [epicId]);
+      if (!epic && epicId !== null) throw new NotFound(epicKind.resource);
+      return async (issueId) => {
+        if (epic && epicId === null) await this.issues.takeOut(tx, viewer, epic, issueId);
+        else if (epic) await this.issues.put(tx, viewer, epic, issueId);
+      };
+    };
+  }
+
+  private async plan({ viewer }: Asking, commands: readonly Command[]): Promise<CarriesOut> {
+    await this.directory.fresh(viewer);
+    return (tx, on) => oneByOne(tx, commands, (command) => this.carryOut(tx, viewer, on, command));
+  }
+
+  private async carryOut(tx: Tx, viewer: SignedInViewer, on: PlacedNoteable, command: Command): Promise<Outcome> {
+    const issueId = await issueOf(tx, on.parent.id, on.named);
+    if (issueId === null) throw new NotFound(issueKind.resource);
+    const named = command.name === 'epic' ? argumentsOf.epic(command.argument) : null;
+    if (command.name === 'epic' && !named) return { why: 'it names no epic' };
+    const where = named && [named.group, on.parent.id, named.iid];
+    const [wanted] = where ? await tx.prepared<{ id: number }>(epicNamed, where) : [];
+    await this.issues.begin(tx, viewer, { issueId, epicId: wanted?.id ?? null });
+    if (!named) {
+      const epic = await hold(tx, viewer, holdOfIssue, [on.parent.id, on.named]);
+      if (!epic || !(await this.issues.takeOut(tx, viewer, epic, issueId))) throw new NotModified();
+      return { said: 'Removed the epic.', changes: { epic: null } };
+    }
+    const epic = wanted && (await hold(tx, viewer, holdById, [wanted.id]));
+    if (!epic) throw new NotFound(epicKind.resource);
+    if ((await this.issues.put(tx, viewer, epic, issueId)) === null) throw new Conflict(ASSIGNED);
+    return { said: `Added to the epic ${named.group ?? ''}&${epic.iid}.`, changes: { epic: epic.id } };
+  }
+}
+
+async function issueOf(tx: Tx, projectId: number, iid: number): Promise<number | null> {
+  const [issue] = await tx.prepared<{ id: number }>(issueNamed, [projectId, iid]);
+  return issue?.id ?? null;
+}
+
+/** The epic, as far as the viewer knows of it, until the transaction ends. */
+async function hold(
+  tx: Tx,
+  viewer: SignedInViewer,
+  statement: ReturnType<typeof held>,
+  values: readonly unknown[],
+): Promise<HeldEpic | undefined> {
+  const [epic] = await tx.prepared<HeldEpic>(statement, [viewer.userId, viewer.isAdmin, viewer.isExternal, ...values]);
+  return epic;
+}

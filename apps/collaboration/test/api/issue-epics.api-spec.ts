@@ -1,0 +1,298 @@
+import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
+import type { Viewer } from '@rookery/kernel';
+import { parameterEncodings } from '@rookery/testing';
+import type { SeededService, SeededUser, Standing } from '@rookery/testing';
+import { startCollaboration } from '../support/app';
+import { epicPlaces } from '../support/epics';
+import type { ShownEpic } from '../support/epics';
+
+interface ShownIssue {
+  readonly id: number;
+  readonly iid: number;
+  readonly title: string;
+  readonly epic_iid: number | null;
+  readonly epic: Readonly<Record<string, unknown>> | null;
+}
+
+let service: SeededService;
+let group: DirectoryNamespace;
+let hidden: DirectoryNamespace;
+let free: DirectoryNamespace;
+let project: DirectoryProject;
+let planner: SeededUser;
+let guest: SeededUser;
+let epic: ShownEpic;
+let issue: ShownIssue;
+const { as, pathOf, standing, group: groupOf, open } = epicPlaces(() => service);
+const who = (user: SeededUser): Viewer => ({
+  ...service.seed.viewer(user),
+  directory: service.seed.anonymous().directory,
+});
+const issues = (): string => `/api/v4/projects/${project.id}/issues`;
+const at = ({ iid }: Pick<ShownIssue, 'iid'> = issue): string => `${issues()}/${iid}`;
+const opened = async (fields: object = {}, user = planner): Promise<ShownIssue> =>
+  (
+    await as(who(user))
+      .post(issues())
+      .send({ title: 'An egg', ...fields })
+      .expect(201)
+  ).body as ShownIssue;
+const serve = ({ id }: ShownIssue, to: ShownEpic, place = group, user = planner) =>
+  as(who(user))
+    .post(`${pathOf(place)}/${to.iid}/issues/${id}`)
+    .expect(201);
+const shown = async (viewer: Viewer, one = issue): Promise<ShownIssue> =>
+  (await as(viewer).get(at(one)).expect(200)).body as ShownIssue;
+const epicOf = async (user = planner, one = issue) => (await shown(who(user), one)).epic?.['id'] ?? null;
+const notes = async (path: string): Promise<string[]> =>
+  ((await as(who(planner)).get(path).query({ sort: 'asc' }).expect(200)).body as { body: string }[]).map(
+    ({ body }) => body,
+  );
+
+beforeAll(async () => {
+  service = await startCollaboration();
+  group = await groupOf();
+  hidden = await groupOf({ visibility: 'private' });
+  free = await groupOf({ plan: 'free' });
+  project = await service.seed.project({ namespace_id: group.id });
+  planner = await service.seed.user();
+  guest = await service.seed.user();
+  for (const place of [group, hidden, free]) await service.seed.member(planner, place, 'planner');
+  await service.seed.member(guest, group, 'guest');
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  epic = await open(who(planner), group, { title: 'A goal "with" quotes' });
+  issue = await opened();
+});
+
+const summaryOf = ({ id, iid, title }: ShownEpic, place = group) => ({
+  id,
+  iid,
+  title,
+  url: `/groups/${place.full_path}/-/epics/${iid}`,
+  group_id: place.id,
+});
+
+it('an issue shows the epic that it serves, wherever it is shown', async () => {
+  const milestones = `/api/v4/projects/${project.id}/milestones`;
+  const milestone = (
+    await as(who(planner))
+      .post(milestones)
+      .send({ title: `v${issue.id}` })
+  ).body as { id: number };
+  const other = await opened();
+  await as(who(planner)).put(at()).send({ milestone_id: milestone.id }).expect(200);
+  const link = { target_project_id: project.id, target_issue_iid: issue.iid };
+  await as(who(planner))
+    .post(`${at(other)}/links`)
+    .send(link)
+    .expect(201);
+  expect(await shown(who(planner))).toMatchObject({ epic: null, epic_iid: null });
+  await serve(issue, epic);
+  const wanted = { epic: summaryOf(epic), epic_iid: epic.iid };
+  expect(await shown(who(planner))).toMatchObject(wanted);
+  const { body: todo } = await as(who(planner)).post(`${at()}/todo`).expect(201);
+  expect((todo as { target: unknown }).target).toMatchObject(wanted);
+  expect((await as(who(planner)).post(`${at()}/unsubscribe`).expect(201)).body).toMatchObject(wanted);
+  expect((await as(who(planner)).put(at()).send({ title: 'Newer' }).expect(200)).body).toMatchObject(wanted);
+  for (const list of [
+    `${issues()}?iids[]=${issue.iid}`,
+    `/api/v4/groups/${group.id}/issues?search=Newer&epic_id=${epic.id}`,
+    `/api/v4/issues?epic_id=${epic.id}`,
+    `${milestones}/${milestone.id}/issues`,
+    `${at(other)}/links`,
+    `${pathOf(group)}/${epic.iid}/issues`,
+  ]) {
+    const { body } = await as(who(planner)).get(list).expect(200);
+    expect([list, body]).toEqual([list, [expect.objectContaining({ id: issue.id, ...wanted })]]);
+  }
+  const { body: todos } = await as(who(planner)).get('/api/v4/todos').query({ project_id: project.id }).expect(200);
+  expect((todos as { target: ShownIssue }[])[0]!.target).toMatchObject(wanted);
+});
+
+describe('an epic is shown with its issue', () => {
+  type Place = 'own' | 'confidential' | 'hidden' | 'free';
+  const READERS: Readonly<Record<Place, readonly Standing[]>> = {
+    own: ['outsider', 'external', 'guest', 'planner', 'reporter', 'admin'],
+    confidential: ['planner', 'reporter', 'admin'],
+    hidden: ['admin'],
+    free: [],
+  };
+  it.each(Object.keys(READERS) as Place[])('of a group or kind that is %s, to those who read it', async (place) => {
+    const home = place === 'hidden' ? hidden : group;
+    const secret = place === 'confidential' ? await open(who(planner), group, { confidential: true }) : null;
+    const goal = secret ?? (await open(who(planner), home));
+    if (secret) await as(who(planner)).put(at()).send({ confidential: true }).expect(200);
+    await serve(issue, goal, home);
+    if (secret) await service.database.query('update issues set confidential = false where id = $1', [issue.id]);
+    if (place === 'free') await service.seed.put('namespaces', { ...group, plan: 'free' });
+    for (const how of ['anonymous', 'outsider', 'external', 'guest', 'planner', 'reporter', 'admin'] as const) {
+      const viewer = await standing(group, how);
+      const wanted = READERS[place].includes(how) ? goal.id : null;
+      expect([how, (await shown(viewer)).epic?.['id'] ?? null]).toEqual([how, wanted]);
+      const find = async (query: string): Promise<number> =>
+        ((await as(viewer).get(`${issues()}?iids[]=${issue.iid}&${query}`).expect(200)).body as unknown[]).length;
+      const found = wanted === null ? 0 : 1;
+      const asked = [
+        `epic_id=${goal.id}`,
+        'epic_id=any',
+        'epic_id=None',
+        `not[epic_id]=${goal.id}`,
+        'not[epic_id]=Any',
+      ];
+      expect([how, await Promise.all(asked.map(find))]).toEqual([how, [found, found, 1 - found, 1 - found, 1 - found]]);
+    }
+    if (place === 'free') await service.seed.put('namespaces', group);
+  });
+});
+
+describe('epic_id', () => {
+  it('puts an issue into an epic and takes it out, as the routes of the epic do', async () => {
+    const fresh = await opened({ epic_id: epic.id });
+    expect(fresh).toMatchObject({ epic_iid: epic.iid, epic: summaryOf(epic) });
+    const other = await open(who(planner), group);
+    const put = async (fields: object) => (await as(who(planner)).put(at(fresh)).send(fields).expect(200)).body;
+    expect(await put({ epic_id: other.id })).toMatchObject({ epic_iid: other.iid });
+    expect(await put({ epic_id: other.id, title: 'Newer' })).toMatchObject({ epic_iid: other.iid, title: 'Newer' });
+    for (const nothing of [0, null, '']) {
+      expect(await put({ epic_id: nothing })).toMatchObject({ epic: null });
+      expect(await put({ epic_id: nothing })).toMatchObject({ epic: null });
+      await put({ epic_id: other.id });
+    }
+    const ref = `${group.full_path}/${project.path}#${fresh.iid}`;
+    expect(await notes(`${pathOf(group)}/${epic.id}/notes`)).toEqual([`added issue ${ref}`, `removed issue ${ref}`]);
+    expect((await notes(`${at(fresh)}/notes`)).filter((note) => note.includes('epic'))).toEqual([
+      `added to epic &${epic.iid}`,
+      `removed from epic &${epic.iid}`,
+      ...Array.from({ length: 3 }, () => [`added to epic &${other.iid}`, `removed from epic &${other.iid}`]).flat(),
+      `added to epic &${other.iid}`,
+    ]);
+    expect(await opened({ epic_id: 0 })).toMatchObject({ epic: null });
+  });
+
+  it('of what is not known there, is not licensed or may not be related is refused, and nothing is written', async () => {
+    const secret = await open(who(planner), group, { confidential: true });
+    const far = await open(who(planner), hidden);
+    const outsider = await service.seed.user();
+    const own = (await opened({}, outsider)) as ShownIssue;
+    const missing = { message: '404 Epic Not Found' };
+    for (const [user, id, status, body] of [
+      [planner, 999_999, 404, missing],
+      [guest, secret.id, 404, missing],
+      [guest, far.id, 404, missing],
+      [outsider, epic.id, 403, { message: '403 Forbidden' }],
+      [planner, secret.id, 409, { message: 'A confidential epic takes confidential issues only' }],
+    ] as const) {
+      const send = { title: 'Never', epic_id: id };
+      const created = await as(who(user)).post(issues()).send(send);
+      expect([created.status, created.body]).toEqual([status, body]);
+      const mine = user === outsider ? own : await opened({}, user);
+      const changed = await as(who(user)).put(at(mine)).send(send);
+      expect([changed.status, changed.body]).toEqual([status, body]);
+      expect((await shown(who(user), mine)).title).toBe('An egg');
+    }
+    expect((await as(who(guest)).put(at()).send({ epic_id: epic.id }).expect(403)).body).toEqual({
+      message: '403 Forbidden',
+    });
+    await service.seed.put('namespaces', { ...group, plan: 'free' });
+    await as(who(planner)).put(at()).send({ epic_id: epic.id }).expect(404);
+    await service.seed.put('namespaces', group);
+    expect((await as(who(planner)).put(at()).send({ epic_id: 'x' }).expect(400)).body).toEqual({
+      error: 'epic_id is invalid',
+    });
+    expect((await as(who(planner)).get(issues()).query({ search: 'Never' }).expect(200)).body).toEqual([]);
+  });
+
+  it('does not take an issue out of an epic that the caller does not know', async () => {
+    const far = await open(who(planner), hidden);
+    const mine = await opened({}, guest);
+    await as(who(planner))
+      .post(`${pathOf(hidden)}/${far.iid}/issues/${mine.id}`)
+      .expect(201);
+    const { body } = await as(who(guest)).put(at(mine)).send({ epic_id: 0, title: 'Newer' }).expect(200);
+    expect(body).toMatchObject({ epic: null, title: 'Newer' });
+    expect(await epicOf(planner, mine)).toBe(far.id);
+  });
+
+  it('of twenty writes at once leaves one epic', async () => {
+    const other = await open(who(planner), group);
+    const writes = Array.from({ length: 20 }, (_, n) => ({ epic_id: [epic.id, other.id, 0][n % 3] }));
+    const answers = await Promise.all(writes.map((fields) => as(who(planner)).put(at()).send(fields)));
+    expect(answers.map(({ status }) => status)).toEqual(writes.map(() => 200));
+    const [row] = await service.database.query('select count(*)::integer as n from epic_issues where issue_id = $1', [
+      issue.id,
+    ]);
+    const one = (await epicOf()) === null ? 0 : 1;
+    expect(row).toEqual({ n: one });
+  });
+
+  it('is asked for by an id, None or Any', async () => {
+    const { body } = await as(who(planner)).get(issues()).query({ epic_id: 'soon' }).expect(400);
+    expect(body).toEqual({ error: 'epic_id is invalid' });
+  });
+});
+
+describe('commands', () => {
+  const say = async (body: string, user = planner, one = issue) =>
+    (
+      await as(who(user))
+        .post(`${at(one)}/notes`)
+        .send({ body })
+    ).body as object;
+  it('put an issue into an epic and take it out', async () => {
+    expect(await say(`/epic &${epic.iid}`)).toEqual({
+      commands_changes: { epic: epic.id },
+      summary: [`Added to the epic &${epic.iid}.`],
+    });
+    expect(await epicOf()).toBe(epic.id);
+    const far = await open(who(planner), hidden);
+    const named = `${hidden.full_path.toUpperCase()}&${far.iid}`;
+    expect(await say(`Text\n/epic ${named}`)).toMatchObject({ body: 'Text', commands_changes: { epic: far.id } });
+    expect(await epicOf()).toBe(far.id);
+    expect(await say('/remove_epic')).toEqual({ commands_changes: { epic: null }, summary: ['Removed the epic.'] });
+    expect(await epicOf()).toBe(null);
+    const fresh = await opened({ description: `Words\n/epic &${epic.iid}\n/close` });
+    expect(fresh).toMatchObject({ description: 'Words', state: 'closed', epic_iid: epic.iid });
+  });
+
+  it('that cannot be carried out say why', async () => {
+    const far = await open(who(planner), hidden);
+    const outsider = await service.seed.user();
+    await serve(issue, far, hidden);
+    const refused = (command: string, why: string) => ({
+      message: `400 Bad request - Note {:commands_only=>["Could not apply /${command}: ${why}."]}`,
+    });
+    expect(await say('/epic soon')).toEqual(refused('epic', 'it names no epic'));
+    expect(await say('/epic &99999')).toEqual(refused('epic', 'it was not found'));
+    expect(await say(`/epic nowhere&${epic.iid}`)).toEqual(refused('epic', 'it was not found'));
+    expect(await say(`/epic ${hidden.full_path}&${far.iid}`)).toEqual(refused('epic', 'Issue(s) already assigned'));
+    expect(await say(`/epic ${hidden.full_path}&${far.iid}`, guest)).toEqual(refused('epic', 'it was not found'));
+    expect(await say('/remove_epic', guest)).toEqual(refused('remove_epic', 'it is so already'));
+    expect(await say(`/epic &${epic.iid}`, outsider)).toEqual(refused('epic', 'you are not allowed to'));
+    expect(await epicOf()).toBe(far.id);
+  });
+
+  it('and requests at once do not wait for each other for ever', async () => {
+    const writes = Array.from({ length: 12 }, (_, n) =>
+      n % 3 === 0
+        ? as(who(planner))
+            .post(`${at()}/notes`)
+            .send({ body: `/title T${n}\n/epic &${epic.iid}\n/remove_epic` })
+        : n % 3 === 1
+          ? as(who(planner))
+              .put(at())
+              .send({ epic_id: epic.id, title: `T${n}` })
+          : as(who(planner)).post(`${pathOf(group)}/${epic.iid}/issues/${issue.id}`),
+    );
+    const statuses = (await Promise.all(writes)).map(({ status }) => status);
+    expect(statuses.filter((status) => ![200, 201, 202, 409].includes(status))).toEqual([]);
+  });
+});
+
+parameterEncodings({
+  app: () => service.app,
+  to: () => ({ viewer: who(planner), method: 'PUT', path: at(), params: { epic_id: epic.id } }),
+  seen: ({ epic: served }) => (served as { id: number } | null)?.id === epic.id,
+  expected: true,
+});
