@@ -513,34 +513,51 @@ describe('commands', () => {
 });
 
 describe('who does what', () => {
-  type Row = readonly [who: Standing, read: number, write: number, hiddenChildren: number];
-  it.each<Row>([
-    ['anonymous', 401, 401, 0],
-    ['outsider', 200, 403, 0],
-    ['external', 200, 403, 0],
-    ['guest', 200, 403, 0],
-    ['planner', 200, 201, 1],
-    ['reporter', 200, 201, 1],
-    ['developer', 200, 201, 1],
-    ['maintainer', 200, 201, 1],
-    ['owner', 200, 201, 1],
-    ['admin', 200, 201, 1],
-  ])('%s: reads %d, writes %d', async (how, read, write, secrets) => {
-    const viewer = await standing(group, how);
-    const [child, other] = [await epicIn(), await epicIn()];
-    await assigned(await epicIn(group, { confidential: true }));
-    await assigned(other);
+  type Row = readonly [who: Standing, open: Rights, internal: Rights, closed: Rights];
+  type Rights = readonly [read: number, write: number, hiddenChildren: number];
+  const unknown: Rights = [401, 401, 0];
+  const stranger: Rights = [404, 404, 0];
+  const reads: Rights = [200, 403, 0];
+  const writes: Rights = [200, 201, 1];
+  const MATRIX: readonly Row[] = [
+    ['anonymous', unknown, unknown, unknown],
+    ['outsider', reads, reads, stranger],
+    ['external', reads, stranger, stranger],
+    ['guest', reads, reads, reads],
+    ['planner', writes, writes, writes],
+    ['reporter', writes, writes, writes],
+    ['developer', writes, writes, writes],
+    ['maintainer', writes, writes, writes],
+    ['owner', writes, writes, writes],
+    ['admin', writes, writes, writes],
+  ];
+  const CASES = MATRIX.flatMap(([how, ...rights]) =>
+    (['public', 'internal', 'private'] as const).map((level, index) => [how, level, ...rights[index]!] as const),
+  );
+
+  it.each(CASES)('%s in a %s group: reads %d, writes %d', async (how, level, read, write, secrets) => {
+    const place = await groupOf({ visibility: level });
+    await service.seed.member(owner, place, 'owner');
+    const above = await epicIn(place);
+    const path = (tail: number | string = ''): string => at(tail, above, place);
+    const [child, other] = [await epicIn(place), await epicIn(place)];
+    await assigned(await epicIn(place, { confidential: true }), above, place);
+    await assigned(other, above, place);
+    const viewer = await standing(place, how);
     const done = write === 201 ? 200 : write;
-    const page = await as(viewer).get(at());
-    expect([how, page.status]).toEqual([how, read]);
-    if (read === 200) expect((page.body as unknown[]).length).toBe(1 + secrets);
+    const page = await as(viewer).get(path());
+    expect(page.status).toBe(read);
+    if (read === 200) expect(page.body).toHaveLength(1 + secrets);
     if (read === 200) expect(page.headers['x-total']).toBe(`${1 + secrets}`);
-    expect([how, (await as(viewer).post(at()).send({ title: 'x' })).status]).toEqual([how, write]);
-    expect([how, (await as(viewer).post(at(child.id)).send({})).status]).toEqual([how, write]);
-    if (write !== 201) await assigned(child);
-    const moved = await as(viewer).put(at(child.id)).send({ move_before_id: other.id });
-    expect([how, moved.status]).toEqual([how, done]);
-    expect([how, (await as(viewer).delete(at(child.id))).status]).toEqual([how, done]);
+    expect((await as(viewer).post(path()).send({ title: 'x' })).status).toBe(write);
+    expect((await as(viewer).post(path(child.id)).send({})).status).toBe(write);
+    if (write !== 201) await assigned(child, above, place);
+    expect((await as(viewer).put(path(child.id)).send({ move_before_id: other.id })).status).toBe(done);
+    expect((await as(viewer).delete(path(child.id))).status).toBe(done);
+    const { status } = await as(viewer)
+      .put(`${pathOf(place)}/${child.iid}`)
+      .send({ parent_id: above.id });
+    expect(status).toBe(done);
   });
 
   it('a child that the caller may see but not change is not put below, moved with others or taken out', async () => {
