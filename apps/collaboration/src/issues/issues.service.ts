@@ -94,7 +94,7 @@ export class IssuesService {
       );
       tellOfText(tx, viewer, { ...aboutIssue(issue.id), text: textsOf(wish), at: issue.createdAt });
       await serve?.(issue.id);
-        await then?.(tx, issue.iid);
+      await then?.(tx, issue.iid);
       return issue.iid;
     });
     // Read after the commit: the counter of numbers is locked no longer than the writes take.
