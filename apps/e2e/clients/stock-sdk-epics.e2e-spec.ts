@@ -56,6 +56,14 @@ describe('epics with a stock SDK', () => {
     expect(await titles()).toEqual(['second']);
   });
 
+  it('puts an epic on the list of the caller, where it is called `todos`', async () => {
+    const epic = await Epics.create(groupId, 'Mine');
+    const todo = await Epics.createTodo(groupId, epic.iid);
+    expect(todo).toMatchObject({ action_name: 'marked', target_type: 'Epic', target: { id: epic.id } });
+    expect((await root.TodoLists.all({ groupId })).map(({ id }) => id)).toEqual([todo.id]);
+    expect(await root.TodoLists.done({ todoId: todo.id })).toMatchObject({ state: 'done' });
+  });
+
   it('puts epics below epics, in an order, and takes them out', async () => {
     const { EpicLinks } = root;
     const parent = await Epics.create(groupId, 'Forest');

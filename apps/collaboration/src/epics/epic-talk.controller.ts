@@ -39,5 +39,6 @@ export const EpicLabelEventsController = resourceEventsController(byId, labelEve
 export const EpicStateEventsController = resourceEventsController(byId, stateEvents);
 export const EpicAwardEmojiController = awardEmojiController(byNumber, 'thing');
 export const EpicNoteAwardEmojiController = awardEmojiController(byNumber, 'note');
-export const EpicMarkingController = markingController(byNumber);
+/** One widely used client asks for `todos`. */
+export const EpicMarkingController = markingController(byNumber, ['groups/:id/epics/:epic_iid/todos']);
 export const EpicSubscriptionsController = subscriptionsController(byNumber);

@@ -6,9 +6,10 @@ import type { BelowCall, NoteableRoutes } from '../noteables/noteable-routes.dto
 import { MarkingService } from './marking.service';
 import { todoDetailShape } from './todo.shape';
 
-/** Putting a thing of a kind on one's own list. */
-export function markingController(routes: NoteableRoutes) {
+/** Putting a thing of a kind on one's own list. `others` are further paths that clients know it by. */
+export function markingController(routes: NoteableRoutes, others: readonly string[] = []) {
   const thing = below(routes);
+  const { aliases = [] } = thing.aliases('todo');
 
   @Controller()
   class MarkingController {
@@ -16,7 +17,7 @@ export function markingController(routes: NoteableRoutes) {
 
     @Endpoint('POST', `/${routes.path}/todo`, {
       within: thing.within,
-      ...thing.aliases('todo'),
+      aliases: [...aliases, ...others],
       about: `Puts ${routes.a} on the caller's list of to-dos.`,
       source: 'reference work-tracking 6.1, 6.3',
       may: thing.may.write,

@@ -72,9 +72,11 @@ beforeEach(async () => {
 });
 
 describe('marking', () => {
-  it.each(['', '/-'])('puts an epic on the list of the caller, once (%s)', async (dash) => {
-    const path = `/api/v4/groups/${encodeURIComponent(group.full_path)}${dash}/epics/${epic.iid}`;
-    const { body } = await as(who(guest)).post(`${path}/todo`).expect(201);
+  const ROUTES = ['/epics/:iid/todo', '/-/epics/:iid/todo', '/epics/:iid/todos'];
+  it.each(ROUTES)('puts an epic on the list of the caller, once (%s)', async (route) => {
+    const calling = `/api/v4/groups/${encodeURIComponent(group.full_path)}${route.replace(':iid', String(epic.iid))}`;
+    const path = calling.replace(/\/todos?$/, '');
+    const { body } = await as(who(guest)).post(calling).expect(201);
     const { body: target } = await as(who(guest)).get(path).expect(200);
     const page = `http://localhost:8080/groups/${group.full_path}`;
     const todo = {
@@ -102,14 +104,14 @@ describe('marking', () => {
     expect(body).toEqual(todo);
     const { subscribed: _, ...plain } = target as Record<string, unknown>;
     expect(await todosOf(guest)).toEqual([{ ...todo, target: plain }]);
-    expect((await as(who(guest)).post(`${path}/todo`).expect(304)).text).toBe('');
+    expect((await as(who(guest)).post(calling).expect(304)).text).toBe('');
     const done = await as(who(guest))
       .post(`/api/v4/todos/${(body as Todo).id}/mark_as_done`)
       .expect(201);
     expect(done.body).toEqual({ ...todo, state: 'done', updated_at: expect.any(String) });
     expect(await todosOf(guest)).toEqual([]);
     expect(await actionsOf(guest, { state: 'done' })).toEqual(['marked']);
-    await as(who(guest)).post(`${path}/todo`).expect(201);
+    await as(who(guest)).post(calling).expect(201);
   });
 
   it('of twenty calls at once makes one', async () => {
