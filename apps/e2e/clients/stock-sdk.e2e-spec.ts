@@ -48,7 +48,7 @@ describe('a first session with a stock SDK', () => {
     );
     const mail = mails.find((one) => one.text?.includes('Look here'))!;
     expect(mail.subject).toMatch(/^Re: eggs \| First egg \(#1\)/);
-    expect(mail.messageId).toMatch(new RegExp(`^<note_${note.id}@`));
+    expect(mail.messageId).toMatch(new RegExp(`^<note_${note.id}\\.[0-9a-f]{20}@`));
     expect([mail.references].flat()[0]).toMatch(new RegExp(`^<issue_${issue.id}@`));
 
     expect(await hers.TodoLists.done({ todoId: mentioned.id })).toMatchObject({ state: 'done' });
