@@ -107,6 +107,8 @@ export class IssueCopiesService {
       milestoneId,
       weight: mayWeigh ? original.weight : null,
       createdAt: isMove ? original.createdAt : null,
+      // That of the author, who did not make the clone.
+      ...(isMove ? {} : { userAgent: null, ipAddress: null }),
       iid: null,
     });
     const by = { actorId: viewer.userId, at };
