@@ -78,6 +78,9 @@ export class Issue {
   @Column({ type: 'bigint', nullable: true })
   duplicatedToId: number | null;
   @Column({ type: 'text', default: 'none' }) importedFrom: string;
+  /** What it was made with and from where, for administrators; gone once its author is. */
+  @Column({ type: 'text', nullable: true }) userAgent: string | null;
+  @Column({ type: 'text', nullable: true }) ipAddress: string | null;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 }

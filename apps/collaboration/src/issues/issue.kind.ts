@@ -46,7 +46,9 @@ export const issueKind: NoteableKind = {
     written: [
       prepared(
         'traces_hand_over_issues',
-        `update issues set author_id = $2::bigint where ${chunkOf('issues', 'id', 'author_id = $1::bigint')} returning 1`,
+        // From where somebody wrote is theirs, and no fact of whoever gets what they wrote.
+        `update issues set author_id = $2::bigint, user_agent = null, ip_address = null
+         where ${chunkOf('issues', 'id', 'author_id = $1::bigint')} returning 1`,
       ),
     ],
   },

@@ -1,6 +1,8 @@
 import { AtLeastOneOf, Day, Exclusive, Flag, Hash, Instant, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
 import { nothingLeft } from '@rookery/kernel';
 import type { LabelWish } from '../labels/labelling/labelling';
+import { FROM_WHERE, originOf, WITH_WHAT } from '../noteables/written-from';
+import type { WrittenFrom } from '../noteables/written-from';
 import { DUE_DATES } from './listing/issue-filter';
 import type { DueDate } from './listing/issue-filter';
 import type { IssueWish } from './issue-change';
@@ -94,7 +96,10 @@ class IssueWrite {
   @ListOf('text', { optional: true, splitItems: true }) remove_labels?: readonly string[];
 }
 
-export class CreateIssue extends IssueWrite {
+/** From where it is opened, as administrators are told, is no part of the body. */
+export class CreateIssue extends IssueWrite implements WrittenFrom {
+  @Text(WITH_WHAT) user_agent?: string;
+  @Text(FROM_WHERE) ip_address?: string;
   @Text({ about: 'At most 255 characters.' }) title: string;
   @Instant({ optional: true, about: 'Administrators and owners; ignored for others.' }) created_at?: Date;
   @Int({ optional: true, min: 1, max: 2_147_483_647, about: 'Administrators and owners; ignored for others.' })
@@ -134,7 +139,7 @@ export class UpdateIssue extends IssueWrite {
 }
 
 /** The issue that is asked for, without the epic that it is to serve. */
-export function newIssueOf({ epic_id: _, ...params }: CreateIssue): NewIssue {
+export function newIssueOf({ epic_id: _, user_agent, ip_address, ...params }: CreateIssue): NewIssue {
   const { title, description, assignee_ids, assignee_id, due_date, confidential, milestone_id, ...others } = params;
   const { discussion_locked, issue_type, created_at, iid, weight, labels, add_labels, remove_labels, ...rest } = others;
   nothingLeft(rest);
@@ -151,6 +156,7 @@ export function newIssueOf({ epic_id: _, ...params }: CreateIssue): NewIssue {
     labels: wishedLabels(labels, add_labels, remove_labels),
     createdAt: created_at ?? null,
     iid: iid ?? null,
+    ...originOf({ user_agent, ip_address }),
   };
 }
 

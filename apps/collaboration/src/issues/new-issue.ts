@@ -2,12 +2,13 @@ import { Conflict } from '@rookery/kernel';
 import { nextInternalId, prepared, raiseInternalId, violates } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { LabelWish } from '../labels/labelling/labelling';
+import type { KeptOrigin } from '../noteables/written-from';
 import type { Permits } from './issue-change';
 import type { IssueFacts } from './issue-events';
 import type { Issue, IssueType } from './issue.entity';
 
 /** What a caller wants opened. */
-export interface NewIssue {
+export interface NewIssue extends KeptOrigin {
   readonly title: string;
   readonly description: string | null;
   readonly issueType: IssueType;
@@ -51,9 +52,10 @@ interface NewRow extends NewIssue {
 const insert = prepared(
   'issues_insert',
   `insert into issues (project_id, iid, author_id, title, description, issue_type, confidential, due_on,
-     discussion_locked, task_count, completed_task_count, created_at, updated_at, milestone_id, weight)
+     discussion_locked, task_count, completed_task_count, created_at, updated_at, milestone_id, weight,
+     user_agent, ip_address)
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12::timestamptz, now()), coalesce($12::timestamptz, now()),
-     $13, $14::integer)
+     $13, $14::integer, $15, $16)
    returning id, created_at`,
 );
 
@@ -77,6 +79,8 @@ export async function insertIssue(tx: Tx, issue: NewRow): Promise<IssueFacts> {
     issue.createdAt,
     issue.milestoneId,
     issue.weight,
+    issue.userAgent,
+    issue.ipAddress,
   ];
   try {
     const [row] = await tx.prepared<RowOf<Issue, 'id' | 'createdAt'>>(insert, values);

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { NoteableKinds, noteables } from './noteable-kinds';
 import type { NoteableKind } from './noteable-kinds';
+import { OriginsQueries } from './origins.queries';
 
 /** Things that can be talked about: their kinds, who may read them, and what an effect is about. */
 @Module({})
@@ -14,8 +15,8 @@ export class NoteablesModule {
     return {
       module: NoteablesModule,
       global: true,
-      providers: [{ provide: NoteableKinds, useValue: new NoteableKinds(kinds) }, ...families],
-      exports: [NoteableKinds, ...families.map(({ provide }) => provide)],
+      providers: [{ provide: NoteableKinds, useValue: new NoteableKinds(kinds) }, OriginsQueries, ...families],
+      exports: [NoteableKinds, OriginsQueries, ...families.map(({ provide }) => provide)],
     };
   }
 }

@@ -6,10 +6,14 @@ import type { NoteableKind } from '../noteables/noteable-kinds';
 /** How much text one request copies. Units: bytes. Source: reference work-tracking 9.1. */
 const COPIED_BYTES = 64 * 1024 * 1024;
 
+/** What one note of the limit a minute copies, and what a copied row is worth besides its text. Units: bytes. */
+const COUNTED_BYTES = 64 * 1024;
+const ROW_BYTES = 1024;
+
 /** $1 kind, $2 thing, $3 whether internal notes count. */
 const weighed = prepared(
   'notes_copied_bytes',
-  `select coalesce(sum(octet_length(body)), 0)::bigint as bytes from notes
+  `select coalesce(sum(octet_length(body)), 0)::bigint as bytes, count(*)::integer as rows from notes
    where noteable_type = $1 and noteable_id = $2::bigint and (not internal or $3::boolean)`,
 );
 /**
@@ -57,9 +61,32 @@ export const NO_NOTES_COPIED: CopiedNotes = {
   newIds: [],
 };
 
+/** Shape: bytes of texts, and how many rows hold them. */
+export interface Weight {
+  readonly bytes: number;
+  readonly rows: number;
+}
+
+/** What copying the notes of a thing would copy. Errors: Refused when they hold too much. Source: reference work-tracking 9.1. */
+export async function weighNotes(
+  tx: Tx,
+  { type }: Pick<NoteableKind, 'type'>,
+  o: { readonly from: number; readonly withInternal: boolean },
+): Promise<Weight> {
+  const [row] = await tx.prepared<Weight>(weighed, [type, o.from, o.withInternal]);
+  const weight = { bytes: Number(row!.bytes), rows: row!.rows };
+  if (weight.bytes > COPIED_BYTES) throw new Refused('Notes are too large to be copied (maximum is 64 MiB)');
+  return weight;
+}
+
+/** As how many notes a copy counts in the limit a minute. Source: reference work-tracking 2.5. */
+export function notesCountedFor({ bytes, rows }: Weight): number {
+  return Math.max(1, Math.ceil((bytes + rows * ROW_BYTES) / COUNTED_BYTES));
+}
+
 /**
  * Copies the notes of a thing to another of its kind, with their writers, threads and times. Nothing announces them:
- * nobody wrote them anew. Errors: Refused when they hold too much. Source: reference work-tracking 9.1.
+ * nobody wrote them anew. Whoever asks for it has weighed them. Source: reference work-tracking 9.1.
  */
 export async function copyNotes(
   tx: Tx,
@@ -67,8 +94,6 @@ export async function copyNotes(
   o: { readonly from: number; readonly to: number; readonly projectId: number; readonly withInternal: boolean },
 ): Promise<CopiedNotes> {
   const those = [type, o.from, o.withInternal];
-  const [weight] = await tx.prepared<{ bytes: number }>(weighed, those);
-  if (Number(weight!.bytes) > COPIED_BYTES) throw new Refused('Notes are too large to be copied (maximum is 64 MiB)');
   interface Row {
     readonly public_count: number;
     readonly internal_count: number;

@@ -8,19 +8,19 @@ import { notesSettings } from './notes.config';
 import type { NotesSettings } from './notes.config';
 
 /**
- * Counts one more in the window of a minute that began with the first note. No row comes back once it is full.
- * Shape: `user` and `most` are SQL parameters.
+ * Counts one more, or so many, in the window of a minute that began with the first note. No row comes back where they no
+ * more find room. Shape: `user`, `most` and `more` are SQL.
  */
-export const countedSql = (user: string, most: string): string =>
-  `insert into note_creations as c (user_id, window_started_at, notes_count) values (${user}::bigint, now(), 1)
+export const countedSql = (user: string, most: string, more = '1'): string =>
+  `insert into note_creations as c (user_id, window_started_at, notes_count) values (${user}::bigint, now(), ${more})
       on conflict (user_id) do update set
-        notes_count = case when c.window_started_at > now() - interval '1 minute' then c.notes_count + 1 else 1 end,
+        notes_count = case when c.window_started_at > now() - interval '1 minute' then c.notes_count + ${more} else ${more} end,
         window_started_at =
           case when c.window_started_at > now() - interval '1 minute' then c.window_started_at else now() end
-      where c.window_started_at <= now() - interval '1 minute' or c.notes_count < ${most}::integer
+      where c.window_started_at <= now() - interval '1 minute' or c.notes_count + ${more} <= ${most}::integer
       returning 1`;
 
-const count = prepared('note_limit_count', countedSql('$1', '$2'));
+const count = prepared('note_limit_count', countedSql('$1', '$2', '$3::integer'));
 const wait = prepared(
   'note_limit_wait',
   `select ceil(extract(epoch from window_started_at + interval '1 minute' - now()))::integer as seconds
@@ -33,8 +33,8 @@ const wait = prepared(
  */
 @Injectable()
 export class NoteLimit {
-  /** Transactions that were counted: all that one of them writes is one note. */
-  private readonly counted = new WeakSet<Tx>();
+  /** How many notes a transaction was counted as: all that one of them writes is one, unless it copies much. */
+  private readonly counted = new WeakMap<Tx, number>();
 
   constructor(
     @Inject(notesSettings.token) private readonly settings: NotesSettings,
@@ -65,12 +65,15 @@ export class NoteLimit {
 
   /**
    * For what is no note of its own: the system notes of one change, a text that names people, or commands. Once a
-   * transaction. Errors: TooManyRequests.
+   * transaction; one that copies texts is as many `notes` as they weigh, at most a whole minute's. Errors: TooManyRequests.
    */
-  async count(tx: Tx, viewer: SignedInViewer): Promise<void> {
-    if (!this.holdsIn(tx, viewer)) return;
-    const counted = await tx.prepared(count, [viewer.userId, this.perMinute]);
-    this.counted.add(tx);
+  async count(tx: Tx, viewer: SignedInViewer, notes = 1): Promise<void> {
+    if (!this.holdsFor(viewer)) return;
+    const before = this.counted.get(tx) ?? 0;
+    const more = Math.min(notes, this.perMinute) - before;
+    if (more <= 0) return;
+    const counted = await tx.prepared(count, [viewer.userId, this.perMinute, more]);
+    this.counted.set(tx, before + more);
     if (counted.length > 0) return;
     const [left] = await tx.prepared<{ seconds: number }>(wait, [viewer.userId]);
     throw this.used(left?.seconds);

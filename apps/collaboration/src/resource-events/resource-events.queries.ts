@@ -35,13 +35,18 @@ export class ResourceEventsQueries {
   }
 
   /** Shape: one JSON object. Errors: NotFound of the thing, or of the change. */
-  async one(viewer: Viewer, on: NamedNoteable, { table, joins, shape }: ResourceEvents, id: number): Promise<string> {
+  async one(
+    viewer: Viewer,
+    on: NamedNoteable,
+    { table, rows = table, joins, shape }: ResourceEvents,
+    id: number,
+  ): Promise<string> {
     const { kind, by } = on;
     const values = [...readerValues(viewer, on), id];
     const statement = this.kept.statement(`${kind.table}_by_${by}_${table}_one`, values, () => ({
       text: `select case when e.id is not null then ${shape.over(this.sqlOf(kind)).sql} end as json
         from ${kind.table} i
-        left join ${table} e on e.id = $7::bigint and ${ofThing(kind)}
+        left join ${rows} e on e.id = $7::bigint and ${ofThing(kind)}
         left join directory_users u on u.id = e.user_id ${joins(ABOVE)}
         where ${visible(on)}`,
       values,
@@ -54,7 +59,7 @@ export class ResourceEventsQueries {
 
   pageStatement(
     on: Pick<NamedNoteable, 'kind' | 'by'>,
-    { table, joins, bytes, shape }: ResourceEvents,
+    { table, rows = table, joins, bytes, shape }: ResourceEvents,
     page: PageRequest,
     values: readonly unknown[],
   ): Statement {
@@ -64,7 +69,7 @@ export class ResourceEventsQueries {
       const joined = `left join directory_users u on u.id = e.user_id ${joins(ABOVE)}`;
       const list = new ListQuery<never>({
         name: table,
-        from: `${table} e`,
+        from: `${rows} e`,
         carries: 'e.*',
         joins: joined,
         bytes,

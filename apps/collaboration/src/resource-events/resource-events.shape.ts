@@ -22,6 +22,8 @@ export interface ResourceEvents {
   /** What its two routes do. Shape: `a` as the routes of the thing have it: `an issue`. */
   about(a: string): { readonly list: string; readonly one: string };
   readonly table: string;
+  /** Its rows, where there is no such table. */
+  readonly rows?: string;
   /**
    * Joined to the rows `e` of a page. What no more reaches the project is not told. Shape: `above` is an expression, the
    * ids of the groups above the project.

@@ -15,13 +15,15 @@ import {
 import type { Call, FileAnswer, JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { SNIPPET_BODY_LIMIT } from './project-snippets.controller';
+import { userAgentDetail } from '../noteables/origin.presenter';
+import type { ToldOrigin } from '../noteables/written-from';
 import { snippetPolicy } from './snippet.policy';
-import { rawOf, rawText, userAgentDetail } from './snippet.presenter';
+import { rawOf, rawText } from './snippet.presenter';
 import { snippetShape } from './snippet.shape';
 import { CreateSnippet, ListSnippets, OneSnippet, OneSnippetFile, UpdateSnippet } from './snippets.dto';
 import { SnippetsEverywhereQueries } from './snippets-everywhere.queries';
 import { SnippetsQueries } from './snippets.queries';
-import type { NamedSnippet, SnippetMaking } from './snippets.queries';
+import type { NamedSnippet } from './snippets.queries';
 import { SnippetsService } from './snippets.service';
 
 const snippet = snippetShape.presenter;
@@ -162,7 +164,7 @@ export class PersonalSnippetsController {
     answers: one(userAgentDetail),
     fails: [404],
   })
-  making(call: WriteCall<OneSnippet>): Promise<SnippetMaking> {
-    return this.queries.making(call.viewer, named(call));
+  origin(call: WriteCall<OneSnippet>): Promise<ToldOrigin> {
+    return this.queries.origin(call.viewer, named(call));
   }
 }

@@ -1,7 +1,6 @@
 import { Controller } from '@nestjs/common';
 import {
   ability,
-  administrator,
   anyone,
   checkUnmodifiedSince,
   created,
@@ -16,11 +15,11 @@ import {
 import type { Call, FileAnswer, JsonPage, NoParams, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { snippetPolicy } from './snippet.policy';
-import { rawOf, rawText, userAgentDetail } from './snippet.presenter';
+import { rawOf, rawText } from './snippet.presenter';
 import { snippetShape } from './snippet.shape';
 import { CreateProjectSnippet, OneProjectSnippet, OneProjectSnippetFile, UpdateProjectSnippet } from './snippets.dto';
 import { SnippetsQueries } from './snippets.queries';
-import type { NamedSnippet, SnippetMaking } from './snippets.queries';
+import type { NamedSnippet } from './snippets.queries';
 import { SnippetsService } from './snippets.service';
 
 /** Four million bytes of text, escaped. Units: bytes. Source: reference work-tracking 9.2. */
@@ -127,16 +126,5 @@ export class ProjectSnippetsController {
   async rawFile(call: ReadCall<OneProjectSnippetFile>): Promise<FileAnswer> {
     const { ref, file_path: path } = call.params;
     return rawOf(await this.queries.file(call.viewer, named(call), ref, path));
-  }
-
-  @Endpoint('GET', ':snippet_id/user_agent_detail', {
-    ...below,
-    about: 'With what and from where a snippet was made.',
-    may: administrator(),
-    params: OneProjectSnippet,
-    answers: one(userAgentDetail),
-  })
-  making(call: WriteCall<OneProjectSnippet>): Promise<SnippetMaking> {
-    return this.queries.making(call.viewer, named(call));
   }
 }

@@ -1,5 +1,6 @@
 import { awardEmojiController } from '../award-emoji/award-emoji.controller';
 import type { NoteableRoutes } from '../noteables/noteable-routes.dto';
+import { originsController } from '../noteables/origins.controller';
 import { discussionsController } from '../notes/discussions/discussions.controller';
 import { notesController } from '../notes/notes.controller';
 import { snippetKind } from './snippet.kind';
@@ -15,5 +16,6 @@ const snippets: NoteableRoutes = {
 
 export const SnippetAwardEmojiController = awardEmojiController(snippets, 'thing');
 export const SnippetNoteAwardEmojiController = awardEmojiController(snippets, 'note');
+export const SnippetOriginsController = originsController(snippets, 'reference work-tracking 9.2');
 export const SnippetNotesController = notesController(snippets);
 export const SnippetDiscussionsController = discussionsController(snippets);

@@ -1,6 +1,7 @@
 import { Invalid, lengthProblems, nothingLeft, problemsByField } from '@rookery/kernel';
 import type { Visibility } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import type { KeptOrigin } from '../noteables/written-from';
 
 /** What may be said of a snippet besides its files; what is left out keeps its value. */
 export interface SnippetInput {
@@ -10,12 +11,10 @@ export interface SnippetInput {
 }
 
 /** Who makes a snippet, where and from where. */
-export interface SnippetOrigin {
+export interface SnippetOrigin extends KeptOrigin {
   /** Null for a personal one. */
   readonly projectId: number | null;
   readonly authorId: number;
-  readonly userAgent: string | null;
-  readonly ipAddress: string | null;
 }
 
 /** Units: characters. Source: reference work-tracking 9.2. */

@@ -1,8 +1,10 @@
 import { AtLeastOneOf, ExactlyOneOf, Exclusive, Instant, Int, ListOfHashes, OneOf, Text } from '@rookery/api-v4';
 import { VISIBILITIES } from '@rookery/kernel';
 import type { NothingBut, Visibility } from '@rookery/kernel';
+import { FROM_WHERE, WITH_WHAT } from '../noteables/written-from';
+import type { WrittenFrom } from '../noteables/written-from';
 import type { SnippetFilters } from './snippets.queries';
-import type { SnippetChange, SnippetWish, WrittenFrom } from './snippets.service';
+import type { SnippetChange, SnippetWish } from './snippets.service';
 import { FILE_ACTIONS } from './snippet-files';
 import type { FileAction } from './snippet-files';
 
@@ -39,8 +41,8 @@ class ChangedFile implements NothingBut<FileAction, ChangedFile> {
 
 /** From where something is made, as administrators are told. */
 class FromHere implements NothingBut<WrittenFrom, FromHere> {
-  @Text({ optional: true, in: 'header', header: 'user-agent', about: 'Kept for administrators.' }) user_agent?: string;
-  @Text({ optional: true, in: 'header', header: 'x-forwarded-for', about: 'Set by the gateway.' }) ip_address?: string;
+  @Text(WITH_WHAT) user_agent?: string;
+  @Text(FROM_WHERE) ip_address?: string;
 }
 
 class NewSnippet extends FromHere {

@@ -9,6 +9,7 @@ import {
   SnippetDiscussionsController,
   SnippetNoteAwardEmojiController,
   SnippetNotesController,
+  SnippetOriginsController,
 } from './snippet-talk.controller';
 import { Snippet, SnippetFile } from './snippet.entity';
 import { SnippetsEverywhereQueries } from './snippets-everywhere.queries';
@@ -26,6 +27,7 @@ import { SnippetsService } from './snippets.service';
     SnippetDiscussionsController,
     SnippetNoteAwardEmojiController,
     SnippetNotesController,
+    SnippetOriginsController,
   ],
   providers: [SnippetsEverywhereQueries, SnippetsQueries, SnippetsService],
 })

@@ -9,7 +9,9 @@ import { arraySql } from '../noteables/json.shape';
 import type { WrittenShape } from '../noteables/json.shape';
 import { readerOf, reads } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
-import type { Snippet, SnippetFile } from './snippet.entity';
+import { known } from '../noteables/origins.queries';
+import type { ToldOrigin } from '../noteables/written-from';
+import type { SnippetFile } from './snippet.entity';
 import { snippetKind } from './snippet.kind';
 import { FILE_ORDER, SNIPPET_BRANCH, SNIPPET_BYTES, snippetShape } from './snippet.shape';
 
@@ -39,7 +41,6 @@ export interface LockedSnippet {
   readonly at: Date;
 }
 export type SnippetContent = RowOf<SnippetFile, 'path' | 'content'>;
-export type SnippetMaking = RowOf<Snippet, 'userAgent' | 'ipAddress'>;
 
 // The first values of every statement here: the project, and who reads what of it, or of what people have.
 const READER = { viewer: '$2::bigint', isMember: '$3::boolean', readsConfidential: 'false' };
@@ -146,11 +147,9 @@ export class SnippetsQueries {
   }
 
   /** With what and from where it was made. Errors: NotFound of the snippet, and where that is not known. */
-  async making(viewer: Viewer, named: NamedSnippet): Promise<SnippetMaking> {
+  async origin(viewer: Viewer, named: NamedSnippet): Promise<ToldOrigin> {
     const select = 'select i.user_agent, i.ip_address from snippets i';
-    const row = await this.found<SnippetMaking>(viewer, named, 'making', select);
-    if (row.user_agent === null && row.ip_address === null) throw new NotFound('UserAgentDetail');
-    return row;
+    return known(await this.found<ToldOrigin>(viewer, named, 'origin', select));
   }
 
   /** The snippet for a change, of which others wait. Errors: NotFound when there is none that the viewer may see. */

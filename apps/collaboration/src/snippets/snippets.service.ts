@@ -3,6 +3,8 @@ import { Forbidden, InvalidParameters, Refused } from '@rookery/kernel';
 import type { SignedInViewer, Visibility } from '@rookery/kernel';
 import { prepared, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { originOf } from '../noteables/written-from';
+import type { WrittenFrom } from '../noteables/written-from';
 import { removeNotesOf } from '../notes/note-removal';
 import { filesAfter, urlPathOf } from './snippet-files';
 import type { FileAction, KnownFile, WishedFile } from './snippet-files';
@@ -26,14 +28,6 @@ export interface SnippetWish extends SnippetInput, OneFile {
 export interface SnippetChange extends SnippetInput, OneFile {
   readonly files?: readonly FileAction[];
 }
-/** Told to administrators alone. */
-export interface WrittenFrom {
-  readonly user_agent?: string;
-  readonly ip_address?: string;
-}
-
-/** Units: characters. */
-const LONGEST_AGENT = 255;
 
 const known = prepared(
   'snippet_files_known',
@@ -67,11 +61,10 @@ export class SnippetsService {
 
   /** Errors: InvalidParameters for contents without a name; Invalid by field, also for files. */
   async create(viewer: SignedInViewer, place: SnippetPlace, wish: SnippetWish & WrittenFrom): Promise<string> {
-    const { title, description = null, visibility, user_agent: agent, ip_address: ipAddress = null } = wish;
+    const { title, description = null, visibility } = wish;
     const files = filesAfter([], newFiles(wish));
-    const origin = { projectId: place?.id ?? null, authorId: viewer.userId, ipAddress };
-    const userAgent = agent?.slice(0, LONGEST_AGENT) ?? null;
-    const snippet = Snippet.write({ ...origin, userAgent }, { title, description, visibility });
+    const origin = { projectId: place?.id ?? null, authorId: viewer.userId, ...originOf(wish) };
+    const snippet = Snippet.write(origin, { title, description, visibility });
     const id = await this.work.run(async (tx) => {
       // A transaction that is run again writes another row.
       const { id: made } = await tx.manager.save(tx.manager.create(Snippet, { ...snippet }));

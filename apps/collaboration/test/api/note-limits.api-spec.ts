@@ -132,6 +132,119 @@ test('what the system says of one change counts as one note of whoever made it',
     .expect(200);
 });
 
+describe('a copied issue counts as what is copied', () => {
+  const KIB = 1024;
+  /** Somebody who plans a project, and an issue there by somebody else. */
+  async function planner(notes: { count: number; bytes: number; system?: boolean }, described = 1) {
+    const { user } = await somebody();
+    const [place, target] = [await service.seed.project(), await service.seed.project()];
+    for (const project of [place, target]) await service.seed.member(user, project, 'owner');
+    const author = await service.seed.user();
+    await service.seed.member(author, place, 'owner');
+    const { body: issue }: { body: { id: number; iid: number } } = await service.app
+      .as(service.seed.viewer(author))
+      .post(`/api/v4/projects/${place.id}/issues`)
+      .send({ title: 'x', description: 'x'.repeat(described) })
+      .expect(201);
+    await service.database.query(
+      `insert into notes (noteable_type, noteable_id, project_id, author_id, body, system)
+       select 'Issue', $1, $2, $3, repeat('x', $5::integer), $6::boolean from generate_series(1, $4::integer)`,
+      [issue.id, place.id, author.id, notes.count, notes.bytes, notes.system ?? false],
+    );
+    const client = service.app.as(service.seed.viewer(user));
+    const copy = (verb: string, fields: Record<string, unknown> = { with_notes: true }) =>
+      client
+        .post(`/api/v4/projects/${place.id}/issues/${issue.iid}/${verb}`)
+        .send({ to_project_id: target.id, ...(verb === 'clone' ? fields : {}) });
+    const say = (body: string) => client.post(`/api/v4/projects/${place.id}/issues/${issue.iid}/notes`).send({ body });
+    const counted = async () =>
+      (
+        await service.database.query<{ n: number }>(
+          `select notes_count as n from note_creations where user_id = $1 and window_started_at > now() - interval '1 minute'`,
+          [user.id],
+        )
+      )[0]?.n ?? 0;
+    const written = async () =>
+      (
+        await service.database.query(
+          `select (select count(*)::int from issues where project_id = $1) as issues,
+             (select count(*)::int from notes where project_id = $1) as notes`,
+          [target.id],
+        )
+      )[0];
+    return { user, copy, say, counted, written, target };
+  }
+  const NOTHING = { issues: 0, notes: 0 };
+
+  test.each<
+    [string, string, { count: number; bytes: number; system?: boolean }, number, Record<string, unknown>, number]
+  >([
+    ['a clone without notes', 'clone', { count: 50, bytes: 64 * KIB }, 1, {}, 1],
+    ['a long description', 'clone', { count: 0, bytes: 0 }, 64 * KIB, {}, 2],
+    ['few short notes', 'clone', { count: 5, bytes: 100 }, 1, { with_notes: true }, 1],
+    ['fifty usual notes', 'clone', { count: 50, bytes: 500 }, 1, { with_notes: true }, 2],
+    ['what the system says', 'clone', { count: 70, bytes: 10, system: true }, 1, { with_notes: true }, 2],
+    ['the move of fifty usual notes', 'move', { count: 50, bytes: 500 }, 1, {}, 2],
+  ])('%s', async (_, verb, notes, described, fields, expected) => {
+    const { copy, counted } = await planner(notes, described);
+    await copy(verb, fields).expect(201);
+    expect(await counted()).toBe(expected);
+  });
+
+  test.each(['clone', 'move'])('%s: beyond the limit nothing is written or counted', async (verb) => {
+    const { user, copy, say, counted, written } = await planner({ count: 3, bytes: 60 * KIB });
+    await say('one').expect(201);
+    const refused = await copy(verb).expect(429);
+    expect(refused.body).toEqual({
+      message: {
+        error:
+          'This endpoint has been requested too many times. Try again later. The limit notes_create_limit is 3 a minute, set by NOTES_CREATES_PER_MINUTE_COUNT.',
+      },
+    });
+    expect(Number(refused.get('retry-after'))).toBeGreaterThan(0);
+    expect([await counted(), await written()]).toEqual([1, NOTHING]);
+    await service.database.query(
+      `update note_creations set window_started_at = now() - interval '61 seconds' where user_id = $1`,
+      [user.id],
+    );
+    await copy(verb).expect(201);
+    await say('no more').expect(429);
+  });
+
+  test('what weighs more than a minute takes takes a whole one', async () => {
+    const { copy, counted, written } = await planner({ count: 20, bytes: 60 * KIB });
+    await copy('clone').expect(201);
+    expect(await counted()).toBe(3);
+    const before = await written();
+    for (const fields of [{ with_notes: true }, {}]) await copy('clone', fields).expect(429);
+    expect(await written()).toEqual(before);
+  });
+
+  test('by a command too, which is refused whole', async () => {
+    const { user, say, counted, written, target } = await planner({ count: 2, bytes: 60 * KIB });
+    const { body: there } = await service.app
+      .as(service.seed.viewer(user))
+      .get(`/api/v4/projects/${target.id}/issues`)
+      .expect(200);
+    expect(there).toEqual([]);
+    const [{ path: home }] = (await service.database.query<{ path: string }>(
+      `select n.full_path || '/' || p.path as path from directory_projects p
+       join directory_namespaces n on n.id = p.namespace_id where p.id = $1`,
+      [target.id],
+    )) as [{ path: string }];
+    await say('one').expect(201);
+    await say('two').expect(201);
+    await say(`Look\n/clone ${home} --with_notes`).expect(429);
+    expect([await counted(), await written()]).toEqual([2, NOTHING]);
+    await service.database.query(
+      `update note_creations set window_started_at = now() - interval '61 seconds' where user_id = $1`,
+      [user.id],
+    );
+    await say(`Look\n/clone ${home} --with_notes`).expect(201);
+    expect(await counted()).toBe(2);
+  });
+});
+
 test('an administrator changes the limit, and whom it holds for, while everything runs', async () => {
   const [limited, free] = [await somebody(), await somebody({ username: 'free-bird' })];
   const issues = path.replace(/\/\d+\/notes$/, '');

@@ -31,6 +31,7 @@ const issueOf = async (who: SeededUser, over: Record<string, unknown> = {}): Pro
   (
     await as(who)
       .post(`/api/v4/projects/${project.id}/issues`)
+      .set({ 'user-agent': 'Nest/1', 'x-forwarded-for': '192.0.2.7' })
       .send({ title: 'A title', ...over })
       .expect(201)
   ).body as Thing;
@@ -153,6 +154,8 @@ describe('whoever is removed', () => {
       'todos.author_id',
       'todos.user_id',
     ]);
+    const wentFrom = 'id = $1 and (user_agent is not null or ip_address is not null)';
+    expect(await count('issues', wentFrom, own.id)).toBe(1);
     await remove(person, false);
 
     // Until it is handed over, nothing is hidden and nothing fails.
@@ -169,6 +172,7 @@ describe('whoever is removed', () => {
     await workOff();
     expect(await traces(person.id)).toEqual([]);
     expect((await shown(own)).body.author).toMatchObject({ id: ghost.id, username: 'ghost' });
+    expect(await count('issues', wentFrom, own.id)).toBe(0);
     expect((await shown(elsewhere)).body).toMatchObject({
       closed_by: { id: ghost.id },
       assignees: [],

@@ -9,7 +9,7 @@ import { namesakesOf, putLabels } from '../../labels/labelling/labelling';
 import { namesakeOf, tellMilestone } from '../../milestones/assigning/chosen-milestone';
 import { placeOf } from '../../noteables/planning-place';
 import { readerOf } from '../../noteables/reader';
-import { copyNotes, NO_NOTES_COPIED } from '../../notes/note-copies';
+import { copyNotes, NO_NOTES_COPIED, notesCountedFor, weighNotes } from '../../notes/note-copies';
 import type { CopiedNotes } from '../../notes/note-copies';
 import { NoteLimit } from '../../notes/note-limit';
 import { systemNotes, writeSystemNotes } from '../../notes/system-notes';
@@ -95,6 +95,10 @@ export class IssueCopiesService {
     const milestoneId = await namesakeOf(tx, plan?.milestone_id ?? null, there);
     const { issue: original, at } = await this.issues.locked(tx, viewer, from, iid);
     if (isMove && original.movedToId !== null) throw insufficient('move');
+    // Internal notes are for reporters: a planner takes none along to where they may be read by others.
+    const withInternal = readerOf(viewer, from).readsInternal;
+    const copied = { from: original.id, withNotes, withInternal };
+    await this.countCopied(tx, viewer, original, copied);
     const users = await this.assignees.eligible(there, await this.assignees.of(tx, original.id), tx);
     const labels = await namesakesOf(tx, { kind: issueKind, id: original.id }, there);
     const mayWeigh = issuePolicy.permits(viewer, there).weigh;
@@ -107,6 +111,8 @@ export class IssueCopiesService {
       milestoneId,
       weight: mayWeigh ? original.weight : null,
       createdAt: isMove ? original.createdAt : null,
+      // That of the author, who did not make the clone.
+      ...(isMove ? {} : { userAgent: null, ipAddress: null }),
       iid: null,
     });
     const by = { actorId: viewer.userId, at };
@@ -114,9 +120,7 @@ export class IssueCopiesService {
     await this.assignees.assign(tx, copy.id, [], users);
     const { added } = await putLabels(tx, { kind: issueKind, id: copy.id, projectId: there.id }, labels, by);
     await tellMilestone(tx, thing, { from: null, to: milestoneId }, by);
-    // Internal notes are for reporters: a planner takes none along to where they may be read by others.
-    const withInternal = readerOf(viewer, from).readsInternal;
-    await this.carry(tx, { from: original.id, to: copy.id, projectId: there.id, isMove, withNotes, withInternal });
+    await this.carry(tx, { ...copied, to: copy.id, projectId: there.id, isMove });
     await this.tell(tx, by, { original, from, copy, to: there, isMove });
     const about = { actorId: viewer.userId, seen: viewer.directory };
     const shared = { assignee_ids: users.map((user) => user.id), label_ids: [...added] };
@@ -124,6 +128,18 @@ export class IssueCopiesService {
     const went = { became_id: copy.id, is_clone: !isMove, moved_at: at.toISOString() };
     tx.emit(issueMoved.of({ ...about, aggregateId: original.id, data: { ...issueFacts(original), ...went } }));
     return { original, at, copy };
+  }
+
+  /** Before anything is written. Errors: Refused when the notes hold too much; TooManyRequests. */
+  private async countCopied(
+    tx: Tx,
+    viewer: SignedInViewer,
+    { title, description }: Issue,
+    o: { readonly from: number; readonly withNotes: boolean; readonly withInternal: boolean },
+  ): Promise<void> {
+    const notes = o.withNotes ? await weighNotes(tx, issueKind, o) : { bytes: 0, rows: 0 };
+    const bytes = notes.bytes + Buffer.byteLength(title) + Buffer.byteLength(description ?? '');
+    await this.noteLimit.count(tx, viewer, notesCountedFor({ ...notes, bytes }));
   }
 
   /** What was said of it, and who follows it. A clone begins its own history and has no followers. */
