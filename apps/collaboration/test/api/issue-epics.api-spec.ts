@@ -291,6 +291,31 @@ describe('commands', () => {
   });
 });
 
+it.each([
+  ['issues are held in one order', '/duplicate', (own: ShownIssue) => `issues where id = ${own.id}`],
+  ['and before epics', '/epic', () => `epics where id = ${epic.id}`],
+])('of commands that reach for others %s', async (_, command, held) => {
+  const first = await opened();
+  const own = await opened();
+  const body = `/epic &${epic.iid}\n/duplicate #${first.iid}`;
+  const other = new Client({ connectionString: service.databaseUrl });
+  await other.connect();
+  try {
+    await other.query('begin');
+    await other.query('select 1 from issues where id = $1 for update', [first.id]);
+    const said = as(who(planner))
+      .post(`${at(own)}/notes`)
+      .send({ body: body.slice(body.indexOf(command)) })
+      .then(({ status }) => status);
+    await untilBlocked((sql) => service.database.query(sql));
+    expect((await other.query(`select 1 from ${held(own)} for update nowait`)).rows).toHaveLength(1);
+    await other.query('commit');
+    expect(await said).toBe(202);
+  } finally {
+    await other.end();
+  }
+});
+
 it('an issue is not opened to everybody while its epic becomes confidential', async () => {
   const goal = await open(who(planner), group);
   const secret = await opened({ confidential: true, epic_id: goal.id });
