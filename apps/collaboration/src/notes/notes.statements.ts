@@ -17,6 +17,12 @@ export interface NoteOrder {
   readonly activity: 'all_notes' | 'only_comments' | 'only_activity';
 }
 
+/**
+ * $10 given time or null. Cut and not rounded to milliseconds, as the times of system notes are: those of the same
+ * transaction come after it.
+ */
+const WRITTEN_AT = `coalesce($10::timestamptz, date_trunc('milliseconds', now()))`;
+
 /** A note that stands alone, one that begins a thread, or one that answers in one. */
 export type NewNoteKind = 'create' | 'open' | 'reply';
 export type NoteStatement = 'one' | 'subject' | NewNoteKind | `${NewNoteKind}_counted` | 'refusal' | 'edit' | 'remove';
@@ -179,8 +185,7 @@ export class NoteStatements {
       returning i.id${shownId === 'iid' ? ', i.iid' : ''}
     ), n as (
       insert into notes (${made.columns}noteable_type, noteable_id, project_id, author_id, body, internal, created_at, updated_at)
-      select ${made.values}'${type}', i.id, ${projectId}, ${READER.viewer}, $8::text, ${made.internal}, coalesce($10::timestamptz, now()),
-        coalesce($10::timestamptz, now())
+      select ${made.values}'${type}', i.id, ${projectId}, ${READER.viewer}, $8::text, ${made.internal}, ${WRITTEN_AT}, ${WRITTEN_AT}
       from touched i${made.from}
       returning *
     )

@@ -520,7 +520,7 @@ describe('commands', () => {
   const done = (summary: string) => [202, { commands_changes: {}, summary: [summary] }];
   const failed = (command: string, why: string) => [
     400,
-    { message: `400 Bad request - Note {:commands_only=>["Could not apply /${command}: ${why}."]}` },
+    { message: { commands_only: [`Could not apply /${command}: ${why}.`] } },
   ];
 
   it('put epics below each other and take them out', async () => {

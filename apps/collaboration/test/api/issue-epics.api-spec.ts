@@ -262,7 +262,7 @@ describe('commands', () => {
     const outsider = await service.seed.user();
     await serve(issue, far, hidden);
     const refused = (command: string, why: string) => ({
-      message: `400 Bad request - Note {:commands_only=>["Could not apply /${command}: ${why}."]}`,
+      message: { commands_only: [`Could not apply /${command}: ${why}.`] },
     });
     expect(await say('/epic soon')).toEqual(refused('epic', 'it names no epic'));
     expect(await say('/epic &99999')).toEqual(refused('epic', 'it was not found'));

@@ -44,7 +44,7 @@ const told = async (on: Named = issue, who: SeededUser = cast.owner): Promise<st
   const { body } = await by(who).get(at(on, '/notes')).query({ sort: 'asc' }).expect(200);
   return (body as { body: string }[]).map((note) => note.body);
 };
-const refused = (problem: string) => ({ message: `400 Bad request - Note {:commands_only=>["${problem}"]}` });
+const refused = (problem: string) => ({ message: { commands_only: [problem] } });
 const refusedAs = async (command: string, why: string, on?: Named, who?: SeededUser) =>
   expect((await say(command, on, who).expect(400)).body).toEqual(
     refused(`Could not apply ${command.split(' ')[0]}: ${why}.`),

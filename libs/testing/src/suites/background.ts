@@ -103,8 +103,8 @@ async function startersIn(
   return [...found].sort();
 }
 
-/** Ends with the wait for a connection that it limits. */
-const LIMITS = ['libs/persistence/src/lanes.ts'];
+/** End with what they limit: the wait for a connection, its silence, the wait for one answer. */
+const LIMITS = ['lanes', 'steady-client', 'hedged'].map((name) => `libs/persistence/src/${name}.ts`);
 
 /**
  * Who called for the timer: a source file of ours, or the queue of jobs. Null for timers inside other packages and in
