@@ -65,7 +65,10 @@ export class EpicsService {
     await this.directory.fresh(viewer);
     const { parentId = null } = wish;
     const number = await this.work.run(async (tx) => {
-      if (parentId !== null) await epicTree.hold(tx, group.id);
+      if (parentId !== null) {
+        await this.noteLimit.count(tx, viewer);
+        await epicTree.hold(tx, viewer, group.id, { ids: [parentId] });
+      }
       const { id, iid, createdAt: at } = await this.open(tx, viewer, group, wish);
       if (parentId !== null) await this.parents.set(tx, group, id, parentId, { viewer, at });
       return iid;
@@ -96,7 +99,11 @@ export class EpicsService {
     await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
       // Confidentiality hangs together with that of parent and children.
-      if (wish.parentId !== undefined || wish.fields.confidential !== undefined) await epicTree.hold(tx, group.id);
+      if (wish.parentId !== undefined || wish.fields.confidential !== undefined) {
+        await this.noteLimit.count(tx, viewer);
+        const ids = wish.parentId ? [wish.parentId] : [];
+        await epicTree.hold(tx, viewer, group.id, { ids, named: [{ groupId: group.id, iid }] });
+      }
       const { epic, at } = await lockEpic(tx, viewer, group, iid);
       if (!epicPolicy.mayWrite(viewer, group)) throw new Forbidden();
       const by = { actorId: viewer.userId, at };

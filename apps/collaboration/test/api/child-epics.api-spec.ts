@@ -1,7 +1,16 @@
 import type { DirectoryNamespace } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { foreignId, paging, parameterEncodings, refusalOrder, requestOf, visibility } from '@rookery/testing';
+import {
+  foreignId,
+  paging,
+  parameterEncodings,
+  refusalOrder,
+  requestOf,
+  untilBlocked,
+  visibility,
+} from '@rookery/testing';
 import type { Method, SeededService, SeededUser, Standing } from '@rookery/testing';
+import { Client } from 'pg';
 import type { Response } from 'supertest';
 import { startCollaboration } from '../support/app';
 import { epicPlaces } from '../support/epics';
@@ -395,6 +404,58 @@ describe('at once', () => {
     const join = (top: ShownEpic, above: ShownEpic) => change(top, { parent_id: above.id });
     const statuses = await Promise.all([join(middle[0]!, high[2]!), join(low[0]!, middle[2]!)]);
     expect(statuses.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  /** While somebody else's transaction holds something, a request waits for it. Shape: `look` asks what the request holds. */
+  const whileHeld = async (held: string, request: () => PromiseLike<Response>, look: string): Promise<unknown[]> => {
+    const other = new Client({ connectionString: service.databaseUrl });
+    await other.connect();
+    try {
+      await other.query('begin');
+      await other.query(held);
+      const answer = Promise.resolve(request());
+      await untilBlocked((sql) => service.database.query(sql));
+      const { rows } = await other.query(look);
+      await other.query('commit');
+      expect((await answer).status).toBeLessThan(300);
+      return rows;
+    } finally {
+      await other.end();
+    }
+  };
+  const tree = (): string => `hashtextextended('epic tree ${root.id}', 0)`;
+
+  it('a command takes its turn in the tree before others hold the epic', async () => {
+    const child = await epicIn();
+    const say = () =>
+      as(who(planner))
+        .post(`${pathOf(group)}/${child.id}/notes`)
+        .send({ body: `/award thumbsup\n/todo\n/parent_epic &${parent.iid}` });
+    const free = `select 1 from epics where id = ${child.id} for update nowait`;
+    expect(await whileHeld(`select pg_advisory_xact_lock(${tree()})`, say, free)).toHaveLength(1);
+  });
+
+  it.each([
+    ['the route', (child: ShownEpic) => as(who(planner)).post(at(child.id)).send({})],
+    ['the parameter', (child: ShownEpic) => change(child, { parent_id: parent.id })],
+    ['a new one', () => as(who(planner)).post(pathOf(group)).send({ title: 'New', parent_id: parent.id })],
+    ['a new child', () => as(who(planner)).post(at()).send({ title: 'New' })],
+  ])('notes are counted before the tree is held, as commands are: %s', async (_, write) => {
+    const child = await epicIn();
+    await assigned(await epicIn());
+    await as(who(planner)).post(at(child.id)).send({});
+    await as(who(planner)).delete(at(child.id)).send({});
+    const counted = `select 1 from note_creations where user_id = ${planner.id} for update`;
+    const free = `select pg_try_advisory_xact_lock(${tree()}) as is_free`;
+    expect(await whileHeld(counted, () => write(child), free)).toEqual([{ is_free: true }]);
+  });
+
+  it('epics are held by their ids, as where issues go from one to another', async () => {
+    const child = await epicIn();
+    const above = await epicIn();
+    const free = `select 1 from epics where id = ${above.id} for update nowait`;
+    const put = () => as(who(planner)).post(at(child.id, above)).send({});
+    expect(await whileHeld(`select 1 from epics where id = ${child.id} for update`, put, free)).toHaveLength(1);
   });
 
   it('twenty are opened with numbers without gaps, each in a place of its own', async () => {

@@ -1,7 +1,8 @@
 import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { parameterEncodings } from '@rookery/testing';
+import { parameterEncodings, untilBlocked } from '@rookery/testing';
 import type { SeededService, SeededUser, Standing } from '@rookery/testing';
+import { Client } from 'pg';
 import { startCollaboration } from '../support/app';
 import { epicPlaces } from '../support/epics';
 import type { ShownEpic } from '../support/epics';
@@ -288,6 +289,53 @@ describe('commands', () => {
     const statuses = (await Promise.all(writes)).map(({ status }) => status);
     expect(statuses.filter((status) => ![200, 201, 202, 409].includes(status))).toEqual([]);
   });
+});
+
+it.each([
+  ['issues are held in one order', '/duplicate', (own: ShownIssue) => `issues where id = ${own.id}`],
+  ['and before epics', '/epic', () => `epics where id = ${epic.id}`],
+])('of commands that reach for others %s', async (_, command, held) => {
+  const first = await opened();
+  const own = await opened();
+  const body = `/epic &${epic.iid}\n/duplicate #${first.iid}`;
+  const other = new Client({ connectionString: service.databaseUrl });
+  await other.connect();
+  try {
+    await other.query('begin');
+    await other.query('select 1 from issues where id = $1 for update', [first.id]);
+    const said = as(who(planner))
+      .post(`${at(own)}/notes`)
+      .send({ body: body.slice(body.indexOf(command)) })
+      .then(({ status }) => status);
+    await untilBlocked((sql) => service.database.query(sql));
+    expect((await other.query(`select 1 from ${held(own)} for update nowait`)).rows).toHaveLength(1);
+    await other.query('commit');
+    expect(await said).toBe(202);
+  } finally {
+    await other.end();
+  }
+});
+
+it('an issue is not opened to everybody while its epic becomes confidential', async () => {
+  const goal = await open(who(planner), group);
+  const secret = await opened({ confidential: true, epic_id: goal.id });
+  const other = new Client({ connectionString: service.databaseUrl });
+  await other.connect();
+  try {
+    await other.query('begin');
+    await other.query('update epics set confidential = true where id = $1', [goal.id]);
+    const change = as(who(planner))
+      .put(at(secret))
+      .send({ confidential: false })
+      .then(({ status, body }) => [status, body as unknown]);
+    await Promise.race([untilBlocked((sql) => service.database.query(sql)), change]);
+    await other.query('commit');
+    const message = { confidential: ['A confidential epic takes confidential issues only'] };
+    expect(await change).toEqual([400, { message }]);
+  } finally {
+    await other.end();
+  }
+  expect(await shown(who(planner), secret)).toMatchObject({ confidential: true });
 });
 
 parameterEncodings({

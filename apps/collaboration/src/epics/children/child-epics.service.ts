@@ -4,6 +4,7 @@ import { Forbidden, Invalid, NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { NoteLimit } from '../../notes/note-limit';
 import { epicPolicy } from '../epic.policy';
 import { EpicsService } from '../epics.service';
 import type { NamedEpic } from '../issues/epic-issues.queries';
@@ -23,6 +24,7 @@ export class ChildEpicsService {
     private readonly queries: ChildEpicsQueries,
     private readonly epics: EpicsService,
     private readonly parents: EpicParentsService,
+    private readonly noteLimit: NoteLimit,
   ) {}
 
   /** Opens one in the group of its parent. Errors: NotFound of the parent; Forbidden; Conflict; Invalid by field. */
@@ -33,7 +35,8 @@ export class ChildEpicsService {
   ): Promise<string> {
     await this.directory.fresh(viewer);
     const id = await this.work.run(async (tx) => {
-      const parent = await this.parent(tx, viewer, named);
+      await this.noteLimit.count(tx, viewer);
+      const parent = await this.parent(tx, viewer, named, []);
       const fields = { title, confidential: confidential ?? parent.confidential };
       const made = await this.epics.open(tx, viewer, named.group, { fields, labels: undefined, at: undefined });
       const child = await this.parents.child(tx, viewer, made.id);
@@ -47,7 +50,8 @@ export class ChildEpicsService {
   async assign(viewer: SignedInViewer, named: NamedEpic, childId: number): Promise<string> {
     await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
-      const parent = await this.parent(tx, viewer, named);
+      await this.noteLimit.count(tx, viewer);
+      const parent = await this.parent(tx, viewer, named, [childId]);
       await this.put(tx, viewer, parent, await this.parents.child(tx, viewer, childId));
     });
     return this.queries.one(viewer, named, childId);
@@ -57,7 +61,8 @@ export class ChildEpicsService {
   async remove(viewer: SignedInViewer, named: NamedEpic, childId: number): Promise<string> {
     await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
-      const parent = await this.parent(tx, viewer, named);
+      await this.noteLimit.count(tx, viewer);
+      const parent = await this.parent(tx, viewer, named, [childId]);
       await this.take(tx, viewer, await childOf(tx, viewer, parent, childId));
     });
     return this.queries.one(viewer, named, childId);
@@ -67,11 +72,12 @@ export class ChildEpicsService {
   async reorder(viewer: SignedInViewer, named: NamedEpic, childId: number, wish: Neighbours): Promise<void> {
     await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
-      const parent = await this.parent(tx, viewer, named);
+      const beside = [wish.before, wish.after].filter((id) => id !== undefined);
+      const parent = await this.parent(tx, viewer, named, [childId, ...beside]);
       const child = await childOf(tx, viewer, parent, childId);
       // Beside a child that the caller may not know of nothing is put, as if it were not there.
-      for (const id of [wish.before, wish.after]) {
-        if (id !== undefined && (await epicTree.byId(tx, viewer, id))?.parent_id !== parent.id) throw stuck();
+      for (const id of beside) {
+        if ((await epicTree.byId(tx, viewer, id))?.parent_id !== parent.id) throw stuck();
       }
       const children = await epicTree.children(tx, parent.id);
       const ids = children.map(({ id }) => id);
@@ -94,9 +100,14 @@ export class ChildEpicsService {
     await this.parents.announce(tx, child.id, by);
   }
 
-  /** Holds the tree and what the path names. Errors: NotFound; Forbidden. */
-  private async parent(tx: Tx, viewer: SignedInViewer, { group, iid }: NamedEpic): Promise<TreeEpic> {
-    await epicTree.hold(tx, group.id);
+  /** Holds the tree, what the path names and those others. Errors: NotFound; Forbidden. */
+  private async parent(
+    tx: Tx,
+    viewer: SignedInViewer,
+    { group, iid }: NamedEpic,
+    ids: readonly number[],
+  ): Promise<TreeEpic> {
+    await epicTree.hold(tx, viewer, group.id, { ids, named: [{ groupId: group.id, iid }] });
     const parent = await epicTree.byIid(tx, viewer, group.id, iid);
     if (!parent) throw new NotFound();
     if (!epicPolicy.mayWrite(viewer, group)) throw new Forbidden();

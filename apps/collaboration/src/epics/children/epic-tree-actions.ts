@@ -32,6 +32,7 @@ export class EpicTreeActions {
   ) {
     actions.declare({
       names: NAMES,
+      isFirst: 'above',
       fits: (kind) => kind === epicKind,
       plan: (asking, commands) => this.plan(asking, commands),
     });
@@ -42,7 +43,10 @@ export class EpicTreeActions {
     const meant: Meant[] = [];
     for (const { argument } of commands) meant.push(await this.meant(viewer, here, argument));
     return async (tx, on) => {
-      await epicTree.hold(tx, here.id);
+      const named = meant.filter((one) => 'iid' in one);
+      const own =
+        on.by === 'id' ? { ids: [on.named], named } : { named: [...named, { groupId: here.id, iid: on.named }] };
+      await epicTree.hold(tx, viewer, here.id, own);
       return oneByOne(tx, commands, async ({ name }, index) => {
         if (!epicPolicy.mayNest(here) || !epicPolicy.mayWrite(viewer, here)) throw new Forbidden();
         return this.carryOut(tx, viewer, await ownOf(tx, viewer, on), name as Name, meant[index]!);

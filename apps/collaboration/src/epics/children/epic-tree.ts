@@ -29,6 +29,21 @@ const byIid = prepared(
   'epic_tree_epic_named',
   `${SEEN} where i.group_id = $5::bigint and i.iid = $1::bigint and ${READABLE} for no key update of i`,
 );
+/**
+ * $1 epics, $2-$4 who reads, $5 groups and $6 numbers of others: those that the reader knows of and what stands above each,
+ * in one order whoever asks, which is that of issues that go from one epic to another.
+ */
+const lockEnds = prepared(
+  'epic_tree_lock_ends',
+  `with ends as (
+     select i.id, i.parent_id from epics i cross join lateral ${groupAccessSql('i.group_id', PERSON)} a
+     where i.id in (select unnest($1::bigint[]) union all
+       select e.id from unnest($5::bigint[], $6::bigint[]) named (group_id, iid)
+         join epics e on e.group_id = named.group_id and e.iid = named.iid)
+       and ${READABLE}
+   ) select e.id from epics e where e.id in (select id from ends union all select parent_id from ends)
+   order by e.id for update`,
+);
 /** $1 epic. It and all above it, from below; no circle is walked twice. */
 const ancestors = prepared(
   'epic_tree_ancestors',
@@ -115,12 +130,21 @@ export interface PlacedChild {
 /** An epic as others name it. */
 export type ReferredEpic = Pick<TreeEpic, 'id' | 'iid' | 'group_id' | 'full_path'>;
 
+/** Epics that a change of the tree is about, by their ids or by group and number. */
+export interface TreeEnds {
+  readonly ids?: readonly number[];
+  readonly named?: readonly { readonly groupId: number; readonly iid: number }[];
+}
+
 /** Statements on the tree of epics. What changes it takes turns, first of all, so that no two changes make a circle. */
 export const epicTree = {
-  /** To be called before any epic is locked. */
-  async hold(tx: Tx, groupId: number): Promise<void> {
+  /** To be called before any epic is locked, and after the writer's notes were counted: commands are counted first too. */
+  async hold(tx: Tx, viewer: SignedInViewer, groupId: number, { ids = [], named = [] }: TreeEnds): Promise<void> {
     await tx.prepared(holdMoves, []);
     await tx.prepared(hold, [groupId]);
+    const groups = named.map((epic) => epic.groupId);
+    const numbers = named.map(({ iid }) => iid);
+    await tx.prepared(lockEnds, [ids, ...personOf(viewer), groups, numbers]);
   },
 
   async byId(tx: Tx, viewer: SignedInViewer, id: number): Promise<TreeEpic | undefined> {

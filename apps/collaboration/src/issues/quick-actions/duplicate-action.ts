@@ -34,7 +34,10 @@ export class DuplicateAction {
     const here = parent as Place;
     const named: Canonical[] = [];
     for (const { argument } of commands) named.push(await this.canonical(viewer, here, argument));
-    return (tx, on) =>
+    const found = named.filter((one) => 'project' in one);
+    const hold: CarriesOut['hold'] = (tx, on) =>
+      this.duplicates.hold(tx, viewer, [{ project: here, iid: on.named }, ...found]);
+    const carryOut: CarriesOut = (tx, on) =>
       oneByOne(tx, commands, async (_, index): Promise<Outcome> => {
         const canonical = named[index]!;
         if ('why' in canonical) return canonical;
@@ -43,6 +46,7 @@ export class DuplicateAction {
         const reference = `${project.id === here.id ? '' : project.fullPath}#${iid}`;
         return { said: `Closed this issue as a duplicate of ${reference}.`, changes: { canonical_issue_id: id } };
       });
+    return Object.assign(carryOut, { hold });
   }
 
   private async canonical(viewer: SignedInViewer, here: Place, argument: string): Promise<Canonical> {

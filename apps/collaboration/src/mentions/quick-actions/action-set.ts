@@ -11,7 +11,11 @@ export type Outcome =
   | { readonly why: string };
 
 /** Carries commands out on one thing. Shape: as many outcomes as commands, in their order. */
-export type CarriesOut = (tx: Tx, on: PlacedNoteable) => Promise<readonly Outcome[]>;
+export interface CarriesOut {
+  (tx: Tx, on: PlacedNoteable): Promise<readonly Outcome[]>;
+  /** Before any command of the text: holds the thing and others like it, in one order whoever asks. */
+  readonly hold?: (tx: Tx, on: PlacedNoteable) => Promise<void>;
+}
 
 /** Who asks, and of what kind the thing is: it may still have to be opened. */
 export interface Asking {

@@ -60,6 +60,7 @@ export class QuickActionsService {
     }
     return async (tx, on, say) => {
       const outcomes: Outcome[] = [];
+      for (const { carryOut } of parts) await carryOut.hold?.(tx, on);
       const isLast = ({ set }: Part): boolean => set.isLast === true;
       await carriedOut(tx, on, {
         parts: parts.filter((part) => !isLast(part)),
