@@ -1,9 +1,12 @@
 import { EventFamily, noteCreated, noteDeleted, noteUpdated } from '@rookery/contracts';
+import { Metrics } from '@rookery/platform';
 import { JetStreamStrategy } from './jetstream.strategy';
 
 const family = new EventFamily<typeof noteCreated | typeof noteUpdated>('notes written');
 const strategyOf = (): JetStreamStrategy =>
-  new JetStreamStrategy({} as never, (asked) => (asked === family ? [noteCreated, noteUpdated] : []));
+  new JetStreamStrategy({ metrics: new Metrics() } as never, (asked) =>
+    asked === family ? [noteCreated, noteUpdated] : [],
+  );
 const handler = (): Promise<void> => Promise.resolve();
 
 test('a handler of a family is an effect of each of its events, under one name', () => {

@@ -45,7 +45,7 @@ const lockVisible = prepared(
   'issues_lock_visible',
   `select i.id, now() as at from issues i where i.project_id = $1::bigint and i.iid = $5::bigint and ${issueKind.visibleSql(
     { viewer: '$2::bigint', isMember: '$3::boolean', readsConfidential: '$4::boolean' },
-  )} for update`,
+  )} for no key update`,
 );
 
 /** Writing issues; answers are the issue as JSON text. Times are those of the database. Source: reference work-tracking 9.1. */

@@ -14,13 +14,19 @@ import {
 } from '@rookery/api-v4';
 import type { Call, FileAnswer, JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
-import { SNIPPET_BODY_LIMIT } from './project-snippets.controller';
 import { userAgentDetail } from '../noteables/origin.presenter';
 import type { ToldOrigin } from '../noteables/written-from';
 import { snippetPolicy } from './snippet.policy';
 import { rawOf, rawText } from './snippet.presenter';
 import { snippetShape } from './snippet.shape';
-import { CreateSnippet, ListSnippets, OneSnippet, OneSnippetFile, UpdateSnippet } from './snippets.dto';
+import {
+  CreateSnippet,
+  ListSnippets,
+  OneSnippet,
+  OneSnippetFile,
+  SNIPPET_BODY_LIMIT,
+  UpdateSnippet,
+} from './snippets.dto';
 import { SnippetsEverywhereQueries } from './snippets-everywhere.queries';
 import { SnippetsQueries } from './snippets.queries';
 import type { NamedSnippet } from './snippets.queries';

@@ -17,13 +17,16 @@ import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { snippetPolicy } from './snippet.policy';
 import { rawOf, rawText } from './snippet.presenter';
 import { snippetShape } from './snippet.shape';
-import { CreateProjectSnippet, OneProjectSnippet, OneProjectSnippetFile, UpdateProjectSnippet } from './snippets.dto';
+import {
+  CreateProjectSnippet,
+  OneProjectSnippet,
+  OneProjectSnippetFile,
+  SNIPPET_BODY_LIMIT,
+  UpdateProjectSnippet,
+} from './snippets.dto';
 import { SnippetsQueries } from './snippets.queries';
 import type { NamedSnippet } from './snippets.queries';
 import { SnippetsService } from './snippets.service';
-
-/** Four million bytes of text, escaped. Units: bytes. Source: reference work-tracking 9.2. */
-export const SNIPPET_BODY_LIMIT = 8 * 1024 * 1024;
 
 const snippet = snippetShape.presenter;
 const below = { source: 'reference work-tracking 9.2', within: project('id') } as const;

@@ -12,6 +12,8 @@ const TITLE = 'At most 255 characters; not blank.';
 const PATH = { max: 255, blank: 'refused' } as const;
 const FILES = 'At most 10 files with 4 MiB of text in all.';
 const ALONE = 'In place of `files`, of a snippet with one file.';
+/** Four million bytes of text, escaped. Units: bytes. Source: reference work-tracking 9.2. */
+export const SNIPPET_BODY_LIMIT = 8 * 1024 * 1024;
 /** More wishes than files, since one file may be meant by several. */
 const MOST_WISHES = 100;
 
