@@ -56,7 +56,9 @@ export class ToldReads {
     for (const row of call.body as readonly Told[]) {
       const id = row.project?.id ?? row.project_id;
       if (id === undefined || !this.world.projects.has(id)) continue;
-      const iid = row.target?.iid ?? row.note?.noteable_iid ?? row.target_iid;
+      // Of a project and of a comment the number of the target is its id.
+      const opened = row.target_type === 'Issue' ? row.target_iid : undefined;
+      const iid = row.target?.iid ?? row.note?.noteable_iid ?? opened;
       const secret = this.world.secrets.find((one) => one.kind === 'issue' && one.home.id === id && one.iid === iid);
       if (secret) {
         const about = questionOf(secret, asker, row.note === undefined ? {} : { isNote: true });
