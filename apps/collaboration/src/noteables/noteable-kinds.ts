@@ -124,7 +124,7 @@ export class NoteableKinds {
     if (new Set(all.map((kind) => kind.type)).size < all.length) throw new Error('two noteable kinds have one type');
   }
 
-  /** Things of projects: those that feeds, e-mails and counts of projects tell of. */
+  /** Things of projects: those that feeds and counts of projects tell of. */
   get ofProjects(): readonly NoteableKind[] {
     return this.all.filter((kind) => kind.parent === 'project');
   }

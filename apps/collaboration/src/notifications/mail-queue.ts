@@ -3,7 +3,7 @@ import { Directory } from '@rookery/directory';
 import { Database, prepared, Work } from '@rookery/persistence';
 import type { Prepared } from '@rookery/persistence';
 import { reachedSql } from '../noteables/reach-sql';
-import { NoteableKinds } from '../noteables/noteable-kinds';
+import { NoteableKinds, parentSql } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 import { MAIL_IDENTITY } from './mailer/mail-identity';
 import type { MailIdentity } from './mailer/mail-identity';
@@ -15,6 +15,7 @@ import { mailerSettings } from './mailer/mailer.config';
 import type { MailerSettings } from './mailer/mailer.config';
 import { bodyOf, composeMail, messageIdOf } from './composing/compose-mail';
 import type { MailBody, MailJob } from './composing/compose-mail';
+import { templateOf } from './composing/mail-templates';
 import { recipientSql, wantedSql } from './recipient-sql';
 
 const table = new MailTable('mails', 'update mails m set');
@@ -22,19 +23,21 @@ const names = (key: string): string =>
   `array(select named.username from jsonb_array_elements_text(m.details -> '${key}') listed (user_id)
     join directory_users named on named.id = listed.user_id::bigint order by named.id)`;
 
-const LABELS = `array(select l.title from jsonb_array_elements_text(m.details -> 'labels') listed (label_id)
+const labelsSql = ({ parent }: NoteableKind): string =>
+  `array(select l.title from jsonb_array_elements_text(m.details -> 'labels') listed (label_id)
     join labels l on l.id = listed.label_id::bigint
-      and ${reachedSql('l', { project: 'a.project_id', above: 'a.traversal_ids' })} order by l.title)`;
+      and ${reachedSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })}
+    order by l.title)`;
 
 /** What may still be told of one kind to whom it was queued for. */
 function dueSql(kind: NoteableKind): string {
   const column = (name: string | null, type: string): string => (name === null ? `null::${type}` : `i.${name}`);
   return `select m.id, m.source_event_id as event_id, m.recipient_id, m.template, m.reason, m.attempts, m.created_at,
      u.notification_email as address, actor.name as actor_name, actor.username as actor_username,
-     a.project_id, a.name as project_name, a.full_path as project_path, m.noteable_type, i.id as noteable_id,
+     ${parentSql(kind)} as parent_id, a.name as parent_name, a.full_path as parent_path, m.noteable_type, i.id as noteable_id,
      i.${kind.shownId} as shown_id, i.title, i.description, ${column(kind.stateColumn, 'text')} as state,
      ${column(kind.confidentialColumn, 'boolean')} as confidential, m.note_id, n.body as note_body,
-     ${names('added')} as added, ${names('removed')} as removed, ${LABELS} as labels
+     ${names('added')} as added, ${names('removed')} as removed, ${labelsSql(kind)} as labels
    ${stillDueSql(kind)}`;
 }
 
@@ -45,7 +48,7 @@ function stillDueSql(kind: NoteableKind): string {
    join directory_users actor on actor.id = m.actor_id
    ${person.joins}
    where m.id = any($1::bigint[]) and m.noteable_type = '${kind.type}' and ${person.where}
-     and (m.template <> 'relabelled' or cardinality(${LABELS}) > 0)
+     and (m.template <> '${templateOf(kind, 'relabelled')}' or cardinality(${labelsSql(kind)}) > 0)
      and ${wantedSql(kind, { isMeant: `m.reason in ('assigned', 'mentioned', 'subscribed')`, isNamed: `m.reason = 'mentioned'` })}`;
 }
 
@@ -70,8 +73,8 @@ export class MailQueue implements MailSource {
     @Inject(mailerSettings.token) private readonly settings: MailerSettings,
     @Inject(MAIL_IDENTITY) private readonly identity: MailIdentity,
   ) {
-    this.load = prepared('mails_load', `${kinds.ofProjects.map(dueSql).join(' union all ')} order by id`);
-    const due = kinds.ofProjects.map((kind) => `select m.id, u.notification_email as address ${stillDueSql(kind)}`);
+    this.load = prepared('mails_load', `${kinds.all.map(dueSql).join(' union all ')} order by id`);
+    const due = kinds.all.map((kind) => `select m.id, u.notification_email as address ${stillDueSql(kind)}`);
     this.due = prepared('mails_due', due.join(' union all '));
   }
 

@@ -26,7 +26,8 @@ export class Mail {
   /** `issue_closed`: the noun of the kind and what is told. */
   @Column({ type: 'text' }) template: string;
   @Column({ type: 'bigint' }) actorId: number;
-  @Column({ type: 'bigint' }) projectId: number;
+  /** Null for things of groups. */
+  @Column({ type: 'bigint', nullable: true }) projectId: number | null;
   @Column({ type: 'text' }) noteableType: NoteableType;
   @Column({ type: 'bigint' }) noteableId: number;
   @Column({ type: 'bigint', nullable: true }) noteId: number | null;

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { perKind } from '../noteables/noteable-kinds';
+import { perKind, projectIdSql } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 import { Mailer } from './mailer/mailer';
 import { mailerSettings } from './mailer/mailer.config';
@@ -60,7 +60,7 @@ const queue = perKind((kind) => {
    )
    insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id, note_id,
      reason, details)
-   select e.event_id, u.id, e.template, e.actor_id, i.project_id, '${kind.type}', i.id, e.note_id,
+   select e.event_id, u.id, e.template, e.actor_id, ${projectIdSql(kind)}, '${kind.type}', i.id, e.note_id,
      case when ${saidSql(kind.type, 'i.id', 'u.id')} is false then 'mentioned' else c.reason end, e.details
    from e join chosen c on c.event_id = e.event_id and c.user_id <> e.actor_id
    join ${kind.table} i on i.id = e.noteable_id left join notes n on n.id = e.note_id
@@ -83,8 +83,7 @@ export class QueueMails {
 
   /** Wakes the mailer of this process once the rows are committed. */
   async queue(tx: Tx, kind: NoteableKind, notices: readonly Notice[]): Promise<void> {
-    // E-mails are about things of projects (reference work-tracking 8.4).
-    if (notices.length === 0 || !this.settings.isEnabled || kind.parent === 'group') return;
+    if (notices.length === 0 || !this.settings.isEnabled) return;
     const column = <K extends keyof Notice>(key: K): Notice[K][] => notices.map((notice) => notice[key]);
     const people = notices.flatMap(({ eventId, to }) => to.map((one) => ({ eventId, ...one })));
     const queued = await tx.prepared(queue(kind), [

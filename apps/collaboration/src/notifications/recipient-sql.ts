@@ -1,5 +1,4 @@
-import { projectAccessSql } from '../noteables/access-sql';
-import { readableSql } from '../noteables/noteable-kinds';
+import { accessSql, readableSql } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 import { saidSql } from '../noteables/subscribed-sql';
 
@@ -10,7 +9,7 @@ import { saidSql } from '../noteables/subscribed-sql';
  * was joined by; makes `u` (the person) and `a` (their access). Source: reference work-tracking 8.2, 8.3.
  */
 export function recipientSql(kind: NoteableKind, o: { readonly userId: string; readonly note: string }) {
-  const access = projectAccessSql('i.project_id', { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
+  const access = accessSql(kind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
   return {
     joins: `join directory_users u on u.id = ${o.userId} and u.state = 'active' and u.kind = 'human'
        and u.notification_email is not null
@@ -23,26 +22,29 @@ export function recipientSql(kind: NoteableKind, o: { readonly userId: string; r
 }
 
 /**
- * A text SQL expression: how much the person `u` wants to hear of the project of `a`. The project's own setting, else
- * that of the nearest group, else the general one. Source: reference work-tracking 8.1, 8.2.
+ * A text SQL expression: how much the person `u` wants to hear of the project or group of `a`. The project's own setting,
+ * else that of the nearest group, else the general one. Source: reference work-tracking 8.1, 8.2.
  */
-export const LEVEL_SQL = `case when not exists (select 1 from notification_settings s where s.user_id = u.id)
+function levelSql({ parent }: NoteableKind): string {
+  const ofProject = `(select nullif(s.level, 'global') from notification_settings s
+        where s.user_id = u.id and s.source_type = 'project' and s.source_id = a.project_id),`;
+  return `case when not exists (select 1 from notification_settings s where s.user_id = u.id)
     then 'participating' else coalesce(
-      (select nullif(s.level, 'global') from notification_settings s
-        where s.user_id = u.id and s.source_type = 'project' and s.source_id = a.project_id),
+      ${parent === 'project' ? ofProject : ''}
       (select s.level from unnest(a.traversal_ids) with ordinality as above (id, depth)
         join notification_settings s on s.user_id = u.id and s.source_type = 'namespace' and s.source_id = above.id
         where s.level <> 'global' order by above.depth desc limit 1),
       (select nullif(s.level, 'global') from notification_settings s
         where s.user_id = u.id and s.source_type = 'global'),
       'participating') end`;
+}
 
 /**
  * Boolean SQL: does the person `u` want to hear of it? Whoever asked to follow the thing `i` does, whatever their level;
  * whoever asked not to does only where they are named. Shape: `isMeant`: mentioned, or the assignment is what is told.
  * Source: reference work-tracking 8.2, 9.7.
  */
-export function wantedSql({ type }: NoteableKind, o: { readonly isMeant: string; readonly isNamed: string }): string {
-  return `case ${saidSql(type, 'i.id', 'u.id')} when true then true when false then ${o.isNamed} else
-    case ${LEVEL_SQL} when 'disabled' then false when 'mention' then ${o.isMeant} else true end end`;
+export function wantedSql(kind: NoteableKind, o: { readonly isMeant: string; readonly isNamed: string }): string {
+  return `case ${saidSql(kind.type, 'i.id', 'u.id')} when true then true when false then ${o.isNamed} else
+    case ${levelSql(kind)} when 'disabled' then false when 'mention' then ${o.isMeant} else true end end`;
 }

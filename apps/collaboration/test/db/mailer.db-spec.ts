@@ -15,6 +15,7 @@ let smtp: MailServer;
 let project: DirectoryProject;
 let actor: SeededUser;
 let issueId: number;
+let epicId: number;
 const workers: Worker[] = [];
 
 beforeAll(async () => {
@@ -27,6 +28,13 @@ beforeAll(async () => {
     [project.id, actor.id],
   );
   issueId = row!.id;
+  const { id: groupId } = await service.seed.group({ plan: 'premium' });
+  const [epic] = await service.database.query<{ id: number }>(
+    `insert into epics (group_id, iid, author_id, title, color, text_color) values ($1, 1, $2, 'Goal', '#fff', '#000')
+     returning id`,
+    [groupId, actor.id],
+  );
+  epicId = epic!.id;
 });
 afterAll(async () => {
   await nats.drop();
@@ -172,22 +180,30 @@ test('a server that stalls holds nobody for ever', async () => {
   expect(new Set(smtp.recipients()).size).toBe(4);
 });
 
-test('what its recipient may not read any more does not leave, although it was taken before', async () => {
-  let answer: (value: null) => void = () => undefined;
-  let stalled = 0;
-  smtp.answer = (stage) =>
-    stage === 'data' && stalled++ === 0 ? new Promise<null>((resolve) => (answer = resolve)) : null;
-  await queue(await people(4));
-  await start({ MAILER_CONNECTIONS_COUNT: '1' });
-  await until(() => stalled === 1, 'the first message');
-  await service.database.query('update issues set confidential = true where id = $1', [issueId]);
-  // A dialogue that outlasts the judgement made when the batch was taken.
-  setTimeout(() => answer(null), 2 * JUDGED_MS);
-  await allIn('sent', 'dropped');
-  await service.database.query('update issues set confidential = false where id = $1', [issueId]);
-  expect(smtp.mails).toHaveLength(1);
-  expect((await rows()).map((row) => row.state).sort()).toEqual(['dropped', 'dropped', 'dropped', 'sent']);
-});
+test.each(['issues', 'epics'] as const)(
+  'what its recipient may not read any more does not leave, although it was taken before: %s',
+  async (things) => {
+    let answer: (value: null) => void = () => undefined;
+    let stalled = 0;
+    smtp.answer = (stage) =>
+      stage === 'data' && stalled++ === 0 ? new Promise<null>((resolve) => (answer = resolve)) : null;
+    await queue(await people(4));
+    if (things === 'epics')
+      await service.database.query(
+        `update mails set project_id = null, noteable_type = 'Epic', template = 'epic_closed', noteable_id = $1`,
+        [epicId],
+      );
+    await start({ MAILER_CONNECTIONS_COUNT: '1' });
+    await until(() => stalled === 1, 'the first message');
+    await service.database.query(`update ${things} set confidential = true`);
+    // A dialogue that outlasts the judgement made when the batch was taken.
+    setTimeout(() => answer(null), 2 * JUDGED_MS);
+    await allIn('sent', 'dropped');
+    await service.database.query(`update ${things} set confidential = false`);
+    expect(smtp.mails).toHaveLength(1);
+    expect((await rows()).map((row) => row.state).sort()).toEqual(['dropped', 'dropped', 'dropped', 'sent']);
+  },
+);
 
 test('it goes where its recipient is now, although it was taken before', async () => {
   let answer: (value: null) => void = () => undefined;

@@ -1,4 +1,3 @@
-import type { DirectoryProject } from '@rookery/contracts';
 import type { Role } from '@rookery/kernel';
 import type { Database } from '@rookery/persistence';
 import { startSeeded } from '@rookery/testing';
@@ -24,10 +23,10 @@ export function startCollaboration(
 
 export const ROLES = ['guest', 'planner', 'reporter', 'developer', 'maintainer', 'owner'] as const satisfies Role[];
 
-/** One person for each role in the project, an administrator, a signed-in stranger and an external one. */
+/** One person for each role in the project or group, an administrator, a signed-in stranger and an external one. */
 export type Cast = Record<(typeof ROLES)[number] | 'admin' | 'stranger' | 'external', SeededUser>;
 
-export async function castOf(seed: DirectorySeed, project: DirectoryProject): Promise<Cast> {
+export async function castOf(seed: DirectorySeed, place: Parameters<DirectorySeed['member']>[1]): Promise<Cast> {
   const cast: Partial<Cast> = {
     admin: await seed.user({ admin: true }),
     stranger: await seed.user(),
@@ -35,7 +34,7 @@ export async function castOf(seed: DirectorySeed, project: DirectoryProject): Pr
   };
   for (const role of ROLES) {
     cast[role] = await seed.user();
-    await seed.member(cast[role], project, role);
+    await seed.member(cast[role], place, role);
   }
   return cast as Cast;
 }

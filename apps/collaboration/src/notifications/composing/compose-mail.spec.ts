@@ -11,6 +11,7 @@ const kind = {
   shownId: 'iid',
   webPath: '/-/issues/',
   sigil: '#',
+  parent: 'project',
 } as const;
 const job: MailJob = {
   kind,
@@ -24,9 +25,9 @@ const job: MailJob = {
   address: 'ann@mail.example',
   actor_name: 'Bob',
   actor_username: 'bob',
-  project_id: 3,
-  project_name: 'Project',
-  project_path: 'group/project',
+  parent_id: 3,
+  parent_name: 'Project',
+  parent_path: 'group/project',
   noteable_id: 4,
   shown_id: 5,
   title: 'Title',
@@ -73,7 +74,7 @@ const CORPUS = [
 
 test.each(CORPUS.map((text) => [JSON.stringify(text).slice(0, 40), text]))('%s adds no header', async (_, text) => {
   const usual = await headersOf(job);
-  for (const field of ['actor_name', 'actor_username', 'project_name', 'project_path', 'title', 'note_body'] as const) {
+  for (const field of ['actor_name', 'actor_username', 'parent_name', 'parent_path', 'title', 'note_body'] as const) {
     expect([field, await headersOf({ ...job, [field]: text })]).toEqual([field, usual]);
   }
 });

@@ -13,15 +13,17 @@ import type { MailReason, MailTemplate } from './mail-templates';
 /** An e-mail that may be sent now, and all that it tells. */
 export interface MailJob extends RowOf<
   Mail,
-  'id' | 'recipientId' | 'template' | 'reason' | 'attempts' | 'createdAt' | 'projectId' | 'noteableId' | 'noteId'
+  'id' | 'recipientId' | 'template' | 'reason' | 'attempts' | 'createdAt' | 'noteableId' | 'noteId'
 > {
-  readonly kind: Pick<NoteableKind, 'type' | 'noun' | 'word' | keyof ShownAs>;
+  readonly kind: Pick<NoteableKind, 'type' | 'noun' | 'word' | 'parent' | keyof ShownAs>;
   readonly event_id: string;
   readonly address: string;
   readonly actor_name: string;
   readonly actor_username: string;
-  readonly project_name: string;
-  readonly project_path: string;
+  /** The project or group that it lies in, as the kind says. */
+  readonly parent_id: number;
+  readonly parent_name: string;
+  readonly parent_path: string;
   /** The number that people know it by. */
   readonly shown_id: number;
   readonly title: string;
@@ -78,7 +80,7 @@ export function composeMail(job: MailJob, body: MailBody, identity: MailIdentity
   return {
     from: { name: oneLine(`${job.actor_name} (@${job.actor_username})`, 200), address: identity.from },
     to: { name: '', address: job.address },
-    replyTo: { name: oneLine(job.project_path, 200), address: identity.replyTo },
+    replyTo: { name: oneLine(job.parent_path, 200), address: identity.replyTo },
     envelope: { from: identity.from, to: [job.address] },
     subject: `${isFirst ? '' : 'Re: '}${subjectOf(job, identity)}`,
     text: `${body.text}\n\n-- \n${footer}\n${url}\n`,
@@ -114,11 +116,12 @@ export function messageIdOf(job: MailJob, identity: MailIdentity): string {
 }
 
 function headersOf(job: MailJob, { headerPrefix }: MailIdentity, host: string): Record<string, string> {
-  const { type } = job.kind;
+  const { type, parent } = job.kind;
+  const place = parent === 'project' ? 'Project' : 'Group';
   const own: Record<string, string> = {
-    Project: job.project_name,
-    'Project-Id': String(job.project_id),
-    'Project-Path': job.project_path,
+    [place]: job.parent_name,
+    [`${place}-Id`]: String(job.parent_id),
+    [`${place}-Path`]: job.parent_path,
     [`${type}-ID`]: String(job.noteable_id),
     ...(job.kind.shownId === 'iid' ? { [`${type}-IID`]: String(job.shown_id) } : {}),
     ...(job.state === null ? {} : { [`${type}-State`]: job.state }),
@@ -126,10 +129,10 @@ function headersOf(job: MailJob, { headerPrefix }: MailIdentity, host: string): 
     ...(job.note_id === null ? {} : { 'Note-ID': String(job.note_id) }),
     ...(job.reason === null ? {} : { NotificationReason: job.reason }),
   };
-  const list = [...job.project_path.split('/')].reverse().map((part) => part.replace(/[^A-Za-z0-9_-]/g, '-'));
+  const list = [...job.parent_path.split('/')].reverse().map((part) => part.replace(/[^A-Za-z0-9_-]/g, '-'));
   return {
     ...Object.fromEntries(Object.entries(own).map(([name, value]) => [`${headerPrefix}-${name}`, oneLine(value)])),
-    'List-Id': `${oneLine(job.project_path).replace(/[<>]/g, '')} <${list.join('.').slice(0, 200)}.${host}>`,
+    'List-Id': `${oneLine(job.parent_path).replace(/[<>]/g, '')} <${list.join('.').slice(0, 200)}.${host}>`,
     'Auto-Submitted': 'auto-generated',
     'X-Auto-Response-Suppress': 'All',
   };
@@ -137,16 +140,17 @@ function headersOf(job: MailJob, { headerPrefix }: MailIdentity, host: string): 
 
 function subjectOf(job: MailJob, { subjectSuffix }: MailIdentity): string {
   const parts = [
-    oneLine(job.project_name),
+    oneLine(job.parent_name),
     `${oneLine(job.title)} (${job.kind.sigil}${job.shown_id})`,
     oneLine(subjectSuffix),
   ];
   return parts.filter((part) => part !== '').join(' | ');
 }
 
-function linkTo(job: MailJob, { externalUrl }: MailIdentity): string {
-  const path = oneLine(job.project_path).split('/').map(encodeURIComponent).join('/');
-  return `${externalUrl}/${path}${job.kind.webPath}${job.shown_id}${job.note_id === null ? '' : `#note_${job.note_id}`}`;
+function linkTo({ kind, shown_id, note_id, parent_path }: MailJob, { externalUrl }: MailIdentity): string {
+  const path = oneLine(parent_path).split('/').map(encodeURIComponent).join('/');
+  const place = kind.parent === 'group' ? `groups/${path}` : path;
+  return `${externalUrl}/${place}${kind.webPath}${shown_id}${note_id === null ? '' : `#note_${note_id}`}`;
 }
 
 function tellsText(template: MailTemplate): boolean {

@@ -1,0 +1,79 @@
+import type { SeededService, SeededUser } from '@rookery/testing';
+import { startNats, until } from '@rookery/testing';
+import type { PrivateNats } from '@rookery/testing';
+import { startMailServer } from './mail-server';
+import type { MailServer, TakenMail } from './mail-server';
+import { startWorker } from './worker';
+import type { Worker } from './worker';
+
+/** Sorted usernames, which are the local parts of addresses. */
+export const names = (...people: readonly SeededUser[]): string[] => people.map((one) => one.username).sort();
+
+export const header = (mail: TakenMail, name: string) => mail.parsed.headers.get(name);
+
+/** A worker that sends what a service under test queues to a real mail server, and what arrived there. */
+export function mailbox(at: () => SeededService) {
+  let nats: PrivateNats;
+  let smtp: MailServer;
+  let worker: Worker;
+  const startedWith = (env: Readonly<Record<string, string>>): Promise<Worker> =>
+    startWorker({ databaseUrl: at().databaseUrl, nats, env: { SMTP_URL: smtp.url, ...env } });
+  /** Everything is sent, dropped or failed. */
+  async function delivered(): Promise<void> {
+    await worker.drained();
+    await until(async () => {
+      const rows = await at().database.query(`select 1 from mails where state = 'queued' limit 1`);
+      return rows.length === 0;
+    }, 'an empty queue');
+  }
+  async function restart(env: Readonly<Record<string, string>> = {}): Promise<void> {
+    await worker.stop();
+    worker = await startedWith(env);
+  }
+  return {
+    delivered,
+    restart,
+    async start(): Promise<void> {
+      nats = await startNats();
+      smtp = await startMailServer();
+      worker = await startedWith({});
+    },
+    async stop(): Promise<void> {
+      await worker.stop();
+      await smtp.stop();
+      await nats.drop();
+    },
+    mails: () => smtp.mails,
+    worker: () => worker,
+    /** Who was told since it was forgotten. */
+    async told(): Promise<string[]> {
+      await delivered();
+      return smtp.recipients();
+    },
+    async forget(): Promise<void> {
+      await delivered();
+      smtp.mails.length = 0;
+    },
+    mailTo: (user: SeededUser): TakenMail => smtp.mails.find((mail) => mail.to === user.notification_email)!,
+    /** Queued by a process that sends nothing, and sent by another after the change. */
+    async heldBack<T>(cause: () => Promise<T>, change: (caused: T) => Promise<unknown>): Promise<void> {
+      await delivered();
+      smtp.mails.length = 0;
+      await restart({ SMTP_URL: 'smtp://127.0.0.1:9', MAILER_RETRY_FIRST_MS: '1' });
+      const caused = await cause();
+      await worker.drained();
+      await worker.stop();
+      await at().database.query(`update mails set next_attempt_at = now() where state = 'queued'`);
+      await change(caused);
+      worker = await startedWith({});
+    },
+    /** What became of the newest e-mail to somebody. */
+    async lastState(user: SeededUser): Promise<string | undefined> {
+      const [row] = await at().database.query<{ state: string }>(
+        'select state from mails where recipient_id = $1 order by id desc limit 1',
+        [user.id],
+      );
+      return row?.state;
+    },
+  };
+}
