@@ -2,6 +2,11 @@ import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Longest time for one sample. Units: ms. */
 const SAMPLE_MS = 2000;
+/**
+ * How often the lag of the event loop is measured; `nodejs_eventloop_lag_*` are at least this. A timer of 10 ms, as is
+ * usual, takes 0.3 % of a core of each idle process, this one a sixth of that. Units: ms.
+ */
+const LOOP_TIMER_MS = 100;
 
 export interface Total {
   readonly labels: Readonly<Record<string, string>>;
@@ -138,7 +143,7 @@ let ofProcess: Registry | undefined;
 function processRegistry(): Registry {
   if (ofProcess) return ofProcess;
   ofProcess = new (prom().Registry)();
-  prom().collectDefaultMetrics({ register: ofProcess });
+  prom().collectDefaultMetrics({ register: ofProcess, eventLoopMonitoringPrecision: LOOP_TIMER_MS });
   return ofProcess;
 }
 
