@@ -139,7 +139,7 @@ export class Edge {
     if (head.isOversized) return REFUSALS.headersTooLarge;
     const url = request.url ?? '/';
     const target = cutTarget(url);
-    if (!target) return REFUSALS.badRequest;
+    if (!target || head.isAmbiguous) return REFUSALS.badRequest;
     if (target.query.length > MAX_QUERY || target.path.length > MAX_PATH) return REFUSALS.uriTooLong;
     const match = this.routes.find(method, target.segments);
     if (match.kind === 'none') return REFUSALS.notFound;
