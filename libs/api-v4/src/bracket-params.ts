@@ -18,6 +18,8 @@ export function noParams(): RawParams {
 
 const MAX_PAIRS = 5000;
 const MAX_DEPTH = 32;
+/** What is between the letters of UTF-16, and what stands for no letter. */
+const UNREADABLE = /[\0\ufffd]/;
 const NONE: RawParams = Object.freeze(noParams());
 
 /**
@@ -40,8 +42,10 @@ export function readUrlEncoded(text: string): RawParams {
   return params;
 }
 
-/** Adds one pair whose name may have brackets; also used for the parts of a multipart body. */
+/** Adds one pair whose name may have brackets; also used for the parts of a multipart body. Errors: InvalidParameters. */
 export function addPair(params: RawParams, name: string, value: unknown): void {
+  // Letters of another encoding, which say anything.
+  if (UNREADABLE.test(name)) throw new InvalidParameters(['parameters are not encoded correctly']);
   const bracket = name.indexOf('[');
   const segments = bracket > 0 ? segmentsOf(name, bracket) : null;
   if (segments === null) {

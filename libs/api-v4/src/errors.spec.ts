@@ -1,4 +1,5 @@
 import {
+  AnswerLost,
   Conflict,
   Forbidden,
   InDoubt,
@@ -18,7 +19,7 @@ import {
   Unavailable,
   Unprocessable,
 } from '@rookery/kernel';
-import { MalformedBody, renderError, UnknownRoute, UnsupportedMediaType, WrongVerb } from './errors';
+import { afterCommit, MalformedBody, renderError, UnknownRoute, UnsupportedMediaType, WrongVerb } from './errors';
 
 const expired = 'Token is expired. You can either do re-authorization or token refresh.';
 const scopes = 'The request requires higher privileges than provided by the access token.';
@@ -117,6 +118,24 @@ it('answers a commit in doubt so that nobody sends it again, and logs each under
   });
   expect(outages.note).toHaveBeenCalledWith('commit in doubt', { err: error, requestId: 'r1' });
   expect(log.error).toHaveBeenCalledWith({ err: error, requestId: 'r1' }, 'a commit is in doubt');
+});
+
+it('answers what is lost after a commit so that nobody sends it again, and tells it from a commit in doubt', () => {
+  const log = { error: jest.fn(), warn: jest.fn() };
+  const outages = { note: jest.fn() };
+  const lost = afterCommit(new Unavailable('database busy'));
+  expect(lost).toBeInstanceOf(AnswerLost);
+  expect(renderError(lost, log, outages, 'r1')).toEqual({
+    status: 502,
+    headers: {},
+    body: '{"message":"502 Bad Gateway"}',
+  });
+  expect(outages.note).toHaveBeenCalledWith('answer lost', { err: lost, requestId: 'r1' });
+  expect(log.error).not.toHaveBeenCalled();
+  const doubt = new InDoubt(new Error('x'));
+  expect(afterCommit(doubt)).toBe(doubt);
+  const refused = new NotFound('Issue');
+  expect(afterCommit(refused)).toBe(refused);
 });
 
 it('tells the reason of each 503, and nothing of other answers', () => {

@@ -1,4 +1,5 @@
 import {
+  AnswerLost,
   Conflict,
   Forbidden,
   HeavyPage,
@@ -104,6 +105,7 @@ export function renderError(
       log?.error({ err: error, requestId }, 'a commit is in doubt');
       return message(502, '502 Bad Gateway');
     }
+    if (error instanceof AnswerLost) return message(502, '502 Bad Gateway');
     return unavailable(error instanceof Unavailable ? error.retryAfterSeconds : 1);
   }
   const known = error instanceof RookeryError ? rendered(error, log) : undefined;
@@ -118,7 +120,7 @@ export function renderError(
 
 /** What is unavailable once something was committed is no reason to send the request again. */
 export function afterCommit(error: unknown): unknown {
-  return reasonOf(error) === null || error instanceof InDoubt ? error : new InDoubt(error);
+  return reasonOf(error) === null || error instanceof InDoubt ? error : new AnswerLost(error);
 }
 
 function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {

@@ -5,7 +5,7 @@ import type { RawParams } from './bracket-params';
 import { addPair, isRecord, noParams, readUrlEncoded } from './bracket-params';
 import type { UploadedFile } from './call';
 import { MalformedBody, UnsupportedMediaType } from './errors';
-import { isBlankSudo, isJsonWithSudo, isLikeSudo, meantSudoIn } from './unread-sudo';
+import { isBlankSudo, isJsonWithSudo, isLikeSudo, meantSudoIn, PartHeads } from './unread-sudo';
 
 /** Units: bytes. Source: reference reliability 6.3. */
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -69,11 +69,27 @@ export function readBody(request: FastifyRequest, limit: number): ReadBody | Pro
   const body = request.body;
   if (body instanceof UnreadBody) {
     if (body.content === '') return EMPTY;
+    refuseOtherLetters(request);
     if (body.kind === 'json') return { params: readJson(body.content), files: {} };
     if (body.kind === 'form') return { params: readForm(body.content), files: {} };
     throw new UnsupportedMediaType(body.mediaType);
   }
-  return request.isMultipart?.() ? readMultipart(request, limit) : EMPTY;
+  if (!request.isMultipart?.()) return EMPTY;
+  refuseOtherLetters(request);
+  return readMultipart(request, limit);
+}
+
+const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
+/** Those whose names of parameters are read as they are meant, since their first half is ASCII. */
+const LETTERS: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'us-ascii', 'ascii', 'iso-8859-1', 'windows-1252']);
+
+/** What is not read as it was written may say anything, also whom to act as. Errors: UnsupportedMediaType. */
+function refuseOtherLetters({ headers }: FastifyRequest): void {
+  const type = headers['content-type'] ?? '';
+  const coding = headers['content-encoding'] ?? 'identity';
+  const letters = CHARSET.exec(type)?.[1] ?? '';
+  if (coding.toLowerCase() !== 'identity') throw new UnsupportedMediaType(`${type}, ${coding}`);
+  if (!LETTERS.has(letters.toLowerCase())) throw new UnsupportedMediaType(type);
 }
 
 function readForm(content: string): RawParams {
@@ -111,6 +127,8 @@ async function readMultipart(request: FastifyRequest, limit: number): Promise<Re
   const files = Object.create(null) as Record<string, UploadedFile>;
   const limits = { fieldSize: limit, fileSize: limit, fields: MULTIPART_PARTS, files: 10, fieldNameSize: 256 };
   let left = limit;
+  const heads = new PartHeads();
+  request.raw.on('data', (chunk: Buffer) => heads.add(chunk));
   try {
     for await (const part of request.parts({ limits })) {
       if (part.type === 'file') left -= await keepFile(part, files);
@@ -120,6 +138,8 @@ async function readMultipart(request: FastifyRequest, limit: number): Promise<Re
   } catch (error) {
     throw multipartError(error);
   }
+  // Told as any other that is not read, where the parser did not find it.
+  if (heads.nameSudo && !Object.keys({ ...params, ...files }).some(isLikeSudo)) params['sudo'] = 'a part';
   return { params, files };
 }
 

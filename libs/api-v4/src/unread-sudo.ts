@@ -7,9 +7,19 @@ export function isBlankSudo(value: unknown): boolean {
 }
 
 const LIKE_SUDO = /^[\W_]*sudo[\W_]*$/i;
+const IS_PLAIN = /^[\w.[\]-]*$/;
 /** However it is written: nothing else has such a name. */
 export function isLikeSudo(name: string): boolean {
-  return LIKE_SUDO.test(name);
+  if (LIKE_SUDO.test(name)) return true;
+  return !IS_PLAIN.test(name) && LIKE_SUDO.test(plainLetters(name));
+}
+
+const BYTE = /%([0-9a-f]{2})/gi;
+/** Not seen: control and format characters, with those between the letters of UTF-16 among them; escapes; accents. */
+const UNSEEN = /[\p{C}\p{M}\\]/gu;
+function plainLetters(name: string): string {
+  const once = name.replace(BYTE, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  return once.normalize('NFKD').replace(UNSEEN, '');
 }
 
 /**
@@ -54,4 +64,31 @@ export function meantSudoIn(content: string): unknown {
   });
   const named = Object.entries(JSON.parse(numbered) as Record<string, unknown>);
   return named.find(([name, value]) => name.startsWith(NTH) && !isBlankSudo(value))?.[1];
+}
+
+const NAMED_PART = /content-disposition[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*/gi;
+const NAME = /\bname[ \t]*(?:\*[\d*]*)?=[ \t]*("(?:[^"\\]|\\.)*"?|[^;\s]*)/gi;
+/** Units: characters of a head that may lie in two chunks. */
+const OVERLAP = 2048;
+
+/**
+ * Looks through a multipart body for heads of parts that name `sudo`, wherever they stand: a parser leaves out parts of
+ * another disposition, what is within a part, and what comes before the first or after the last, and takes one of two
+ * names.
+ */
+export class PartHeads {
+  private tail = '';
+  nameSudo = false;
+
+  add(chunk: Buffer): void {
+    const text = this.tail + chunk.toString('latin1');
+    this.nameSudo ||= (text.match(NAMED_PART) ?? []).some(isHeadOfSudo);
+    this.tail = text.slice(-OVERLAP);
+  }
+}
+
+/** A name in pieces (`name*0=su; name*1=do`) is one. */
+function isHeadOfSudo(head: string): boolean {
+  const names = [...head.matchAll(NAME)].map(([, name]) => name!.replace(/^"|"$/g, '').replace(/^[\w-]*'[\w-]*'/, ''));
+  return [...names, names.join('')].some(isLikeSudo);
 }

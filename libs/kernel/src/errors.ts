@@ -199,6 +199,8 @@ export const UNAVAILABLE_REASONS = {
   'database away': 'The database refuses connections, or lost one in the middle of a statement.',
   'commit in doubt':
     'The connection to the database was lost while it was committing: what was written may be there or not. Answered with 502.',
+  'answer lost':
+    'What a request did is written, and what it was to answer could not be read any more. Answered with 502.',
   'database busy': 'No connection of the pool was free before the deadline.',
   'database slow':
     'A statement or a lock took longer than `DATABASE_STATEMENT_TIMEOUT_MS` or `DATABASE_LOCK_TIMEOUT_MS`.',
@@ -236,6 +238,14 @@ export class Unavailable extends RookeryError {
 export class InDoubt extends Unavailable {
   constructor(cause: unknown) {
     super('commit in doubt');
+    this.cause = cause;
+  }
+}
+
+/** What a request did is there for sure; only its answer is not to be had. Whoever sends it again does it twice. */
+export class AnswerLost extends Unavailable {
+  constructor(cause: unknown) {
+    super('answer lost');
     this.cause = cause;
   }
 }

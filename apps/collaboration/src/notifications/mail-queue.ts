@@ -112,14 +112,15 @@ export class MailQueue implements MailSource {
     return this.database.prepared<Due>(this.due, [ids]);
   }
 
-  /** The text of an event is rendered once for all who hear of it. */
+  /** The text of an event is rendered once for all who hear the same of it: some are named in it, others follow a label. */
   private mailsOf(jobs: readonly MailJob[], judgedAt: number): DueMail[] {
     const { identity } = this;
     const judgement = new Judgement(jobs, judgedAt, (ids) => this.stillDue(ids));
     const bodies = new Map<string, MailBody>();
     const bodyFor = (job: MailJob): MailBody => {
-      const body = bodies.get(job.event_id) ?? bodyOf(job);
-      bodies.set(job.event_id, body);
+      const told = `${job.event_id} ${job.template}`;
+      const body = bodies.get(told) ?? bodyOf(job);
+      bodies.set(told, body);
       return body;
     };
     return jobs.map((job) => ({

@@ -87,6 +87,24 @@ describe('following', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(19).fill(304)]);
   });
 
+  test('of a label tells that it was added, and whoever is named in the same change that they were', async () => {
+    const label = await as('reporter')
+      .post(`/api/v4/projects/${project.id}/labels`)
+      .send({ name: 'warm', color: '#f00' });
+    const { id } = label.body as { id: number };
+    await as('guest').post(`/api/v4/projects/${project.id}/labels/${id}/subscribe`).expect(201);
+    await forget();
+    const change = { add_labels: 'warm', description: `for @${cast.planner.username} to read` };
+    await as('reporter').put(at()).send(change).expect(200);
+    expect(await told()).toEqual(names(cast.guest, cast.planner));
+    const textTo = (one: SeededUser): string =>
+      smtp.mails.find(({ to }) => to === one.notification_email)!.parsed.text as string;
+    expect(textTo(cast.guest)).toContain(`added the label ~"warm" to issue #${issue.iid}`);
+    expect(textTo(cast.guest)).not.toContain('to read');
+    expect(textTo(cast.planner)).toContain(`mentioned you in issue #${issue.iid}`);
+    expect(textTo(cast.planner)).toContain('to read');
+  });
+
   test('decides who gets e-mail', async () => {
     issue = await anIssue({ assignee_ids: [cast.developer.id], description: `@${cast.planner.username}` });
     await forget();

@@ -12,6 +12,7 @@ import { preflight } from './cors';
 import { Exchange } from './exchange';
 import { isRefusal, methodNotAllowed, REFUSALS } from './refusal';
 import type { Refusal } from './refusal';
+import { CACHE_DEFAULT } from '../upstream/response-headers';
 import { BodyMeter, collect, isCollected, SMALL_BODY } from './request-body';
 import { readHead } from './request-head';
 import type { RequestHead } from './request-head';
@@ -139,7 +140,7 @@ export class Edge {
     if (head.isOversized) return REFUSALS.headersTooLarge;
     const url = request.url ?? '/';
     const target = cutTarget(url);
-    if (!target) return REFUSALS.badRequest;
+    if (!target || head.isAmbiguous) return REFUSALS.badRequest;
     if (target.query.length > MAX_QUERY || target.path.length > MAX_PATH) return REFUSALS.uriTooLong;
     const match = this.routes.find(method, target.segments);
     if (match.kind === 'none') return REFUSALS.notFound;
@@ -171,6 +172,7 @@ export class Edge {
     for (let index = 0; index < headers.length; index += 2) {
       exchange.response.setHeader(headers[index] as string, headers[index + 1] as string);
     }
+    exchange.response.setHeader('Cache-Control', CACHE_DEFAULT);
     exchange.request.url = exchange.target.path;
     own(exchange.request, exchange.response);
   }

@@ -19,6 +19,8 @@ export interface RequestHead {
   readonly onward: string[];
   /** More or longer headers than we take. */
   isOversized: boolean;
+  /** Says two things where one is meant. */
+  isAmbiguous: boolean;
 }
 
 const MAX_HEADERS = 100;
@@ -46,7 +48,10 @@ const ONWARD: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-type Noted = Exclude<keyof RequestHead, 'contentLength' | 'isChunked' | 'isEncoded' | 'onward' | 'isOversized'>;
+type Noted = Exclude<
+  keyof RequestHead,
+  'contentLength' | 'isChunked' | 'isEncoded' | 'onward' | 'isOversized' | 'isAmbiguous'
+>;
 const NOTED: ReadonlyMap<string, Noted> = new Map([
   ['private-token', 'privateToken'],
   ['authorization', 'authorization'],
@@ -77,6 +82,7 @@ export function readHead(raw: readonly string[]): RequestHead {
     isEncoded: false,
     onward: [],
     isOversized: raw.length > MAX_HEADERS * 2,
+    isAmbiguous: false,
   };
   let bytes = 0;
   for (let index = 0; index + 1 < raw.length; index += 2) {
@@ -86,6 +92,8 @@ export function readHead(raw: readonly string[]): RequestHead {
     const name = given.toLowerCase();
     if (ONWARD.has(name)) {
       head.onward.push(name, value);
+      // Two parsers may each take another of two for what the body is.
+      if (name === 'content-type' && head.contentType !== '') head.isAmbiguous = true;
       if (name === 'content-type') head.contentType = value;
       else if (name === 'content-encoding' && value.toLowerCase() !== 'identity') head.isEncoded = true;
     } else if (name === 'content-length') head.contentLength = Number(value);

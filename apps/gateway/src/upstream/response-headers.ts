@@ -28,7 +28,8 @@ const OURS: ReadonlySet<string> = new Set([
   'x-request-id',
   'x-runtime',
 ]);
-const CACHE_DEFAULT = 'max-age=0, private, must-revalidate';
+/** Source: reference identity-and-import 1.4. */
+export const CACHE_DEFAULT = 'max-age=0, private, must-revalidate';
 
 /** What of a service's headers the client sees. Shape: `raw` is names and values in turn, as undici gives them. */
 export function clientHeaders(raw: readonly Buffer[]): UpstreamHead {

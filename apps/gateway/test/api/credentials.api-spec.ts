@@ -286,6 +286,16 @@ describe('sudo', () => {
     }
   });
 
+  it('is not lost between two types of one body, each of which says another thing', async () => {
+    const { port } = new URL(gateway.url);
+    const types = `Content-Type: ${FORM}\r\nContent-Type: multipart/form-data; boundary=x\r\n`;
+    const body = '--x\r\nContent-Disposition: form-data; name="sudo"\r\n\r\nolu\r\n--x--\r\n';
+    const head = `POST /api/v4/todos/mark_as_done HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: root\r\nConnection: close\r\n${types}`;
+    const said = await RawClient.exchange(Number(port), `${head}Content-Length: ${body.length}\r\n\r\n${body}`);
+    expect(said).toMatch(/^HTTP\/1\.1 400 /);
+    expect(said).toContain('{"message":"400 Bad request"}');
+  });
+
   it('is not taken back by a blank one', async () => {
     for (const query of ['?sudo=olu&sudo=', '?sudo=olu&sudo', '?sudo=&sudo=olu']) {
       await (await get(query, 'root')).body.dump();

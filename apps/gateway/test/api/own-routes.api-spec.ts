@@ -70,6 +70,7 @@ describe('the gateway’s own routes', () => {
     const answer = await get(path, 'reader');
     expect(answer.headers['content-type']).toBe('application/json');
     expect(answer.headers['x-request-id']).toMatch(/./);
+    expect(answer.headers['cache-control']).toBe('max-age=0, private, must-revalidate');
     expect(answer.body).toMatchObject({
       version: expect.stringMatching(/^\d+\.\d+\.\d+-ee$/),
       revision: 'development',

@@ -381,10 +381,21 @@ describe('a body', () => {
   });
 });
 
+const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le');
+const same = (body: unknown): never => body as never;
+
 describe('sudo that the gateway did not act on', () => {
   const post = (viewer: Viewer = admin) => app.as(viewer).post('/api/v4/projects/1/things');
   const REFUSED = [400, { error: 'sudo cannot be read here, it can be sent in the query or as a header' }];
   const FORM = 'application/x-www-form-urlencoded';
+  const PART = 'Content-Disposition: form-data; name="foo"';
+  const SUDO_PART = 'Content-Disposition: form-data; name="sudo"';
+  /** A body whose second part has this head. */
+  const parts = (head: string, before = ''): Test => {
+    const title = '--x\r\nContent-Disposition: form-data; name="title"\r\n\r\nx\r\n';
+    const body = `${before}${title}--x\r\n${head}\r\n\r\nolu\r\n--x--\r\n`;
+    return post().set('content-type', 'multipart/form-data; boundary=x').send(body);
+  };
 
   it.each<[string, () => Test]>([
     ['a text in JSON', () => post().send({ title: 'x', sudo: 'olu' })],
@@ -428,12 +439,69 @@ describe('sudo that the gateway did not act on', () => {
       () => post().field({ title: 'x' }).attach('SUDO', Buffer.from('olu'), ''),
     ],
     ['a part that is a file', () => post().field({ title: 'x' }).attach('sudo', Buffer.from('olu'), 'sudo.txt')],
+    ['a name in wide letters', () => post().send({ title: 'x', ｓｕｄｏ: 'olu' })],
+    ['a name with a letter that is not seen', () => post().send({ title: 'x', 'su\u200bdo': 'olu' })],
+    ['a name of UTF-16 in JSON', () => post().send({ title: 'x', 's\0u\0d\0o\0': 'olu' })],
+    ['a name that is escaped twice', () => post().query('title=x&s%2575do=olu')],
+    ['a part of two names', () => parts('Content-Disposition: form-data; name="sudo"; name="foo"')],
+    ['a part of a name in pieces', () => parts('Content-Disposition: form-data; name*0=su; name*1=do')],
+    ['a part of an escaped name', () => parts('Content-Disposition: form-data; name="s%75do"')],
+    ['a part of a name with a backslash', () => parts('Content-Disposition: form-data; name="su\\do"')],
+    ['a part of another disposition', () => parts('Content-Disposition: attachment; name="sudo"')],
+    ['a folded head of such a part', () => parts('content-disposition: attachment;\r\n name=sudo')],
+    ['a part of two dispositions', () => parts(`${PART}\r\nContent-Disposition: form-data; name="sudo"`)],
+    ['a part before the first', () => parts(PART, 'Content-Disposition: form-data; name="sudo"\r\n\r\nolu\r\n')],
+    ['a part after the last', () => parts(`${PART}\r\n\r\ny\r\n--x--\r\n--x\r\n${SUDO_PART}`)],
+    [
+      'a part within a part',
+      () =>
+        parts(`${PART}\r\nContent-Type: multipart/mixed; boundary=y\r\n\r\n--y\r\n${SUDO_PART}\r\n\r\nolu\r\n--y--`),
+    ],
   ])('is refused as %s', async (_, send) => {
     const { status, body } = await send();
     expect([status, body]).toEqual(REFUSED);
   });
 
+  it.each<[string, string, Buffer, number, string]>([
+    ['a form of UTF-16', FORM, utf16('sudo=olu'), 400, 'parameters are not encoded correctly'],
+    ['a form of UTF-16, backwards', FORM, utf16('sudo=olu').swap16(), 400, 'parameters are not encoded correctly'],
+    ['a form that says so', `${FORM}; charset=UTF-16`, utf16('sudo=olu'), 415, 'charset=UTF-16'],
+    ['JSON that says so', 'application/json; charset="utf-16le"', utf16('{"sudo":"olu"}'), 415, 'charset="utf-16le"'],
+    ['a form of EBCDIC', FORM, Buffer.from('a2a4849680', 'hex'), 400, 'message body does not match declared format'],
+    [
+      'parts that say so',
+      'multipart/form-data; boundary=x; charset=utf-32',
+      Buffer.from('--x--'),
+      415,
+      'charset=utf-32',
+    ],
+    ['a name with a NUL', FORM, Buffer.from('su%00do=olu'), 400, 'parameters are not encoded correctly'],
+  ])('is not looked for in other letters: %s', async (_, type, content, status, told) => {
+    const sent = await post().query('title=x').set('content-type', type).serialize(same).send(content);
+    const error = status === 415 ? `The provided content-type '${type}' is not supported.` : told;
+    expect([sent.status, sent.body]).toEqual([status, { error }]);
+    expect(error).toContain(told);
+  });
+
+  it.each(['application/json', FORM, 'multipart/form-data; boundary=x'])(
+    'is not looked for in a coded %s',
+    async (type) => {
+      const coded = post().query('title=x').set({ 'content-type': type, 'content-encoding': 'base64' });
+      const sent = await coded.serialize(same).send(Buffer.from(Buffer.from('sudo=olu').toString('base64')));
+      const error = `The provided content-type '${type}, base64' is not supported.`;
+      expect([sent.status, sent.body]).toEqual([415, { error }]);
+    },
+  );
+
   it.each<[string, () => Test]>([
+    [
+      'that is in the name or text of a file',
+      () => post().field({ title: 'sudo' }).attach('a', Buffer.from('name="sudo"'), 'sudo'),
+    ],
+    [
+      'in letters that say they are ASCII',
+      () => post().set('content-type', `${FORM}; Charset=US-ASCII`).send('title=x'),
+    ],
     ['that means nobody', () => post().send({ title: 'x', sudo: null })],
     ['that is empty', () => post().type(FORM).send('title=x&sudo=')],
     ['that is part of a name', () => post().query('title=x&sudoku=olu&pseudo=x')],
