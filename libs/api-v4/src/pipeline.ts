@@ -10,6 +10,7 @@ import {
   Unavailable,
 } from '@rookery/kernel';
 import { awaitedBy } from '@rookery/platform';
+import type { LimitState } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AnswerContent, NO_HEADERS } from './answer-content';
 import type { RawParams } from './bracket-params';
@@ -89,7 +90,8 @@ export class EndpointPipeline {
       const own = new RequestRights(viewer, checks, request.earliestArrival, rightsMs, this.isRotating);
       rights = own;
       const answer = (): Promise<void> => this.answer(request, reply, facts, viewer, own);
-      await awaitedBy({ kind: 'client', deadline: viewer.deadline, rights }, answer);
+      const limited = (limit: LimitState): void => void (facts.limit = limit);
+      await awaitedBy({ kind: 'client', deadline: viewer.deadline, rights, limited }, answer);
     } catch (error) {
       const requestId = facts.requestId;
       const own = requestId === '' ? log : log.child({ requestId });

@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { IGNORED_HEADER } from '@rookery/contracts';
+import type { LimitState } from '@rookery/platform';
 import type { FastifyReply } from 'fastify';
 import type { FileAnswer } from './answers';
 import type { RenderedError } from './errors';
@@ -13,6 +14,8 @@ export interface ReplyFacts {
   readonly more?: (() => readonly string[]) | null;
   /** Parameters that had no effect. */
   readonly unread?: readonly string[];
+  /** A limit of the service that the request was counted by. */
+  readonly limit?: LimitState;
 }
 
 /**
@@ -32,6 +35,7 @@ export function writeJson(
     headers.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(body)));
   }
   for (let i = 0; i < extra.length; i++) headers.push(extra[i]!);
+  if (facts.limit !== undefined) headers.push(...limitHeaders(facts.limit));
   reply.hijack();
   reply.raw.writeHead(status, headers);
   reply.raw.end(facts.isHead || body === null ? undefined : body);
@@ -101,6 +105,22 @@ export function versionsIn(header: string | undefined): ReadonlySet<string> {
 function disposition(filename: string, isInline = false): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\]/g, '_');
   return `${isInline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(filename)}`;
+}
+
+/** As an answer of 429 has them, with what is left. Source: reference identity-and-import 1.4. */
+function limitHeaders({ name, most, used, seconds }: LimitState): string[] {
+  return [
+    'ratelimit-name',
+    name,
+    'ratelimit-limit',
+    String(most),
+    'ratelimit-observed',
+    String(used),
+    'ratelimit-remaining',
+    String(Math.max(0, most - used)),
+    'ratelimit-reset',
+    String(Math.ceil(Date.now() / 1000) + seconds),
+  ];
 }
 
 export function commonHeaders(facts: ReplyFacts, cacheControl: string): string[] {

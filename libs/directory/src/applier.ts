@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DirectoryChangesAnswer } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
-import { Work } from '@rookery/persistence';
+import { prepared, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { awaitedByMany, Metrics } from '@rookery/platform';
 import { applyChanges, dropCopy, FIELDS } from './apply-changes';
@@ -18,11 +18,17 @@ const BATCH = 2000;
  * After a batch, while nobody waits for the copy: what changes in the meantime comes together, so that a thousand new
  * people cost each service some dozens of turns. Units: ms.
  */
-const GATHER_MS = 30;
+const GATHER_MS = 100;
 
-const LOCK = 'select version, epoch, fields from directory_state for update skip locked';
-const STORE = `update directory_state set version = $1, epoch = $2, fields = $5, refreshed_at =
-  case when $3 then greatest(refreshed_at, clock_timestamp() - $4::double precision * interval '1 millisecond') else refreshed_at end`;
+const LOCK = prepared(
+  'directory_copy_lock',
+  'select version, epoch, fields from directory_state for update skip locked',
+);
+const STORE = prepared(
+  'directory_copy_store',
+  `update directory_state set version = $1, epoch = $2, fields = $5, refreshed_at =
+  case when $3 then greatest(refreshed_at, clock_timestamp() - $4::double precision * interval '1 millisecond') else refreshed_at end`,
+);
 const FORGET = `update directory_state set version = 0, epoch = '', refreshed_at = '-infinity'`;
 
 /**
@@ -77,7 +83,7 @@ export class Applier {
   }
 
   private async store(tx: Tx, from: Position, poll: Poll, signal: AbortSignal): Promise<Position | null> {
-    const [state] = await tx.query<Position & { readonly fields: string }>(LOCK);
+    const [state] = await tx.prepared<Position & { readonly fields: string }>(LOCK, []);
     if (!state || state.version !== from.version || state.epoch !== from.epoch) return null;
     const isOtherHistory = poll.answer.epoch !== from.epoch;
     const isOfOtherFields = !this.areFieldsOurs && state.fields !== FIELDS;
@@ -91,7 +97,13 @@ export class Applier {
     }
     const last = await this.storeUntilTrue(tx, poll, isOtherHistory ? poll.answer.head : 0, signal);
     const { answer, askedAt } = last;
-    await tx.query(STORE, [answer.upTo, answer.epoch, answer.upTo >= answer.head, performance.now() - askedAt, FIELDS]);
+    await tx.prepared(STORE, [
+      answer.upTo,
+      answer.epoch,
+      answer.upTo >= answer.head,
+      performance.now() - askedAt,
+      FIELDS,
+    ]);
     return { version: answer.upTo, epoch: answer.epoch };
   }
 

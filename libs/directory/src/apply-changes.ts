@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DIRECTORY_KINDS } from '@rookery/contracts';
 import type { DirectoryChange, DirectoryKind, Schema } from '@rookery/contracts';
+import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 
 const TABLES: Readonly<Record<DirectoryKind, string>> = {
@@ -16,7 +17,7 @@ export const FIELDS = createHash('sha256')
   .update(JSON.stringify(KINDS.map((kind) => [kind, Object.keys(DIRECTORY_KINDS[kind].fields)])))
   .digest('hex')
   .slice(0, 12);
-const UPSERTS = new Map(KINDS.map((kind) => [kind, upsertSql(kind)]));
+const UPSERTS = new Map(KINDS.map((kind) => [kind, prepared(`directory_upsert_${kind}`, upsertSql(kind))]));
 
 /**
  * Brings the copy's tables to the newest state that the changes tell of each thing. Two statements a kind, however
@@ -27,7 +28,7 @@ export async function applyChanges(tx: Tx, changes: readonly DirectoryChange[]):
     const gone = [...states].filter(([, state]) => state === null).map(([id]) => id);
     const present = [...states.values()].filter((state) => state !== null);
     if (gone.length > 0) await tx.query(`delete from ${TABLES[kind]} where id = any($1::bigint[])`, [gone]);
-    if (present.length > 0) await tx.query(UPSERTS.get(kind) as string, [JSON.stringify(present)]);
+    if (present.length > 0) await tx.prepared(UPSERTS.get(kind)!, [JSON.stringify(present)]);
   }
 }
 

@@ -13,7 +13,7 @@ export { Metrics } from './metrics';
 export type { Total } from './metrics';
 export { Outages } from './outages';
 export { awaitedBy, awaitedByMany, awaitedByNobody, currentWaiter } from './waiter';
-export type { Rights, Waiter } from './waiter';
+export type { LimitState, Rights, Waiter } from './waiter';
 export { Heartbeat } from './heartbeat';
 export { Links } from './links';
 export { Readiness } from './readiness';

@@ -13,12 +13,22 @@ export interface Rights {
   committed(): void;
 }
 
+/** What a request left of a limit of somebody. Units: `seconds` until all of it is there again. */
+export interface LimitState {
+  readonly name: string;
+  readonly most: number;
+  readonly used: number;
+  readonly seconds: number;
+}
+
 /** Who waits for what runs. Units: `deadline` in epoch milliseconds; Infinity when it was not told. */
 export interface Waiter {
   readonly kind: 'client' | 'process';
   readonly deadline: number;
   /** Left out where nothing hangs on the rights of anybody. */
   readonly rights?: Rights;
+  /** Hears of a limit that what is done was counted by: the last word counts, and none where it fails. */
+  readonly limited?: (state: LimitState) => void;
 }
 
 interface Place {

@@ -4,6 +4,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { TooManyRequests } from '@rookery/kernel';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { currentWaiter } from '@rookery/platform';
 import { notesSettings } from './notes.config';
 import type { NotesSettings } from './notes.config';
 
@@ -18,7 +19,14 @@ export const countedSql = (user: string, most: string, more = '1'): string =>
         window_started_at =
           case when c.window_started_at > now() - interval '1 minute' then c.window_started_at else now() end
       where c.window_started_at <= now() - interval '1 minute' or c.notes_count + ${more} <= ${most}::integer
-      returning 1`;
+      returning c.notes_count as written,
+        ceil(extract(epoch from c.window_started_at + interval '1 minute' - now()))::integer as seconds`;
+
+/** How many notes the minute has now. Units: seconds until it ends. */
+export interface CountedRow {
+  readonly written: number;
+  readonly seconds: number;
+}
 
 const count = prepared('note_limit_count', countedSql('$1', '$2', '$3::integer'));
 const wait = prepared(
@@ -26,6 +34,9 @@ const wait = prepared(
   `select ceil(extract(epoch from window_started_at + interval '1 minute' - now()))::integer as seconds
    from note_creations where user_id = $1::bigint`,
 );
+
+/** What callers know the limit by. */
+const NAME = 'notes_create_limit';
 
 /**
  * How often in a minute somebody may write what reaches others: notes, whatever they are written by, and texts that name
@@ -49,8 +60,14 @@ export class NoteLimit {
   /** What whoever has written as many is told. Units: seconds until they may write again. */
   used(seconds: number | null | undefined): TooManyRequests {
     const setting = 'NOTES_CREATES_PER_MINUTE_COUNT';
-    const limit = { name: 'notes_create_limit', most: this.perMinute, each: 'minute', setting } as const;
+    const limit = { name: NAME, most: this.perMinute, each: 'minute', setting } as const;
     return new TooManyRequests(Math.max(1, seconds ?? 1), limit);
+  }
+
+  /** Says in the answer how many notes are left. */
+  tell({ written, seconds }: CountedRow): void {
+    const limit = { name: NAME, most: this.perMinute, used: written, seconds: Math.max(1, seconds) };
+    currentWaiter()?.limited?.(limit);
   }
 
   /** Is a note that this transaction writes to be counted? */
@@ -72,9 +89,9 @@ export class NoteLimit {
     const before = this.counted.get(tx) ?? 0;
     const more = Math.min(notes, this.perMinute) - before;
     if (more <= 0) return;
-    const counted = await tx.prepared(count, [viewer.userId, this.perMinute, more]);
+    const [counted] = await tx.prepared<CountedRow>(count, [viewer.userId, this.perMinute, more]);
     this.counted.set(tx, before + more);
-    if (counted.length > 0) return;
+    if (counted) return this.tell(counted);
     const [left] = await tx.prepared<{ seconds: number }>(wait, [viewer.userId]);
     throw this.used(left?.seconds);
   }

@@ -12,6 +12,7 @@ import type { NamedNoteable } from '../noteables/reader';
 import { editedBody, newBody } from './note.entity';
 import type { Note } from './note.entity';
 import { NoteLimit } from './note-limit';
+import type { CountedRow } from './note-limit';
 import { notePolicy } from './note.policy';
 import { notesSettings } from './notes.config';
 import type { NotesSettings } from './notes.config';
@@ -81,8 +82,9 @@ export class NotesService {
     const write = isCounted
       ? statements.of(`${as}_counted`, [...values, this.limit.perMinute])
       : statements.of(as, values);
-    const [note] = await tx.run<CreatedRow>(write);
+    const [note] = await tx.run<CreatedRow & CountedRow>(write);
     if (!note) return o.refuse ? o.refuse() : this.refuse(tx, viewer, on);
+    if (isCounted) this.limit.tell(note);
     tx.emit(
       noteCreated.of({
         aggregateId: note.id,

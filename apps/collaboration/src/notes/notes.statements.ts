@@ -190,7 +190,7 @@ export class NoteStatements {
       returning *
     )
     select n.id, n.internal, n.noteable_id, ${iidSql(this.kind)} as noteable_iid,
-      ${instantSql('n.created_at')} as created_at, ${this.json.sql} as json
+      ${instantSql('n.created_at')} as created_at, ${this.json.sql} as json${counted ? TOLD : ''}
     from n cross join touched i left join directory_users a on a.id = n.author_id`;
   }
 
@@ -228,6 +228,8 @@ export class NoteStatements {
   }
 }
 
+/** How the writer's minute stands. Shape: a CountedRow. */
+const TOLD = `, (select c.written from counted c) as written, (select c.seconds from counted c) as seconds`;
 const COUNTED = `counted as (
       ${countedSql('$3', '$12')}
     ), `;

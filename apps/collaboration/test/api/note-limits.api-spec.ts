@@ -56,6 +56,47 @@ test('the fourth note of a minute is refused, also when all come at once', async
   await write().expect(201);
 });
 
+describe('an answer that was counted tells how many notes are left', () => {
+  const told = (left: number) => ({
+    'ratelimit-name': 'notes_create_limit',
+    'ratelimit-limit': '3',
+    'ratelimit-observed': String(3 - left),
+    'ratelimit-remaining': String(left),
+    'ratelimit-reset': expect.stringMatching(/^\d{10}$/) as string,
+  });
+
+  it('for notes, threads, answers in them and commands', async () => {
+    const { user } = await somebody();
+    const client = service.app.as(service.seed.viewer(user));
+    const note = await client.post(path).send({ body: 'x' }).expect(201);
+    expect(note.headers).toMatchObject(told(2));
+    const threads = path.replace('notes', 'discussions');
+    const thread = await client.post(threads).send({ body: 'x' }).expect(201);
+    expect(thread.headers).toMatchObject(told(1));
+    const { id } = thread.body as { id: string };
+    const answer = await client.post(`${threads}/${id}/notes`).send({ body: 'x' }).expect(201);
+    expect(answer.headers).toMatchObject(told(0));
+    const { write } = await somebody();
+    expect((await write()).headers).toMatchObject(told(2));
+    const commanded = await somebody();
+    const said = await service.app
+      .as(service.seed.viewer(commanded.user))
+      .post(path)
+      .send({ body: '/subscribe' })
+      .expect(202);
+    expect(said.headers).toMatchObject(told(2));
+  });
+
+  it('and only such', async () => {
+    const { user } = await somebody({ id: 777 });
+    const client = service.app.as(service.seed.viewer(user));
+    const unlimited = await client.post(path).send({ body: 'x' }).expect(201);
+    const read = await client.get(path).expect(200);
+    const refused = await client.post(path).send({}).expect(400);
+    for (const { headers } of [unlimited, read, refused]) expect(headers['ratelimit-name']).toBeUndefined();
+  });
+});
+
 test('what is refused for another reason does not count', async () => {
   const { write } = await somebody();
   for (let i = 0; i < 5; i++) await write(path.replace(/\d+\/notes$/, '999/notes')).expect(404);

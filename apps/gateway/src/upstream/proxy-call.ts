@@ -3,7 +3,7 @@ import type { Exchange } from '../edge/exchange';
 import { BodyRefused } from '../edge/request-body';
 import { REFUSALS } from '../edge/refusal';
 import type { Refusal } from '../edge/refusal';
-import { clientHeaders } from './response-headers';
+import { clientHeaders, tighterLimit } from './response-headers';
 import type { UpstreamHead } from './response-headers';
 
 /** What becomes of a call. */
@@ -140,8 +140,8 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
 
   private writeHead(): void {
     const { response } = this.exchange;
-    const { headers, isLimited } = this.head as UpstreamHead;
-    if (isLimited) this.exchange.rateHeaders = [];
+    const { headers, ours } = tighterLimit(this.head as UpstreamHead, this.exchange.rateHeaders);
+    this.exchange.rateHeaders = ours;
     headers.push(...this.exchange.commonHeaders());
     response.writeHead(this.status, headers);
   }

@@ -7,8 +7,8 @@ export interface UpstreamHead {
   readonly contentLength: number;
   /** From identity's answers to writes; null otherwise. */
   readonly directoryVersion: number | null;
-  /** The service tells of a limit of its own. */
-  readonly isLimited: boolean;
+  /** What is left of a limit of the service's own; null when it tells of none. */
+  readonly limitLeft: number | null;
 }
 
 /** Belong to one connection, or are written by the gateway itself. */
@@ -37,7 +37,7 @@ export function clientHeaders(raw: readonly Buffer[]): UpstreamHead {
   let contentLength = -1;
   let directoryVersion: number | null = null;
   let isCacheable = false;
-  let isLimited = false;
+  let limitLeft: number | null = null;
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const given = (raw[index] as Buffer).toString('latin1');
     const name = given.toLowerCase();
@@ -48,11 +48,31 @@ export function clientHeaders(raw: readonly Buffer[]): UpstreamHead {
       continue;
     }
     if (name === 'vary' && value.toLowerCase() === 'origin') continue;
-    if (name === 'ratelimit-name') isLimited = true;
+    if (name === 'ratelimit-name') limitLeft ??= 0;
+    else if (name === 'ratelimit-remaining') limitLeft = Number(value) || 0;
     if (name === 'content-length') contentLength = Number(value);
     else if (name === 'cache-control') isCacheable = true;
     headers.push(given, value);
   }
   if (!isCacheable) headers.push('Cache-Control', CACHE_DEFAULT);
-  return { headers, contentLength, directoryVersion, isLimited };
+  return { headers, contentLength, directoryVersion, limitLeft };
+}
+
+/**
+ * Of two limits an answer tells of the one of which less is left, and so that one which the caller would meet first.
+ * Shape: names and values in turn. Source: reference identity-and-import 1.4.
+ */
+export function tighterLimit(
+  head: UpstreamHead,
+  ours: readonly string[],
+): { headers: string[]; ours: readonly string[] } {
+  const { headers, limitLeft } = head;
+  if (limitLeft === null) return { headers, ours };
+  const at = ours.indexOf('RateLimit-Remaining');
+  if (at < 0 || limitLeft <= Number(ours[at + 1])) return { headers, ours: [] };
+  const others: string[] = [];
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    if (!/^ratelimit-/i.test(headers[index]!)) others.push(headers[index]!, headers[index + 1]!);
+  }
+  return { headers: others, ours };
 }

@@ -53,6 +53,34 @@ describe('limits', () => {
     expect(headers['ratelimit-observed']).toBeUndefined();
   });
 
+  it('tells of the limit of which less is left, be it its own or that of the service', async () => {
+    const gateway = await estate.gateway({ RATE_LIMITS: 'on', GATEWAY_RATE_ADDRESS_PER_MINUTE_COUNT: '4' });
+    estate.collaboration.on('/api/v4/todos', (_, response) => {
+      const head = [
+        'ratelimit-name',
+        'pins',
+        'ratelimit-limit',
+        '3',
+        'ratelimit-remaining',
+        '2',
+        'ratelimit-reset',
+        '1',
+      ];
+      response.writeHead(200, head).end('[]');
+    });
+    const told = [];
+    for (let index = 0; index < 3; index += 1) {
+      const { headers } = await get(gateway, '/api/v4/todos');
+      told.push([headers['ratelimit-name'], headers['ratelimit-limit'], headers['ratelimit-remaining']]);
+    }
+    const ours = 'throttle_unauthenticated_api';
+    expect(told).toEqual([
+      ['pins', '3', '2'],
+      ['pins', '3', '2'],
+      [ours, '4', '1'],
+    ]);
+  });
+
   it('gives each replica its part', async () => {
     const gateway = await estate.gateway({
       RATE_LIMITS: 'on',

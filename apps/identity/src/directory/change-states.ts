@@ -33,16 +33,19 @@ export function stateSql(kind: DirectoryKind, alias: string): string {
 const wanted = LOGGED_KINDS.map(
   (kind, index) =>
     `select ${index} as rank, '${kind}' as kind, w.id, (select ${stateSql(kind, 't')} from ${TABLES[kind]} t where t.id = w.id) as state
-     from unnest($${index + 2}::bigint[]) as w(id)`,
+     from unnest($${index + 1}::bigint[]) as w(id)`,
 ).join('\n    union all ');
 
-/** $1 the version, $2… ids of each kind in the order of LOGGED_KINDS, last the ids of tokens. A row that is gone makes a tombstone. */
+/**
+ * Under the version that this transaction has just counted up. $1… ids of each kind in the order of LOGGED_KINDS, last the
+ * ids of tokens. A row that is gone makes a tombstone.
+ */
 export const WRITE_CHANGES = prepared(
   'directory_write_changes',
   `insert into directory_changes (version, ordinal, kind, entity_id, state)
-   select $1::bigint, row_number() over (order by rank, id), kind, id, state from (
+   select (select version from directory_head), row_number() over (order by rank, id), kind, id, state from (
      ${wanted}
-     union all select ${LOGGED_KINDS.length}, 'token', w.id, null from unnest($${LOGGED_KINDS.length + 2}::bigint[]) as w(id)
+     union all select ${LOGGED_KINDS.length}, 'token', w.id, null from unnest($${LOGGED_KINDS.length + 1}::bigint[]) as w(id)
    ) as changed`,
 );
 

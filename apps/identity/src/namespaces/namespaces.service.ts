@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Instance } from '@rookery/instance';
 import type { Visibility } from '@rookery/kernel';
-import { prepared } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
 import { Namespace } from './namespace.entity';
@@ -15,21 +14,28 @@ export interface NewNamespace extends Partial<Namespace> {
   readonly path: string;
   readonly visibility: Visibility;
 }
+/** Where a statement that makes a person has what their namespace is called, and the plan. Shape: SQL of type text. */
+interface PersonalNames {
+  readonly name: string;
+  readonly path: string;
+  readonly plan: string;
+}
+
 /**
- * The namespace of a person with its place, in one statement: a person costs little more than a row. Shape: $1 the owner,
- * $2 name, $3 path, $4 plan; no row when somebody else sits at the path.
+ * The namespace of a person with its place, at the top and called as they are, as parts of the statement that makes them.
+ * Shape: reads `id` of the part `person`; the part `place` has `namespace_id`, and no row when somebody else sits there:
+ * then the transaction must not be committed.
  */
-const PERSONAL = prepared(
-  'namespace_personal',
-  `with made as (
+export const personalNamespaceSql = ({ name, path, plan }: PersonalNames): string => `
+   namespace as (
      insert into namespaces (id, kind, owner_id, traversal_ids, name, path, full_name, full_path, visibility, plan)
-     select next.id, 'user', $1::bigint, array[next.id], $2::text, $3::text, $2, $3, 'public', $4::text
-     from (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id) next
+     select next.id, 'user', person.id, array[next.id], ${name}, ${path}, ${name}, ${path}, 'public', ${plan}
+     from person, (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id) next
      returning id),
-   ended as (delete from redirect_routes where path = lower($3))
-   insert into sibling_paths (parent_id, path, namespace_id) select 0, lower($3), id from made
-   on conflict do nothing returning namespace_id as id`,
-);
+   ended as (delete from redirect_routes where path = lower(${path})),
+   place as (
+     insert into sibling_paths (parent_id, path, namespace_id) select 0, lower(${path}), id from namespace
+     on conflict do nothing returning namespace_id)`;
 export type ParentNamespace = RowOf<Namespace, 'id' | 'traversalIds' | 'fullPath' | 'fullName' | 'plan'>;
 
 /** The rows of namespaces, with the paths and the entries of the change log that belong to them. Nobody is asked for permission here. */
@@ -59,7 +65,7 @@ export class NamespacesService {
       traversalIds: [...(parent?.traversal_ids ?? []), id],
       fullName: parent ? `${parent.full_name} / ${name}` : name,
       fullPath,
-      plan: parent?.plan ?? this.instance.setting('default_plan'),
+      plan: parent?.plan ?? this.topLevelPlan,
     });
     if (!(await this.paths.take(tx, parent?.id ?? null, path, { namespaceId: id }))) return false;
     await this.paths.endRedirect(tx, fullPath);
@@ -67,12 +73,9 @@ export class NamespacesService {
     return true;
   }
 
-  /** As `insert`, for a person: at the top, called as they are. */
-  async insertPersonal(tx: Tx, ownerId: number, name: string, path: string): Promise<boolean> {
-    const plan = this.instance.setting('default_plan');
-    const [made] = await tx.prepared<{ id: number }>(PERSONAL, [ownerId, name, path, plan]);
-    if (made) this.log.record(tx, 'namespace', made.id);
-    return made !== undefined;
+  /** The plan of what is made at the top. */
+  get topLevelPlan(): Namespace['plan'] {
+    return this.instance.setting('default_plan');
   }
 
   /** Writes columns that nothing below depends on. The caller records it. */

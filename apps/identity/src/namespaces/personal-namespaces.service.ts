@@ -20,12 +20,12 @@ export class PersonalNamespacesService {
     private readonly namespaces: NamespacesService,
   ) {}
 
-  /** False when the path is taken: the transaction must not be committed then. */
-  create(tx: Tx, ownerId: number, { name, path }: PersonalName): Promise<boolean> {
-    return this.namespaces.insertPersonal(tx, ownerId, name, path);
+  /** The plan of a new one. */
+  get plan(): string {
+    return this.namespaces.topLevelPlan;
   }
 
-  /** Projects move with it and are still found by their former paths. False as for `create`. */
+  /** Projects move with it and are still found by their former paths. False when the path is taken: the transaction must not be committed then. */
   async rename(tx: Tx, ownerId: number, to: PersonalName): Promise<boolean> {
     const [old] = await tx.query<NamespaceRecord>(`select * from namespaces where owner_id = $1 for no key update`, [
       ownerId,

@@ -34,6 +34,9 @@ export const PROFILE_TEXTS = [
   'pronouns',
 ] as const;
 
+/** How many projects somebody may have in their own namespace, unless it is said. */
+export const PROJECTS_LIMIT = 100_000;
+
 /** A person or a bot. */
 @Entity('users')
 @Check('ck_users_kind', `kind in ('human', 'project_bot', 'service_account', 'placeholder', 'ghost')`)
@@ -71,7 +74,7 @@ export class User {
   /** Null for those who cannot sign in with a password. */
   @Column({ type: 'text', nullable: true, select: false }) passwordDigest: string | null;
   @Column({ type: 'boolean', default: true }) canCreateGroup: boolean;
-  @Column({ type: 'integer', default: 100_000 }) projectsLimit: number;
+  @Column({ type: 'integer', default: PROJECTS_LIMIT }) projectsLimit: number;
   @Column({ type: 'text', nullable: true }) note: string | null;
   @Column({ type: 'jsonb', default: {} }) profile: Profile;
   @ForeignKey('users', { name: 'fk_users_created_by', onDelete: 'SET NULL' })

@@ -9,10 +9,12 @@ import { TAKEN } from '../namespaces/paths/path-rules';
 import { PersonalNamespacesService } from '../namespaces/personal-namespaces.service';
 import { AddressesService } from './addresses/addresses.service';
 import { isExternal } from './bot-limits';
+import { MAKE_USER, valuesOfUser } from './new-user';
+import type { MadeUser } from './new-user';
 import { hashPassword } from './passwords';
 import { UserRows } from './user-rows';
 import type { UserKind } from './user.entity';
-import { Identity, User } from './user.entity';
+import { Identity } from './user.entity';
 import { columnsOfUser, EMAIL_TAKEN, NOT_OWN_ADDRESS, problemsOfUser, USERNAME_TAKEN } from './user-rules';
 import type { NewUser } from './user-rules';
 
@@ -59,28 +61,21 @@ export class UsersService {
     const kind = how.kind ?? 'human';
     const isBot = kind === 'project_bot' || kind === 'service_account';
     const isLimited = isBot && (await isExternal(tx, how.createdBy));
-    const { identifiers } = await tx.manager.insert(User, {
-      ...(person.id === undefined ? {} : { id: person.id }),
+    const user = {
       canCreateGroup: !(person.external ?? false),
       ...columnsOfUser(person),
       ...(isLimited ? { external: true } : {}),
-      username: person.username,
-      name: person.name,
-      email: person.email,
-      kind,
-      confirmedAt,
-      passwordDigest: how.digest,
-      createdById: how.createdBy,
-      createdAt: now,
-      updatedAt: now,
-    });
-    const id = Number(identifiers[0]!['id']);
-    await this.addresses.addPrimary(tx, id, person.email, confirmedAt);
+      ...(person.id === undefined ? {} : { id: person.id }),
+      ...{ username: person.username, name: person.name, email: person.email, kind, confirmedAt, createdAt: now },
+      ...{ passwordDigest: how.digest, createdById: how.createdBy },
+    };
+    const [made] = await tx.prepared<MadeUser>(MAKE_USER, valuesOfUser(user, this.namespaces.plan));
+    const { id, namespace_id: namespaceId } = made!;
     if (person.extern_uid && person.provider) {
       await tx.manager.insert(Identity, { userId: id, provider: person.provider, externUid: person.extern_uid });
     }
-    const isFree = await this.namespaces.create(tx, id, { name: person.name, path: person.username });
-    if (!isFree) throw new Conflict(USERNAME_TAKEN);
+    if (namespaceId === null) throw new Conflict(USERNAME_TAKEN);
+    this.log.record(tx, 'namespace', namespaceId);
     if (person.avatar) await this.rows.changeAvatar(tx, id, person.avatar);
     this.announce(tx, id, person.username, now, how.createdBy);
     return id;

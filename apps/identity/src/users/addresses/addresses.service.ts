@@ -29,10 +29,12 @@ const WAITING_FOR_OTHERS = prepared(
   'emails_waiting_for_others',
   `select ${WAITING} and lower(e.email) = lower($1) and e.user_id is distinct from $2::bigint for update of u, e`,
 );
-const PRIMARY = prepared(
-  'emails_primary',
-  `insert into emails (user_id, email, is_primary, confirmed_at) values ($1, $2, true, $3)`,
-);
+/**
+ * The first address of a new user, as a part of the statement that makes them. Shape: reads `id` of the part `person`.
+ */
+export const primaryAddressSql = (address: string, confirmedAt: string): string => `
+   address as (
+     insert into emails (user_id, email, is_primary, confirmed_at) select id, ${address}, true, ${confirmedAt} from person)`;
 
 /**
  * The e-mail addresses of people, and the columns of users that repeat them. They are written here alone, so that the
@@ -48,11 +50,6 @@ export class AddressesService {
     @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
   ) {
     this.host = new URL(platform.externalUrl).hostname;
-  }
-
-  /** The first address of a new user. */
-  async addPrimary(tx: Tx, userId: number, address: string, confirmedAt: Date | null): Promise<void> {
-    await tx.prepared(PRIMARY, [userId, address, confirmedAt]);
   }
 
   /** One more address. Shape: its id. */
