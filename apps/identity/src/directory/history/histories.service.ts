@@ -74,7 +74,7 @@ export class HistoriesService {
       const [told] = await tx.query<{ is_last: boolean }>(TOLD, [service]);
       return { raised, isLast: told?.is_last === true };
     });
-    if (outcome.raised.length > 0) this.logger.warn({ service, raised: outcome.raised }, 'ids were given before');
+    if (outcome.raised.length > 0) this.logger.warn({ copy: service, raised: outcome.raised }, 'ids were given before');
     if (outcome.isLast) this.logger.info('every copy has said which ids it has seen');
   }
 
