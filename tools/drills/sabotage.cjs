@@ -49,6 +49,13 @@ const CHANGES = {
     from: /where seen\.id > coalesce/,
     to: 'where false and seen.id > coalesce',
   },
+  /** E-mails about a comment are named after its id alone. */
+  'ids-as-message-ids': {
+    only: /apps[\\/]collaboration/,
+    file: /mailer[\\/]mail-identity\.js$/,
+    from: /\.\$\{digest\(event_id, identity\)\.slice\(0, 20\)\}/,
+    to: '',
+  },
   /** A service whose database was restored goes on where its durables are. */
   'heard-once': {
     only: /apps[\\/]collaboration/,

@@ -195,7 +195,10 @@ class Restore {
     if (shown.length > 0) this.#complain(`${shown.length} lost issues are listed`);
     const ids = (kind) => before.filter((line) => line.startsWith(`${kind} `)).map((line) => line.split(' ')[1]);
     for (const kind of ['project', 'group', 'user'])
-      if (ids(kind).length > 0) await this.#operate('lost', 'identity', 'drop', kind, ...ids(kind));
+      if (ids(kind).length > 0)
+        await this.#operate('lost', 'identity', 'drop', kind, ...ids(kind)).catch((error) =>
+          this.#complain(error.stderr ?? error.message),
+        );
     const held = () => this.#issuesOf(lost.projects);
     await until('everything lost is dropped', async () => (await held()) === 0).catch(() => {});
     await until('nothing is listed', async () => (await listed()).length === 0).catch(() => {});
