@@ -268,7 +268,7 @@ class Restore {
       const known = markers.get(id) ?? marker;
       if (known !== marker) {
         wrong += 1;
-        this.examples.push(`${id} names ${known} and ${marker}`);
+        if (this.examples.length < 8) this.examples.push(`${id} names ${known} and ${marker}`);
       }
       markers.set(id, known);
     }
