@@ -27,6 +27,7 @@
  *   silent     connections to a database fall silent without a word; a leading relay stands still or is cut off
  *   doubt      connections are cut over one commit in twenty, once it was done
  *   rolling    every process is restarted in turn, of two replicas each behind balancers, while people write
+ *   restore    identity's database, then collaboration's, is put back to where it was two minutes ago, under load
  *
  * `--sabotage` takes guards out (names of tools/drills/sabotage.cjs, and of BY_HAND), to show that the drill finds it.
  * Source: reference reliability 12.
@@ -52,6 +53,7 @@ import * as rotations from './rights/rotations.mjs';
 import * as mail from './rights/stalled-mail.mjs';
 import * as brokenMail from './worse/broken-mail.mjs';
 import * as doubt from './worse/doubt.mjs';
+import * as restore from './worse/restore.mjs';
 import * as rolling from './worse/rolling.mjs';
 import * as silent from './worse/silent.mjs';
 
@@ -83,6 +85,7 @@ const BY_DEFAULTS = {
   rolling,
   silent,
   doubt,
+  restore,
 };
 const FAULTS = {
   kill: {

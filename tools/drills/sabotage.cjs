@@ -21,6 +21,48 @@ const CHANGES = {
   },
   /** The lead ends when the leader's connection does. */
   'endless-leadership': { file: /messaging[\\/]dist[\\/]outbox-reader\.js$/, from: /\$\{LEASE\}/, to: '' },
+  /** Identity takes any database for the one that it wrote to. */
+  'one-history': [
+    {
+      only: /apps[\\/]identity/,
+      file: /history[\\/]histories\.service\.js$/,
+      from: /const isOther = [^;]*;/,
+      to: 'const isOther = false;',
+    },
+    {
+      only: /apps[\\/]identity/,
+      file: /directory[\\/]change-log\.js$/,
+      from: /where history in \('', [^)]*\) /,
+      to: '',
+    },
+    {
+      only: /apps[\\/]identity/,
+      file: /directory[\\/]change-feed\.js$/,
+      from: /if \(!row\.is_known\)/,
+      to: 'if (false)',
+    },
+  ],
+  /** Another history begins, and ids go on where the restored database was. */
+  'ids-again': {
+    only: /apps[\\/]identity/,
+    file: /history[\\/]histories\.queries\.js$/,
+    from: /where seen\.id > coalesce/,
+    to: 'where false and seen.id > coalesce',
+  },
+  /** E-mails about a comment are named after its id alone. */
+  'ids-as-message-ids': {
+    only: /apps[\\/]collaboration/,
+    file: /mailer[\\/]mail-identity\.js$/,
+    from: /\.\$\{digest\(event_id, identity\)\.slice\(0, 20\)\}/,
+    to: '',
+  },
+  /** A service whose database was restored goes on where its durables are. */
+  'heard-once': {
+    only: /apps[\\/]collaboration/,
+    file: /messaging[\\/]dist[\\/]restoration\.js$/,
+    from: /await this\.readAnew\([^;]*;/,
+    to: '',
+  },
   /** A session that broke off means that the mail server is away. */
   'contagious-drops': {
     only: /apps[\\/]collaboration/,

@@ -55,6 +55,23 @@ export class DatabaseCopies {
     });
   }
 
+  /**
+   * What is live now is where it was when it was kept, and all of it is: nobody has seen more, so no service takes its
+   * database for one that was restored (docs/reference/reliability.md 4.5).
+   */
+  async adopt() {
+    await this.#each(async (_, service) => {
+      await this.#use(
+        (ask) =>
+          ask(`DO $$ BEGIN
+            IF to_regclass('database_history') IS NOT NULL THEN UPDATE database_history SET history = ''; END IF;
+            IF to_regclass('directory_head') IS NOT NULL THEN UPDATE directory_head SET history = ''; END IF;
+          EXCEPTION WHEN undefined_column THEN NULL; END $$`),
+        nameOf(service),
+      );
+    });
+  }
+
   /** Drops what belongs to no snapshot: what was live, and what a crash left. Shape: of `spareId`, the prepared stay. */
   async tidy(ids, spareId) {
     const known = await this.#use(names);
@@ -77,8 +94,8 @@ export class DatabaseCopies {
     if (failed) throw failed.reason;
   }
 
-  async #use(use) {
-    const client = new pg.Client({ connectionString: this.server.url() });
+  async #use(use, database) {
+    const client = new pg.Client({ connectionString: this.server.url(database) });
     // A server that goes away ends the statement under way with an error of its own.
     client.on('error', () => {});
     await client.connect();

@@ -2,6 +2,7 @@
  * An operator's command of a service, on the running estate:
  *   npm run dead-letters -- collaboration list|show|replay|discard …
  *   npm run new-epoch -- identity
+ *   npm run lost -- collaboration list        and what is in the list: npm run lost -- identity drop project 50
  *   npm run republish -- collaboration --from 2026-11-21T09:00:00Z
  */
 import { spawnSync } from 'node:child_process';

@@ -127,6 +127,7 @@ export class Snapshots {
     writeRecord(this.journal, { name: record.name });
     await nats.stop();
     await this.#copies().swap(record.id);
+    await this.#copies().adopt();
     if (existsSync(this.#streams))
       renameSync(this.#streams, join(this.folder, `gone-${randomBytes(4).toString('hex')}`));
     renameSync(join(parts, 'streams-next'), this.#streams);

@@ -1,4 +1,5 @@
 import { apiV4Server } from '@rookery/api-v4';
+import { lostCommand } from '@rookery/directory';
 import { egressSettings } from '@rookery/egress';
 import { applicationSettings } from '@rookery/instance';
 import { jobSettings, withJobs } from '@rookery/jobs';
@@ -22,5 +23,5 @@ void boot({
   http: apiV4Server,
   worker: withJobs(eventWorker),
   migrate: migrate({ service: 'admin', migrations }),
-  commands: { ...deadLetterCommands, ...republishCommand },
+  commands: { ...deadLetterCommands, ...republishCommand, ...lostCommand },
 });

@@ -1,4 +1,5 @@
 import { apiV4Server } from '@rookery/api-v4';
+import { lostCommand } from '@rookery/directory';
 import { jobSettings } from '@rookery/jobs';
 import { messagingSettings, republishCommand } from '@rookery/messaging';
 import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
@@ -14,5 +15,5 @@ void boot({
   http: apiV4Server,
   worker: collaborationWorker,
   migrate: migrate({ service: 'collaboration', migrations }),
-  commands: { ...deadLetterCommands, ...republishCommand },
+  commands: { ...deadLetterCommands, ...republishCommand, ...lostCommand },
 });

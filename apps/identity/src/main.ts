@@ -11,6 +11,7 @@ import { fixedTokensCommand } from './bootstrap/fixed-tokens.command';
 import { migrations } from './database';
 import { newEpochCommand } from './directory/new-epoch.command';
 import { identitySettings } from './identity.config';
+import { lostCommand } from './removal/lost.command';
 
 void boot({
   name: 'identity',
@@ -32,5 +33,6 @@ void boot({
     ...deadLetterCommands,
     ...republishCommand,
     ...newEpochCommand,
+    ...lostCommand,
   },
 });

@@ -27,3 +27,4 @@ export * from './migrations/1767225600030-index-unconfirmed-emails';
 export * from './migrations/1767225600040-count-public-issues';
 export * from './migrations/1767225600041-drop-ip-restriction-ranges';
 export * from './migrations/1767225600042-tell-feature-levels';
+export * from './migrations/1767225600050-tell-histories-apart';

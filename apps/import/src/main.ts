@@ -1,4 +1,5 @@
 import { apiV4Server } from '@rookery/api-v4';
+import { lostCommand } from '@rookery/directory';
 import { eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
 import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
 import { boot } from '@rookery/platform';
@@ -11,5 +12,5 @@ void boot({
   http: apiV4Server,
   worker: eventWorker,
   migrate: migrate({ service: 'import', migrations }),
-  commands: { ...deadLetterCommands, ...republishCommand },
+  commands: { ...deadLetterCommands, ...republishCommand, ...lostCommand },
 });

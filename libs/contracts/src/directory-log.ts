@@ -113,6 +113,8 @@ export interface DirectoryChange {
 /** Answer to "what changed after my version". A version is never split over two answers. */
 export interface DirectoryChanges {
   readonly epoch: string;
+  /** Within an epoch each process of identity begins another. Absent in answers of a former release. */
+  readonly life?: string;
   /** Newest version at the time of the answer. */
   readonly head: number;
   /** The version that the copy has reached once `changes` are applied. */

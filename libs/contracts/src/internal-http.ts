@@ -20,7 +20,8 @@ export const INTERNAL_PATHS = {
 export const INTERNAL_WAIT_HEADER = 'x-rookery-wait-ms';
 
 /** Services that keep a copy of the directory. */
-const COPIES = ['collaboration', 'import', 'package', 'admin'] as const;
+export const DIRECTORY_COPIES = ['collaboration', 'import', 'package', 'admin'] as const;
+const COPIES = DIRECTORY_COPIES;
 /** Services that keep a copy of what administrators set. */
 const INSTANCE_COPIES = ['identity', 'collaboration', 'package'] as const;
 
@@ -125,7 +126,10 @@ export type ConfirmCallerAnswer = { readonly version: number; readonly epoch: st
   | { readonly outcome: 'user_refused'; readonly reason: string }
 );
 
-/** GET directoryChanges?after=&epoch=&wait_ms=&limit= */
+/**
+ * GET directoryChanges?after=&epoch=&wait_ms=&limit=, and from copies `reader` (the service), `life` (of the answer that
+ * brought the copy to `after`) and `seen`: the highest id of each kind that the copy ever held, as JSON.
+ */
 export type DirectoryChangesAnswer = DirectoryChanges;
 
 /** POST decide: a service whose copy lags asks identity instead. References are ids or full paths. */

@@ -1,13 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DirectoryChangesAnswer } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
-import { prepared, Work } from '@rookery/persistence';
+import { Database, hedged, prepared, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { awaitedByMany, Metrics } from '@rookery/platform';
+import { awaitedByMany, LOGGER, Metrics } from '@rookery/platform';
+import type { Logger } from '@rookery/platform';
 import { applyChanges, dropCopy, FIELDS } from './apply-changes';
 import { CopyProgress } from './copy-progress';
 import type { Position } from './copy-progress';
 import { IdentityClient } from './identity-client';
+import { settleSuspects, suspectAll } from './lost-things';
 
 /** How long identity may hold an idle poll. Under half of the 5 s within which effects need a current copy. Units: ms. */
 const POLL_MS = 1500;
@@ -20,16 +22,23 @@ const BATCH = 2000;
  */
 const GATHER_MS = 100;
 
+const PLACE = prepared('directory_place', 'select version, epoch, life, seen from directory_state');
 const LOCK = prepared(
   'directory_copy_lock',
-  'select version, epoch, fields from directory_state for update skip locked',
+  'select version, epoch, life, seen, fields from directory_state for update skip locked',
 );
 const STORE = prepared(
   'directory_copy_store',
-  `update directory_state set version = $1, epoch = $2, fields = $5, refreshed_at =
+  `update directory_state set version = $1, epoch = $2, fields = $5, life = $6, seen = $7, refreshed_at =
   case when $3 then greatest(refreshed_at, clock_timestamp() - $4::double precision * interval '1 millisecond') else refreshed_at end`,
 );
-const FORGET = `update directory_state set version = 0, epoch = '', refreshed_at = '-infinity'`;
+const FORGET = `update directory_state set version = 0, epoch = '', life = '', refreshed_at = '-infinity'`;
+
+/** Where the copy stands, in which life of identity's log it got there, and the highest id of each kind it ever held. */
+interface Place extends Position {
+  readonly life: string;
+  readonly seen: Readonly<Record<string, number>>;
+}
 
 /**
  * Brings the service's copy of the directory from one version to the next. Every replica does so; the row lock on
@@ -39,7 +48,8 @@ const FORGET = `update directory_state set version = 0, epoch = '', refreshed_at
  * Another epoch means another history: from that moment the copy has no epoch, hence decides nothing, and is loaded
  * anew in one transaction. Likewise a copy never stops at a version below the one up to which the log was compacted,
  * for what it would hold there was never true at one time. A copy that was made without a field that this process reads
- * is loaded anew when the process begins, for what it holds of it is nothing. Source: ADR 0041, 0042.
+ * is loaded anew when the process begins, for what it holds of it is nothing. What another history does not know is
+ * listed for an operator, with all that this service holds for it. Source: ADR 0041, 0042.
  */
 @Injectable()
 export class Applier {
@@ -51,6 +61,8 @@ export class Applier {
 
   constructor(
     @Inject(Work) private readonly work: Work,
+    @Inject(Database) private readonly database: Database,
+    @Inject(LOGGER) private readonly logger: Logger,
     @Inject(IdentityClient) private readonly identity: IdentityClient,
     @Inject(CopyProgress) private readonly progress: CopyProgress,
     @Inject(Metrics) metrics: Metrics,
@@ -68,7 +80,7 @@ export class Applier {
   async turn(signal: AbortSignal): Promise<boolean> {
     if (this.hasMoved) await this.progress.calm(GATHER_MS, signal);
     this.hasMoved = false;
-    const position = await this.progress.head();
+    const position = await this.place();
     this.progress.moved(position);
     const poll = await this.poll(position, this.areFieldsOurs ? POLL_MS : 0, signal);
     // Requests wait for it, so it does not stand behind effects.
@@ -82,8 +94,14 @@ export class Applier {
     return this.hasMoved;
   }
 
-  private async store(tx: Tx, from: Position, poll: Poll, signal: AbortSignal): Promise<Position | null> {
-    const [state] = await tx.prepared<Position & { readonly fields: string }>(LOCK, []);
+  private async place(): Promise<Place> {
+    const [place] = await awaitedByMany(() => hedged(() => this.database.prepared<Place>(PLACE, [])));
+    if (!place) throw new Unavailable('directory behind');
+    return place;
+  }
+
+  private async store(tx: Tx, from: Place, poll: Poll, signal: AbortSignal): Promise<Position | null> {
+    const [state] = await tx.prepared<Place & { readonly fields: string }>(LOCK, []);
     if (!state || state.version !== from.version || state.epoch !== from.epoch) return null;
     const isOtherHistory = poll.answer.epoch !== from.epoch;
     const isOfOtherFields = !this.areFieldsOurs && state.fields !== FIELDS;
@@ -93,34 +111,42 @@ export class Applier {
     }
     if (isOtherHistory) {
       await tx.takeTime();
+      await suspectAll(tx);
       await dropCopy(tx);
     }
-    const last = await this.storeUntilTrue(tx, poll, isOtherHistory ? poll.answer.head : 0, signal);
+    const seen = new Map(Object.entries(state.seen));
+    const last = await this.storeUntilTrue(tx, poll, isOtherHistory ? poll.answer.head : 0, seen, signal);
     const { answer, askedAt } = last;
-    await tx.prepared(STORE, [
-      answer.upTo,
-      answer.epoch,
-      answer.upTo >= answer.head,
-      performance.now() - askedAt,
-      FIELDS,
-    ]);
+    const isCurrent = answer.upTo >= answer.head;
+    const rest = [FIELDS, answer.life ?? '', JSON.stringify(Object.fromEntries(seen))];
+    await tx.prepared(STORE, [answer.upTo, answer.epoch, isCurrent, performance.now() - askedAt, ...rest]);
+    const lost = isOtherHistory ? await settleSuspects(tx) : 0;
+    if (lost > 0) this.logger.warn({ lost }, 'identity does not know any more what this service holds something for');
     return { version: answer.upTo, epoch: answer.epoch };
   }
 
   /** Stores this batch, and further ones while the copy would stop at a version at which it holds no true state. */
-  private async storeUntilTrue(tx: Tx, first: Poll, least: number, signal: AbortSignal): Promise<Poll> {
+  private async storeUntilTrue(
+    tx: Tx,
+    first: Poll,
+    least: number,
+    seen: Map<string, number>,
+    signal: AbortSignal,
+  ): Promise<Poll> {
     let poll = first;
+    noteSeen(seen, poll.answer.changes);
     await applyChanges(tx, poll.answer.changes);
     while (poll.answer.upTo < Math.max(least, poll.answer.compactedTo)) {
-      const { epoch, upTo } = poll.answer;
-      poll = await this.poll({ epoch, version: upTo }, 0, signal);
+      const { epoch, upTo, life = '' } = poll.answer;
+      poll = await this.poll({ epoch, version: upTo, life, seen: Object.fromEntries(seen) }, 0, signal);
       if (poll.answer.epoch !== epoch || poll.answer.upTo <= upTo) throw new Unavailable('identity away');
+      noteSeen(seen, poll.answer.changes);
       await applyChanges(tx, poll.answer.changes);
     }
     return poll;
   }
 
-  private async poll(position: Position, waitMs: number, signal: AbortSignal): Promise<Poll> {
+  private async poll(position: Place, waitMs: number, signal: AbortSignal): Promise<Poll> {
     const askedAt = performance.now();
     return { askedAt, answer: await this.identity.changes(position, { waitMs, limit: BATCH, signal }) };
   }
@@ -130,4 +156,9 @@ export class Applier {
 interface Poll {
   readonly askedAt: number;
   readonly answer: DirectoryChangesAnswer;
+}
+
+/** Also of what is gone: its id is never given again. */
+function noteSeen(seen: Map<string, number>, changes: DirectoryChangesAnswer['changes']): void {
+  for (const { kind, id } of changes) if (id > (seen.get(kind) ?? 0)) seen.set(kind, id);
 }

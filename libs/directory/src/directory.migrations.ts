@@ -2,10 +2,12 @@ import type { MigrationClass } from '@rookery/persistence';
 import { CreateDirectory1767225510000 } from './migrations/1767225510000-create-directory';
 import { AddMentionsDisabledToDirectory1767225840000 } from './migrations/1767225840000-add-mentions-disabled-to-directory';
 import { AddFeatureLevelsToDirectory1767226100000 } from './migrations/1767226100000-add-feature-levels-to-directory';
+import { TellHistoriesApart1767226300000 } from './migrations/1767226300000-tell-histories-apart';
 
 /** The tables of the copy; every service but identity lists them among its own. */
 export const directoryMigrations: readonly MigrationClass[] = [
   CreateDirectory1767225510000,
   AddMentionsDisabledToDirectory1767225840000,
   AddFeatureLevelsToDirectory1767226100000,
+  TellHistoriesApart1767226300000,
 ];

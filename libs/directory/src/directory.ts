@@ -12,6 +12,7 @@ import {
   GROUP_LEVELS,
   LIVING,
   NAMESPACES_BY_ID,
+  NO_MORE_LOST,
   PROJECT_LEVELS,
   PROJECTS_BY_ID,
   SETTLED,
@@ -133,6 +134,7 @@ export class Directory implements ScopeResolver {
     await this.settledFor(through, events);
     const found = await through.prepared<{ id: number }>(LIVING[kind], [ids]);
     if (found.length > 0) throw new Error(`refused: ${kind} ${found.map((row) => row.id).join(', ')} is not gone`);
+    await through.prepared(NO_MORE_LOST, [kind, ids]);
   }
 
   private async levels(

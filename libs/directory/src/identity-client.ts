@@ -44,9 +44,17 @@ export class IdentityClient implements CallerSource {
     });
   }
 
-  /** Units: `waitMs` how long identity may hold the request while nothing changes; `limit` entries, whole versions. */
+  /**
+   * Units: `waitMs` how long identity may hold the request while nothing changes; `limit` entries, whole versions.
+   * Shape: `position` with the life in which the copy got there, and with what it ever held.
+   */
   async changes(
-    position: { readonly version: number; readonly epoch: string },
+    position: {
+      readonly version: number;
+      readonly epoch: string;
+      readonly life: string;
+      readonly seen: Readonly<Record<string, number>>;
+    },
     o: { readonly waitMs: number; readonly limit: number; readonly signal?: AbortSignal },
   ): Promise<DirectoryChangesAnswer> {
     const query = new URLSearchParams({
@@ -54,6 +62,9 @@ export class IdentityClient implements CallerSource {
       epoch: position.epoch,
       wait_ms: String(o.waitMs),
       limit: String(o.limit),
+      life: position.life,
+      reader: this.service,
+      seen: JSON.stringify(position.seen),
     });
     const answer = await this.call<DirectoryChangesAnswer>(
       'GET',

@@ -4,6 +4,8 @@ export { Directory, SETTLED_MS } from './directory';
 export type { Caused } from './directory';
 export { isNobodys, isNobodysSql } from './directory-rows';
 export type { DirectoryUserRow, ProjectFacts } from './directory-rows';
+export { lostCommand } from './lost.command';
+export { LOST_KINDS } from './lost-things';
 export { IdentityClient } from './identity-client';
 export { directoryMigrations } from './directory.migrations';
 export { groupLevelSql, projectLevelSql } from './level-sql';

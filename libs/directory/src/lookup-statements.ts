@@ -33,6 +33,11 @@ export const LIVING = {
   project: livingIn('projects'),
   group: livingIn('namespaces'),
 } as const;
+/** $1 a kind, $2 ids: what belongs to them is dropped, so nothing is left to decide. */
+export const NO_MORE_LOST = prepared(
+  'directory_no_more_lost',
+  'delete from directory_lost where kind = $1 and id = any($2::bigint[])',
+);
 
 /** $1 the project, $2 user ids; people who are not active hold nothing. */
 export const PROJECT_LEVELS = prepared(

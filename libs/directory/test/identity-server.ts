@@ -8,6 +8,9 @@ import type { DecideAnswer, DecideRequest, DirectoryChange, DirectoryChangesAnsw
 /** What identity serves to the applier and to lagging services, over real HTTP, with the log and its moods in hand. */
 export class IdentityServer {
   epoch = 'first';
+  life = 'a';
+  /** What copies said of themselves, the newest last. */
+  readonly reports: { readonly life: string; readonly reader: string; readonly seen: Record<string, number> }[] = [];
   compactedTo = 0;
   log: DirectoryChange[] = [];
   /** Nothing is answered while it sleeps; the connection stays open. */
@@ -83,6 +86,9 @@ export class IdentityServer {
   private async changes(url: URL): Promise<DirectoryChangesAnswer> {
     this.polls += 1;
     const number = (name: string): number => Number(url.searchParams.get(name));
+    const said = (name: string): string => url.searchParams.get(name) ?? '';
+    const seen = JSON.parse(said('seen')) as Record<string, number>;
+    this.reports.push({ life: said('life'), reader: said('reader'), seen });
     const isOther = url.searchParams.get('epoch') !== this.epoch;
     const after = isOther ? 0 : number('after');
     if (!isOther && this.head <= after) await this.somethingNew(number('wait_ms'));
@@ -90,7 +96,7 @@ export class IdentityServer {
     const behind = this.log.filter((change) => change.version > after && change.version <= this.head);
     const upTo = behind[limit - 1]?.version ?? this.head;
     const changes = behind.filter((change) => change.version <= upTo);
-    return { epoch: this.epoch, head: this.head, upTo, compactedTo: this.compactedTo, changes };
+    return { epoch: this.epoch, life: this.life, head: this.head, upTo, compactedTo: this.compactedTo, changes };
   }
 
   private somethingNew(withinMs: number): Promise<void> {

@@ -212,6 +212,8 @@ export const UNAVAILABLE_REASONS = {
   'connection lost': 'The connection to the service broke before its answer; the request may have been carried out.',
   'rights changed':
     'What the caller may do changed while their request waited; nothing of it was done, and it may be sent again.',
+  restored:
+    'The database of identity was restored, and not all copies of the directory have said yet which ids they have seen; nothing gets an id until they have.',
   deadline: 'The deadline had passed: before the service began, or before it answered.',
   shed: 'The gateway had more to do than it takes on.',
   'not ready': 'Asked for its health, the process or a service behind it was not ready; the answer says why.',

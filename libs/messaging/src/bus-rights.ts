@@ -29,6 +29,7 @@ export function busRightsOf(service: ServiceName, effects: readonly Pick<Effect,
       ...['INFO', 'CREATE', 'UPDATE', 'MSG.GET'].map((call) => `$JS.API.STREAM.${call}.${own}`),
       ...durables.flatMap(({ stream, durable }) => [
         `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
+        `$JS.API.CONSUMER.DELETE.${stream}.${durable}`,
         `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${durable}`,
         `$JS.API.CONSUMER.CREATE.${stream}.${durable}.>`,
         `$JS.API.CONSUMER.CREATE.${stream}.${durable}`,

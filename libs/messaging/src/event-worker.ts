@@ -35,7 +35,7 @@ export const eventWorker: WorkerStep = {
     });
     broker.start();
     await listen(app);
-    relay.start();
+    relay.start(strategy.handled);
     replayer.start(strategy.handled);
   },
 };

@@ -65,12 +65,6 @@ export class OutboxReader {
     return rows;
   }
 
-  /** Whether an event is one of ours. */
-  async knows(eventId: string): Promise<boolean> {
-    const { rowCount } = await this.client.query('select 1 from outbox where event_id = $1', [eventId]);
-    return rowCount === 1;
-  }
-
   async noteFailures(ids: readonly number[], error: string): Promise<void> {
     await this.client.query('update outbox set attempts = attempts + 1, last_error = $2 where id = any($1::bigint[])', [
       ids,

@@ -2,14 +2,14 @@ import type { ServiceName } from '@rookery/contracts';
 import type { Database, Work } from '@rookery/persistence';
 import type { Logger, Metrics } from '@rookery/platform';
 import { NatsError } from 'nats';
-import type { NatsConnection } from 'nats';
 import type { Broker } from './broker';
 import type { OutboxRow } from './envelope';
 import type { FaultPoints } from './fault-points';
 import type { MessagingSettings } from './messaging.config';
 import { OutboxReader } from './outbox-reader';
-import { lastMessageOf, Publisher } from './publisher';
-import { republish } from './republish.command';
+import { Publisher } from './publisher';
+import { Restoration } from './restoration';
+import type { Effect } from './effects';
 import type { Streams } from './streams';
 import { Wake } from './wake';
 
@@ -20,9 +20,6 @@ const LEADERSHIP_POLL_MS = 1000;
 /** How soon a stream that was lost is made again, also when there is nothing to publish. */
 const STREAM_CHECK_MS = 2000;
 const PRUNE_EVERY_MS = 10 * 60 * 1000;
-const DAY_MS = 86_400_000;
-/** Before a restored database ends: as long as effects are tried. */
-const RESENT = '1 hour';
 
 export interface RelayParts {
   readonly service: ServiceName;
@@ -52,11 +49,14 @@ export class Relay {
   private published: number[] = [];
   private streamCheckedAt = 0;
   private isOfOneHistory = false;
+  private readonly restoration: Restoration;
+  private effects: readonly Effect[] = [];
   private failuresInRow = 0;
   private nextPruneAt = Date.now() + 60_000;
 
   constructor(private readonly parts: RelayParts) {
     const { metrics, work } = parts;
+    this.restoration = new Restoration(parts);
     this.counters = {
       published: metrics.counter('rookery_outbox_published_total', 'Events that the bus has taken.'),
       duplicates: metrics.counter('rookery_outbox_duplicates_total', 'Events that the bus said to have had already.'),
@@ -74,7 +74,9 @@ export class Relay {
     work.onEmitted(() => this.wake.nudge());
   }
 
-  start(): void {
+  /** Shape: `effects` of this service, which read anew when its database was restored. */
+  start(effects: readonly Effect[] = []): void {
+    this.effects = effects;
     this.running ??= this.loop();
   }
 
@@ -116,7 +118,8 @@ export class Relay {
       await streams.reconcileStream(connection, service);
       this.streamCheckedAt = Date.now();
     }
-    if (!this.isOfOneHistory) await this.compareHistories(connection);
+    if (!this.isOfOneHistory) await this.restoration.look(connection, this.effects);
+    this.isOfOneHistory = true;
     const rows = await this.reader!.markAndRead(this.published, settings.outboxBatchCount);
     this.published = [];
     if (rows.length === 0) return false;
@@ -127,25 +130,6 @@ export class Relay {
     if (outcome.failed.length > 0) await this.failed(outcome);
     else this.failuresInRow = 0;
     return true;
-  }
-
-  /**
-   * A leader that finds, as the last message of its stream, an event that its database does not know serves a database that
-   * was restored. Effects of what was told shortly before may be lost with it: such events are sent again, and inboxes
-   * absorb what had its effect. Source: docs/reference/reliability.md 2.6.
-   */
-  private async compareHistories(connection: NatsConnection): Promise<void> {
-    const { service, database, settings, logger } = this.parts;
-    const last = await lastMessageOf(connection, service);
-    const kept = Date.now() - (settings.outboxRetentionDays - 1) * DAY_MS;
-    if (last !== null && last.at > kept && !(await this.reader!.knows(last.eventId))) {
-      const [row] = await database.query<{ from: Date | null }>(
-        `select max(occurred_at) - interval '${RESENT}' as from from outbox`,
-      );
-      const count = row?.from ? await republish(database, { from: row.from, to: null, types: null }) : 0;
-      logger.warn({ lastEventId: last.eventId, count }, 'the database was restored: events are sent again');
-    }
-    this.isOfOneHistory = true;
   }
 
   private async failed(outcome: Outcome): Promise<void> {
@@ -168,6 +152,7 @@ export class Relay {
   }
 
   private async rest(): Promise<void> {
+    await this.restoration.note();
     const { outboxPollMs, outboxRetentionDays, inboxRetentionDays } = this.parts.settings;
     if (Date.now() >= this.nextPruneAt) {
       const hasMore = await this.reader!.prune(outboxRetentionDays, inboxRetentionDays);

@@ -43,12 +43,19 @@ function streamConfig(service: ServiceName, o: StreamOptions): Partial<StreamCon
   };
 }
 
-function consumerConfig(durable: string, event: EventDefinition): Partial<ConsumerConfig> & { durable_name: string } {
+/** Shape: `from` is the moment from which events are read; null for all that the stream holds. */
+function consumerConfig(
+  durable: string,
+  event: EventDefinition,
+  from: Date | 'now' | null = null,
+): Partial<ConsumerConfig> & { durable_name: string } {
   return {
     durable_name: durable,
     filter_subject: event.subject,
     ack_policy: AckPolicy.Explicit,
-    deliver_policy: DeliverPolicy.All,
+    ...(from === null ? { deliver_policy: DeliverPolicy.All } : {}),
+    ...(from === 'now' ? { deliver_policy: DeliverPolicy.New } : {}),
+    ...(from instanceof Date ? { deliver_policy: DeliverPolicy.StartTime, opt_start_time: from.toISOString() } : {}),
     ack_wait: nanos(ACK_WAIT_MS),
     max_ack_pending: MAX_ACK_PENDING,
     // Tries are counted in our own table: the bus cannot tell a bad message from a bad moment.
@@ -110,13 +117,34 @@ export class Streams {
     }
   }
 
+  /**
+   * Makes a durable anew, so that it reads from another moment on. Somebody else may make it in between, and then it reads
+   * all that there is. Errors: NatsError when the stream is missing.
+   */
+  async restartConsumer(
+    connection: NatsConnection,
+    durable: string,
+    event: EventDefinition,
+    from: Date | 'now',
+  ): Promise<void> {
+    const manager = await connection.jetstreamManager({ checkAPI: false });
+    const stream = streamOf(event.service);
+    try {
+      await manager.consumers.delete(stream, durable);
+    } catch (error) {
+      if (apiCode(error) !== CONSUMER_NOT_FOUND) throw error;
+    }
+    await created(() => manager.consumers.add(stream, consumerConfig(durable, event, from)));
+  }
+
   private async correctConsumer(
     manager: JetStreamManager,
     stream: string,
     config: ConsumerConfig,
     wanted: Partial<ConsumerConfig> & { durable_name: string },
   ): Promise<void> {
-    const { durable_name: durable, ...changing } = wanted;
+    // From where it reads was said when it was made.
+    const { durable_name: durable, deliver_policy: _, ...changing } = wanted;
     await this.correct(durable, driftOf(config, changing), () => manager.consumers.update(stream, durable, changing));
   }
 

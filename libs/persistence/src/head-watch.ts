@@ -26,7 +26,7 @@ interface Waiter {
 export class HeadWatch {
   private readonly waiters = new Set<Waiter>();
   private looking: NodeJS.Timeout | undefined;
-  private latestVersion: number | null = null;
+  private latestHead: Head | null = null;
 
   constructor(
     private readonly database: Database,
@@ -40,14 +40,14 @@ export class HeadWatch {
     });
   }
 
-  /** The newest version that this process committed or saw; null when it knows of none yet. */
+  /** The newest version of the newest epoch that this process committed or saw; null when it knows of none yet. */
   get latest(): number | null {
-    return this.latestVersion;
+    return this.latestHead?.version ?? null;
   }
 
   /** Called once a commit is confirmed. */
   moved(head: Head): void {
-    this.latestVersion = Math.max(this.latestVersion ?? 0, head.version);
+    if (head.epoch !== this.latestHead?.epoch || head.version > this.latestHead.version) this.latestHead = head;
     for (const waiter of [...this.waiters]) {
       if (head.version > waiter.after.version || head.epoch !== waiter.after.epoch) waiter.settle(true);
     }

@@ -18,6 +18,7 @@ export { asProperties } from './row-of';
 export type { RowOf } from './row-of';
 export { SnakeNaming } from './naming';
 export { dropInternalIds, nextInternalId, raiseInternalId } from './internal-ids';
+export { HISTORY } from './history';
 export { HeadWatch } from './head-watch';
 export type { Head } from './head-watch';
 export { Inbox } from './inbox';

@@ -74,8 +74,20 @@ export class InternalId {
   @Column({ type: 'bigint' }) lastValue: number;
 }
 
+/** What tells the database from one that was restored: one row. Source: docs/reference/reliability.md 2.6. */
+@Entity('database_history')
+@Check('ck_database_history_single', 'id')
+export class DatabaseHistory {
+  @PrimaryColumn({ type: 'boolean', default: true, primaryKeyConstraintName: 'pk_database_history' }) id: boolean;
+  /** Empty before the first process, and when whoever put the state back says that nothing was lost. */
+  @Column({ type: 'text', default: '' }) history: string;
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) seenAt: Date | null;
+  /** The last event of a lost history that was found in the stream. */
+  @Column({ type: 'text', nullable: true }) answered: string | null;
+}
+
 /**
  * Tables that every service has. Nothing goes through TypeORM here: the statements that write them are measured. The
  * classes state the columns for `RowOf` and for the comparison with the migrated schema.
  */
-export const plumbingEntities = [OutboxEntry, InboxEntry, DeadLetter, InternalId];
+export const plumbingEntities = [OutboxEntry, InboxEntry, DeadLetter, InternalId, DatabaseHistory];

@@ -131,7 +131,26 @@ export class AddGenerationToOutbox1767226200000 implements MigrationInterface {
   }
 }
 
-/** Tables that every service has: outbox, inbox, dead letters, internal ids. */
+/** In which database the service last wrote, and until when. Source: docs/reference/reliability.md 2.6. */
+export class CreateDatabaseHistory1767226300000 implements MigrationInterface {
+  readonly name = 'CreateDatabaseHistory1767226300000';
+  readonly down = down;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create table database_history (
+        id boolean not null default true,
+        history text not null default '',
+        seen_at timestamptz(3),
+        answered text,
+        constraint pk_database_history primary key (id),
+        constraint ck_database_history_single check (id)
+      )`);
+    await runner.query('insert into database_history default values');
+  }
+}
+
+/** Tables that every service has: outbox, inbox, dead letters, internal ids, history. */
 export const plumbingMigrations: readonly MigrationClass[] = [
   CreateOutbox1767225500000,
   CreateInbox1767225500001,
@@ -140,4 +159,5 @@ export const plumbingMigrations: readonly MigrationClass[] = [
   AddKindToDeadLetters1767226000000,
   AddSeenToOutbox1767226100000,
   AddGenerationToOutbox1767226200000,
+  CreateDatabaseHistory1767226300000,
 ];

@@ -2,23 +2,26 @@ import { prepared } from '@rookery/persistence';
 import { projectLevelSql, groupLevelSql } from '@rookery/directory';
 import { OWN_TABLES } from './reach/reach-sql';
 import { stateSql } from './change-states';
+import { isKnownSql } from './history/histories.queries';
 
 /**
  * One snapshot of the log from version $1 on, as the JSON that is sent: whole versions, at least $2 entries when
- * there are as many. A reader of another epoch ($3) gets it from the beginning.
+ * there are as many. A reader of another epoch ($3) gets it from the beginning. $4 the life in which they got to $1.
  */
 export const CHANGES = prepared(
   'directory_changes_after',
   `with head as (
-     select version, epoch, compacted_to, case when epoch = $3::text then $1::bigint else 0 end as since from directory_head
+     select version, epoch, life, compacted_to,
+       ${isKnownSql({ version: '$1::bigint', epoch: '$3::text', life: '$4::text' })} as is_known,
+       case when epoch = $3::text then $1::bigint else 0 end as since from directory_head
    ), up_to as (
      select coalesce((
        select c.version from directory_changes c where c.version > head.since
        order by c.version, c.ordinal offset $2::integer - 1 limit 1
      ), head.version) as version from head
    )
-   select head.version, head.epoch, up_to.version as up_to, json_build_object(
-     'epoch', head.epoch, 'head', head.version, 'upTo', up_to.version, 'compactedTo', head.compacted_to,
+   select head.version, head.epoch, head.is_known, up_to.version as up_to, json_build_object(
+     'epoch', head.epoch, 'life', head.life, 'head', head.version, 'upTo', up_to.version, 'compactedTo', head.compacted_to,
      'changes', coalesce((
        select json_agg(json_build_object('version', c.version, 'kind', c.kind, 'id', c.entity_id, 'state', c.state)
          order by c.version, c.ordinal)

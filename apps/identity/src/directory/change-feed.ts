@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Database, HeadWatch } from '@rookery/persistence';
 import type { Head, Prepared } from '@rookery/persistence';
 import { CHANGES, DECIDE } from './change-feed.queries';
+import { HistoriesService } from './history/histories.service';
 
 /** What a reader of the log asks. Units: `waitMs` how long to wait for something new; `limit` entries. */
 export interface ChangesRequest {
@@ -9,6 +10,12 @@ export interface ChangesRequest {
   readonly epoch: string;
   readonly waitMs: number;
   readonly limit: number;
+  /** In which life of the log the reader got to `after`; empty when they do not know. */
+  readonly life: string;
+  /** The service whose copy it is for; null for a gateway, which keeps nothing. */
+  readonly reader: string | null;
+  /** The highest id of each kind that the copy has ever held. */
+  readonly seen: Readonly<Record<string, number>>;
 }
 
 /** What a service whose copy is behind wants decided. Shape: an id or a full path. */
@@ -20,6 +27,7 @@ export interface Question {
 
 interface ChangesRow extends Head {
   readonly up_to: number;
+  readonly is_known: boolean;
   readonly answer: string;
 }
 
@@ -29,6 +37,7 @@ export class ChangeFeed {
   constructor(
     @Inject(Database) private readonly database: Database,
     @Inject(HeadWatch) private readonly watch: HeadWatch,
+    @Inject(HistoriesService) private readonly histories: HistoriesService,
   ) {}
 
   /**
@@ -37,6 +46,15 @@ export class ChangeFeed {
    */
   async changes(request: ChangesRequest, signal?: AbortSignal): Promise<string> {
     const row = await this.read(request);
+    if (!row.is_known) {
+      await this.histories.doubted({ version: request.after, epoch: request.epoch });
+      // Told once more, with what was seen: the reader drops its copy only with what it has told.
+      return this.changes(request, signal);
+    }
+    if (request.reader !== null) {
+      if (row.epoch === request.epoch) await this.histories.noted(request.reader);
+      else await this.histories.heard(request.reader, request.seen);
+    }
     const isIdle = row.epoch === request.epoch && row.version <= request.after;
     if (!isIdle || request.waitMs === 0) return row.answer;
     const hasMoved = await this.watch.beyond({ version: request.after, epoch: request.epoch }, request.waitMs, signal);
@@ -51,8 +69,8 @@ export class ChangeFeed {
     return row.answer;
   }
 
-  private async read({ after, limit, epoch }: ChangesRequest): Promise<ChangesRow> {
-    const [row] = await this.database.prepared<ChangesRow>(CHANGES, [after, limit, epoch]);
+  private async read({ after, limit, epoch, life }: ChangesRequest): Promise<ChangesRow> {
+    const [row] = await this.database.prepared<ChangesRow>(CHANGES, [after, limit, epoch, life]);
     if (!row) throw new Error('directory_head has no row');
     return row;
   }

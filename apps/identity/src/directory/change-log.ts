@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DirectoryKind, DomainEvent } from '@rookery/contracts';
-import { HeadWatch, prepared } from '@rookery/persistence';
+import { Unavailable } from '@rookery/kernel';
+import { HeadWatch, HISTORY, prepared } from '@rookery/persistence';
 import type { Head, Tx } from '@rookery/persistence';
 import { LOGGED_KINDS, WRITE_CHANGES } from './change-states';
 import { BELONGINGS, SUBTREE } from './subtree.queries';
@@ -10,8 +11,13 @@ type Pending = ReadonlyMap<LoggedKind, Set<number>>;
 
 const NEXT_VERSION = prepared(
   'directory_next_version',
-  'update directory_head set version = version + 1 returning version, epoch',
+  `update directory_head set version = version + 1 where history in ('', ${HISTORY}) returning version, epoch, awaited`,
 );
+
+/** Ids above `floors` are new, and wait until `services` have said which they have seen. */
+interface Counted extends Head {
+  readonly awaited: { readonly services: readonly string[]; readonly floors: Readonly<Record<string, number>> } | null;
+}
 
 /**
  * Writes the directory's change log in the transaction of the change itself. Use cases name what they changed; just
@@ -91,15 +97,23 @@ export class ChangeLog {
   private async write(tx: Tx, pending: Pending): Promise<void> {
     this.pending.delete(tx);
     // Sent together: all that commits waits here, so the answer to the first is not waited for. The second still reads later.
-    const [[head]] = await Promise.all([
-      tx.prepared<Head>(NEXT_VERSION, []),
+    const [[counted]] = await Promise.all([
+      tx.prepared<Counted>(NEXT_VERSION, []),
       tx.prepared(
         WRITE_CHANGES,
         [...pending.values()].map((ids) => [...ids]),
       ),
     ]);
-    if (!head) throw new Error('directory_head has no row');
+    // What was written under it is undone with the transaction.
+    if (!counted || hasNewIds(pending, counted)) throw new Unavailable('restored');
+    const head: Head = { version: counted.version, epoch: counted.epoch };
     this.made.set(tx, head);
     tx.afterCommit(() => this.watch.moved(head));
   }
+}
+
+/** After a restore an id that looks new may have been given before. */
+function hasNewIds(pending: Pending, { awaited }: Counted): boolean {
+  if (!awaited) return false;
+  return [...pending].some(([kind, ids]) => [...ids].some((id) => id > (awaited.floors[kind] ?? 0)));
 }

@@ -3,7 +3,7 @@ import type { DirectoryKind, Schema } from '@rookery/contracts';
 import { instantSql, prepared } from '@rookery/persistence';
 
 /** Identity's table of each kind; columns are named like the contract's fields. */
-const TABLES: Readonly<Record<DirectoryKind, string>> = {
+export const TABLES: Readonly<Record<DirectoryKind, string>> = {
   user: 'users',
   namespace: 'namespaces',
   project: 'projects',

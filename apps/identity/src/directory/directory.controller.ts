@@ -1,10 +1,11 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Internal, JsonText } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
-import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
+import { DIRECTORY_COPIES, INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import { InvalidParameters } from '@rookery/kernel';
 import { ChangeFeed } from './change-feed';
 import type { Question } from './change-feed';
+import { GIVEN_KINDS } from './history/histories.queries';
 
 /** Longest wait of a poll, below what proxies and the server itself cut. Units: ms. */
 const MAX_WAIT_MS = 20_000;
@@ -19,7 +20,10 @@ export class DirectoryController {
   async changes({ query, signal }: InternalRequest): Promise<JsonText> {
     const request = {
       after: whole(query, 'after', 0, Number.MAX_SAFE_INTEGER),
-      epoch: typeof query['epoch'] === 'string' ? query['epoch'] : '',
+      epoch: text(query, 'epoch'),
+      life: text(query, 'life'),
+      reader: DIRECTORY_COPIES.find((name) => name === query['reader']) ?? null,
+      seen: seenIn(text(query, 'seen')),
       waitMs: whole(query, 'wait_ms', 0, MAX_WAIT_MS),
       limit: whole(query, 'limit', 1, MAX_LIMIT, 1000),
     };
@@ -29,6 +33,27 @@ export class DirectoryController {
   @Internal('POST', INTERNAL_PATHS.decide, INTERNAL_CALLERS.decide)
   async decide({ body }: InternalRequest): Promise<JsonText> {
     return new JsonText(await this.feed.decide(questionOf(body)));
+  }
+}
+
+function text(query: Readonly<Record<string, unknown>>, name: string): string {
+  return typeof query[name] === 'string' ? query[name] : '';
+}
+
+/** Highest ids by kind, as JSON. */
+function seenIn(json: string): Readonly<Record<string, number>> {
+  const seen: unknown = json === '' ? {} : parsed(json);
+  if (typeof seen !== 'object' || seen === null) throw new InvalidParameters(['seen is invalid']);
+  const known = Object.entries(seen).filter(([kind]) => GIVEN_KINDS.includes(kind));
+  if (!known.every(([, id]) => Number.isSafeInteger(id) && id > 0)) throw new InvalidParameters(['seen is invalid']);
+  return Object.fromEntries(known) as Readonly<Record<string, number>>;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
   }
 }
 

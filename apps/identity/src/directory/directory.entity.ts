@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
 /** The newest version of the change log: one row. */
 @Entity('directory_head')
@@ -8,6 +8,27 @@ export class DirectoryHead {
   @Column({ type: 'bigint', default: 0 }) version: number;
   @Column({ type: 'text', default: () => `replace((gen_random_uuid()), '-', '')` }) epoch: string;
   @Column({ type: 'bigint', default: 0 }) compactedTo: number;
+  /** In which database it is kept; empty before the first process of the release that tells. */
+  @Column({ type: 'text', default: '' }) history: string;
+  /** The newest of `directory_lives`. */
+  @Column({ type: 'text', default: '' }) life: string;
+  /** Copies that have yet to say which ids they have seen, and the ids that were surely given; null when all have. */
+  @Column({ type: 'jsonb', nullable: true }) awaited: unknown;
+}
+
+/** One process's beginning: what was told before is of `began_at` at most. */
+@Entity('directory_lives')
+export class DirectoryLife {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', primaryKeyConstraintName: 'pk_directory_lives' }) id: number;
+  @Column({ type: 'text' }) word: string;
+  @Column({ type: 'bigint' }) beganAt: number;
+}
+
+/** A service whose copy follows the log. */
+@Entity('directory_readers')
+export class DirectoryReader {
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_directory_readers' }) service: string;
+  @Column({ type: 'timestamptz', precision: 3 }) seenAt: Date;
 }
 
 /** One entry of the change log: what a thing is like since a version; null when it is gone. */

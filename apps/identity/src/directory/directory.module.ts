@@ -8,8 +8,9 @@ import { ChangeFeed } from './change-feed';
 import { ChangeLog } from './change-log';
 import { CompactionJob } from './compaction.job';
 import { DirectoryController } from './directory.controller';
-import { DirectoryChange, DirectoryHead } from './directory.entity';
-import { NewEpochCommand } from './new-epoch.command';
+import { DirectoryChange, DirectoryHead, DirectoryLife, DirectoryReader } from './directory.entity';
+import { HistoriesService } from './history/histories.service';
+import { HistoryWatch } from './history/history-watch';
 import { IdentityScopeResolver } from './scope/identity-scope-resolver';
 import { NamedNamespaces } from './scope/named-namespaces';
 
@@ -25,7 +26,7 @@ export function versionHeaders(watch: HeadWatch): WriteHeaders {
 }
 
 /** What services learn from: the change log of people, places and memberships, who reaches what, and the scopes of paths. */
-@Owns(DirectoryChange, DirectoryHead)
+@Owns(DirectoryChange, DirectoryHead, DirectoryLife, DirectoryReader)
 @Module({
   controllers: [DirectoryController],
   providers: [
@@ -37,7 +38,8 @@ export function versionHeaders(watch: HeadWatch): WriteHeaders {
     ChangeLog,
     ChangeFeed,
     CompactionJob,
-    NewEpochCommand,
+    HistoriesService,
+    HistoryWatch,
     NamedNamespaces,
     { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver },
     { provide: WRITE_HEADERS, inject: [HeadWatch], useFactory: versionHeaders },

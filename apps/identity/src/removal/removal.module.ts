@@ -15,6 +15,7 @@ import { GroupStatesController } from './groups/group-states.controller';
 import { GroupStatesService } from './groups/group-states.service';
 import { DueRemovalsJob } from './due-removals.job';
 import { EndedBotsJob } from './people/ended-bots.job';
+import { LostThingsService } from './lost-things.service';
 import { GhostUser } from './people/ghost-user';
 import { RemovalSteps } from './people/removal-steps';
 import { GroupsOwnedAlone } from './people/groups-owned-alone';
@@ -53,6 +54,7 @@ import { TreeRemovalService } from './tree-removal.service';
     GroupsOwnedAlone,
     AccountRemoval,
     GhostUser,
+    LostThingsService,
     EndedBotsJob,
     UserRemovalJob,
     DueRemovalsJob,

@@ -21,6 +21,10 @@ background({
   ],
   migrations,
   worker: withJobs(eventWorker),
-  everywhere: ['libs/instance/src/admin-client.ts', 'libs/platform/src/follower.ts'],
+  everywhere: [
+    'libs/instance/src/admin-client.ts',
+    'libs/platform/src/follower.ts',
+    'apps/identity/src/directory/history/history-watch.ts',
+  ],
   inWorkers: ['graphile-worker', 'libs/jobs/src/job-watch.ts', 'libs/messaging/src/broker.ts'],
 });

@@ -4,7 +4,7 @@ import type { Tx } from '@rookery/persistence';
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { CompactionJob } from '../../src/directory/compaction.job';
-import { NewEpochCommand } from '../../src/directory/new-epoch.command';
+import { HistoriesService } from '../../src/directory/history/histories.service';
 import { DirectoryLog } from '../directory-log';
 
 describe('the change log of the directory', () => {
@@ -334,7 +334,7 @@ describe('the change log of the directory', () => {
       identity.log.record(tx, 'namespace', crew);
     });
     const before = await identity.all();
-    const head = await identity.app.get(NewEpochCommand).begin();
+    const head = await identity.app.get(HistoriesService).begin();
     const after = await identity.changes({ after: 0, epoch: head.epoch, limit: 10_000 });
     expect(head.epoch).not.toBe(before.epoch);
     expect(after).toMatchObject({ epoch: head.epoch, head: 5, upTo: 5, compactedTo: 5 });

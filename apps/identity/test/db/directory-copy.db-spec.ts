@@ -7,7 +7,7 @@ import type { Tx } from '@rookery/persistence';
 import { PlatformModule, platformSettings, readSettings } from '@rookery/platform';
 import { testDatabase, testInternalKeys, until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { NewEpochCommand } from '../../src/directory/new-epoch.command';
+import { HistoriesService } from '../../src/directory/history/histories.service';
 import { DirectoryLog } from '../directory-log';
 
 /** A service that follows this identity. Shape: with `isBehind` its applier never starts. */
@@ -136,7 +136,7 @@ describe('a service and identity', () => {
     }, 5);
     const directory = service.get(Directory);
     expect(await directory.project(500, viewer)).toMatchObject({ level: 40 });
-    const head = await identity.app.get(NewEpochCommand).begin();
+    const head = await identity.app.get(HistoriesService).begin();
     expect(await directory.project(500, at(head, 5))).toMatchObject({ level: 40 });
     // Until then it may go by what it has of the former epoch.
     await follows(head);

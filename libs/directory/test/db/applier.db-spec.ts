@@ -123,6 +123,73 @@ describe('the copy that follows identity', () => {
     await expect(copy.directory.project(101, viewer(1, 1, soon()))).rejects.toMatchObject({ code: 'unavailable' });
   });
 
+  it('says in which life it got where it stands, and what it ever held, gone or of another history', async () => {
+    identity.commit(
+      ['user', user(1)],
+      ['namespace', group(10)],
+      ['project', project(100, 10)],
+      ['token', { id: 7 }, 'gone'],
+    );
+    copy = await Copy.start(database.url, identity.url);
+    await reaches(1);
+    identity.life = 'b';
+    identity.commit(['project', { id: 105 }, 'gone']);
+    await reaches(2);
+    const seen = { user: 1, namespace: 10, project: 105, token: 7 };
+    await until(() => Promise.resolve(identity.reports.at(-1)?.life === 'b'));
+    expect(identity.reports.at(-1)).toEqual({ life: 'b', reader: 'collaboration', seen });
+
+    identity.epoch = 'second';
+    identity.log = [];
+    identity.commit(['user', user(1)]);
+    await reaches(1);
+    await until(() => Promise.resolve(identity.reports.at(-1)?.life === 'b'));
+    expect(identity.reports.at(-1)).toEqual({ life: 'b', reader: 'collaboration', seen });
+  });
+
+  it('lists what another history does not know, by id and moment, until its end is told', async () => {
+    const born = (day: number): { created_at: string } => ({ created_at: `2026-02-0${day}T09:00:00.000Z` });
+    const lost = (): Promise<unknown[]> =>
+      copy.database.query('select kind, id, name, state from directory_lost order by kind, id');
+    identity.commit(['user', user(1, { username: 'ann' })], ['user', user(2, { username: 'bob' })]);
+    identity.commit(['namespace', group(10)], ['namespace', group(11, { path: 'gone', full_path: 'gone' })]);
+    for (const id of [100, 101, 102]) identity.commit(['project', project(id, 10, { path: `p${id}`, ...born(1) })]);
+    copy = await Copy.start(database.url, identity.url);
+    await reaches(5);
+    expect(await lost()).toEqual([]);
+
+    identity.epoch = 'second';
+    identity.log = [];
+    identity.commit(['user', user(1, { username: 'ann' })], ['namespace', group(10)]);
+    identity.commit(['project', project(100, 10, born(1))], ['project', project(101, 10, born(2))]);
+    await reaches(2);
+    const open = { state: 'open' };
+    expect(await lost()).toEqual([
+      { kind: 'group', id: 11, name: 'gone', ...open },
+      // Its id was given to another.
+      { kind: 'project', id: 101, name: 'p101', ...open },
+      { kind: 'project', id: 102, name: 'p102', ...open },
+      { kind: 'user', id: 2, name: 'bob', ...open },
+    ]);
+
+    await copy.directory.gone(copy.database, 'project', [], [102]);
+    expect(await lost()).toHaveLength(3);
+    // A third history, of a newer dump, knows some of it again.
+    identity.epoch = 'third';
+    identity.log = [];
+    identity.commit(
+      ['user', user(1, { username: 'ann' })],
+      ['user', user(2, { username: 'bob' })],
+      ['namespace', group(10)],
+    );
+    identity.commit(['project', project(100, 10, born(1))], ['project', project(101, 10, born(2))]);
+    await reaches(2);
+    expect(await lost()).toEqual([
+      { kind: 'group', id: 11, name: 'gone', ...open },
+      { kind: 'project', id: 101, name: 'p101', ...open },
+    ]);
+  });
+
   it('decides nothing between the end of one history and the load of the next', async () => {
     identity.commit(
       ['user', user(1)],

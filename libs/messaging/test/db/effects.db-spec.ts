@@ -355,6 +355,72 @@ describe('effects of events', () => {
     await expect(second.marks('count-notes')).resolves.toEqual(range(5));
   });
 
+  it('of others are heard again by a service whose database was restored', async () => {
+    const elsewhere = await newDatabase();
+    try {
+      const producer = await process();
+      await producer.start({ consumers: false });
+      const hears = async () => {
+        const made = await newProcess({
+          databaseUrl: elsewhere.url,
+          natsUrl: nats.url,
+          consumers: [MarkNotesConsumer],
+          service: 'import',
+        });
+        processes.push(made);
+        return made;
+      };
+      const first = await hears();
+      await first.start();
+      await producer.emit(...range(6));
+      await until(async () => (await first.marks()).length === 6, 'the effects');
+      await until(async () => (await first.count('database_history', 'seen_at is not null')) === 1);
+      await first.stop();
+      processes.splice(processes.indexOf(first), 1);
+
+      // The dump knew four of them.
+      const lost = await producer.database.query<{ event_id: string }>(
+        'select event_id from outbox where aggregate_id > 4',
+      );
+      const second = await hears();
+      const ids = lost.map((row) => row.event_id);
+      await second.database.query('delete from marks where note_id > 4');
+      await second.database.query('delete from inbox where event_id = any($1::uuid[])', [ids]);
+      await second.database.query(`update database_history set history = '1.2.00000001'`);
+      await second.start();
+      await until(async () => (await second.marks()).length >= 6, 'the lost effects');
+      await producer.emit(7);
+      await until(async () => (await second.marks()).includes(7));
+      await expect(second.marks()).resolves.toEqual(range(7));
+    } finally {
+      await Promise.all(processes.splice(0).map((one) => one.stop()));
+      await elsewhere.drop();
+    }
+  });
+
+  it('of its own that only a lost history told have none, and those that the dump knew have theirs', async () => {
+    const first = await process();
+    await first.start();
+    await first.emit(...range(3));
+    await until(async () => (await first.marks()).length === 3 && (await first.marks('count-notes')).length === 3);
+    await until(async () => (await first.count('outbox', 'published_at is null')) === 0);
+    MarkNotesConsumer.isAway = true;
+    await first.emit(4, 5);
+    await until(async () => (await first.count('outbox', 'published_at is null')) === 0);
+    await first.stop();
+    processes.splice(processes.indexOf(first), 1);
+    MarkNotesConsumer.isAway = false;
+    const second = await process();
+    await lose(second, 3, 5);
+    await second.database.query('delete from outbox where aggregate_id = 5');
+    await second.database.query(`update database_history set history = '1.2.00000001'`);
+    await second.start();
+    await until(async () => (await second.marks()).length >= 4, 'the lost effects');
+    await second.emit(6);
+    await until(async () => (await second.marks()).includes(6));
+    await expect(second.marks()).resolves.toEqual([1, 2, 3, 4, 6]);
+  });
+
   it('are not lost to a stream that says that it had what it holds no more', async () => {
     const one = await process();
     await one.start({ consumers: false });

@@ -80,7 +80,7 @@ export async function newProcess(o: {
     get: (token) => module.get(token),
     start: async (parts = {}) => {
       broker.start();
-      if (parts.relay ?? true) relay.start();
+      if (parts.relay ?? true) relay.start(strategy.handled);
       if (parts.consumers ?? true) await app.listen();
       if (parts.replayer ?? true) replayer.start(strategy.handled);
     },

@@ -1,0 +1,56 @@
+import { Database } from '@rookery/persistence';
+import type { BootContext, Command } from '@rookery/platform';
+import { LOST_KINDS } from './lost-things';
+
+const USAGE = `usage:
+  lost list                          what identity does not know any more since its database was restored
+  lost keep user|group|project <id>… it stays, hidden, and is listed no more
+`;
+
+interface LostRow {
+  readonly kind: string;
+  readonly id: number;
+  readonly name: string;
+  readonly since: string;
+}
+
+/**
+ * Operators' access to what a service holds for people, groups and projects that are unknown to identity since its database
+ * was restored. Nobody sees it; identity's `lost drop` has every service drop it. Source: docs/reference/reliability.md 4.5.
+ */
+export const lostCommand: Readonly<Record<string, Command>> = {
+  lost: {
+    about:
+      'Lists what identity does not know any more since a restore, or keeps it: lost list, lost keep <kind> <id>….',
+    async run([verb, kind, ...ids], context) {
+      if (verb === 'list' && kind === undefined) return list(context);
+      const known = LOST_KINDS.find((name) => name === kind);
+      if (verb !== 'keep' || !known || ids.length === 0 || !ids.every((id) => /^[1-9]\d{0,15}$/.test(id))) {
+        process.stderr.write(USAGE);
+        return 2;
+      }
+      return keep(context, known, ids.map(Number));
+    },
+  },
+};
+
+async function list(context: BootContext): Promise<number> {
+  const database = (await context.application()).get(Database);
+  const rows = await database.query<LostRow>(
+    `select kind, id, name, to_char(noticed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
+     from directory_lost where state = 'open' order by kind, id`,
+  );
+  for (const { kind, id, name, since } of rows) process.stdout.write(`${kind} ${id} ${name} unknown since ${since}\n`);
+  process.stdout.write(`${rows.length} lost\n`);
+  return 0;
+}
+
+async function keep(context: BootContext, kind: string, ids: readonly number[]): Promise<number> {
+  const database = (await context.application()).get(Database);
+  const kept = await database.query<{ id: number }>(
+    `update directory_lost set state = 'kept' where kind = $1 and id = any($2::bigint[]) and state = 'open' returning id`,
+    [kind, ids],
+  );
+  process.stdout.write(`${kept.length} kept\n`);
+  return kept.length === ids.length ? 0 : 1;
+}

@@ -1,0 +1,92 @@
+import type { NatsConnection } from 'nats';
+import { HISTORY } from '@rookery/persistence';
+import type { Effect } from './effects';
+import { lastMessageOf } from './publisher';
+import type { RelayParts } from './relay';
+import { republish } from './republish.command';
+import { durableOf, isMissing } from './streams';
+
+const DAY_MS = 86_400_000;
+/** Before the restored state ends: as long as effects are tried. Units: ms. */
+const BEFORE_MS = 3_600_000;
+/** How exactly the moment is known at which a restored state ends. Units: ms. */
+const NOTE_EVERY_MS = 30_000;
+
+interface Kept {
+  readonly history: string;
+  readonly now: string;
+  readonly seen_at: Date | null;
+  readonly answered: string | null;
+  readonly told_at: Date | null;
+}
+
+/**
+ * What a service does by itself when its database was restored: it tells again what it told shortly before, and hears
+ * again what others told since. Inboxes absorb what had its effect. Its own events of the lost history are passed over,
+ * for what they speak of is gone, and its ids are given to others.
+ * Source: docs/reference/reliability.md 2.6.
+ */
+export class Restoration {
+  private notedAt = 0;
+
+  constructor(private readonly parts: RelayParts) {}
+
+  /**
+   * Compares the database with the one that was written to before, and with the last message of the stream, which only
+   * another history can hold without the outbox knowing it. Called by the leader, before it publishes.
+   */
+  async look(connection: NatsConnection, effects: readonly Effect[]): Promise<void> {
+    const { database, service, settings, logger } = this.parts;
+    const [kept] = await database.query<Kept>(
+      `select h.history, ${HISTORY} as now, h.seen_at, h.answered, (select max(occurred_at) from outbox) as told_at
+       from database_history h`,
+    );
+    if (!kept) throw new Error('database_history has no row');
+    const last = await lastMessageOf(connection, service);
+    const since = Date.now() - (settings.outboxRetentionDays - 1) * DAY_MS;
+    const isForeign =
+      last !== null && last.at > since && last.eventId !== kept.answered && !(await this.knows(last.eventId));
+    const isOther = kept.history !== '' && kept.history !== kept.now;
+    if (isForeign || isOther) {
+      const end = kept.seen_at ?? kept.told_at;
+      const from = new Date((end?.getTime() ?? 0) - BEFORE_MS);
+      await this.readAnew(connection, effects, from);
+      const told = kept.told_at ?? from;
+      const count = await republish(database, { from: new Date(told.getTime() - BEFORE_MS), to: null, types: null });
+      logger.warn(
+        { lastEventId: last?.eventId, count, from },
+        'the database was restored: events are told and heard again',
+      );
+    }
+    await database.query(
+      `update database_history set history = $1, seen_at = now(), answered = coalesce($2, answered)`,
+      [kept.now, isForeign ? last.eventId : null],
+    );
+    this.notedAt = Date.now();
+  }
+
+  /** Until when the database knows: should it be restored from a dump of later. */
+  async note(): Promise<void> {
+    if (Date.now() - this.notedAt < NOTE_EVERY_MS) return;
+    this.notedAt = Date.now();
+    await this.parts.database.query('update database_history set seen_at = now()');
+  }
+
+  private async readAnew(connection: NatsConnection, effects: readonly Effect[], from: Date): Promise<void> {
+    const { streams, service } = this.parts;
+    for (const { name, definition } of effects) {
+      const isOwn = definition.service === service;
+      const durable = durableOf(service, name, definition);
+      try {
+        await streams.restartConsumer(connection, durable, definition, isOwn ? 'now' : from);
+      } catch (error) {
+        // Whose stream is not there yet makes it, and then all of it is read.
+        if (!isMissing(error)) throw error;
+      }
+    }
+  }
+
+  private async knows(eventId: string): Promise<boolean> {
+    return (await this.parts.database.query('select 1 from outbox where event_id = $1', [eventId])).length > 0;
+  }
+}
