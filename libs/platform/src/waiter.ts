@@ -19,6 +19,8 @@ export interface Waiter {
   readonly deadline: number;
   /** Left out where nothing hangs on the rights of anybody. */
   readonly rights?: Rights;
+  /** The one transaction of all that is done for them, where it is to be one; known to `libs/persistence` only. */
+  readonly whole?: object;
 }
 
 interface Place {

@@ -5,6 +5,8 @@ export interface RequestHead {
   jobToken: string;
   sudo: string;
   requestId: string;
+  /** Names a write. Empty when it was not sent. */
+  idempotencyKey: string;
   origin: string;
   askedMethod: string;
   askedHeaders: string;
@@ -34,6 +36,7 @@ const ONWARD: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-type',
   'git-protocol',
+  'idempotency-key',
   'if-match',
   'if-modified-since',
   'if-none-match',
@@ -67,6 +70,7 @@ export function readHead(raw: readonly string[]): RequestHead {
     jobToken: '',
     sudo: '',
     requestId: '',
+    idempotencyKey: '',
     origin: '',
     askedMethod: '',
     askedHeaders: '',
@@ -87,6 +91,7 @@ export function readHead(raw: readonly string[]): RequestHead {
     if (ONWARD.has(name)) {
       head.onward.push(name, value);
       if (name === 'content-type') head.contentType = value;
+      else if (name === 'idempotency-key') head.idempotencyKey = value;
       else if (name === 'content-encoding' && value.toLowerCase() !== 'identity') head.isEncoded = true;
     } else if (name === 'content-length') head.contentLength = Number(value);
     else if (name === 'transfer-encoding') {
