@@ -7,16 +7,33 @@ export class Client {
     this.seed = seed;
   }
 
-  /** Shape: `{ status, headers, body }`. Errors: a cut connection, or no answer within 15 s. */
-  async api(method, path, { token = this.estate.token, json } = {}) {
+  /** Shape: `{ status, headers, body }`; `key` names a write. Errors: a cut connection, or no answer within 15 s. */
+  async api(method, path, { token = this.estate.token, json, key } = {}) {
     const response = await fetch(`${this.estate.baseUrl}/api/v4${path}`, {
       method,
-      headers: { 'private-token': token, ...(json ? { 'content-type': 'application/json' } : {}) },
+      headers: {
+        'private-token': token,
+        ...(json ? { 'content-type': 'application/json' } : {}),
+        ...(key ? { 'idempotency-key': key } : {}),
+      },
       ...(json ? { body: JSON.stringify(json) } : {}),
       signal: AbortSignal.timeout(15_000),
     });
     const text = await response.text();
     return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null };
+  }
+
+  /**
+   * A named write, sent again until it is known what came of it. Shape: the last answer, and how many before it left that
+   * open.
+   */
+  async named(method, path, how) {
+    for (let doubts = 0; ; doubts += 1) {
+      const answer = await this.api(method, path, how).catch(() => null);
+      if (answer && answer.status < 500 && answer.status !== 409) return { ...answer, doubts };
+      if (doubts === 200) throw new Error(`${method} ${path}: ${answer?.status ?? 'cut'} for good`);
+      await delay(50);
+    }
   }
 
   /** What a drill needs is made even while a fault is on already. */

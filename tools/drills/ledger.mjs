@@ -3,6 +3,7 @@
  * were acknowledged, and afterwards holds notes, to-dos, activity events and mails against that.
  * Source: reference reliability 11.
  */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MailFiles } from './mail-files.mjs';
 
@@ -58,6 +59,20 @@ export class Ledger {
 
   /** One note. Shape: the status. Errors: a cut connection, after which nobody knows whether the note was written. */
   async writeOne(writer) {
+    const { entry, path, how } = this.#begin(writer);
+    return this.#settle(entry, await this.client.api('POST', path, how));
+  }
+
+  /** One note that its sender names, sent until it is answered. Shape: how many answers before left open what came of it. */
+  async writeNamed(writer) {
+    const { entry, path, how } = this.#begin(writer);
+    const answer = await this.client.named('POST', path, { ...how, key: randomUUID() });
+    entry.id = answer.body?.id;
+    this.#settle(entry, answer);
+    return answer.doubts;
+  }
+
+  #begin(writer) {
     const number = (this.#next += 1);
     const marker = `drill ${this.seed}-${number} of`;
     const reader = this.readers[number % this.readers.length];
@@ -65,13 +80,26 @@ export class Ledger {
     const entry = { number, marker, reader, outcome: 'unknown' };
     this.#entries.set(marker, entry);
     const json = { body: `@${reader.username} ${marker} ${writer.username}` };
-    const path = `/projects/${project}/issues/1/notes`;
-    const answer = await this.client.api('POST', path, { token: writer.token, json });
+    return { entry, path: `/projects/${project}/issues/1/notes`, how: { token: writer.token, json } };
+  }
+
+  #settle(entry, answer) {
     const { status } = answer;
     this.onAnswer?.(answer, entry);
     if (status === 201) entry.outcome = 'acknowledged';
     else if (status < 500) entry.outcome = `refused with ${status}`;
     return status;
+  }
+
+  /** Named notes whose last answer is not about the only note that is there. */
+  async misnamed() {
+    const ids = new Map();
+    for (const { id, body } of await this.#notes()) {
+      const marker = /drill \S+ of/.exec(body)?.[0];
+      ids.set(marker, [...(ids.get(marker) ?? []), id]);
+    }
+    const named = [...this.#entries.values()].filter(({ id }) => id !== undefined);
+    return named.filter(({ marker, id }) => ids.get(marker)?.join() !== String(id)).map(({ marker }) => marker);
   }
 
   async stop() {
@@ -91,11 +119,14 @@ export class Ledger {
     }
   }
 
+  async #notes() {
+    const [{ token }] = this.writers;
+    return (await Promise.all(this.projects.map((id) => this.#all(`/projects/${id}/issues/1/notes`, token)))).flat();
+  }
+
   /** Of all notes that are there. */
   async markers() {
-    const [{ token }] = this.writers;
-    const notes = await Promise.all(this.projects.map((id) => this.#all(`/projects/${id}/issues/1/notes`, token)));
-    return new Set(notes.flat().map(({ body }) => /drill \S+ of/.exec(body)?.[0]));
+    return new Set((await this.#notes()).map(({ body }) => /drill \S+ of/.exec(body)?.[0]));
   }
 
   /** One look at everything. Shape: counts, and up to five examples of what is wrong. */
@@ -109,11 +140,7 @@ export class Ledger {
       return counts;
     };
     const [writer] = this.writers;
-    const notes = countBy(
-      (await Promise.all(this.projects.map((id) => this.#all(`/projects/${id}/issues/1/notes`, writer.token))))
-        .flat()
-        .map(({ body }) => body),
-    );
+    const notes = countBy((await this.#notes()).map(({ body }) => body));
     const todos = countBy(
       (await Promise.all(this.readers.map(({ token }) => this.#all('/todos?action=directly_addressed', token))))
         .flat()

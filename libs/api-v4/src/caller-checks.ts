@@ -43,11 +43,13 @@ export class CallerChecks {
   ) {}
 
   /**
-   * Asks until an answer is not too old when it arrives. Shape: `isRotating` where a token that was revoked ends its family.
+   * Asks until an answer is not too old when it arrives. Shape: `isRotating` where a token that was revoked ends its family,
+   * unless it was by a write with the same `key`.
    * Errors: what the gateway would answer this caller now; Unavailable when nothing young is had before the deadline.
    */
-  async confirmed(viewer: SignedInViewer, isRotating = false): Promise<Confirmed> {
-    const question = { ...questionOf(viewer), ...(isRotating ? { rotating: true as const } : {}) };
+  async confirmed(viewer: SignedInViewer, isRotating = false, key: string | null = null): Promise<Confirmed> {
+    const named = key === null ? {} : { idempotency_key: key };
+    const question = { ...questionOf(viewer), ...(isRotating ? { rotating: true as const, ...named } : {}) };
     for (;;) {
       const { askedAt, answer } = this.check(question);
       const { version, epoch, ...said } = await inTime(answer, viewer.deadline);

@@ -3,8 +3,17 @@ import type { OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { CLOCK, Unavailable } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
-import { ContextKeys, InternalKeys, Links, LOGGER, Metrics, Outages, platformSettings } from '@rookery/platform';
-import type { Logger, SettingsOf } from '@rookery/platform';
+import {
+  ContextKeys,
+  InternalKeys,
+  KEYED_WRITES,
+  Links,
+  LOGGER,
+  Metrics,
+  Outages,
+  platformSettings,
+} from '@rookery/platform';
+import type { KeyedWrites, Logger, SettingsOf } from '@rookery/platform';
 import type { FastifyInstance } from 'fastify';
 import makeRouter from 'find-my-way';
 import type { HTTPMethod } from 'find-my-way';
@@ -19,8 +28,8 @@ import { internalRoute, internalRoutesOf } from './internal';
 import { EndpointPipeline } from './pipeline';
 import { DEFAULT_BODY_LIMIT } from './request-body';
 import { routerTemplate, templatesOf } from './route-template';
-import { API_V4_OPTIONS, Traffic, WRITE_HEADERS } from './runtime';
-import type { ApiRuntime, ApiV4Options, WriteHeaders } from './runtime';
+import { API_V4_OPTIONS, BEFORE_REPLAY, Traffic, WRITE_HEADERS } from './runtime';
+import type { ApiRuntime, ApiV4Options, BeforeReplay, WriteHeaders } from './runtime';
 import { SCOPE_RESOLVER } from './scope';
 import type { ScopeResolver } from './scope';
 import { UnreadPages } from './unread-pages';
@@ -127,14 +136,16 @@ export class EndpointRoutes implements OnModuleInit {
       services: { get: (token) => this.get(token) },
       resolver: needsResolver ? this.get<ScopeResolver>(SCOPE_RESOLVER) : null,
       traffic: this.traffic,
-      writeHeaders: this.writeHeaders(),
+      writeHeaders: this.optional<WriteHeaders>(WRITE_HEADERS),
+      keyed: this.optional<KeyedWrites>(KEYED_WRITES),
+      beforeReplay: this.optional<BeforeReplay>(BEFORE_REPLAY),
     };
   }
 
-  /** Optional, and Nest has no optional look-up outside constructors. */
-  private writeHeaders(): WriteHeaders | null {
+  /** Nest has no optional look-up outside constructors. */
+  private optional<T>(token: symbol): T | null {
     try {
-      return this.get<WriteHeaders>(WRITE_HEADERS);
+      return this.get<T>(token);
     } catch {
       return null;
     }

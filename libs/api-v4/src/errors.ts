@@ -8,6 +8,7 @@ import {
   Invalid,
   InvalidAsSaid,
   InvalidParameters,
+  KeyInUse,
   MethodNotAllowed,
   Moved,
   NotFound,
@@ -142,6 +143,9 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
   if (error instanceof Unauthorized) return reasoned(401, error.reason);
   if (error instanceof TokenRefused) return tokenRefused(TOKEN_TEXTS[error.why]);
   if (error instanceof InsufficientScope) return insufficientScope(error.scopes);
+  if (error instanceof KeyInUse) {
+    return message(409, error.message, { 'retry-after': String(error.retryAfterSeconds) });
+  }
   if (error instanceof Conflict) return message(409, error.reason ?? '409 Conflict');
   if (error instanceof Unprocessable) return message(422, error.detail ?? '422 Unprocessable Entity');
   if (error instanceof MethodNotAllowed) return error.explanation ? failure(405, error.explanation) : plain(405);

@@ -100,8 +100,9 @@ const REFUSALS: Readonly<Record<number, RefusalKind>> = {
   405: { name: 'MethodNotAllowed', about: 'Not possible for this list.', bodies: ['Refusal', 'RefusalOfForm'] },
   409: {
     name: 'Conflict',
-    about: 'In conflict with something that is there.',
+    about: 'In conflict with something that is there, or a request with this `Idempotency-Key` is still running.',
     bodies: ['Refusal', 'RefusalByField', 'RefusalInSentences'],
+    headers: ['Retry-After'],
   },
   412: { name: 'PreconditionFailed', about: 'Changed after the time in If-Unmodified-Since.', bodies: ['Refusal'] },
   413: { name: 'TooLarge', about: 'The body is larger than allowed.', bodies: ['Refusal'] },
@@ -110,7 +111,11 @@ const REFUSALS: Readonly<Record<number, RefusalKind>> = {
     about: 'The body is of an unknown type.',
     bodies: ['Refusal', 'RefusalOfForm'],
   },
-  422: { name: 'Unprocessable', about: 'Understood, and not possible.', bodies: ['Refusal', 'RefusalByField'] },
+  422: {
+    name: 'Unprocessable',
+    about: 'Understood, and not possible; or the `Idempotency-Key` was used for another request.',
+    bodies: ['Refusal', 'RefusalByField'],
+  },
   429: {
     name: 'TooManyRequests',
     about: 'Asked too often.',
@@ -138,6 +143,7 @@ const HEADERS: Readonly<Record<string, JsonSchema>> = {
   'X-Total-Pages': { description: 'Left out with `X-Total`.', schema: { type: 'integer' } },
   Location: { description: 'An absolute URL.', schema: text },
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
+  'Idempotency-Replayed': { description: '`true` on an answer that was given before.', schema: text },
   'RateLimit-Name': { description: 'Which limit the others tell of.', schema: text },
   'RateLimit-Limit': { description: 'Requests a minute.', schema: { type: 'integer' } },
   'RateLimit-Remaining': { description: 'Requests left in this minute.', schema: { type: 'integer' } },
@@ -165,6 +171,12 @@ const PARAMETERS: Readonly<Record<string, JsonSchema>> = {
     schema: { type: ['integer', 'string'] },
     description: 'Id or username of the person to act as. For tokens of administrators with the scope `sudo`.',
   },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+    description: 'A name for this very request, such as a UUID: sent again within a day, it is answered as at first.',
+  },
 };
 
 /** What `$ref`s of every document of ours may name. Schemas of presenters come on top. */
@@ -190,6 +202,10 @@ export function refusalResponse(status: number): JsonSchema {
 export function refusalSchemaOf(status: number): JsonSchema | null {
   const bodies = REFUSALS[status]?.bodies ?? [];
   return bodies.length === 0 ? null : { anyOf: bodies.map((name) => ref('schemas', name)) };
+}
+
+export function replayHeaders(): JsonSchema {
+  return headersOf(['Idempotency-Replayed']);
 }
 
 export function pageHeaders(): JsonSchema {

@@ -1,6 +1,7 @@
 import type { JsonSchema } from './answers';
 import type { EndpointRecord } from './endpoint';
-import { pageHeaders, refusalResponse } from './openapi-components';
+import { takesKey } from './keyed-request';
+import { pageHeaders, refusalResponse, replayHeaders } from './openapi-components';
 import type { Presenter } from './presenter';
 import { statusesOf } from './statuses';
 
@@ -11,11 +12,14 @@ const OF_THE_GATEWAY = [429, 502, 504];
 export function responsesOf(endpoint: EndpointRecord): JsonSchema {
   const { answers } = endpoint.options;
   const second = answers.otherwise;
+  const again = takesKey(endpoint) ? { headers: replayHeaders() } : {};
   const successes = [answers.status, second?.status];
   const refusals = [...statusesOf(endpoint), ...OF_THE_GATEWAY].filter((status) => !successes.includes(status));
   return {
-    [answers.status]: successOf(endpoint),
-    ...(second ? { [second.status]: { description: 'Success too.', content: jsonContent(second.schema) } } : {}),
+    [answers.status]: { ...successOf(endpoint), ...again },
+    ...(second
+      ? { [second.status]: { description: 'Success too.', content: jsonContent(second.schema), ...again } }
+      : {}),
     ...Object.fromEntries(refusals.map((status) => [String(status), refusalResponse(status)])),
   };
 }

@@ -5,6 +5,7 @@ import { registeredEndpoints } from './endpoint';
 import { fieldSchema, isRequired, paramsSchema } from './field-schema';
 import { fieldsOf } from './fields';
 import type { FieldDeclaration } from './fields';
+import { takesKey } from './keyed-request';
 import { acceptedScopes } from './pipeline';
 import { Presenter } from './presenter';
 import { DEFAULT_BODY_LIMIT } from './request-body';
@@ -155,6 +156,7 @@ function parametersOf(endpoint: EndpointRecord, template: string): readonly Json
     ...headerParameters(fields),
     ...paging.map(([, component]) => sharedParameter(component)),
     sharedParameter('Sudo'),
+    ...(takesKey(endpoint) ? [sharedParameter('IdempotencyKey')] : []),
   ];
 }
 

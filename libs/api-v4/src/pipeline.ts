@@ -1,18 +1,21 @@
-import { isRotation, LOOK_HEADER } from '@rookery/contracts';
-import type { PageRequest, Viewer } from '@rookery/kernel';
+import { IGNORED_HEADER, isRotation, LOOK_HEADER } from '@rookery/contracts';
+import type { PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
 import {
   Forbidden,
   HeavyPage,
   InsufficientScope,
   InvalidParameters,
   NotFound,
+  TokenRefused,
   Unauthorized,
   Unavailable,
+  Unprocessable,
 } from '@rookery/kernel';
 import { awaitedBy } from '@rookery/platform';
-import type { LimitState } from '@rookery/platform';
+import type { KeyedWrite, KeyedWrites, LimitState, NewAnswer } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AnswerContent, NO_HEADERS } from './answer-content';
+import type { Content } from './answer-content';
 import type { RawParams } from './bracket-params';
 import type { Call } from './call';
 import { toIdOrPath } from './coercion';
@@ -20,11 +23,12 @@ import type { EndpointRecord, ParamsClass } from './endpoint';
 import { afterCommit, renderError } from './errors';
 import { fieldsOf } from './fields';
 import { Otherwise } from './json-text';
+import { keptRefusal, keyedWriteOf, keyOf, takesKey } from './keyed-request';
 import { FIRST_PAGE, readKeyset, readPage, refuseDeepOffset } from './paging';
 import { ParamsPlan } from './params-plan';
 import { decidingFacts, RequestRights } from './request-rights';
 import type { FileAnswer, WebPage } from './answers';
-import { versionsIn, writeError, writeFile, writeJson } from './reply';
+import { versionsIn, writeError, writeFile, writeJson, writeKept } from './reply';
 import type { ReplyFacts } from './reply';
 import { BROKEN_QUERY, DEFAULT_BODY_LIMIT, readBody } from './request-body';
 import type { ReadBody } from './request-body';
@@ -39,6 +43,15 @@ class NoDeclaredParams {}
 
 type Handler = (call: Call<object, unknown>) => unknown;
 
+/** A request on its way. */
+interface Passage {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly facts: Writable<ReplyFacts>;
+  readonly viewer: Viewer;
+  readonly rights: RequestRights;
+}
+
 /**
  * The way of a request through one endpoint, in the one order of refusals: context 401, anonymous 401, token scope
  * 403, administrator 403, parameters 400, parent 404, permission 403, then the handler and the presenter.
@@ -52,6 +65,8 @@ export class EndpointPipeline {
   private readonly scopes: readonly string[] | null;
   private readonly bodyLimit: number;
   private readonly isRotating: boolean;
+  /** null where a write cannot be named. */
+  private readonly keyed: KeyedWrites | null;
   private readonly unread: UnreadParams;
   /** Names of the parameters that make a request dear. */
   private readonly dear: readonly string[];
@@ -65,6 +80,7 @@ export class EndpointPipeline {
     this.options = endpoint.options;
     const { may, params, bodyLimit } = this.options;
     this.isRotating = isRotation(endpoint.method, template);
+    this.keyed = takesKey(endpoint) ? runtime.keyed : null;
     this.plan = new ParamsPlan((params as ParamsClass<object> | undefined) ?? NoDeclaredParams, pathNamesOf(template));
     this.unread = new UnreadParams(this.plan, this.options.answers, runtime.isStrict);
     this.content = new AnswerContent(this.options.answers, runtime);
@@ -87,9 +103,10 @@ export class EndpointPipeline {
       const viewer = this.admit(request);
       facts.requestId = viewer.requestId;
       const { checks, rightsMs } = this.runtime;
-      const own = new RequestRights(viewer, checks, request.earliestArrival, rightsMs, this.isRotating);
+      const key = this.keyed === null ? null : keyOf(request);
+      const own = new RequestRights(viewer, checks, request.earliestArrival, rightsMs, this.isRotating, key);
       rights = own;
-      const answer = (): Promise<void> => this.answer(request, reply, facts, viewer, own);
+      const answer = (): Promise<void> => this.answer({ request, reply, facts, viewer, rights: own }, key);
       const limited = (limit: LimitState): void => void (facts.limit = limit);
       await awaitedBy({ kind: 'client', deadline: viewer.deadline, rights, limited }, answer);
     } catch (error) {
@@ -101,21 +118,64 @@ export class EndpointPipeline {
     traffic.end(this.endpoint.method, this.template, reply.raw.statusCode, startedAt);
   }
 
-  private async answer(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    facts: Writable<ReplyFacts>,
-    viewer: Viewer,
-    rights: RequestRights,
-  ): Promise<void> {
+  private async answer(passage: Passage, key: string | null): Promise<void> {
+    const { request, viewer } = passage;
     const { refusals } = this.options;
     const first = refusals?.authorizeFirst ? await this.allowed(request, { viewer, params: {} } as Call) : null;
     const body = readBody(request, this.bodyLimit);
-    const prepared = this.prepare(request, viewer, facts, body instanceof Promise ? await body : body) as Call;
+    const read = body instanceof Promise ? await body : body;
+    if (key !== null) return this.answerOnce(passage, key, first, read);
+    if (viewer.isForReplay) throw new TokenRefused('revoked');
+    await this.answerAnew(passage, first, read, null);
+  }
+
+  /**
+   * What was answered before is answered again, even where the write took the right to it away: the thing may be gone,
+   * or the membership, or the token. Errors: as `KeyedWrites`.
+   */
+  private async answerOnce(passage: Passage, key: string, first: Call | null, body: ReadBody): Promise<void> {
+    const { request, viewer } = passage;
+    this.judge(viewer);
+    const write = keyedWriteOf(key, request, viewer, body);
+    if (await this.answerAgain(passage, write)) return;
+    if (viewer.isForReplay) {
+      // Their token was presented to another rotation than that which it is gone by.
+      await this.runtime.checks.confirmed(viewer as SignedInViewer, true);
+      throw new TokenRefused('revoked');
+    }
+    try {
+      await this.answerAnew(passage, first, body, write);
+    } catch (error) {
+      // The rotation may have been done meanwhile, by this very key.
+      if (!(error instanceof TokenRefused) || !(await this.answerAgain(passage, write))) throw error;
+    }
+  }
+
+  private async answerAgain({ reply, facts, viewer, rights }: Passage, write: KeyedWrite): Promise<boolean> {
+    const kept = await this.keyed!.answered(write).catch((error: unknown) => {
+      if (viewer.isForReplay && error instanceof Unprocessable) return null;
+      throw error;
+    });
+    if (kept === null) return false;
+    if (!this.isRotating) await rights.look();
+    await this.runtime.beforeReplay?.();
+    writeKept(reply, facts, kept, true);
+    return true;
+  }
+
+  private async answerAnew(
+    passage: Passage,
+    first: Call | null,
+    body: ReadBody,
+    write: KeyedWrite | null,
+  ): Promise<void> {
+    const { request, reply, facts, viewer, rights } = passage;
+    const prepared = this.prepare(request, viewer, facts, body) as Call;
     const call = first ? { ...prepared, within: first.within } : await this.allowed(request, prepared);
     rights.judgeAgain = (now) => this.stillAllowed(request, call, now);
     // What is answered without a statement is looked at too.
     await rights.look();
+    if (write !== null) return this.serveOnce(passage, call, write);
     try {
       await this.serve(request, reply, facts, call);
     } catch (error) {
@@ -128,21 +188,45 @@ export class EndpointPipeline {
   }
 
   private async serve(request: FastifyRequest, reply: FastifyReply, facts: ReplyFacts, call: Call): Promise<void> {
-    const { answers } = this.options;
-    const made = this.isDear(call.params)
+    const made = this.resultOf(call);
+    const result = isThenable(made) ? await made : made;
+    const { kind } = this.options.answers;
+    if (kind === 'file') return writeFile(reply, facts, result as FileAnswer, call.knownVersions);
+    if (kind === 'web') return writeWebPage(reply, facts, result as WebPage | string);
+    const content = this.contentOf(result, call, request);
+    const { status, text, headers } = content instanceof Promise ? await content : content;
+    writeJson(reply, facts, status, text, headers);
+  }
+
+  /** The answer is made before the commit and written after it. */
+  private async serveOnce({ request, reply, facts }: Passage, call: Call, write: KeyedWrite): Promise<void> {
+    const make = async (): Promise<NewAnswer> => {
+      const { status, text, headers } = await this.contentOf(await this.resultOf(call), call, request);
+      const type = text === null ? [] : ['content-type', 'application/json'];
+      const hasSecret = this.options.answers.presenter?.hasSecret ?? false;
+      return { status, headers: [...type, ...headers, ...unread], body: text, hasSecret };
+    };
+    const unread = facts.unread?.length ? [IGNORED_HEADER, facts.unread.join(', ')] : NO_HEADERS;
+    const { answer, isReplay } = await this.keyed!.once(write, make, keptRefusal);
+    facts.unread = [];
+    if (isReplay) await this.runtime.beforeReplay?.();
+    writeKept(reply, facts, answer, isReplay);
+  }
+
+  private resultOf(call: Call): unknown {
+    return this.isDear(call.params)
       ? this.runtime.dear!.run(call.viewer, () => this.handler(call))
       : this.handler(call);
-    const result = isThenable(made) ? await made : made;
-    if (answers.kind === 'file') {
-      return writeFile(reply, facts, result as FileAnswer, call.knownVersions);
-    }
-    if (answers.kind === 'web') return writeWebPage(reply, facts, result as WebPage | string);
+  }
+
+  private contentOf(result: unknown, call: Call, request: FastifyRequest): Answered | Promise<Answered> {
+    const { answers } = this.options;
     if (result instanceof Otherwise) {
-      return writeJson(reply, facts, answers.otherwise!.status, JSON.stringify(result.value), NO_HEADERS);
+      return { status: answers.otherwise!.status, text: JSON.stringify(result.value), headers: NO_HEADERS };
     }
     const content = this.content.of(result, call, request);
-    const { text, headers } = content instanceof Promise ? await content : content;
-    writeJson(reply, facts, answers.status, text, headers);
+    const { status } = answers;
+    return content instanceof Promise ? content.then((made) => ({ status, ...made })) : { status, ...content };
   }
 
   private isDear(params: object): boolean {
@@ -246,6 +330,7 @@ export function dearNamesOf(params: object | undefined): readonly string[] {
   return params === undefined ? [] : fieldsOf(params).flatMap(({ name, common }) => (common.dear ? [name] : []));
 }
 
+type Answered = Content & { readonly status: number };
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function isThenable(value: unknown): value is Promise<unknown> {

@@ -18,6 +18,8 @@ export interface FieldOptions<T, L> {
   readonly about?: string;
   /** What to use instead. */
   readonly deprecated?: string;
+  /** A secret that is shown with the making of it and never again, so an answer with it is not kept for long. */
+  readonly shownOnce?: true;
 }
 
 /** Output name to type and source; the order is the order of the output. */
@@ -49,6 +51,8 @@ export type WriteRow<T> = (row: T) => string;
  */
 export class Presenter<in T> {
   readonly schema: JsonSchema;
+  /** Whether it shows a secret this once. */
+  readonly hasSecret: boolean;
   private readonly loads: boolean;
 
   constructor(
@@ -57,6 +61,7 @@ export class Presenter<in T> {
     private readonly fields: readonly CompiledField[],
   ) {
     this.schema = schemaOf(fields);
+    this.hasSecret = fields.some(({ options }) => options.shownOnce);
     this.loads = loaders.some(Boolean) || fields.some((field) => field.type.batch !== undefined);
   }
 

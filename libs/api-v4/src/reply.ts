@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
-import { IGNORED_HEADER } from '@rookery/contracts';
-import type { LimitState } from '@rookery/platform';
+import { IGNORED_HEADER, REPLAYED_HEADER } from '@rookery/contracts';
+import type { KeptAnswer, LimitState } from '@rookery/platform';
 import type { FastifyReply } from 'fastify';
 import type { FileAnswer } from './answers';
 import type { RenderedError } from './errors';
@@ -56,6 +56,22 @@ export function writeError(reply: FastifyReply, facts: ReplyFacts, error: Render
   reply.hijack();
   reply.raw.writeHead(error.status, headers);
   reply.raw.end(facts.isHead || error.body === null ? undefined : error.body);
+}
+
+/** An answer that is kept: also to be given again, then word for word. */
+export function writeKept(
+  reply: FastifyReply,
+  facts: ReplyFacts,
+  { status, headers, body }: KeptAnswer,
+  isReplay: boolean,
+): void {
+  const all = commonHeaders(facts, status < 400 ? 'max-age=0, private, must-revalidate' : 'no-cache');
+  all.push(...headers);
+  if (body !== null) all.push('content-length', String(Buffer.byteLength(body)));
+  if (isReplay) all.push(REPLAYED_HEADER, 'true');
+  reply.hijack();
+  reply.raw.writeHead(status, all);
+  reply.raw.end(body ?? undefined);
 }
 
 /** Shape: `known` are the versions that the caller has; `*` is any. Errors: a plain Error for a file without bytes. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { MultipartFile, MultipartValue } from '@fastify/multipart';
 import { InvalidParameters, TooLarge } from '@rookery/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -90,6 +91,17 @@ function refuseOtherLetters({ headers }: FastifyRequest): void {
   const letters = CHARSET.exec(type)?.[1] ?? '';
   if (coding.toLowerCase() !== 'identity') throw new UnsupportedMediaType(`${type}, ${coding}`);
   if (!LETTERS.has(letters.toLowerCase())) throw new UnsupportedMediaType(type);
+}
+
+/** Tells bodies apart: as they were sent, but by their parts where the boundary between these is another each time. */
+export function digestOf({ body }: FastifyRequest, { params, files }: ReadBody): Buffer {
+  const digest = createHash('sha256');
+  if (body instanceof UnreadBody) return digest.update(`${body.kind}\n${body.content}`).digest();
+  digest.update(`parts\n${JSON.stringify(params)}\n`);
+  for (const [name, { filename, mediaType, bytes }] of Object.entries(files)) {
+    digest.update(JSON.stringify([name, filename, mediaType, bytes.length])).update(bytes);
+  }
+  return digest.digest();
 }
 
 function readForm(content: string): RawParams {

@@ -32,6 +32,7 @@ function asViewer(claims: ContextClaims): Viewer {
     isBySudo: claims.sud === true,
     makerId: claims.mkr ?? null,
     address: claims.adr ?? null,
+    ...(claims.rpl ? { isForReplay: true as const } : {}),
     directory: { version: claims.ver, epoch: claims.epo },
     requestId: claims.rid,
     deadline: claims.ddl,

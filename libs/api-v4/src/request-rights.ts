@@ -26,6 +26,8 @@ export class RequestRights implements Rights {
     private lookedAt: number,
     private readonly freshMs: number,
     private readonly isRotating = false,
+    /** Names the write. */
+    private readonly key: string | null = null,
   ) {}
 
   look(): Promise<void> | null {
@@ -61,7 +63,7 @@ export class RequestRights implements Rights {
       await this.judgeAgain?.(viewer);
       return now;
     }
-    const { askedAt, directory } = await this.checks.confirmed(viewer, this.isRotating);
+    const { askedAt, directory } = await this.checks.confirmed(viewer, this.isRotating, this.key);
     if (directory.epoch !== viewer.directory.epoch) throw new Unavailable('directory behind');
     const version = Math.max(directory.version, viewer.directory.version);
     await this.judgeAgain?.({ ...viewer, directory: { ...directory, version } });

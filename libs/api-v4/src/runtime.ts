@@ -1,5 +1,5 @@
 import type { Clock } from '@rookery/kernel';
-import type { ContextKeys, InternalKeys, Links, Logger, Metrics, Outages } from '@rookery/platform';
+import type { ContextKeys, InternalKeys, KeyedWrites, Links, Logger, Metrics, Outages } from '@rookery/platform';
 import type { CallerChecks } from './caller-checks';
 import type { FairPlaces } from './fair-places';
 import type { RuleServices } from './permission';
@@ -29,6 +29,9 @@ export interface ApiRuntime {
   readonly traffic: Traffic;
   readonly writeHeaders: WriteHeaders | null;
   /** null in a service without a database of its own. */
+  readonly keyed: KeyedWrites | null;
+  readonly beforeReplay: BeforeReplay | null;
+  /** null in a service without a database of its own. */
   readonly dear: FairPlaces | null;
   readonly heavy: FairPlaces | null;
   readonly unread: UnreadPages;
@@ -46,6 +49,14 @@ export interface ApiRuntime {
 export type WriteHeaders = () => readonly string[];
 /** Injection token of WriteHeaders; a service without it adds none. */
 export const WRITE_HEADERS: unique symbol = Symbol('WriteHeaders');
+
+/**
+ * Run before an answer is given again: another process may have given it first, and headers of writes are to tell of
+ * that write too.
+ */
+export type BeforeReplay = () => Promise<void>;
+/** Injection token of BeforeReplay; optional. */
+export const BEFORE_REPLAY: unique symbol = Symbol('BeforeReplay');
 
 /** Requests under way and done. */
 export class Traffic {

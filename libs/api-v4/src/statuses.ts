@@ -1,4 +1,5 @@
 import type { EndpointRecord } from './endpoint';
+import { takesKey } from './keyed-request';
 import { acceptedScopes, dearNamesOf } from './pipeline';
 import { pathNamesOf, templatesOf } from './route-template';
 
@@ -19,6 +20,8 @@ export function statusesOf(endpoint: EndpointRecord): readonly number[] {
   if (answers.keyset) statuses.add(405);
   // Searches and heavy pages may find no place.
   if (dearNamesOf(params).length > 0 || answers.kind === 'page') statuses.add(429);
+  // A key that is in use, and one that was used for something else.
+  if (takesKey(endpoint)) for (const status of [409, 422]) statuses.add(status);
   // 502: whether it was committed is not known.
   if (takesBody) for (const status of [413, 415, 502]) statuses.add(status);
   return [...statuses].sort((a, b) => a - b);

@@ -47,6 +47,8 @@ export interface ResolveTokenRequest {
    * Source: reference identity-and-import 4.8.
    */
   readonly rotating?: boolean;
+  /** That of a request for a rotation endpoint: whoever lost the answer to their rotation may ask for it again. */
+  readonly idempotency_key?: string;
 }
 
 export interface TokenHolder {
@@ -70,7 +72,12 @@ export interface TokenHolder {
 export type ResolveTokenAnswer = { readonly version: number; readonly epoch: string } & (
   | { readonly outcome: 'anonymous' | 'unknown' | 'expired' | 'revoked' | 'impersonation_disabled' }
   | { readonly outcome: 'user_refused'; readonly reason: string }
-  | { readonly outcome: 'valid'; readonly holder: TokenHolder }
+  | {
+      readonly outcome: 'valid';
+      readonly holder: TokenHolder;
+      /** The token is gone, by a rotation with this very key: nothing but the answer to that may be told. */
+      readonly replays_only?: true;
+    }
 );
 
 /** POST resolveSudo `{ ref }`: a user by id or, ignoring case, by username. */
@@ -110,6 +117,7 @@ export interface ConfirmCallerRequest {
   readonly impersonator_id: number | null;
   /** At rotation endpoints (`isRotation`), within identity only. */
   readonly rotating?: true;
+  readonly idempotency_key?: string;
 }
 
 /**

@@ -19,6 +19,8 @@ export interface ContextClaims {
   readonly sud?: true;
   /** Of a bot: the person who made it. Absent otherwise. */
   readonly mkr?: number;
+  /** The token is gone, by a rotation with the key of this request: it may hear that answer again, and nothing else. */
+  readonly rpl?: true;
   /** The client address of an anonymous caller, so that services can tell these apart. */
   readonly adr?: string;
   /** Directory version and epoch. */
@@ -42,5 +44,9 @@ export const REQUEST_ID_HEADER = 'x-request-id';
 export const INTERNAL_HEADER_PREFIX = 'x-rookery-';
 /** Names parameters that had no effect: the one header of ours that clients see. Source: reference identity-and-import 1.2. */
 export const IGNORED_HEADER = 'x-rookery-ignored';
+/** Names a write, so that it is done once however often it is sent. */
+export const IDEMPOTENCY_HEADER = 'idempotency-key';
+/** Says that an answer was given before. Shape: `true`. */
+export const REPLAYED_HEADER = 'idempotency-replayed';
 /** Set when the client asked by HEAD, which services are asked by GET: nothing may come of a look. Shape: `1`. */
 export const LOOK_HEADER = 'x-rookery-look';

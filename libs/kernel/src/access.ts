@@ -45,6 +45,8 @@ export interface Viewer {
   readonly makerId: number | null;
   /** The client address of somebody without a token. */
   readonly address: string | null;
+  /** Their token is gone: they may hear an answer of theirs again, and nothing else. */
+  readonly isForReplay?: true;
   readonly directory: { readonly version: number; readonly epoch: string };
   readonly requestId: string;
   /** Epoch milliseconds after which nobody waits for the answer. */

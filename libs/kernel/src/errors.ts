@@ -140,6 +140,15 @@ export class Conflict extends RookeryError {
   }
 }
 
+/** The write that this key names is being done right now; what comes of it can be asked for in a moment. */
+export class KeyInUse extends RookeryError {
+  readonly code = 'key_in_use';
+  readonly retryAfterSeconds = 1;
+  constructor() {
+    super('A request with this Idempotency-Key is still running');
+  }
+}
+
 /** `If-Unmodified-Since` is older than the record. */
 export class PreconditionFailed extends RookeryError {
   readonly code = 'precondition_failed';

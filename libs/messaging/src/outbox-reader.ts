@@ -86,7 +86,16 @@ export class OutboxReader {
          select ctid from inbox where received_at < now() - make_interval(days => $1) limit ${PRUNE_CHUNK}))`,
       [inboxDays],
     );
-    return (outbox.rowCount ?? 0) === PRUNE_CHUNK || (inbox.rowCount ?? 0) === PRUNE_CHUNK;
+    // What came of a named write is told for a day. The secret of an answer goes much sooner than its row.
+    await this.client.query(
+      `update idempotency_keys set answer = null where ctid = any(array(
+         select ctid from idempotency_keys where answer is not null and answer_until < now() limit ${PRUNE_CHUNK}))`,
+    );
+    const keys = await this.client.query(
+      `delete from idempotency_keys where ctid = any(array(
+         select ctid from idempotency_keys where created_at < now() - interval '1 day' limit ${PRUNE_CHUNK}))`,
+    );
+    return [outbox, inbox, keys].some(({ rowCount }) => rowCount === PRUNE_CHUNK);
   }
 
   async release(): Promise<void> {

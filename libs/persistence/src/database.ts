@@ -6,6 +6,7 @@ import type { LanePools } from './lanes';
 import type { Prepared, Statement } from './prepared';
 import { rowValues } from './row-values';
 import { SteadyClient } from './steady-client';
+import { currentWhole } from './whole';
 
 /** What a pool and a single connection have in common. */
 export interface Runs {
@@ -13,7 +14,7 @@ export interface Runs {
 }
 
 /**
- * Hand-written SQL outside a transaction. Purpose: hot reads go straight to the pg pool that TypeORM holds, without
+ * Hand-written SQL outside a unit of work. Purpose: hot reads go straight to the pg pool that TypeORM holds, without
  * its query runner, its broadcaster and unnamed statements.
  * Errors: Unavailable when the database is away, has no free connection in time, or took too long.
  * Source: docs/performance.md 5.2, 5.4.
@@ -25,17 +26,17 @@ export class Database {
   ) {}
 
   async query<R>(sql: string, values: readonly unknown[] = []): Promise<R[]> {
-    return run<R>(this.pool, { text: sql, values });
+    return run<R>(runsOf(this.dataSource), { text: sql, values });
   }
 
   /** Shape: one round trip; parsed once a connection. */
   async prepared<R>(statement: Prepared, values: readonly unknown[]): Promise<R[]> {
-    return run<R>(this.pool, { name: statement.name, text: statement.text, values });
+    return run<R>(runsOf(this.dataSource), { name: statement.name, text: statement.text, values });
   }
 
   /** Runs a statement with its values: prepared, when it has a name. */
   async run<R>(statement: Statement): Promise<R[]> {
-    return run<R>(this.pool, statement);
+    return run<R>(runsOf(this.dataSource), statement);
   }
 
   /**
@@ -78,7 +79,12 @@ export interface Reads {
 
 /** Reads outside of any transaction. */
 export function readsOf(dataSource: DataSource): Reads {
-  return { run: <R>(statement: Statement) => run<R>(poolOf(dataSource), statement) };
+  return { run: <R>(statement: Statement) => run<R>(runsOf(dataSource), statement) };
+}
+
+/** Within a whole, inside of it: nobody else sees what was written there. */
+function runsOf(dataSource: DataSource): Runs {
+  return currentWhole(dataSource) ?? poolOf(dataSource);
 }
 
 function poolOf(dataSource: DataSource): LanePools {

@@ -4,13 +4,14 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { ServiceName } from '@rookery/contracts';
 import { CLOCK } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
-import { LOGGER, Metrics, Readiness } from '@rookery/platform';
+import { ContextKeys, KEYED_WRITES, LOGGER, Metrics, Readiness } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from './data-source';
 import { Database } from './database';
 import type { DatabaseSettings } from './database.config';
 import { DeadLetters } from './dead-letters';
+import { IdempotencyKeys } from './idempotency-keys';
 import { LANES } from './lanes';
 import { Inbox } from './inbox';
 import { pendingMigrations } from './migrate';
@@ -69,10 +70,16 @@ export class PersistenceModule {
           useFactory: (dataSource: DataSource, clock: Clock, logger: Logger) =>
             new Work(dataSource, o.service, clock, logger),
         },
+        {
+          provide: KEYED_WRITES,
+          inject: [Work, Database, CLOCK, ContextKeys],
+          useFactory: (work: Work, database: Database, clock: Clock, keys: ContextKeys) =>
+            new IdempotencyKeys(work, database, clock, keys, o.service),
+        },
         Inbox,
         DeadLetters,
       ],
-      exports: [Database, Work, Inbox, DeadLetters, TypeOrmModule],
+      exports: [Database, Work, KEYED_WRITES, Inbox, DeadLetters, TypeOrmModule],
     };
   }
 }

@@ -87,7 +87,26 @@ export class DatabaseHistory {
 }
 
 /**
+ * What came of a write that its sender named, kept a day: the answer is sealed, and blank once it is not kept any more.
+ * Source: docs/reference/reliability.md 5.
+ */
+@Entity('idempotency_keys')
+@Index('ix_idempotency_keys_created_at', { synchronize: false })
+export class IdempotencyKey {
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_idempotency_keys' }) userId: number;
+  /** Who acted in their name; 0 for nobody. */
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_idempotency_keys' }) actorId: number;
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_idempotency_keys' }) key: string;
+  @Column({ type: 'bigint', nullable: true }) tokenId: number | null;
+  /** Of what was asked, by a secret, so that nobody can try out what it was. */
+  @Column({ type: 'bytea' }) request: Buffer;
+  @Column({ type: 'bytea', nullable: true }) answer: Buffer | null;
+  @Column({ type: 'timestamptz', precision: 3 }) createdAt: Date;
+  @Column({ type: 'timestamptz', precision: 3 }) answerUntil: Date;
+}
+
+/**
  * Tables that every service has. Nothing goes through TypeORM here: the statements that write them are measured. The
  * classes state the columns for `RowOf` and for the comparison with the migrated schema.
  */
-export const plumbingEntities = [OutboxEntry, InboxEntry, DeadLetter, InternalId, DatabaseHistory];
+export const plumbingEntities = [OutboxEntry, InboxEntry, DeadLetter, InternalId, DatabaseHistory, IdempotencyKey];

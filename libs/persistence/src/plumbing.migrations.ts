@@ -150,7 +150,32 @@ export class CreateDatabaseHistory1767226300000 implements MigrationInterface {
   }
 }
 
-/** Tables that every service has: outbox, inbox, dead letters, internal ids, history. */
+/** What came of writes that their senders named, kept a day. Source: docs/reference/reliability.md 5. */
+export class CreateIdempotencyKeys1767226400000 implements MigrationInterface {
+  readonly name = 'CreateIdempotencyKeys1767226400000';
+  readonly down = down;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create table idempotency_keys (
+        user_id bigint not null,
+        actor_id bigint not null,
+        key text not null,
+        token_id bigint,
+        request bytea not null,
+        answer bytea,
+        created_at timestamptz(3) not null,
+        answer_until timestamptz(3) not null,
+        constraint pk_idempotency_keys primary key (user_id, actor_id, key)
+      )`);
+    // Rows arrive in the order of time, as those of the inbox do.
+    await runner.query(
+      `create index ix_idempotency_keys_created_at on idempotency_keys using brin (created_at) with (autosummarize = on)`,
+    );
+  }
+}
+
+/** Tables that every service has: outbox, inbox, dead letters, internal ids, history, keys of writes. */
 export const plumbingMigrations: readonly MigrationClass[] = [
   CreateOutbox1767225500000,
   CreateInbox1767225500001,
@@ -160,4 +185,5 @@ export const plumbingMigrations: readonly MigrationClass[] = [
   AddSeenToOutbox1767226100000,
   AddGenerationToOutbox1767226200000,
   CreateDatabaseHistory1767226300000,
+  CreateIdempotencyKeys1767226400000,
 ];

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { DomainEvent, ServiceName } from '@rookery/contracts';
 import { InDoubt, RookeryError, Unavailable } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
-import { currentWaiter } from '@rookery/platform';
+import { awaitedBy, currentWaiter } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { run } from './database';
@@ -12,6 +12,7 @@ import { outboxRow, writeOutbox } from './outbox';
 import type { OutboxRow } from './outbox';
 import type { Prepared, Statement } from './prepared';
 import type { SteadyClient } from './steady-client';
+import { currentWhole, Whole } from './whole';
 
 /** A running transaction, handed to everything that takes part in it. */
 export interface Tx {
@@ -63,9 +64,34 @@ export class Work {
   ) {}
 
   async run<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
-    if (!this.running) return this.withRetries(use);
+    const whole = currentWhole(this.dataSource);
+    const unit = whole ? (): Promise<T> => whole.run(use) : (): Promise<T> => this.once(use);
+    if (!this.running) return this.withRetries(unit);
     if (this.running.getStore()) throw new Error('a unit of work runs inside another; hand the transaction on instead');
-    return this.running.run(true, () => this.withRetries(use));
+    return this.running.run(true, () => this.withRetries(unit));
+  }
+
+  /**
+   * One transaction for all that somebody waits for, whatever units of work it has: what each of them wrote and emitted
+   * is committed at the end, and what one refused is undone by itself. Reads by `Database` within see what was written.
+   * It is not run again as a whole. Errors: as `run`; Unavailable in place of a deadlock.
+   */
+  whole<T>(use: (tx: Tx, whole: Whole) => Promise<T>): Promise<T> {
+    const waiter = currentWaiter();
+    if (!waiter) throw new Error('nobody waits for the whole');
+    return this.once((outer) => {
+      const whole = new Whole(this.dataSource, outer.connection, (step) => outer.within(step));
+      return awaitedBy({ ...waiter, whole }, () => use(outer, whole));
+    }).catch((error: unknown) => {
+      throw translated(mayBeRetried(error) ? new Unavailable('database slow') : error);
+    });
+  }
+
+  /** As `run`, in a transaction of its own also within a whole: for what must stay although the request fails. */
+  apart<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
+    if (!currentWhole(this.dataSource)) return this.run(use);
+    const { whole: _, ...waiter } = currentWaiter()!;
+    return awaitedBy(waiter, () => this.run(use));
   }
 
   /** Tells when a commit has left events in the outbox of this process: the relay's wake-up. */
@@ -73,10 +99,10 @@ export class Work {
     this.listeners.add(listener);
   }
 
-  private async withRetries<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
+  private async withRetries<T>(unit: () => Promise<T>): Promise<T> {
     for (let retry = 0; ; retry += 1) {
       try {
-        return await this.once(use);
+        return await unit();
       } catch (error) {
         if (retry >= MAX_RETRIES || !mayBeRetried(error)) throw translated(error);
         await pause(Math.random() * 10 * 2 ** retry);
@@ -84,7 +110,7 @@ export class Work {
     }
   }
 
-  private async once<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
+  private async once<T>(use: (unit: Unit) => Promise<T>): Promise<T> {
     const rights = currentWaiter()?.rights;
     const runner = this.dataSource.createQueryRunner();
     let unit: Unit | undefined;
@@ -112,7 +138,8 @@ export class Work {
   }
 
   private announce(unit: Unit): void {
-    const steps = unit.hasEmitted ? [...unit.afterwards, ...this.listeners] : unit.afterwards;
+    const own = unit.all.flatMap(({ afterwards }) => afterwards);
+    const steps = unit.all.some(({ hasEmitted }) => hasEmitted) ? [...own, ...this.listeners] : own;
     for (const step of steps) {
       try {
         step();
@@ -136,13 +163,15 @@ async function commit(runner: QueryRunner): Promise<void> {
 class Unit implements Tx {
   readonly manager: EntityManager;
   readonly afterwards: (() => void)[] = [];
+  /** With the units within that came to their end, in order. */
+  readonly all: Unit[] = [this];
   private readonly beforehand: ((tx: Tx) => Promise<void>)[] = [];
   private readonly rows: OutboxRow[] = [];
   private tookTime = false;
 
   constructor(
-    runner: QueryRunner,
-    private readonly connection: SteadyClient,
+    private readonly runner: QueryRunner,
+    readonly connection: SteadyClient,
     private readonly service: ServiceName,
     private readonly clock: Clock,
   ) {
@@ -185,6 +214,23 @@ class Unit implements Tx {
     }
   }
 
+  /** A unit within this one, that may fail alone. Errors: those of `use`; a savepoint gives its locks back too. */
+  async within<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
+    const unit = new Unit(this.runner, this.connection, this.service, this.clock);
+    await this.query('savepoint unit');
+    try {
+      const result = await use(unit);
+      await this.query('release savepoint unit');
+      this.all.push(unit);
+      this.beforeCommit(() => unit.finish());
+      return result;
+    } catch (error) {
+      unit.letGo();
+      await this.query('rollback to savepoint unit').catch(() => undefined);
+      throw error;
+    }
+  }
+
   async takeTime(): Promise<void> {
     this.connection.takeTime();
     this.tookTime = true;
@@ -193,7 +239,7 @@ class Unit implements Tx {
 
   /** The connection is as it was before. */
   letGo(): void {
-    if (this.tookTime) this.connection.hurry();
+    if (this.all.some(({ tookTime }) => tookTime)) this.connection.hurry();
   }
 
   emit(event: DomainEvent): void {

@@ -14,6 +14,8 @@ export type { Total } from './metrics';
 export { Outages } from './outages';
 export { awaitedBy, awaitedByMany, awaitedByNobody, currentWaiter } from './waiter';
 export type { LimitState, Rights, Waiter } from './waiter';
+export { KEYED_WRITES } from './keyed-writes';
+export type { KeptAnswer, KeyedWrite, KeyedWrites, NewAnswer } from './keyed-writes';
 export { Heartbeat } from './heartbeat';
 export { Links } from './links';
 export { Readiness } from './readiness';

@@ -29,6 +29,8 @@ export interface Waiter {
   readonly rights?: Rights;
   /** Hears of a limit that what is done was counted by: the last word counts, and none where it fails. */
   readonly limited?: (state: LimitState) => void;
+  /** The one transaction of all that is done for them, where it is to be one; known to `libs/persistence` only. */
+  readonly whole?: object;
 }
 
 interface Place {

@@ -66,6 +66,7 @@ function contextOf({ service, keys, waitMs = 60_000 }: Signer, viewer: Viewer, r
     ...(viewer.isBySudo ? { sud: true as const } : {}),
     ...(viewer.makerId === null ? {} : { mkr: viewer.makerId }),
     ...(viewer.address === null ? {} : { adr: viewer.address }),
+    ...(viewer.isForReplay ? { rpl: true as const } : {}),
     ver: viewer.directory.version,
     epo: viewer.directory.epoch,
     aud: service,

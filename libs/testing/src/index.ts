@@ -29,6 +29,7 @@ export { aViewer, anonymousViewer } from './viewer';
 export { background } from './suites/background';
 export { foreignId } from './suites/foreign-id';
 export { goneWithProjects } from './suites/gone-with-projects';
+export { keyedWrites, type NamedWrite } from './suites/keyed-writes';
 export { linksOf, paging } from './suites/paging';
 export { parameterEncodings } from './suites/parameter-encodings';
 export { refusalOrder } from './suites/refusal-order';

@@ -15,6 +15,8 @@ export interface Caller {
   readonly mark: DirectoryMark;
   /** The administrator behind a sudo, and behind the impersonation token that it came with. */
   readonly actingFor?: number;
+  /** Their token is gone, and they may only hear the answer to the rotation again that it is gone by. */
+  readonly isForReplay?: true;
 }
 
 export interface AuthenticationLimits {
@@ -28,6 +30,8 @@ export interface Comer {
   readonly deadline: number;
   /** At rotation endpoints, where identity must see a revoked token presented. */
   readonly isRotating: boolean;
+  /** What a rotation is named by its sender; empty otherwise. */
+  readonly key: string;
 }
 
 interface Flight {
@@ -78,7 +82,7 @@ export class Authenticator {
   /** By a check that is under way, if it is still young when it arrives, else by one of its own. */
   private checked(digest: string, comer: Comer): Promise<Caller | Refusal> {
     const kind = comer.isRotating ? this.rotating : this.flights;
-    const flight = kind.get(digest);
+    const flight = kind.get(flightOf(digest, comer));
     if (flight === undefined || !this.mayJoin(flight)) return this.takeOff(digest, comer, kind);
     if (flight.deadline >= comer.deadline) return flight.outcome;
     return flight.outcome.then((outcome) =>
@@ -92,10 +96,10 @@ export class Authenticator {
 
   private takeOff(digest: string, comer: Comer, kind: Map<string, Flight>): Promise<Caller | Refusal> {
     const outcome = this.check(digest, comer).finally(() => {
-      if (kind.get(digest)?.outcome === outcome) kind.delete(digest);
+      if (kind.get(flightOf(digest, comer))?.outcome === outcome) kind.delete(flightOf(digest, comer));
     });
     const { turns } = this.sources.floor;
-    kind.set(digest, { turns, startedAt: Date.now(), deadline: comer.deadline, outcome });
+    kind.set(flightOf(digest, comer), { turns, startedAt: Date.now(), deadline: comer.deadline, outcome });
     return outcome;
   }
 
@@ -116,18 +120,27 @@ export class Authenticator {
   }
 
   private async resolved(digest: string, comer: Comer, askedAt: number): Promise<Caller | Refusal> {
-    const { address, deadline, isRotating } = comer;
+    const { address, deadline, isRotating, key } = comer;
     const { floor } = this.sources;
     const turns = floor.turns;
-    const question = { digest, ip: address, ...(isRotating ? { rotating: true } : {}) };
+    const named = key === '' ? {} : { idempotency_key: key };
+    const question = { digest, ip: address, ...(isRotating ? { rotating: true } : {}), ...named };
     const answer = await this.ask(question, deadline);
     if (isRefusal(answer)) return answer;
     if (!floor.observe(answer, Date.now())) this.sources.leases.clear();
+    if (answer.outcome === 'valid' && answer.replays_only) return this.admitForReplay(digest, answer.holder, answer);
     if (answer.outcome === 'valid') return this.admit(digest, answer.holder, answer, { askedAt, turns });
     this.sources.leases.drop(digest);
     // Its family went with it: that was a write, and what was leased before it does not count.
     if (isRotating && answer.outcome === 'revoked') floor.raise(answer.version);
     return answer.outcome === 'unknown' ? this.failures.refusal(address) : refusalOf(answer);
+  }
+
+  /** Nothing of a token that is gone is leased. */
+  private admitForReplay(digest: string, holder: TokenHolder, { version, epoch }: DirectoryMark): Caller {
+    this.sources.leases.drop(digest);
+    this.sources.floor.raise(version);
+    return { holder, mark: { version, epoch }, isForReplay: true };
   }
 
   private admit(
@@ -172,6 +185,11 @@ export class Authenticator {
       return REFUSALS.identityAway;
     }
   }
+}
+
+/** A rotation with a name is a question of its own. */
+function flightOf(digest: string, { key }: Comer): string {
+  return digest + key;
 }
 
 function refusalOf(answer: ResolveTokenAnswer): Refusal {

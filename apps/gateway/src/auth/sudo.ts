@@ -28,6 +28,7 @@ export class Sudo {
     if (user.state !== 'active') return forbidden(STATE_REASONS[user.state] ?? 'Your account is not active');
     return {
       mark: caller.mark,
+      ...(caller.isForReplay ? { isForReplay: true as const } : {}),
       // Whoever impersonates an administrator stays the one behind what that one does.
       actingFor: holder.impersonator_id ?? holder.user_id,
       holder: {

@@ -88,15 +88,26 @@ const LOOK_MS = 5000;
 type Outcome = Caller | Refusal;
 const NOBODY: Caller = { holder: null, mark: { version: 0, epoch: '' } };
 
-function comerOf({ route, address }: Exchange, deadline: number): Comer {
-  return { address, deadline, isRotating: isRotation(route.method, route.template) };
+function comerOf({ route, address, head }: Exchange, deadline: number): Comer {
+  const isRotating = isRotation(route.method, route.template);
+  return { address, deadline, isRotating, key: isRotating ? head.idempotencyKey : '' };
 }
 
 /** All that a service decides by. A new name is no other right. */
-function rightsOf({ holder, actingFor }: Caller): string {
+function rightsOf({ holder, actingFor, isForReplay }: Caller): string {
   if (holder === null) return '';
   const { user_id, token_id, admin, external, bot, scopes, impersonator_id } = holder;
-  return JSON.stringify([user_id, token_id, admin, external, bot, scopes, impersonator_id, actingFor ?? null]);
+  return JSON.stringify([
+    user_id,
+    token_id,
+    admin,
+    external,
+    bot,
+    scopes,
+    impersonator_id,
+    actingFor ?? null,
+    isForReplay ?? false,
+  ]);
 }
 
 /** The gateway's own routes have no service to check the scope; refusals of others get the challenge they wait for. */

@@ -11,7 +11,7 @@ import type { RequestHead } from './request-head';
 const REQUEST_ID = /^[A-Za-z0-9-]{1,64}$/;
 const NO_HEADERS: readonly string[] = [];
 const EXPOSED =
-  'Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, RateLimit-Limit, RateLimit-Name, RateLimit-Observed, RateLimit-Remaining, RateLimit-Reset, RateLimit-ResetTime, Retry-After, X-Request-Id, X-Rookery-Ignored';
+  'Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, RateLimit-Limit, RateLimit-Name, RateLimit-Observed, RateLimit-Remaining, RateLimit-Reset, RateLimit-ResetTime, Retry-After, X-Request-Id, Idempotency-Replayed, X-Rookery-Ignored';
 /** Unread rest of a refused body that is worth reading so that the connection can go on. Units: bytes. */
 const WORTH_READING = 64 * 1024;
 const LINGER_MS = 2000;

@@ -5,6 +5,8 @@ export interface RequestHead {
   jobToken: string;
   sudo: string;
   requestId: string;
+  /** Names a write. Empty when it was not sent. */
+  idempotencyKey: string;
   origin: string;
   askedMethod: string;
   askedHeaders: string;
@@ -36,6 +38,7 @@ const ONWARD: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-type',
   'git-protocol',
+  'idempotency-key',
   'if-match',
   'if-modified-since',
   'if-none-match',
@@ -72,6 +75,7 @@ export function readHead(raw: readonly string[]): RequestHead {
     jobToken: '',
     sudo: '',
     requestId: '',
+    idempotencyKey: '',
     origin: '',
     askedMethod: '',
     askedHeaders: '',
@@ -95,6 +99,7 @@ export function readHead(raw: readonly string[]): RequestHead {
       // Two parsers may each take another of two for what the body is.
       if (name === 'content-type' && head.contentType !== '') head.isAmbiguous = true;
       if (name === 'content-type') head.contentType = value;
+      else if (name === 'idempotency-key') head.idempotencyKey = value;
       else if (name === 'content-encoding' && value.toLowerCase() !== 'identity') head.isEncoded = true;
     } else if (name === 'content-length') head.contentLength = Number(value);
     else if (name === 'transfer-encoding') {

@@ -162,7 +162,7 @@ export class Forwarder {
   }
 
   private claims(exchange: Exchange, service: ServiceName, request: string, deadline: number): ContextClaims {
-    const { holder, mark, actingFor } = exchange.caller;
+    const { holder, mark, actingFor, isForReplay } = exchange.caller;
     const floor = this.floor.current ?? mark;
     const makerId = holder?.maker_id ?? null;
     return {
@@ -176,6 +176,7 @@ export class Forwarder {
       imp: actingFor ?? holder?.impersonator_id ?? null,
       ...(actingFor === undefined ? {} : { sud: true as const }),
       ...(makerId === null ? {} : { mkr: makerId }),
+      ...(isForReplay ? { rpl: true as const } : {}),
       ...(holder === null ? { adr: exchange.address } : {}),
       ver: floor.epoch === mark.epoch ? Math.max(floor.version, mark.version) : mark.version,
       epo: mark.epoch,

@@ -1,8 +1,9 @@
 import { Module } from '@nestjs/common';
-import { SCOPE_RESOLVER, WRITE_HEADERS } from '@rookery/api-v4';
-import type { WriteHeaders } from '@rookery/api-v4';
+import { BEFORE_REPLAY, SCOPE_RESOLVER, WRITE_HEADERS } from '@rookery/api-v4';
+import type { BeforeReplay, WriteHeaders } from '@rookery/api-v4';
 import { DIRECTORY_VERSION_HEADER } from '@rookery/contracts';
 import { Database, HeadWatch, Owns, prepared } from '@rookery/persistence';
+import type { Head } from '@rookery/persistence';
 import { ShutdownOrder } from '@rookery/platform';
 import { ChangeFeed } from './change-feed';
 import { ChangeLog } from './change-log';
@@ -25,6 +26,14 @@ export function versionHeaders(watch: HeadWatch): WriteHeaders {
   return () => (watch.latest === null ? [] : [DIRECTORY_VERSION_HEADER, String(watch.latest)]);
 }
 
+/** The write whose answer is given again may be another process's: no less than its version is told. */
+export function latestHead(watch: HeadWatch, database: Database): BeforeReplay {
+  return async () => {
+    const [head] = await database.prepared<Head>(HEAD, []);
+    if (head) watch.moved(head);
+  };
+}
+
 /** What services learn from: the change log of people, places and memberships, who reaches what, and the scopes of paths. */
 @Owns(DirectoryChange, DirectoryHead, DirectoryLife, DirectoryReader)
 @Module({
@@ -43,6 +52,7 @@ export function versionHeaders(watch: HeadWatch): WriteHeaders {
     NamedNamespaces,
     { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver },
     { provide: WRITE_HEADERS, inject: [HeadWatch], useFactory: versionHeaders },
+    { provide: BEFORE_REPLAY, inject: [HeadWatch, Database], useFactory: latestHead },
   ],
   exports: [ChangeLog, CompactionJob, NamedNamespaces, SCOPE_RESOLVER],
 })

@@ -19,7 +19,7 @@ export const accessToken = presenter<TokenRow>('PersonalAccessToken').fields({
 
 export const newAccessToken = accessToken
   .extend<NewTokenRow>('PersonalAccessTokenWithSecret')
-  .fields({ token: [text, (token) => token.token] });
+  .fields({ token: [text, (token) => token.token, { shownOnce: true }] });
 
 export const impersonationToken = accessToken
   .extend<TokenRow>('ImpersonationToken')
@@ -27,7 +27,7 @@ export const impersonationToken = accessToken
 
 export const newImpersonationToken = impersonationToken
   .extend<NewTokenRow>('ImpersonationTokenWithSecret')
-  .fields({ token: [text, (token) => token.token] });
+  .fields({ token: [text, (token) => token.token, { shownOnce: true }] });
 
 /** Source: requirements 2 §2 Group access token; reference identity-and-import 4.9. */
 export const resourceToken = accessToken.extend<ResourceTokenRow>('ResourceAccessToken').fields({
@@ -38,4 +38,4 @@ export const resourceToken = accessToken.extend<ResourceTokenRow>('ResourceAcces
 
 export const newResourceToken = resourceToken
   .extend<NewResourceTokenRow>('ResourceAccessTokenWithSecret')
-  .fields({ token: [text, (token) => token.token] });
+  .fields({ token: [text, (token) => token.token, { shownOnce: true }] });

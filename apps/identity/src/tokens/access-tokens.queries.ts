@@ -88,6 +88,20 @@ export class AccessTokensQueries {
     await tx.query(`select pg_advisory_xact_lock($2, ($1::bigint % 2147483647)::int)`, [familyId, ROTATION_LOCK]);
   }
 
+  /**
+   * Whether the token is gone by a write with this key, which it was itself presented for, whose answer is kept still and
+   * whose successor nobody has replaced or revoked since.
+   */
+  async isRotatedBy(tokenId: number, key: string, now: Date): Promise<boolean> {
+    const rows = await this.db.query(
+      `select 1 from access_tokens t join access_tokens s on s.previous_token_id = t.id and not s.revoked
+         join idempotency_keys k on k.user_id = t.user_id and k.key = $2 and k.token_id = t.id
+       where t.id = $1 and k.answer is not null and k.answer_until > $3`,
+      [tokenId, key, now],
+    );
+    return rows.length > 0;
+  }
+
   /** Id of the family of the token, when any of it still works; null otherwise, and then none ever will. */
   async livingFamily(tokenId: number): Promise<number | null> {
     const rows = await this.db.query<{ family_id: number }>(

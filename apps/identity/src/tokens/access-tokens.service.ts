@@ -16,6 +16,13 @@ import { scopesFor, TokenTerms } from './token-terms';
 /** Who replaces a token, and with which. */
 export type Rotator = Pick<SignedInViewer, 'userId' | 'tokenId' | 'impersonatorId'>;
 
+/** Somebody else replaced it, or does so right now. What was locked to see that is let go with it. */
+class Replaced extends Refused {
+  constructor() {
+    super('Token already revoked');
+  }
+}
+
 /** Making, rotating and revoking access tokens. Source: reference identity-and-import 4.3-4.8. */
 @Injectable()
 export class AccessTokensService {
@@ -54,16 +61,16 @@ export class AccessTokensService {
 
   /**
    * Replaces a token by a new one of the same kind. Whoever comes second is refused, and takes what is left of the
-   * family with them: that must stay although the call fails, so it has a transaction of its own. Errors: NotFound;
+   * family with them: that must stay although the call fails, so it has a transaction of its own, after this one. Errors: NotFound;
    * Refused for a bad day, for a token that is revoked, and for one that is being replaced this very moment.
    */
   async rotate(id: number, expiresAt: string | undefined, by: Rotator): Promise<NewTokenRow> {
     const expiresOn = this.terms.expiryOfSuccessor(expiresAt);
-    const fresh = await this.work.run(async (tx) => {
-      if (!(await this.queries.isFirstAtFamily(tx, id))) return null;
+    const rotation = this.work.run(async (tx) => {
+      if (!(await this.queries.isFirstAtFamily(tx, id))) throw new Replaced();
       const old = await this.queries.lockedWithFamily(tx, id);
       if (!old) throw new NotFound();
-      if (old.revoked) return null;
+      if (old.revoked) throw new Replaced();
       await this.rows.markRevoked(tx, [id]);
       const createdBy = issuerOfSuccessor(old, by);
       const resource = resourceOf(old);
@@ -72,9 +79,10 @@ export class AccessTokensService {
       await this.announce(tx, old, fresh, by.userId);
       return fresh;
     });
-    if (fresh) return fresh;
-    await this.revokeFamilyOf(id);
-    throw new Refused('Token already revoked');
+    return rotation.catch(async (error: unknown) => {
+      if (error instanceof Replaced) await this.revokeFamilyOf(id);
+      throw error;
+    });
   }
 
   /** Revoking twice is no error. */
@@ -94,7 +102,7 @@ export class AccessTokensService {
     const known = this.ending.get(familyId);
     if (known) return known;
     const end = this.work
-      .run(async (tx) => {
+      .apart(async (tx) => {
         await this.queries.untilAloneAtFamily(tx, familyId);
         const token = await this.queries.lockedWithFamily(tx, tokenId);
         if (token) await this.revokeWhere(tx, 'family_id = $1', [familyId]);

@@ -38,10 +38,14 @@ it('says of each operation where it is from, who may, and what it answers', () =
     'x-rookery-file': 'libs/api-v4/test/support/things.ts',
     'x-rookery-token-scopes': ['api'],
     'x-rookery-body-limit': 1_048_576,
-    parameters: [{ name: 'id', in: 'path', required: true }, { $ref: '#/components/parameters/Sudo' }],
+    parameters: [
+      { name: 'id', in: 'path', required: true },
+      { $ref: '#/components/parameters/Sudo' },
+      { $ref: '#/components/parameters/IdempotencyKey' },
+    ],
     security: [{ token: ['api'] }, { bearer: ['api'] }],
   });
-  const statuses = ['201', '400', '401', '403', '404', '413', '415', '429', '502', '503', '504'];
+  const statuses = ['201', '400', '401', '403', '404', '409', '413', '415', '422', '429', '502', '503', '504'];
   expect(Object.keys(create['responses'] as object)).toEqual(statuses);
   expect(create['responses']).toMatchObject({ '404': { $ref: '#/components/responses/NotFound' } });
   const body = create['requestBody'] as { content: Record<string, { schema: unknown }> };

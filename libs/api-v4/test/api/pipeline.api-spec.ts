@@ -236,6 +236,7 @@ describe('a refusal', () => {
     expect(responses['202']).toEqual({
       description: 'Success too.',
       content: { 'application/json': { schema: { type: 'object', properties: { why: {} } } } },
+      headers: { 'Idempotency-Replayed': { $ref: '#/components/headers/Idempotency-Replayed' } },
     });
   });
 

@@ -230,7 +230,7 @@ describe('Relay', () => {
     });
   });
 
-  it('forgets published events after 7 days and inbox rows after 14, never what waits', async () => {
+  it('forgets published events after 7 days, inbox rows after 14 and names of writes after one, never what waits', async () => {
     const one = await process();
     await one.emit(...range(6));
     await one.database.query(`update outbox set published_at = now() - interval '8 days' where id <= 2`);
@@ -239,9 +239,19 @@ describe('Relay', () => {
     await one.database.query(`insert into inbox (effect, event_id, received_at)
       select 'e', event_id, now() - interval '1 day' * (id + 11) from outbox`);
 
+    await one.database
+      .query(`insert into idempotency_keys (user_id, actor_id, key, request, answer, created_at, answer_until)
+      select 1, 0, k, '', 'a', now() - made * interval '1 minute', now() - until * interval '1 minute'
+      from (values ('old', 1450, 10), ('shown', 20, 10), ('young', 20, -10)) as v (k, made, until)`);
+
     const reader = await OutboxReader.lead(one.database, 'spec');
     await expect(reader!.prune(7, 14)).resolves.toBe(false);
     await reader!.release();
+    const keys = `select key, answer is null as is_blank from idempotency_keys order by key`;
+    expect(await one.database.query(keys)).toEqual([
+      { key: 'shown', is_blank: true },
+      { key: 'young', is_blank: false },
+    ]);
     const left = await one.database.query<{ id: number }>('select id from outbox order by id');
     expect(left.map((row) => row.id)).toEqual([3, 4, 5, 6]);
     await expect(one.count('inbox')).resolves.toBe(2);

@@ -21,13 +21,15 @@ export class TokenResolutionController {
 
   @Internal('POST', INTERNAL_PATHS.resolveToken, INTERNAL_CALLERS.resolveToken)
   token({ body }: InternalRequest): Promise<ResolveTokenAnswer> {
-    const { digest, ip, rotating } = body;
-    return this.resolution.resolve({ digest: textOrNull(digest), ip: textOrNull(ip), rotating: rotating === true });
+    const { digest, ip, rotating, idempotency_key: key } = body;
+    const named = typeof key === 'string' ? { idempotency_key: key } : {};
+    const question = { digest: textOrNull(digest), ip: textOrNull(ip), rotating: rotating === true, ...named };
+    return this.resolution.resolve(question);
   }
 
   @Internal('POST', INTERNAL_PATHS.confirmCaller, INTERNAL_CALLERS.confirmCaller)
   confirm({ body }: InternalRequest): Promise<ConfirmCallerAnswer> {
-    const { token_id, user_id, rotating: _, ...told } = body as unknown as ConfirmCallerRequest;
+    const { token_id, user_id, rotating: _, idempotency_key: __, ...told } = body as unknown as ConfirmCallerRequest;
     return this.resolution.confirm({ ...told, token_id: idOf(token_id), user_id: idOf(user_id) });
   }
 

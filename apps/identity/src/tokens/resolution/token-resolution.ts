@@ -10,12 +10,14 @@ import type {
   TokenHolder,
 } from '@rookery/contracts';
 import { SUDO_REASONS } from '@rookery/contracts';
+import { CLOCK } from '@rookery/kernel';
+import type { Clock } from '@rookery/kernel';
 import type { RowOf } from '@rookery/persistence';
 import { Database, prepared } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { identitySettings } from '../../identity.config';
 import type { AccessToken } from '../access-token.entity';
-import { GIVEN_OUT } from '../access-tokens.queries';
+import { AccessTokensQueries, GIVEN_OUT } from '../access-tokens.queries';
 import { AccessTokensService } from '../access-tokens.service';
 import type { User, UserKind, UserRow, UserState } from '../../users/user.entity';
 import { BOTS } from '../../users/bot-limits';
@@ -106,7 +108,9 @@ export class TokenResolution {
     private readonly db: Database,
     private readonly tokens: AccessTokensService,
     private readonly users: UsersQueries,
+    private readonly queries: AccessTokensQueries,
     private readonly use: TokenUse,
+    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
   ) {}
 
@@ -120,6 +124,10 @@ export class TokenResolution {
     if (row!.token_id === null) return { ...at, outcome: 'unknown' };
     if (row!.revoked) {
       if (!request.rotating) return { ...at, outcome: 'revoked' };
+      if (await this.isRotatedBy(row!.token_id, request.idempotency_key)) {
+        const judged = await this.judge(row!, row!.token_id);
+        return { ...at, ...judged, ...(judged.outcome === 'valid' ? { replays_only: true } : {}) };
+      }
       await this.tokens.revokeFamilyOf(row!.token_id);
       // Asked anew: the answer carries the version in which the family is dead, so that the gateway drops its lease.
       return this.resolve({ ...request, rotating: false });
@@ -138,8 +146,7 @@ export class TokenResolution {
     const [row] = await this.db.prepared<ResolvedRow>(BY_ID, [question.token_id, null]);
     const at = { version: row!.version, epoch: row!.epoch };
     if (row!.token_id === null) return { ...at, outcome: 'unknown' };
-    // Whoever waited to rotate it is refused before the rotation can say so.
-    if (row!.revoked && question.rotating) await this.tokens.revokeFamilyOf(row!.token_id);
+    if (row!.revoked && question.rotating) await this.refused(row!.token_id, question.idempotency_key);
     const judged = row!.revoked ? ({ outcome: 'revoked' } as const) : await this.judge(row!, row!.token_id);
     if (judged.outcome !== 'valid') return { ...at, ...judged };
     const { holder } = judged;
@@ -155,6 +162,15 @@ export class TokenResolution {
 
   async sudo(ref: string): Promise<ResolveSudoAnswer> {
     return this.standing(await this.users.byIdOrUsername(ref));
+  }
+
+  /** Whoever waited to rotate it is refused before the rotation can say so, unless that was done by the same request. */
+  private async refused(tokenId: number, key: string | undefined): Promise<void> {
+    if (!(await this.isRotatedBy(tokenId, key))) await this.tokens.revokeFamilyOf(tokenId);
+  }
+
+  private async isRotatedBy(tokenId: number, key: string | undefined): Promise<boolean> {
+    return key !== undefined && (await this.queries.isRotatedBy(tokenId, key, this.clock.now()));
   }
 
   private async confirmActing(holder: TokenHolder, question: ConfirmCallerRequest) {

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { Work } from '@rookery/persistence';
+import { keyedWrites } from '@rookery/testing';
+import type { Agent } from 'supertest';
+import { startIdentity } from '../support/app';
+import type { IdentityApp, Person } from '../support/app';
+import { resolve } from '../support/internal-calls';
+
+let identity: IdentityApp;
+let owner: Person;
+beforeAll(async () => {
+  identity = await startIdentity();
+  owner = await identity.person('owner');
+});
+afterAll(() => identity.close());
+
+let counter = 0;
+const count = async (table: string): Promise<number> => {
+  const [row] = await identity.db.query<{ count: number }>(`select count(*)::int as count from ${table}`);
+  return row!.count;
+};
+const admin = (): Agent => identity.as({ userId: owner.id, username: 'owner', isAdmin: true });
+
+keyedWrites('POST /users', {
+  caller: () => identity.root,
+  stranger: admin,
+  database: () => identity.db,
+  table: 'users',
+  write: () => {
+    const username = `maker${(counter += 1)}`;
+    const body = { username, name: username, email: `${username}@example.com`, password: 'correct horse' };
+    return { method: 'POST', path: '/api/v4/users', body };
+  },
+  count: () => count('users'),
+  refused: { username: 'root', name: 'x', email: 'x@example.com', password: 'correct horse' },
+});
+
+keyedWrites('POST /users/:id/personal_access_tokens', {
+  caller: () => identity.root,
+  stranger: admin,
+  database: () => identity.db,
+  table: 'access_tokens',
+  write: () => ({
+    method: 'POST',
+    path: `/api/v4/users/${owner.id}/personal_access_tokens`,
+    body: { name: `token ${(counter += 1)}`, scopes: ['api'] },
+  }),
+  count: () => count('access_tokens'),
+});
+
+interface Token {
+  readonly id: number;
+  readonly user_id: number;
+  readonly token: string;
+  readonly expires_at: string;
+}
+const SELF = '/api/v4/personal_access_tokens/self/rotate';
+const aToken = async (): Promise<Token> => {
+  const path = `/api/v4/users/${owner.id}/personal_access_tokens`;
+  return (
+    await identity.root
+      .post(path)
+      .send({ name: 'ci', scopes: ['api'] })
+      .expect(201)
+  ).body as Token;
+};
+const holder = ({ id }: Token, isForReplay = false): Agent =>
+  identity.as({ userId: owner.id, username: 'owner', tokenId: id, ...(isForReplay ? { isForReplay: true } : {}) });
+const isRevoked = async ({ token }: Token): Promise<boolean> => (await resolve(identity, token)).outcome === 'revoked';
+
+describe('a token that replaces itself, with a key', () => {
+  it('hears again of its successor, which goes on', async () => {
+    const [token, key] = [await aToken(), randomUUID()];
+    const { body: first } = await holder(token).post(SELF).set('Idempotency-Key', key).expect(200);
+    const question = { rotating: true, idempotency_key: key };
+    expect(await resolve(identity, token.token, question)).toMatchObject({
+      outcome: 'valid',
+      replays_only: true,
+      holder: { token_id: token.id, user_id: owner.id },
+    });
+    const again = await holder(token, true).post(SELF).set('Idempotency-Key', key).expect(200);
+    expect([again.body, again.headers['idempotency-replayed']]).toEqual([first, 'true']);
+    expect(await isRevoked(first)).toBe(false);
+    expect(await isRevoked(token)).toBe(true);
+  });
+
+  it.each([
+    ['another key', { idempotency_key: 'another' }],
+    ['no key', {}],
+  ])('ends its family when it is presented with %s', async (_, other) => {
+    const [token, key] = [await aToken(), randomUUID()];
+    const { body: fresh } = await holder(token).post(SELF).set('Idempotency-Key', key).expect(200);
+    expect(await resolve(identity, token.token, { rotating: true, ...other })).toMatchObject({ outcome: 'revoked' });
+    expect(await isRevoked(fresh)).toBe(true);
+    // And then the key opens nothing either.
+    const question = { rotating: true, idempotency_key: key };
+    expect(await resolve(identity, token.token, question)).toMatchObject({ outcome: 'revoked' });
+  });
+
+  it('is nobody elsewhere, and no other answer is told with its key', async () => {
+    const [token, key] = [await aToken(), randomUUID()];
+    const { body: fresh } = await holder(token).post(SELF).set('Idempotency-Key', key).expect(200);
+    const question = { idempotency_key: key };
+    expect(await resolve(identity, token.token, question)).toMatchObject({ outcome: 'revoked' });
+    const refusal = { error: 'invalid_token', error_description: expect.any(String) };
+    const unnamed = await holder(token, true).post(SELF);
+    expect([unnamed.status, unnamed.body]).toEqual([401, refusal]);
+    const read = await holder(token, true).get('/api/v4/user');
+    expect([read.status, read.body]).toEqual([401, refusal]);
+    expect(await isRevoked(fresh)).toBe(false);
+    // A rotation with another body is another rotation, with a token that is gone.
+    const other = await holder(token, true)
+      .post(SELF)
+      .set('Idempotency-Key', key)
+      .send({ expires_at: fresh.expires_at });
+    expect([other.status, other.body]).toEqual([401, refusal]);
+    expect(await isRevoked(fresh)).toBe(true);
+  });
+
+  it('that was replaced by somebody else meanwhile ends its family, and keeps no answer', async () => {
+    const token = await aToken();
+    await identity.app
+      .get(Work)
+      .run((tx) => tx.query('update access_tokens set revoked = true where id = $1', [token.id]));
+    const living = await aToken();
+    await identity.db.query('update access_tokens set family_id = $1 where id = $2', [token.id, living.id]);
+    const answer = await identity.root
+      .post(`/api/v4/personal_access_tokens/${token.id}/rotate`)
+      .set('Idempotency-Key', 'late');
+    expect([answer.status, answer.body]).toEqual([400, { message: '400 Bad request - Token already revoked' }]);
+    expect(await isRevoked(living)).toBe(true);
+    expect(await identity.db.query(`select 1 from idempotency_keys where key = 'late'`)).toEqual([]);
+  });
+
+  it('leaves no secret in the database', async () => {
+    const { body } = await holder(await aToken())
+      .post(SELF)
+      .set('Idempotency-Key', 'secret')
+      .expect(200);
+    const rows = await identity.db.query<{ row: string; kept_ms: number }>(
+      `select encode(k.answer, 'escape') || k::text as row, extract(epoch from answer_until - created_at) * 1000 as kept_ms
+       from idempotency_keys k where key = 'secret'`,
+    );
+    expect(rows).toHaveLength(1);
+    expect(Number(rows[0]!.kept_ms)).toBe(600_000);
+    expect(rows[0]!.row).not.toContain((body as Token).token);
+  });
+});
+
+describe('a key', () => {
+  it('of an administrator who acts as somebody is not that of the person', async () => {
+    const write = { name: 'own', scopes: ['k8s_proxy'] };
+    const path = '/api/v4/user/personal_access_tokens';
+    const asOwner = { userId: owner.id, username: 'owner' };
+    const own = await identity.as(asOwner).post(path).set('Idempotency-Key', 'same').send(write).expect(201);
+    const acted = await identity
+      .as({ ...asOwner, impersonatorId: 1, isBySudo: true })
+      .post(path)
+      .set('Idempotency-Key', 'same')
+      .send(write)
+      .expect(201);
+    expect((acted.body as Token).id).not.toBe((own.body as Token).id);
+  });
+
+  it('answers who deleted a group as at first, although the group is gone', async () => {
+    const { body: group }: { body: { id: number } } = await owner.client
+      .post('/api/v4/groups')
+      .send({ name: 'gone', path: 'gone' })
+      .expect(201);
+    const remove = () => owner.client.delete(`/api/v4/groups/${group.id}`).set('Idempotency-Key', 'bye');
+    const first = await remove().expect(202);
+    const second = await remove().expect(202);
+    expect([second.body, second.headers['idempotency-replayed']]).toEqual([first.body, 'true']);
+  });
+});

@@ -1,0 +1,141 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { KeyInUse, Unprocessable } from '@rookery/kernel';
+import type { Clock } from '@rookery/kernel';
+import type { ContextKeys, KeptAnswer, KeyedWrite, KeyedWrites, NewAnswer } from '@rookery/platform';
+import type { Database, Reads } from './database';
+import type { IdempotencyKey } from './plumbing.entities';
+import { prepared } from './prepared';
+import type { RowOf } from './row-of';
+import type { Tx, Work } from './work';
+
+/** Units: ms. */
+const KEPT_MS = 24 * 60 * 60_000;
+/** How long an answer is kept that shows a secret this once. Units: ms. */
+const SECRET_KEPT_MS = 10 * 60_000;
+
+const FIND = prepared(
+  'idempotency_find',
+  `select request, case when answer_until > $5 then answer end as answer from idempotency_keys
+   where user_id = $1 and actor_id = $2 and key = $3 and created_at > $4`,
+);
+/** Until the end of the transaction, whatever ends it: so nothing is left of a process that dies. It never waits. */
+const HOLD = prepared('idempotency_hold', 'select pg_try_advisory_xact_lock($1::bigint) as is_held');
+const KEEP = prepared(
+  'idempotency_keep',
+  `insert into idempotency_keys (user_id, actor_id, key, token_id, request, answer, created_at, answer_until)
+   values ($1, $2, $3, $4, $5, $6, $7, $8)
+   on conflict (user_id, actor_id, key) do update set token_id = excluded.token_id, request = excluded.request,
+     answer = excluded.answer, created_at = excluded.created_at, answer_until = excluded.answer_until`,
+);
+
+const OTHER_REQUEST = 'Idempotency-Key was used for another request';
+const NOT_KEPT = 'Idempotency-Key was used, and the answer held a secret that is not kept any more';
+
+/**
+ * What came of writes that their senders named. The row commits with the write and holds the answer: after a commit in
+ * doubt, a lost answer or the end of a process it tells what happened, and without it nothing did. Who does it holds a
+ * lock and no row, so nothing has to be cleaned up after those who never came to their end.
+ *
+ * Answers are sealed by a key that is not in the database, and requests told apart by another, so that a stolen copy
+ * tells neither tokens nor passwords. Source: docs/reference/reliability.md 5.
+ */
+export class IdempotencyKeys implements KeyedWrites {
+  private keys: { readonly seals: readonly [Buffer, ...Buffer[]]; readonly marks: readonly Buffer[] } | null = null;
+
+  constructor(
+    private readonly work: Work,
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly context: ContextKeys,
+    private readonly service: string,
+  ) {}
+
+  answered(write: KeyedWrite): Promise<KeptAnswer | null> {
+    return this.find(write, this.database);
+  }
+
+  once(
+    write: KeyedWrite,
+    make: () => Promise<NewAnswer>,
+    refused: (error: unknown) => NewAnswer | null,
+  ): Promise<{ readonly answer: KeptAnswer; readonly isReplay: boolean }> {
+    return this.work.whole(async (tx, whole) => {
+      const [hold] = await tx.prepared<{ is_held: boolean }>(HOLD, [lockOf(write)]);
+      if (!hold?.is_held) throw new KeyInUse();
+      const known = await this.find(write, tx);
+      if (known) return { answer: known, isReplay: true };
+      const answer = await make().catch((error: unknown) => {
+        const refusal = whole.hasWritten ? refused(error) : null;
+        if (refusal === null) throw error;
+        return refusal;
+      });
+      await this.keep(tx, write, answer);
+      return { answer, isReplay: false };
+    });
+  }
+
+  private async find(write: KeyedWrite, reads: Pick<Reads, 'run'>): Promise<KeptAnswer | null> {
+    const now = this.clock.now();
+    const since = new Date(now.getTime() - KEPT_MS);
+    const values = [write.userId, write.actorId, write.key, since, now];
+    const [row] = await reads.run<RowOf<IdempotencyKey, 'request' | 'answer'>>({ ...FIND, values });
+    if (!row) return null;
+    const isSame = this.marksOf(write).some((mark) => timingSafeEqual(mark, row.request));
+    if (!isSame) throw new Unprocessable(OTHER_REQUEST);
+    const answer = row.answer && this.opened(row.answer, write);
+    if (!answer) throw new Unprocessable(NOT_KEPT);
+    return answer;
+  }
+
+  private async keep(tx: Tx, write: KeyedWrite, { hasSecret, ...answer }: NewAnswer): Promise<void> {
+    const { userId, actorId, key, tokenId } = write;
+    const now = this.clock.now();
+    const until = new Date(now.getTime() + (hasSecret ? SECRET_KEPT_MS : KEPT_MS));
+    const [mark] = this.marksOf(write);
+    await tx.prepared(KEEP, [userId, actorId, key, tokenId, mark, this.sealed(answer, write), now, until]);
+  }
+
+  /** Shape: nonce, tag and text. */
+  private sealed({ status, headers, body }: KeptAnswer, write: KeyedWrite): Buffer {
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', this.secrets.seals[0], nonce).setAAD(nameOf(write));
+    const text = Buffer.concat([cipher.update(JSON.stringify([status, headers, body])), cipher.final()]);
+    return Buffer.concat([nonce, cipher.getAuthTag(), text]);
+  }
+
+  /** Null when it was sealed by a key that is gone. */
+  private opened(sealed: Buffer, write: KeyedWrite): KeptAnswer | null {
+    for (const key of this.secrets.seals) {
+      try {
+        const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAAD(nameOf(write));
+        cipher.setAuthTag(sealed.subarray(12, 28));
+        const text = Buffer.concat([cipher.update(sealed.subarray(28)), cipher.final()]).toString();
+        const [status, headers, body] = JSON.parse(text) as [number, string[], string | null];
+        return { status, headers, body };
+      } catch {
+        // By another key, then.
+      }
+    }
+    return null;
+  }
+
+  /** By each key that may have been in use; the first is that of today. */
+  private marksOf({ request }: KeyedWrite): Buffer[] {
+    return this.secrets.marks.map((key) => createHmac('sha256', key).update(request).digest());
+  }
+
+  private get secrets() {
+    return (this.keys ??= {
+      seals: this.context.madeFor('rookery idempotency answers', this.service),
+      marks: this.context.madeFor('rookery idempotency requests', this.service),
+    });
+  }
+}
+
+function nameOf({ userId, actorId, key }: KeyedWrite): Buffer {
+  return Buffer.from(`${userId}:${actorId}:${key}`);
+}
+
+function lockOf(write: KeyedWrite): bigint {
+  return createHash('sha256').update('idempotency:').update(nameOf(write)).digest().readBigInt64BE();
+}

@@ -1,0 +1,208 @@
+import { noteDeleted } from '@rookery/contracts';
+import { Invalid, Refused } from '@rookery/kernel';
+import { awaitedBy, contextKeys } from '@rookery/platform';
+import type { KeyedWrite, NewAnswer } from '@rookery/platform';
+import { IdempotencyKeys } from '../../src/idempotency-keys';
+import { startService } from '../support/service';
+import type { TestService } from '../support/service';
+
+const SECONDS = 1000;
+const DAY = 24 * 60 * 60 * SECONDS;
+const key = (fill: number): string => Buffer.alloc(32, fill).toString('base64');
+
+let service: TestService;
+let now = Date.now();
+const clock = { now: () => new Date(now) };
+const keysWith = (text: string): IdempotencyKeys =>
+  new IdempotencyKeys(service.work, service.database, clock, contextKeys(text), 'collaboration');
+let keys: IdempotencyKeys;
+
+beforeAll(async () => {
+  service = await startService({ settings: { DATABASE_POOL_COUNT: '2' } });
+  await service.database.query('create table eggs (name text primary key, size integer not null default 0)');
+  keys = keysWith(`k:${key(1)}`);
+});
+afterAll(() => service.stop());
+beforeEach(() => service.database.query('truncate eggs, outbox, idempotency_keys'));
+
+let counter = 0;
+const aWrite = (over: Partial<KeyedWrite> = {}): KeyedWrite => ({
+  key: `key ${(counter += 1)}`,
+  userId: 7,
+  actorId: 0,
+  tokenId: null,
+  request: Buffer.from('lay'),
+  ...over,
+});
+const answerOf = (body: string, hasSecret = false): NewAnswer => ({
+  status: 201,
+  headers: ['x', '1'],
+  body,
+  hasSecret,
+});
+const laid = (name: string) => service.work.run((tx) => tx.query('insert into eggs (name) values ($1)', [name]));
+const eggs = async () =>
+  (await service.database.query<{ name: string }>('select name from eggs order by name')).map(({ name }) => name);
+const nothing = (): null => null;
+
+function once(
+  write: KeyedWrite,
+  make: () => Promise<NewAnswer>,
+  refused: (error: unknown) => NewAnswer | null = nothing,
+  by = keys,
+) {
+  const use = () => by.once(write, make, refused);
+  return awaitedBy({ kind: 'client', deadline: Date.now() + 60_000 }, use);
+}
+
+const deletion = noteDeleted.of({
+  aggregateId: 1,
+  actorId: 7,
+  data: {
+    note_id: 1,
+    noteable_type: 'Issue',
+    noteable_id: 1,
+    noteable_iid: 1,
+    project_id: 1,
+    group_id: null,
+    author_id: 7,
+    internal: false,
+  },
+});
+
+describe('what is kept', () => {
+  it.each([
+    ['a day', false, DAY],
+    ['ten minutes, when it holds a secret', true, 600 * SECONDS],
+  ])('is the answer for %s', async (_, hasSecret, keptMs) => {
+    const write = aWrite();
+    await once(write, async () => (await laid('a'), answerOf('{"a":1}', hasSecret)));
+    now += keptMs - 1;
+    await expect(keys.answered(write)).resolves.toEqual({ status: 201, headers: ['x', '1'], body: '{"a":1}' });
+    now += 1;
+    if (hasSecret) await expect(keys.answered(write)).rejects.toThrow('held a secret that is not kept any more');
+    else await expect(keys.answered(write)).resolves.toBeNull();
+  });
+
+  it('gives way to a new one once the day is over', async () => {
+    const write = aWrite();
+    await once(write, async () => answerOf('1'));
+    now += DAY;
+    await expect(once(write, async () => answerOf('2'))).resolves.toMatchObject({
+      answer: { body: '2' },
+      isReplay: false,
+    });
+    await expect(keys.answered(write)).resolves.toMatchObject({ body: '2' });
+  });
+
+  it('cannot be read from a copy of the database, nor found out by trying', async () => {
+    const write = aWrite({ request: Buffer.from('password=secret') });
+    await once(write, async () => answerOf('glpat-secret', true));
+    const [row] = await service.database.query<{ answer: Buffer; request: Buffer }>('select * from idempotency_keys');
+    expect(JSON.stringify(row)).not.toContain('secret');
+    expect(row!.answer.toString('latin1')).not.toContain('glpat');
+    expect(row!.request).not.toEqual(write.request);
+    const thief = keysWith(`k:${key(2)}`);
+    await expect(thief.answered(write)).rejects.toThrow('used for another request');
+  });
+
+  it('is opened by a key that signs no more, and never done again once that is gone', async () => {
+    const write = aWrite();
+    await once(write, async () => answerOf('1'));
+    const rotated = keysWith(`n:${key(2)},k:${key(1)}`);
+    await expect(rotated.answered(write)).resolves.toMatchObject({ body: '1' });
+    const make = jest.fn(async () => answerOf('2'));
+    await expect(once(write, make, nothing, keysWith(`n:${key(2)}`))).rejects.toThrow('used for another request');
+    expect(make).not.toHaveBeenCalled();
+  });
+});
+
+describe('what is done', () => {
+  it('is seen by what answers it, and by nobody else before the answer is kept', async () => {
+    const write = aWrite();
+    await once(write, async () => {
+      await laid('a');
+      expect(await eggs()).toEqual(['a']);
+      expect(await awaitedBy({ kind: 'process', deadline: Infinity }, eggs)).toEqual([]);
+      return answerOf('1');
+    });
+    expect(await eggs()).toEqual(['a']);
+  });
+
+  it('is nothing when no answer came of it, and no event is told', async () => {
+    const write = aWrite();
+    const failing = once(write, async () => {
+      await service.work.run(async (tx) => {
+        await tx.query(`insert into eggs values ('a')`);
+        tx.emit(deletion);
+      });
+      throw new Error('no answer');
+    });
+    await expect(failing).rejects.toThrow('no answer');
+    expect([await eggs(), await service.outbox(), await keys.answered(write)]).toEqual([[], [], null]);
+  });
+
+  it('tells the events of each unit of work, and steps after the commit only then', async () => {
+    const steps: string[] = [];
+    await once(aWrite(), async () => {
+      for (const name of ['a', 'b']) {
+        await service.work.run(async (tx) => {
+          await tx.query('insert into eggs (name) values ($1)', [name]);
+          tx.emit(deletion);
+          tx.afterCommit(() => steps.push(name));
+        });
+      }
+      steps.push('answer');
+      return answerOf('1');
+    });
+    expect(steps).toEqual(['answer', 'a', 'b']);
+    expect(await service.outbox()).toHaveLength(2);
+  });
+
+  it('leaves out the unit of work that failed alone', async () => {
+    await once(aWrite(), async () => {
+      await laid('a');
+      await expect(laid('a')).rejects.toThrow('duplicate key');
+      await laid('b');
+      return answerOf('1');
+    });
+    expect(await eggs()).toEqual(['a', 'b']);
+  });
+
+  it('keeps a refusal with what was written before it, and none before which nothing was', async () => {
+    const refusal = (): NewAnswer => ({ status: 400, headers: [], body: 'no', hasSecret: false });
+    const [write, bare] = [aWrite(), aWrite()];
+    const refused = once(write, async () => (await laid('a'), Promise.reject(new Refused('no'))), refusal);
+    await expect(refused).resolves.toMatchObject({ answer: { status: 400, body: 'no' } });
+    expect([await eggs(), (await keys.answered(write))?.status]).toEqual([['a'], 400]);
+    await expect(once(bare, () => Promise.reject(new Invalid({})), refusal)).rejects.toThrow(Invalid);
+    await expect(keys.answered(bare)).resolves.toBeNull();
+  });
+
+  it('stays where it has a transaction of its own, whatever becomes of the whole', async () => {
+    const failing = once(aWrite(), async () => {
+      await service.work.apart((tx) => tx.query(`insert into eggs values ('a')`));
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await eggs()).toEqual(['a']);
+  });
+
+  it('is tried again after a deadlock, and done once', async () => {
+    await service.database.query(`insert into eggs values ('a'), ('b')`);
+    let arrived = 0;
+    let bothHere: () => void = () => undefined;
+    const meet = new Promise<void>((resolve) => (bothHere = resolve));
+    const grow = (first: string, second: string) => () =>
+      service.work
+        .run(async (tx) => {
+          await tx.query('update eggs set size = size + 1 where name = $1', [first]);
+          if (++arrived === 2) bothHere();
+          await meet;
+          await tx.query('update eggs set size = size + 1 where name = $1', [second]);
+        })
+        .then(() => answerOf('1'));
+    await Promise.all([once(aWrite(), grow('a', 'b')), once(aWrite(), grow('b', 'a'))]);
+    expect(await service.database.query('select size from eggs')).toEqual([{ size: 2 }, { size: 2 }]);
+  });
+});

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '@rookery/persistence';
+import type { Agent, Response } from 'supertest';
+import { requestOf } from '../agent';
+import type { Method, Params } from '../agent';
+import { untilBlocked } from '../database';
+
+export interface NamedWrite {
+  readonly method: Method;
+  readonly path: string;
+  readonly body?: Params;
+}
+
+const AT_ONCE = 20;
+const IN_USE = { message: 'A request with this Idempotency-Key is still running' };
+const OF_ANOTHER = { message: 'Idempotency-Key was used for another request' };
+
+/**
+ * A write that its sender named is done once, however often it is sent, and answered as at first.
+ * Shape: `write` makes up another valid one at each call, of one kind; `count` tells how many were done, whose rows lie in
+ * `table`; `stranger` may do the same as `caller`; `refused` is a body that the handler refuses, left out where none is.
+ * Source: docs/reference/reliability.md 5.
+ */
+export function keyedWrites(
+  name: string,
+  o: {
+    readonly caller: () => Agent;
+    readonly stranger: () => Agent;
+    readonly database: () => Database;
+    readonly table: string;
+    readonly write: () => NamedWrite | Promise<NamedWrite>;
+    readonly count: () => Promise<number>;
+    readonly refused?: Params;
+  },
+): void {
+  const send = (by: Agent, { method, path, body }: NamedWrite, key: string) =>
+    requestOf(by, method, path).set('Idempotency-Key', key).send(body);
+  const toldBy = ({ status, text, headers }: Response) => ({
+    status,
+    text,
+    type: headers['content-type'],
+    location: headers['location'],
+    ignored: headers['x-rookery-ignored'],
+  });
+  const isReplay = ({ headers }: Response): boolean => headers['idempotency-replayed'] === 'true';
+  const done = async (use: () => Promise<unknown>): Promise<number> => {
+    const before = await o.count();
+    await use();
+    return (await o.count()) - before;
+  };
+
+  describe(`${name}, named by its sender`, () => {
+    it('is done once, and answered the second time as the first', async () => {
+      const [write, key] = [await o.write(), randomUUID()];
+      expect(
+        await done(async () => {
+          const first = await send(o.caller(), write, key);
+          expect({ status: first.status, isReplay: isReplay(first) }).toEqual({ status: 201, isReplay: false });
+          const second = await send(o.caller(), write, key);
+          expect(toldBy(second)).toEqual(toldBy(first));
+          expect(isReplay(second)).toBe(true);
+        }),
+      ).toBe(1);
+    });
+
+    it(`is done once when ${AT_ONCE} send it at once`, async () => {
+      const [write, key] = [await o.write(), randomUUID()];
+      expect(
+        await done(async () => {
+          const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => send(o.caller(), write, key)));
+          const last = await send(o.caller(), write, key);
+          const made = answers.filter(({ status }) => status === 201);
+          expect(made.filter((answer) => !isReplay(answer))).toHaveLength(1);
+          for (const answer of made) expect(toldBy(answer)).toEqual(toldBy(last));
+          for (const answer of answers.filter(({ status }) => status !== 201)) {
+            expect([answer.status, answer.body, answer.headers['retry-after']]).toEqual([409, IN_USE, '1']);
+          }
+        }),
+      ).toBe(1);
+    });
+
+    it('is refused while it is being done', async () => {
+      const [write, key] = [await o.write(), randomUUID()];
+      const holder = await o.database().alone('holder', 60_000);
+      await holder.query('begin');
+      await holder.query(`lock table ${o.table} in exclusive mode`);
+      const first = send(o.caller(), write, key).then((answer) => answer);
+      await untilBlocked((sql) => o.database().query(sql));
+      const second = await send(o.caller(), write, key);
+      await holder.query('rollback');
+      await holder.end();
+      expect([second.status, second.body, second.headers['retry-after']]).toEqual([409, IN_USE, '1']);
+      expect((await first).status).toBe(201);
+      expect(toldBy(await send(o.caller(), write, key))).toEqual(toldBy(await first));
+    });
+
+    it('is none but that one: another body, path or query is refused', async () => {
+      const [write, key] = [await o.write(), randomUUID()];
+      await send(o.caller(), write, key).expect(201);
+      const { path, body } = await o.write();
+      const others = [
+        { ...write, path, body: { ...body, idle: 'other' } },
+        { ...write, path: `${write.path}?idle=1` },
+      ];
+      const doneBesides = await done(async () => {
+        for (const other of others) {
+          const answer = await send(o.caller(), other, key);
+          expect([answer.status, answer.body]).toEqual([422, OF_ANOTHER]);
+        }
+      });
+      expect(doneBesides).toBe(0);
+    });
+
+    it('is the caller’s own: who else sends that name does it anew', async () => {
+      const [write, other, key] = [await o.write(), await o.write(), randomUUID()];
+      const first = await send(o.caller(), write, key).expect(201);
+      const doneBesides = await done(async () => {
+        const answer = await send(o.stranger(), other, key);
+        expect([answer.status, isReplay(answer)]).toEqual([201, false]);
+        expect(answer.text).not.toBe(first.text);
+      });
+      expect(doneBesides).toBe(1);
+    });
+
+    it('tells which parameters had no effect the second time too', async () => {
+      const { body, ...write } = await o.write();
+      const idle = { ...write, body: { ...body, idle: 1 } };
+      const key = randomUUID();
+      const first = await send(o.caller(), idle, key).expect(201);
+      const second = await send(o.caller(), idle, key);
+      expect([toldBy(first).ignored, toldBy(second)]).toEqual(['idle', toldBy(first)]);
+    });
+
+    it.each([
+      ['an empty one', ''],
+      ['one of 256 characters', 'k'.repeat(256)],
+      ['one that cannot be printed', 'caf\u00e9'],
+    ])('needs a name: %s is refused', async (_, key) => {
+      const answer = await send(o.caller(), await o.write(), key);
+      expect([answer.status, answer.body]).toEqual([400, { error: 'Idempotency-Key is invalid' }]);
+    });
+
+    if (o.refused !== undefined) {
+      it('may be sent again once it was refused: nothing was done', async () => {
+        const [write, key] = [await o.write(), randomUUID()];
+        const answer = await send(o.caller(), { ...write, body: o.refused! }, key);
+        expect([400, 409, 422]).toContain(answer.status);
+        expect(isReplay(await send(o.caller(), { ...write, body: o.refused! }, key))).toBe(false);
+        await send(o.caller(), write, key).expect(201);
+      });
+    }
+  });
+}
