@@ -7,6 +7,7 @@ import type { Response } from 'supertest';
 import { startCollaboration } from '../support/app';
 import { epicPlaces } from '../support/epics';
 import type { ShownEpic } from '../support/epics';
+import { handMadeOrder } from '../support/hand-made-order';
 
 interface ShownIssue {
   readonly id: number;
@@ -29,11 +30,7 @@ let elsewhere: DirectoryProject;
 let planner: SeededUser;
 let guest: SeededUser;
 let epic: ShownEpic;
-const { as, pathOf, standing, group: groupOf, open } = epicPlaces(() => service);
-const who = (user: SeededUser): Viewer => ({
-  ...service.seed.viewer(user),
-  directory: service.seed.anonymous().directory,
-});
+const { as, bodiesOf, pathOf, standing, group: groupOf, open, who } = epicPlaces(() => service);
 const answerOf = ({ status, body }: Response): [number, unknown] => [status, body];
 const at = (tail: number | string = '', of = epic, place = group): string =>
   `${pathOf(place)}/${of.iid}/issues${tail === '' ? '' : `/${tail}`}`;
@@ -48,10 +45,7 @@ const assigned = async (issue: ShownIssue, to = epic): Promise<Link> =>
   (await as(who(planner)).post(at(issue.id, to)).send({}).expect(201)).body as Link;
 const listed = async (user = planner): Promise<ShownIssue[]> =>
   (await as(who(user)).get(at()).expect(200)).body as ShownIssue[];
-const notesOf = async (path: string): Promise<string[]> =>
-  ((await as(who(planner)).get(path).query({ sort: 'asc' }).expect(200)).body as { body: string }[]).map(
-    ({ body }) => body,
-  );
+const notesOf = (path: string): Promise<string[]> => bodiesOf(who(planner), path);
 const epicNotes = ({ id }: ShownEpic): Promise<string[]> => notesOf(`${pathOf(group)}/${id}/notes`);
 const issueNotes = ({ iid }: ShownIssue, { id }: DirectoryProject): Promise<string[]> =>
   notesOf(`/api/v4/projects/${id}/issues/${iid}/notes`);
@@ -147,39 +141,11 @@ it('epics are held in one order, so that nobody waits for somebody who waits for
 });
 
 describe('the order', () => {
-  const order = async (): Promise<string[]> => (await listed()).map(({ title }) => title);
-  let links: Record<string, number>;
-  beforeEach(async () => {
-    links = {};
-    for (const title of ['c', 'b', 'a']) links[title] = (await assigned(await issueIn(project, { title }))).id;
-  });
-  const move = (title: string, wish: object) => as(who(planner)).put(at(links[title])).send(wish);
-
-  it('begins with what was put in last', async () => expect(await order()).toEqual(['a', 'b', 'c']));
-
-  it.each<[string, string, Record<string, string>, string[]]>([
-    ['behind one', 'a', { move_before_id: 'b' }, ['b', 'a', 'c']],
-    ['behind the last', 'a', { move_before_id: 'c' }, ['b', 'c', 'a']],
-    ['before one', 'c', { move_after_id: 'a' }, ['c', 'a', 'b']],
-    ['between two', 'c', { move_before_id: 'a', move_after_id: 'b' }, ['a', 'c', 'b']],
-  ])('is changed: %s', async (_, title, wish, expected) => {
-    const sent = Object.fromEntries(Object.entries(wish).map(([name, other]) => [name, links[other]]));
-    const { body, headers } = await move(title, sent).expect(200);
-    expect((body as ShownIssue[]).map((issue) => issue.title)).toEqual(expected);
-    expect(headers['x-total']).toBe('3');
-    expect(await order()).toEqual(expected);
-  });
-
-  it('is not changed to what cannot be', async () => {
-    const stuck = [400, { message: { error: ['Issue could not be moved!'] } }];
-    expect(answerOf(await move('a', { move_before_id: 0 }))).toEqual(stuck);
-    expect(answerOf(await move('a', { move_after_id: links['a'] }))).toEqual(stuck);
-    expect(answerOf(await move('a', { move_before_id: links['c'], move_after_id: links['b'] }))).toEqual(stuck);
-    expect(answerOf(await move('a', {}))).toEqual([
-      400,
-      { error: 'move_before_id, move_after_id are missing, at least one parameter must be provided' },
-    ]);
-    expect(await order()).toEqual(['a', 'b', 'c']);
+  handMadeOrder({
+    put: async (title) => (await assigned(await issueIn(project, { title }))).id,
+    order: async () => (await listed()).map(({ title }) => title),
+    move: (id, wish) => as(who(planner)).put(at(id)).send(wish),
+    stuck: 'Issue could not be moved!',
   });
 });
 

@@ -35,8 +35,8 @@ beforeEach(async () => {
 });
 
 const at = (user: SeededUser) => `@${user.username}`;
-const by = (user: SeededUser) => places.as(service.seed.viewer(user));
-const opened = (fields: object = {}, author = cast.owner) => places.open(service.seed.viewer(author), group, fields);
+const by = (user: SeededUser) => places.as(places.who(user));
+const opened = (fields: object = {}, author = cast.owner) => places.open(places.who(author), group, fields);
 const edit = ({ iid }: ShownEpic, fields: object, actor = cast.owner) =>
   by(actor)
     .put(`${places.pathOf(group)}/${iid}`)

@@ -20,11 +20,7 @@ let owner: SeededUser;
 let planner: SeededUser;
 let guest: SeededUser;
 let epic: ShownEpic;
-const { as, pathOf, standing, group: groupOf, open } = epicPlaces(() => service);
-const who = (user: SeededUser): Viewer => ({
-  ...service.seed.viewer(user),
-  directory: service.seed.anonymous().directory,
-});
+const { as, pathOf, standing, group: groupOf, open, who } = epicPlaces(() => service);
 const at = (user: SeededUser): string => `@${user.username}`;
 const mark = (viewer: Viewer, one = epic, place = group) => as(viewer).post(`${pathOf(place)}/${one.iid}/todo`);
 const say = async (text: string, user = owner, fields: object = {}, one = epic): Promise<{ id: number }> =>

@@ -24,11 +24,7 @@ let planner: SeededUser;
 let guest: SeededUser;
 let epic: ShownEpic;
 let issue: ShownIssue;
-const { as, pathOf, standing, group: groupOf, open } = epicPlaces(() => service);
-const who = (user: SeededUser): Viewer => ({
-  ...service.seed.viewer(user),
-  directory: service.seed.anonymous().directory,
-});
+const { as, bodiesOf, pathOf, standing, group: groupOf, open, who } = epicPlaces(() => service);
 const issues = (): string => `/api/v4/projects/${project.id}/issues`;
 const at = ({ iid }: Pick<ShownIssue, 'iid'> = issue): string => `${issues()}/${iid}`;
 const opened = async (fields: object = {}, user = planner): Promise<ShownIssue> =>
@@ -45,10 +41,7 @@ const serve = ({ id }: ShownIssue, to: ShownEpic, place = group, user = planner)
 const shown = async (viewer: Viewer, one = issue): Promise<ShownIssue> =>
   (await as(viewer).get(at(one)).expect(200)).body as ShownIssue;
 const epicOf = async (user = planner, one = issue) => (await shown(who(user), one)).epic?.['id'] ?? null;
-const notes = async (path: string): Promise<string[]> =>
-  ((await as(who(planner)).get(path).query({ sort: 'asc' }).expect(200)).body as { body: string }[]).map(
-    ({ body }) => body,
-  );
+const notes = (path: string): Promise<string[]> => bodiesOf(who(planner), path);
 
 beforeAll(async () => {
   service = await startCollaboration();

@@ -1,6 +1,6 @@
 import type { DirectoryNamespace } from '@rookery/contracts';
 import type { Role, Viewer, Visibility } from '@rookery/kernel';
-import type { SeededService, Standing } from '@rookery/testing';
+import type { SeededService, SeededUser, Standing } from '@rookery/testing';
 
 export interface ShownEpic {
   readonly id: number;
@@ -16,7 +16,9 @@ export interface ShownEpic {
 export function epicPlaces(service: () => SeededService) {
   const pathOf = ({ id }: Pick<DirectoryNamespace, 'id'>): string => `/api/v4/groups/${id}/epics`;
   /** Over the newest version of the directory, whenever the viewer was made. */
-  const as = (viewer: Viewer) => service().app.as({ ...viewer, directory: service().seed.anonymous().directory });
+  const newest = (viewer: Viewer): Viewer => ({ ...viewer, directory: service().seed.anonymous().directory });
+  const as = (viewer: Viewer) => service().app.as(newest(viewer));
+  const who = (user: SeededUser): Viewer => newest(service().seed.viewer(user));
   async function standing(group: DirectoryNamespace, how: Standing): Promise<Viewer> {
     const { seed } = service();
     if (how === 'anonymous') return seed.anonymous();
@@ -26,10 +28,16 @@ export function epicPlaces(service: () => SeededService) {
   }
   return {
     as,
+    who,
     pathOf,
     standing,
     group: (over: { parent?: DirectoryNamespace; visibility?: Visibility; plan?: DirectoryNamespace['plan'] } = {}) =>
       service().seed.group({ plan: 'premium', ...over }),
+    /** What was said of something, oldest first, as somebody reads it. */
+    async bodiesOf(viewer: Viewer, path: string): Promise<string[]> {
+      const { body } = await as(viewer).get(path).query({ sort: 'asc' }).expect(200);
+      return (body as { readonly body: string }[]).map((note) => note.body);
+    },
     async open(viewer: Viewer, group: DirectoryNamespace, fields: object = {}): Promise<ShownEpic> {
       const sent = { title: 'A goal', ...fields };
       return (await as(viewer).post(pathOf(group)).send(sent).expect(201)).body as ShownEpic;
