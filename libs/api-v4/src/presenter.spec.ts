@@ -101,7 +101,7 @@ it('documents what it writes', () => {
     properties: {
       id: { type: 'integer', description: 'Global.' },
       state: { type: 'string', enum: ['opened', 'closed'], description: 'Deprecated: use status.', deprecated: true },
-      author: { type: ['integer', 'null'] },
+      author: { description: 'The person who made it.', type: ['integer', 'null'] },
       stats: { type: 'object', properties: { up: { type: 'integer' } }, required: ['up'] },
       maps: { type: 'object', additionalProperties: { type: 'string' } },
     },
