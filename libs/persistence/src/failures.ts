@@ -27,11 +27,15 @@ export function violates(error: unknown, constraint?: string): boolean {
   return constraint === undefined || failed.constraint === constraint;
 }
 
-const TRY_AGAIN = new Set(['40001', '40P01']);
+export type BrokenOff = 'deadlock' | 'serialization failure';
+const BROKEN_OFF: ReadonlyMap<string, BrokenOff> = new Map([
+  ['40P01', 'deadlock'],
+  ['40001', 'serialization failure'],
+]);
 
-/** Serialization failure or deadlock: the whole unit of work may be run once more. */
-export function mayBeRetried(error: unknown): boolean {
-  return TRY_AGAIN.has(sqlStateOf(error) ?? '');
+/** Why the database broke a transaction off that may be run once more as a whole; null when it did not. */
+export function whyBrokenOff(error: unknown): BrokenOff | null {
+  return BROKEN_OFF.get(sqlStateOf(error) ?? '') ?? null;
 }
 
 const CONNECTION_CODES = new Set([

@@ -66,9 +66,12 @@ export class PersistenceModule {
         },
         {
           provide: Work,
-          inject: [DataSource, CLOCK, LOGGER],
-          useFactory: (dataSource: DataSource, clock: Clock, logger: Logger) =>
-            new Work(dataSource, o.service, clock, logger),
+          inject: [DataSource, CLOCK, LOGGER, Metrics],
+          useFactory: (dataSource: DataSource, clock: Clock, logger: Logger, metrics: Metrics) => {
+            const work = new Work(dataSource, o.service, clock, logger);
+            countBrokenOff(work, metrics);
+            return work;
+          },
         },
         {
           provide: KEYED_WRITES,
@@ -125,6 +128,15 @@ function showLanes(database: Database, metrics: Metrics): void {
     WAITS,
   );
   database.pool.onWaited = (lane, ms) => waits.observe({ lane }, ms / 1000);
+}
+
+function countBrokenOff(work: Work, metrics: Metrics): void {
+  const counter = metrics.counter(
+    'rookery_transactions_broken_off_total',
+    'Transactions that the database broke off and that were run again, a few times at most.',
+    ['why'],
+  );
+  work.onBrokenOff = (why) => counter.inc({ why });
 }
 
 function showDeadLetters(database: Database, metrics: Metrics): void {

@@ -7,7 +7,8 @@ import { awaitedBy, currentWaiter } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { run } from './database';
-import { mayBeRetried, translated, wasRolledBack } from './failures';
+import { translated, wasRolledBack, whyBrokenOff } from './failures';
+import type { BrokenOff } from './failures';
 import { outboxRow, writeOutbox } from './outbox';
 import type { OutboxRow } from './outbox';
 import type { Prepared, Statement } from './prepared';
@@ -51,6 +52,8 @@ const MAX_RETRIES = 3;
  * Source: reference reliability 2.1, 5; ADR 0020, 0050.
  */
 export class Work {
+  /** Told whenever the database breaks a transaction off that may be run again. */
+  onBrokenOff: (why: BrokenOff) => void = () => undefined;
   private readonly listeners = new Set<() => void>();
   /** Finding a nested run costs a hook on every promise, so production does without. */
   // eslint-disable-next-line no-restricted-properties -- Node's own convention, not a setting of ours
@@ -83,7 +86,7 @@ export class Work {
       const whole = new Whole(this.dataSource, outer.connection, (step) => outer.within(step));
       return awaitedBy({ ...waiter, whole }, () => use(outer, whole));
     }).catch((error: unknown) => {
-      throw translated(mayBeRetried(error) ? new Unavailable('database slow') : error);
+      throw translated(whyBrokenOff(error) !== null ? new Unavailable('database slow') : error);
     });
   }
 
@@ -104,7 +107,9 @@ export class Work {
       try {
         return await unit();
       } catch (error) {
-        if (retry >= MAX_RETRIES || !mayBeRetried(error)) throw translated(error);
+        const why = whyBrokenOff(error);
+        if (why !== null) this.onBrokenOff(why);
+        if (retry >= MAX_RETRIES || why === null) throw translated(error);
         await pause(Math.random() * 10 * 2 ** retry);
       }
     }

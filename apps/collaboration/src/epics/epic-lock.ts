@@ -10,7 +10,7 @@ import type { EpicGroup } from './epics.queries';
 /** $1 group, $2 number, $3 whether the writer reads confidential ones; nothing else decides who sees an epic. */
 const VISIBLE = `select i.id, now() as at from epics i where i.group_id = $1::bigint and i.iid = $2::bigint
   and ${epicKind.visibleSql({ viewer: 'null', isMember: 'false', readsConfidential: '$3::boolean' })}`;
-const lockVisible = prepared('epics_lock_visible', `${VISIBLE} for update`);
+const lockVisible = prepared('epics_lock_visible', `${VISIBLE} for no key update`);
 
 /** The epic that a path names, held until the transaction ends, and the time. Errors: NotFound. */
 export async function lockEpic(

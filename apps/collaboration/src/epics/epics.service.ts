@@ -66,7 +66,7 @@ export class EpicsService {
     const { parentId = null } = wish;
     const number = await this.work.run(async (tx) => {
       if (parentId !== null) {
-        await this.noteLimit.count(tx, viewer);
+        this.noteLimit.count(tx, viewer);
         await epicTree.hold(tx, viewer, group.id, { ids: [parentId] });
       }
       const { id, iid, createdAt: at } = await this.open(tx, viewer, group, wish);
@@ -80,7 +80,7 @@ export class EpicsService {
   async open(tx: Tx, viewer: SignedInViewer, group: EpicGroup, wish: NewEpic): Promise<Epic> {
     const fields = { ...this.allowed(viewer, group, wish.fields), title: wish.fields.title };
     const texts = `${fields.title}\n\n${fields.description ?? ''}`;
-    if (mentionsIn(texts).all.length > 0) await this.noteLimit.count(tx, viewer);
+    if (mentionsIn(texts).all.length > 0) this.noteLimit.count(tx, viewer);
     const [clock] = await tx.prepared<{ at: Date }>(now, []);
     const at = givenTime(viewer, group, wish) ?? clock!.at;
     const by = { actorId: viewer.userId, at };
@@ -100,7 +100,7 @@ export class EpicsService {
     await this.work.run(async (tx) => {
       // Confidentiality hangs together with that of parent and children.
       if (wish.parentId !== undefined || wish.fields.confidential !== undefined) {
-        await this.noteLimit.count(tx, viewer);
+        this.noteLimit.count(tx, viewer);
         const ids = wish.parentId ? [wish.parentId] : [];
         await epicTree.hold(tx, viewer, group.id, { ids, named: [{ groupId: group.id, iid }] });
       }
@@ -124,7 +124,10 @@ export class EpicsService {
 
   /** `check` sees when the epic changed last and may refuse. Errors: NotFound; Forbidden. */
   async remove(viewer: SignedInViewer, group: EpicGroup, iid: number, check: (updatedAt: Date) => void): Promise<void> {
+    await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
+      // Its children lose their parent.
+      await epicTree.hold(tx, viewer, group.id, { named: [{ groupId: group.id, iid }], withChildren: true });
       const { epic } = await lockEpic(tx, viewer, group, iid);
       if (!epicPolicy.mayDelete(viewer, group)) throw new Forbidden();
       check(epic.updatedAt);
@@ -159,7 +162,7 @@ export class EpicsService {
     const { before, changed, at } = change;
     const by = { actorId: viewer.userId, at };
     const bodies = notesOf(epic, change);
-    if (bodies.length > 0) await this.noteLimit.count(tx, viewer);
+    if (bodies.length > 0) this.noteLimit.count(tx, viewer);
     await writeSystemNotes(tx, epicKind, { noteableId: epic.id, projectId: null, actorId: viewer.userId, bodies, at });
     if (changed.has('state')) {
       const state = epic.state === 'closed' ? 'closed' : 'reopened';

@@ -3,6 +3,7 @@ import { Forbidden } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { issueKind } from '../issues/issue.kind';
+import { seenIssues } from '../issues/seen-issues';
 import { oneByOne, reasonOf } from '../mentions/quick-actions/action-set';
 import type { Asking, CarriesOut, Outcome } from '../mentions/quick-actions/action-set';
 import { argumentsOf } from '../mentions/quick-actions/arguments';
@@ -46,8 +47,13 @@ export class IssueLinkActions {
       const isTooMany = count > MOST_TARGETS;
       targets.push(isTooMany ? { why: TOO_MANY } : await this.targets(viewer, here, named));
     }
-    return (tx, on) =>
+    const found = targets.flatMap((one) => ('why' in one ? [] : one));
+    const carryOut: CarriesOut = (tx, on) =>
       oneByOne(tx, commands, (_, index) => this.relate(tx, viewer, { project: here, iid: on.named }, targets[index]!));
+    const holds: CarriesOut['holds'] = {
+      things: (tx, on) => seenIssues(tx, viewer, [...(on ? [{ project: here, iid: on.named }] : []), ...found]),
+    };
+    return Object.assign(carryOut, { holds });
   }
 
   private async targets(viewer: SignedInViewer, here: Place, named: readonly NamedReference[]): Promise<Targets> {

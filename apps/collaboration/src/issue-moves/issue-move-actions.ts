@@ -41,7 +41,7 @@ export class IssueMoveActions {
       await this.destination(viewer, here, first!),
       ...more.map((): Destination => ({ why: ONE_COPY })),
     ];
-    return (tx, on) =>
+    const carryOut: CarriesOut = (tx, on) =>
       oneByOne(tx, commands, async ({ name }, index): Promise<Outcome> => {
         const to = destinations[index]!;
         if ('why' in to) return to;
@@ -55,6 +55,15 @@ export class IssueMoveActions {
         const changes = { target_clone_project: fullPath, clone_with_notes: to.withNotes };
         return { said: `Cloned this issue to ${fullPath}#${iid}.`, changes };
       });
+    const [to] = destinations;
+    const holds: CarriesOut['holds'] = {
+      places: async (tx, on) => {
+        if (on && to && 'project' in to) {
+          await this.moves.holdPlace(tx, viewer, { from: here, iid: on.named, to: to.project });
+        }
+      },
+    };
+    return Object.assign(carryOut, { holds });
   }
 
   private async destination(viewer: SignedInViewer, here: Place, { name, argument }: Command): Promise<Destination> {

@@ -43,6 +43,11 @@ export class IssueMovesService {
     return this.queries.answer(viewer, to, copy.iid);
   }
 
+  /** Before the issue is held: where it goes, and what it is to have there. */
+  async holdPlace(tx: Tx, viewer: SignedInViewer, wish: Going): Promise<void> {
+    if (isMutual(viewer, wish.from, wish.to)) await this.copies.place(tx, viewer, wish);
+  }
+
   /** Moves inside a transaction. Errors: as `move`, but of the project, which `destination` finds. */
   async moveIn(tx: Tx, viewer: SignedInViewer, wish: Going): Promise<IssueFacts> {
     const { from, to } = wish;

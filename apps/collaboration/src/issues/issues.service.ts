@@ -12,6 +12,7 @@ import { mentionsIn } from '../mentions/mentions';
 import { tellOfText } from '../mentions/referring-texts';
 import type { WrittenText } from '../mentions/referring-texts';
 import { placeOf } from '../noteables/planning-place';
+import { holdThings } from '../noteables/holding';
 import { readerOfNamed } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
 import { NoteLimit } from '../notes/note-limit';
@@ -31,6 +32,7 @@ import { issueKind } from './issue.kind';
 import { issuePolicy } from './issue.policy';
 import { IssuesQueries } from './issues.queries';
 import type { IssueProject } from './issues.queries';
+import { seenIssues, VISIBLE_ISSUE } from './seen-issues';
 import type { Serving } from './serving/epic-choice';
 import { insertIssue, openedAs } from './new-issue';
 import type { NewIssue } from './new-issue';
@@ -38,14 +40,16 @@ import type { NewIssue } from './new-issue';
 /** What else belongs to an issue that is opened, in the same transaction. */
 interface Besides {
   readonly serving?: Serving | undefined;
+  readonly first?: (tx: Tx) => Promise<void>;
   readonly then?: (tx: Tx, iid: number) => Promise<void>;
 }
 
-const lockVisible = prepared(
-  'issues_lock_visible',
-  `select i.id, now() as at from issues i where i.project_id = $1::bigint and i.iid = $5::bigint and ${issueKind.visibleSql(
-    { viewer: '$2::bigint', isMember: '$3::boolean', readsConfidential: '$4::boolean' },
-  )} for no key update`,
+const lockVisible = prepared('issues_lock_visible', `${VISIBLE_ISSUE} for no key update`);
+/** $1 issue. It, and those that moved to it or say what it says. */
+const namedBy = prepared(
+  'issues_named_by',
+  `select $1::bigint as id where $1::bigint is not null
+   union select id from issues where moved_to_id = $1::bigint union select id from issues where duplicated_to_id = $1::bigint`,
 );
 
 /** Writing issues; answers are the issue as JSON text. Times are those of the database. Source: reference work-tracking 9.1. */
@@ -59,12 +63,12 @@ export class IssuesService {
     private readonly noteLimit: NoteLimit,
   ) {}
 
-  /** Shape: `then` goes on in the same transaction, with the number of the issue. */
+  /** Shape: `first` holds what `then` needs, which goes on in the same transaction, with the number of the issue. */
   async create(
     viewer: SignedInViewer,
     project: IssueProject,
     wish: NewIssue,
-    { serving, then }: Besides = {},
+    { serving, first, then }: Besides = {},
   ): Promise<string> {
     checkTexts(wish);
     const allowed = openedAs(wish, issuePolicy.permits(viewer, project));
@@ -72,11 +76,13 @@ export class IssuesService {
     const counts = taskCounts(wish.description);
     const reaches = users.length > 0 || mentionsIn(textsOf(wish)).all.length > 0;
     const number = await this.work.run(async (tx) => {
-      if (reaches || then) await this.noteLimit.count(tx, viewer);
-      const serve = await serving?.(tx);
+      if (then) await this.noteLimit.begin(tx, viewer);
+      else if (reaches) this.noteLimit.count(tx, viewer);
       const place = await this.placeFor(tx, viewer, project, allowed);
-      const wished = await wishedLabels(tx, place, allowed.labels);
       const milestoneId = reachedMilestone(await chosenMilestone(tx, place, allowed.milestoneId)) ?? null;
+      await first?.(tx);
+      const serve = await serving?.(tx);
+      const wished = await wishedLabels(tx, place, allowed.labels);
       const placed = { ...allowed, ...counts, milestoneId, projectId: project.id };
       const issue = await insertIssue(tx, { ...placed, authorId: viewer.userId });
       await this.assignees.assign(tx, issue.id, [], users);
@@ -154,6 +160,14 @@ export class IssuesService {
     check: (updatedAt: Date) => void,
   ): Promise<void> {
     await this.work.run(async (tx) => {
+      // What names it is written too, as it goes.
+      const [seen = null] = await seenIssues(tx, viewer, [{ project, iid }]);
+      const naming = await tx.prepared<{ id: number }>(namedBy, [seen]);
+      await holdThings(
+        tx,
+        issueKind,
+        naming.map(({ id }) => id),
+      );
       const { issue } = await this.locked(tx, viewer, project, iid);
       if (!issuePolicy.mayDelete(viewer, project)) throw new Forbidden();
       check(issue.updatedAt);
@@ -224,7 +238,7 @@ export class IssuesService {
     );
     const bodies = told ? [told, ...o.change.notes] : o.change.notes;
     if (!isChanged(o.change.columns, o.around) && o.given === undefined) return;
-    if (bodies.length > 0) await this.noteLimit.count(tx, viewer);
+    if (bodies.length > 0) this.noteLimit.count(tx, viewer);
     await tx.manager.update(Issue, issue.id, { ...o.change.columns, updatedAt: o.given ?? o.at });
     const { id: noteableId, projectId } = issue;
     await writeSystemNotes(tx, issueKind, { noteableId, projectId, actorId: viewer.userId, bodies, at: o.at });

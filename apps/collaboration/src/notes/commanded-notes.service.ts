@@ -61,12 +61,13 @@ export class CommandedNotesService {
     const { commands, rest: body } = this.actions.read(on.kind, newBody(wish.body));
     const said = { ...wish, body };
     if (commands.length === 0) return { json: await this.work.run((tx) => as.write(tx, said)) };
-    const carryOut = await this.actions.plan({ viewer, kind: on.kind, parent: on.parent }, commands);
+    const planned = await this.actions.plan({ viewer, kind: on.kind, parent: on.parent }, commands);
     return this.work.run(async (tx) => {
       await this.notes.admit(tx, viewer, on);
-      await this.limit.count(tx, viewer);
+      await this.limit.begin(tx, viewer);
+      await planned.hold(tx, on);
       let json: string | null = null;
-      const { isAnyDone, changes, sentences } = await carryOut(tx, on, async () => {
+      const { isAnyDone, changes, sentences } = await planned.carryOut(tx, on, async () => {
         if (body === '') await as.admit?.(tx);
         else json = await as.write(tx, said);
       });

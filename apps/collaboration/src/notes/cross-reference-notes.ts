@@ -1,6 +1,7 @@
 import type { NoteableType } from '@rookery/contracts';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { holdThings } from '../noteables/holding';
 import { perKind } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 
@@ -17,12 +18,6 @@ export interface CrossReference {
   readonly at: string;
 }
 
-const hold = perKind(({ table }) =>
-  prepared(
-    `${table}_hold_for_references`,
-    `select 1 from ${table} i where i.id = any($1::bigint[]) order by i.id for no key update`,
-  ),
-);
 /** What one thing says of another is said once, however often it says so. */
 const write = perKind(({ table, type, writes }) =>
   prepared(
@@ -51,8 +46,7 @@ export async function writeCrossReferences(
 ): Promise<void> {
   if (references.length === 0) return;
   const ids = references.map((one) => one.noteableId);
-  // In one order, so that two effects at once do not wait for each other.
-  await tx.prepared(hold(kind), [ids]);
+  await holdThings(tx, kind, ids);
   await tx.prepared(write(kind), [
     ids,
     references.map((one) => one.projectId),

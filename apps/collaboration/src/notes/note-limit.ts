@@ -10,10 +10,10 @@ import type { NotesSettings } from './notes.config';
 
 /**
  * Counts one more, or so many, in the window of a minute that began with the first note. No row comes back where they no
- * more find room. Shape: `user`, `most` and `more` are SQL.
+ * more find room. Shape: all are SQL; with `from` only where that has a row.
  */
-export const countedSql = (user: string, most: string, more = '1'): string =>
-  `insert into note_creations as c (user_id, window_started_at, notes_count) values (${user}::bigint, now(), ${more})
+export const countedSql = (user: string, most: string, { more = '1', from = '' } = {}): string =>
+  `insert into note_creations as c (user_id, window_started_at, notes_count) select ${user}::bigint, now(), ${more} ${from}
       on conflict (user_id) do update set
         notes_count = case when c.window_started_at > now() - interval '1 minute' then c.notes_count + ${more} else ${more} end,
         window_started_at =
@@ -28,11 +28,18 @@ export interface CountedRow {
   readonly seconds: number;
 }
 
-const count = prepared('note_limit_count', countedSql('$1', '$2', '$3::integer'));
+const count = prepared('note_limit_count', countedSql('$1', '$2', { more: '$3::integer' }));
 const wait = prepared(
   'note_limit_wait',
   `select ceil(extract(epoch from window_started_at + interval '1 minute' - now()))::integer as seconds
    from note_creations where user_id = $1::bigint`,
+);
+
+/** $1 who writes, $2 most, $3 how many more. */
+const full = prepared(
+  'note_limit_full',
+  `select 1 from note_creations where user_id = $1::bigint and window_started_at > now() - interval '1 minute'
+     and notes_count + $3::integer > $2::integer`,
 );
 
 /** What callers know the limit by. */
@@ -40,12 +47,15 @@ const NAME = 'notes_create_limit';
 
 /**
  * How often in a minute somebody may write what reaches others: notes, whatever they are written by, and texts that name
- * people, each of which may raise hundreds of to-dos and e-mails. Source: reference work-tracking 2.5, 2.7.
+ * people, each of which may raise hundreds of to-dos and e-mails. The row that counts is locked as the last one of a
+ * transaction, when all that it writes is held: whoever holds it waits for nobody. Source: reference work-tracking 2.5, 2.7.
  */
 @Injectable()
 export class NoteLimit {
-  /** How many notes a transaction was counted as: all that one of them writes is one, unless it copies much. */
+  /** What a transaction was counted as. */
   private readonly counted = new WeakMap<Tx, number>();
+  /** Transactions that are to be counted before they are committed. */
+  private readonly counting = new WeakSet<Tx>();
 
   constructor(
     @Inject(notesSettings.token) private readonly settings: NotesSettings,
@@ -64,15 +74,21 @@ export class NoteLimit {
     return new TooManyRequests(Math.max(1, seconds ?? 1), limit);
   }
 
+  /** As above, with the time that is left. */
+  async usedBy(tx: Tx, viewer: SignedInViewer): Promise<TooManyRequests> {
+    const [left] = await tx.prepared<{ seconds: number }>(wait, [viewer.userId]);
+    return this.used(left?.seconds);
+  }
+
   /** Says in the answer how many notes are left. */
   tell({ written, seconds }: CountedRow): void {
     const limit = { name: NAME, most: this.perMinute, used: written, seconds: Math.max(1, seconds) };
     currentWaiter()?.limited?.(limit);
   }
 
-  /** Is a note that this transaction writes to be counted? */
+  /** Is a note that this transaction writes to be counted by itself? */
   holdsIn(tx: Tx, viewer: SignedInViewer): boolean {
-    return !this.counted.has(tx) && this.holdsFor(viewer);
+    return !this.counting.has(tx) && this.holdsFor(viewer);
   }
 
   private holdsFor(viewer: SignedInViewer): boolean {
@@ -82,17 +98,31 @@ export class NoteLimit {
 
   /**
    * For what is no note of its own: the system notes of one change, a text that names people, or commands. Once a
-   * transaction; one that copies texts is as many `notes` as they weigh, at most a whole minute's. Errors: TooManyRequests.
+   * transaction, before it is committed; what a step of it counts goes with the step when that is taken back. One that
+   * copies texts is as many `notes` as they weigh, at most a whole minute's.
+   * Errors: TooManyRequests, before the commit.
    */
-  async count(tx: Tx, viewer: SignedInViewer, notes = 1): Promise<void> {
+  count(tx: Tx, viewer: SignedInViewer, notes = 1): void {
     if (!this.holdsFor(viewer)) return;
+    this.counting.add(tx);
+    tx.beforeCommit(() => this.take(tx, viewer, notes));
+  }
+
+  /** As `count`, and before anything that is worth sparing. Errors: TooManyRequests at once, where it is sure already. */
+  async begin(tx: Tx, viewer: SignedInViewer, notes = 1): Promise<void> {
+    this.count(tx, viewer, notes);
+    if (!this.holdsFor(viewer)) return;
+    const values = [viewer.userId, this.perMinute, Math.min(notes, this.perMinute)];
+    if ((await tx.prepared(full, values)).length > 0) throw await this.usedBy(tx, viewer);
+  }
+
+  private async take(tx: Tx, viewer: SignedInViewer, notes: number): Promise<void> {
     const before = this.counted.get(tx) ?? 0;
     const more = Math.min(notes, this.perMinute) - before;
     if (more <= 0) return;
-    const [counted] = await tx.prepared<CountedRow>(count, [viewer.userId, this.perMinute, more]);
     this.counted.set(tx, before + more);
-    if (counted) return this.tell(counted);
-    const [left] = await tx.prepared<{ seconds: number }>(wait, [viewer.userId]);
-    throw this.used(left?.seconds);
+    const [counted] = await tx.prepared<CountedRow>(count, [viewer.userId, this.perMinute, more]);
+    if (!counted) throw await this.usedBy(tx, viewer);
+    this.tell(counted);
   }
 }

@@ -1,6 +1,7 @@
 import { noteDeleted } from '@rookery/contracts';
 import { prepared } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
+import { holdThings } from '../noteables/holding';
 import { groupedByKind, perKind } from '../noteables/noteable-kinds';
 import type { NoteableKind, NoteableKinds } from '../noteables/noteable-kinds';
 import { chunkOf } from '../noteables/traces';
@@ -38,10 +39,6 @@ const belowThingsOf = perKind(({ table, type }) =>
 const written = prepared(
   'notes_written_by',
   `select n.id, n.noteable_id, n.noteable_type from notes n where n.author_id = $1::bigint limit ${THINGS}`,
-);
-/** Things are locked before their notes, as wherever notes change. */
-const lock = perKind(({ table }) =>
-  prepared(`notes_lock_${table}`, `select id from ${table} where id = any($1::bigint[]) order by id for no key update`),
 );
 const removeAndCount = perKind(({ table, writes, shownId, parent }) =>
   prepared(
@@ -83,7 +80,8 @@ export async function removeNotesBelow(tx: Tx, kind: NoteableKind, authorId: num
 export async function removeNotesBy(tx: Tx, kinds: NoteableKinds, authorId: number): Promise<boolean> {
   const found = await tx.prepared<RowOf<Note, 'id' | 'noteableId' | 'noteableType'>>(written, [authorId]);
   for (const [kind, notes] of groupedByKind(kinds, found, (note) => note.noteable_type)) {
-    await tx.prepared(lock(kind), [[...new Set(notes.map((note) => note.noteable_id))]]);
+    // Things are held before their notes, as wherever notes change.
+    await holdThings(tx, kind, [...new Set(notes.flatMap((note) => note.noteable_id ?? []))]);
     for (const note of await tx.prepared<GoneNote>(removeAndCount(kind), [notes.map(({ id }) => id)]))
       tx.emit(noteDeleted.of({ aggregateId: note.note_id, actorId: null, data: note }));
   }

@@ -82,8 +82,9 @@ export class NotesService {
     const write = isCounted
       ? statements.of(`${as}_counted`, [...values, this.limit.perMinute])
       : statements.of(as, values);
-    const [note] = await tx.run<CreatedRow & CountedRow>(write);
+    const [note] = await tx.run<(CreatedRow & CountedRow) | UncountedRow>(write);
     if (!note) return o.refuse ? o.refuse() : this.refuse(tx, viewer, on);
+    if (!isMade(note)) throw await this.limit.usedBy(tx, viewer);
     if (isCounted) this.limit.tell(note);
     tx.emit(
       noteCreated.of({
@@ -112,7 +113,7 @@ export class NotesService {
       const note = await this.subject(tx, viewer, on, named);
       if (body === null || body === note.body) return this.queries.one(viewer, on, named.id, tx);
       const mentionedBefore = await this.named(tx, note.body);
-      if (namesAnew(note.body, body)) await this.limit.count(tx, viewer);
+      if (namesAnew(note.body, body)) this.limit.count(tx, viewer);
       const [edited] = await tx.run<{ changed_at: string; json: string }>(statements.of('edit', [...values, body]));
       // Deleted while the noteable was waited for.
       if (!edited) throw new NotFound();
@@ -206,6 +207,15 @@ interface CreatedRow extends RowOf<Note, 'id' | 'internal'> {
   readonly noteable_iid: number | null;
   readonly created_at: string;
   readonly json: string;
+}
+
+/** The noteable was touched, but the writer's minute was full. */
+interface UncountedRow {
+  readonly id: null;
+}
+
+function isMade<Row extends CreatedRow>(note: Row | UncountedRow): note is Row {
+  return note.id !== null;
 }
 
 function textOf(

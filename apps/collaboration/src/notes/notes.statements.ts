@@ -107,13 +107,13 @@ export class NoteStatements {
       case 'create':
       case 'open':
       case 'reply':
-        return this.createSql('', MADE[name]);
+        return this.createSql(MADE[name]);
       case 'create_counted':
-        return this.createSql(COUNTED, MADE.create);
+        return this.createSql(MADE.create, COUNTED);
       case 'open_counted':
-        return this.createSql(COUNTED, MADE.open);
+        return this.createSql(MADE.open, COUNTED);
       case 'reply_counted':
-        return this.createSql(COUNTED, MADE.reply);
+        return this.createSql(MADE.reply, COUNTED);
       case 'refusal':
         return this.refusalSql();
       case 'edit':
@@ -169,29 +169,29 @@ export class NoteStatements {
 
   /**
    * $8 body, $9 internal (of an answer: the thread), $10 given time or null, $11 most comments[, $12 most in a minute].
-   * One round trip: counts the note, touches the noteable, inserts, and answers the JSON. No row when anything stands
-   * against it.
+   * One round trip: touches the noteable, counts the note, inserts, and answers the JSON. No row when anything stands
+   * against it; no `id` when only the number of notes does, which is counted last: it is locked after all else.
    */
-  private createSql(counted: string, made: MadeNote): string {
+  private createSql(made: MadeNote, counted = ''): string {
     const { type, parent, shownId, writes } = this.kind;
     const projectId = parent === 'project' ? '$1::bigint' : 'null::bigint';
-    return `with ${counted}${made.before?.(this.kind, this.visible) ?? ''}touched as (
+    return `with ${made.before?.(this.kind, this.visible) ?? ''}touched as (
       ${writes.update} updated_at = greatest(i.updated_at, now()),
         public_notes_count = i.public_notes_count + case when ${made.internal} then 0 else 1 end,
         internal_notes_count = i.internal_notes_count + case when ${made.internal} then 1 else 0 end
       where ${this.visible} and (i.discussion_locked is not true or ${READER.isMember})
         and i.public_notes_count + i.internal_notes_count < $11::integer
-        ${counted ? 'and exists (select 1 from counted)' : ''}${made.before ? 'and exists (select 1 from answered)' : ''}
+        ${made.before ? 'and exists (select 1 from answered)' : ''}
       returning i.id${shownId === 'iid' ? ', i.iid' : ''}
-    ), n as (
+    ), ${counted}n as (
       insert into notes (${made.columns}noteable_type, noteable_id, project_id, author_id, body, internal, created_at, updated_at)
       select ${made.values}'${type}', i.id, ${projectId}, ${READER.viewer}, $8::text, ${made.internal}, ${WRITTEN_AT}, ${WRITTEN_AT}
-      from touched i${made.from}
+      from touched i${counted ? ' cross join counted' : ''}${made.from}
       returning *
     )
     select n.id, n.internal, n.noteable_id, ${iidSql(this.kind)} as noteable_iid,
       ${instantSql('n.created_at')} as created_at, ${this.json.sql} as json${counted ? TOLD : ''}
-    from n cross join touched i left join directory_users a on a.id = n.author_id`;
+    from ${counted ? 'touched i left join n on true' : 'n cross join touched i'} left join directory_users a on a.id = n.author_id`;
   }
 
   /** Why `create` made nothing; no row when the noteable is not visible. */
@@ -231,7 +231,7 @@ export class NoteStatements {
 /** How the writer's minute stands. Shape: a CountedRow. */
 const TOLD = `, (select c.written from counted c) as written, (select c.seconds from counted c) as seconds`;
 const COUNTED = `counted as (
-      ${countedSql('$3', '$12')}
+      ${countedSql('$3', '$12', { from: 'from touched' })}
     ), `;
 
 /** How one way of writing a note differs from the others in the statement that writes it. */

@@ -76,7 +76,7 @@ export class TimeTrackingService {
     if (!now) throw new NotFound(on.kind.resource);
     const change = changed({ estimate: now.estimate, spent: now.spent });
     if (change === null) return { isChanged: false, json: now.json };
-    await this.noteLimit.count(tx, viewer);
+    this.noteLimit.count(tx, viewer);
     const values = [now.id, change.times.estimate, change.times.spent, now.at];
     const written = this.kept.statement(`${name}_write`, values, () => ({ text: write, values }));
     const [after] = await tx.run<{ json: string }>(written);

@@ -409,14 +409,18 @@ describe('at once', () => {
     ['the parameter', (child: ShownEpic) => change(child, { parent_id: parent.id })],
     ['a new one', () => as(who(planner)).post(pathOf(group)).send({ title: 'New', parent_id: parent.id })],
     ['a new child', () => as(who(planner)).post(at()).send({ title: 'New' })],
-  ])('notes are counted before the tree is held, as commands are: %s', async (_, write) => {
+  ])('notes are counted when all else is held: %s', async (_, write) => {
     const child = await epicIn();
     await assigned(await epicIn());
     await as(who(planner)).post(at(child.id)).send({});
     await as(who(planner)).delete(at(child.id)).send({});
+    const free = `select 1 from note_creations where user_id = ${planner.id} for update nowait`;
+    const held = `select 1 from epics where id = ${parent.id} for update`;
+    expect(await whileHeld(held, () => write(child), free)).toHaveLength(1);
     const counted = `select 1 from note_creations where user_id = ${planner.id} for update`;
-    const free = `select pg_try_advisory_xact_lock(${tree()}) as is_free`;
-    expect(await whileHeld(counted, () => write(child), free)).toEqual([{ is_free: true }]);
+    const isFree = `select pg_try_advisory_xact_lock(${tree()}) as is_free`;
+    await as(who(planner)).delete(at(child.id)).send({});
+    expect(await whileHeld(counted, () => write(child), isFree)).toEqual([{ is_free: false }]);
   });
 
   it('epics are held by their ids, as where issues go from one to another', async () => {

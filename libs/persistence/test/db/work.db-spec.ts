@@ -127,9 +127,12 @@ describe('Work', () => {
         await tx.query('update accounts set amount = amount + 1 where id = $1', [second]);
       });
     const before = await service.database.query<{ sum: number }>('select sum(amount)::int as sum from accounts');
+    const brokenOff = jest.spyOn(service.work, 'onBrokenOff');
     await Promise.all([cross(1, 2), cross(2, 1)]);
     const after = await service.database.query<{ sum: number }>('select sum(amount)::int as sum from accounts');
     expect(after[0]!.sum - before[0]!.sum).toBe(4);
+    expect(brokenOff).toHaveBeenCalledTimes(tries - 2);
+    expect(brokenOff).toHaveBeenCalledWith('deadlock');
     // One of both is broken off, and on a slow machine once more while the other has not yet gone on.
     expect(tries).toBeGreaterThanOrEqual(3);
     await expect(service.outbox()).resolves.toHaveLength(2);

@@ -35,7 +35,7 @@ export class ChildEpicsService {
   ): Promise<string> {
     await this.directory.fresh(viewer);
     const id = await this.work.run(async (tx) => {
-      await this.noteLimit.count(tx, viewer);
+      this.noteLimit.count(tx, viewer);
       const parent = await this.parent(tx, viewer, named, []);
       const fields = { title, confidential: confidential ?? parent.confidential };
       const made = await this.epics.open(tx, viewer, named.group, { fields, labels: undefined, at: undefined });
@@ -50,7 +50,7 @@ export class ChildEpicsService {
   async assign(viewer: SignedInViewer, named: NamedEpic, childId: number): Promise<string> {
     await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
-      await this.noteLimit.count(tx, viewer);
+      this.noteLimit.count(tx, viewer);
       const parent = await this.parent(tx, viewer, named, [childId]);
       await this.put(tx, viewer, parent, await this.parents.child(tx, viewer, childId));
     });
@@ -61,7 +61,7 @@ export class ChildEpicsService {
   async remove(viewer: SignedInViewer, named: NamedEpic, childId: number): Promise<string> {
     await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
-      await this.noteLimit.count(tx, viewer);
+      this.noteLimit.count(tx, viewer);
       const parent = await this.parent(tx, viewer, named, [childId]);
       await this.take(tx, viewer, await childOf(tx, viewer, parent, childId));
     });

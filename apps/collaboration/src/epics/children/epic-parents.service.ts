@@ -67,7 +67,7 @@ export class EpicParentsService {
   async adopt(tx: Tx, parent: TreeEpic, child: TreeEpic, by: Changed): Promise<void> {
     await refuseUnfit(tx, parent, child);
     const old = await epicTree.parentOf(tx, child.id);
-    await this.noteLimit.count(tx, by.viewer);
+    this.noteLimit.count(tx, by.viewer);
     if (old) await tell(tx, 'removed', { parent: old, child }, by);
     await epicTree.put(tx, child.id, parent.id, by.at);
     await tell(tx, 'added', { parent, child }, by);
@@ -77,7 +77,7 @@ export class EpicParentsService {
   async release(tx: Tx, child: TreeEpic, by: Changed): Promise<void> {
     const parent = await epicTree.parentOf(tx, child.id);
     if (!parent) return;
-    await this.noteLimit.count(tx, by.viewer);
+    this.noteLimit.count(tx, by.viewer);
     await epicTree.put(tx, child.id, null, by.at);
     await tell(tx, 'removed', { parent, child }, by);
   }

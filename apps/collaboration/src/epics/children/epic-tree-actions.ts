@@ -42,16 +42,21 @@ export class EpicTreeActions {
     const here = parent as GroupScope;
     const meant: Meant[] = [];
     for (const { argument } of commands) meant.push(await this.meant(viewer, here, argument));
-    return async (tx, on) => {
-      const named = meant.filter((one) => 'iid' in one);
-      const own =
-        on.by === 'id' ? { ids: [on.named], named } : { named: [...named, { groupId: here.id, iid: on.named }] };
-      await epicTree.hold(tx, viewer, here.id, own);
-      return oneByOne(tx, commands, async ({ name }, index) => {
+    const named = meant.filter((one) => 'iid' in one);
+    const holds: CarriesOut['holds'] = {
+      above: async (tx, on) => {
+        if (!on) return;
+        const own =
+          on.by === 'id' ? { ids: [on.named], named } : { named: [...named, { groupId: here.id, iid: on.named }] };
+        await epicTree.hold(tx, viewer, here.id, own);
+      },
+    };
+    const carryOut: CarriesOut = (tx, on) =>
+      oneByOne(tx, commands, async ({ name }, index) => {
         if (!epicPolicy.mayNest(here) || !epicPolicy.mayWrite(viewer, here)) throw new Forbidden();
         return this.carryOut(tx, viewer, await ownOf(tx, viewer, on), name as Name, meant[index]!);
       });
-    };
+    return Object.assign(carryOut, { holds });
   }
 
   private async meant(viewer: SignedInViewer, here: GroupScope, argument: string): Promise<Meant> {

@@ -31,7 +31,7 @@ const byIid = prepared(
 );
 /**
  * $1 epics, $2-$4 who reads, $5 groups and $6 numbers of others: those that the reader knows of and what stands above each,
- * in one order whoever asks, which is that of issues that go from one epic to another.
+ * and below where $7 says so, in one order whoever asks, which is that of issues that go from one epic to another.
  */
 const lockEnds = prepared(
   'epic_tree_lock_ends',
@@ -41,8 +41,9 @@ const lockEnds = prepared(
        select e.id from unnest($5::bigint[], $6::bigint[]) named (group_id, iid)
          join epics e on e.group_id = named.group_id and e.iid = named.iid)
        and ${READABLE}
-   ) select e.id from epics e where e.id in (select id from ends union all select parent_id from ends)
-   order by e.id for update`,
+   ) select e.id from epics e where e.id in (select id from ends union all select parent_id from ends union all
+       select c.id from ends join epics c on c.parent_id = ends.id where $7::boolean)
+   order by e.id for no key update`,
 );
 /** $1 epic. It and all above it, from below; no circle is walked twice. */
 const ancestors = prepared(
@@ -134,17 +135,24 @@ export type ReferredEpic = Pick<TreeEpic, 'id' | 'iid' | 'group_id' | 'full_path
 export interface TreeEnds {
   readonly ids?: readonly number[];
   readonly named?: readonly { readonly groupId: number; readonly iid: number }[];
+  /** Whether their children are held too. */
+  readonly withChildren?: true;
 }
 
 /** Statements on the tree of epics. What changes it takes turns, first of all, so that no two changes make a circle. */
 export const epicTree = {
-  /** To be called before any epic is locked, and after the writer's notes were counted: commands are counted first too. */
-  async hold(tx: Tx, viewer: SignedInViewer, groupId: number, { ids = [], named = [] }: TreeEnds): Promise<void> {
+  /** To be called before any epic is locked, and after the last issue was. */
+  async hold(
+    tx: Tx,
+    viewer: SignedInViewer,
+    groupId: number,
+    { ids = [], named = [], withChildren = undefined }: TreeEnds,
+  ): Promise<void> {
     await tx.prepared(holdMoves, []);
     await tx.prepared(hold, [groupId]);
     const groups = named.map((epic) => epic.groupId);
     const numbers = named.map(({ iid }) => iid);
-    await tx.prepared(lockEnds, [ids, ...personOf(viewer), groups, numbers]);
+    await tx.prepared(lockEnds, [ids, ...personOf(viewer), groups, numbers, withChildren ?? false]);
   },
 
   async byId(tx: Tx, viewer: SignedInViewer, id: number): Promise<TreeEpic | undefined> {

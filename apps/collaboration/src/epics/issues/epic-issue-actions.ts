@@ -24,7 +24,7 @@ const held = (name: string, of: string) =>
     `epic_issues_hold_${name}`,
     `select goal.id, goal.iid, goal.group_id, goal.confidential, its.full_path, its.reads_confidential as may_write,
        now() as at
-     from epics goal ${joins} where ${of} and ${where} for update of goal`,
+     from epics goal ${joins} where ${of} and ${where} for no key update of goal`,
   );
 /** $1-$3 who reads, then the epic. */
 const holdById = held('by_id', 'goal.id = $4::bigint');
@@ -76,7 +76,7 @@ export class EpicIssueActions implements ServesEpics {
     await this.directory.fresh(viewer);
     return async (tx) => {
       const issue = iid === null ? null : await issueOf(tx, project.id, iid);
-      await this.issues.begin(tx, viewer, { issueId: issue, epicId });
+      await this.issues.begin(tx, viewer, { issueId: issue, epicIds: epicId === null ? [] : [epicId] });
       const epic =
         epicId === null
           ? await hold(tx, viewer, holdOfIssue, [project.id, iid])
@@ -89,25 +89,41 @@ export class EpicIssueActions implements ServesEpics {
     };
   }
 
-  private async plan({ viewer }: Asking, commands: readonly Command[]): Promise<CarriesOut> {
+  /** All epics of one text are held at once. Shape of `named`: ids by the place of the command, as far as there are any. */
+  private async plan({ viewer, parent, epicId }: Asking, commands: readonly Command[]): Promise<CarriesOut> {
     await this.directory.fresh(viewer);
-    return (tx, on) => oneByOne(tx, commands, (command) => this.carryOut(tx, viewer, on, command));
+    let named: (number | undefined)[] = [];
+    const own = async (tx: Tx, on: PlacedNoteable | null) => (on ? await issueOf(tx, parent.id, on.named) : null);
+    const holds: CarriesOut['holds'] = {
+      things: async (tx, on) => [(await own(tx, on)) ?? []].flat(),
+      above: async (tx, on) => {
+        named = [];
+        for (const { argument } of commands) named.push(await epicOf(tx, parent.id, argument));
+        const epicIds = [...named, epicId ?? undefined].filter((id) => id !== undefined);
+        await this.issues.hold(tx, viewer, { issueId: await own(tx, on), epicIds });
+      },
+    };
+    const carryOut: CarriesOut = (tx, on) =>
+      oneByOne(tx, commands, (command, index) => this.carryOut(tx, viewer, on, { command, wanted: named[index] }));
+    return Object.assign(carryOut, { holds });
   }
 
-  private async carryOut(tx: Tx, viewer: SignedInViewer, on: PlacedNoteable, command: Command): Promise<Outcome> {
+  private async carryOut(
+    tx: Tx,
+    viewer: SignedInViewer,
+    on: PlacedNoteable,
+    { command, wanted }: { readonly command: Command; readonly wanted: number | undefined },
+  ): Promise<Outcome> {
     const issueId = await issueOf(tx, on.parent.id, on.named);
     if (issueId === null) throw new NotFound(issueKind.resource);
-    const named = command.name === 'epic' ? argumentsOf.epic(command.argument) : null;
-    if (command.name === 'epic' && !named) return { why: 'it names no epic' };
-    const where = named && [named.group, on.parent.id, named.iid];
-    const [wanted] = where ? await tx.prepared<{ id: number }>(epicNamed, where) : [];
-    await this.issues.begin(tx, viewer, { issueId, epicId: wanted?.id ?? null });
-    if (!named) {
+    if (command.name === 'remove_epic') {
       const epic = await hold(tx, viewer, holdOfIssue, [on.parent.id, on.named]);
       if (!epic || !(await this.issues.takeOut(tx, viewer, epic, issueId))) throw new NotModified();
       return { said: 'Removed the epic.', changes: { epic: null } };
     }
-    const epic = wanted && (await hold(tx, viewer, holdById, [wanted.id]));
+    const named = argumentsOf.epic(command.argument);
+    if (!named) return { why: 'it names no epic' };
+    const epic = wanted === undefined ? undefined : await hold(tx, viewer, holdById, [wanted]);
     if (!epic) throw new NotFound(epicKind.resource);
     if ((await this.issues.put(tx, viewer, epic, issueId)) === null) throw new Conflict(ASSIGNED);
     return { said: `Added to the epic ${named.group ?? ''}&${epic.iid}.`, changes: { epic: epic.id } };
@@ -117,6 +133,13 @@ export class EpicIssueActions implements ServesEpics {
 async function issueOf(tx: Tx, projectId: number, iid: number): Promise<number | null> {
   const [issue] = await tx.prepared<{ id: number }>(issueNamed, [projectId, iid]);
   return issue?.id ?? null;
+}
+
+/** Shape: undefined where the argument of a command names no epic that there is. */
+async function epicOf(tx: Tx, projectId: number, argument: string): Promise<number | undefined> {
+  const named = argumentsOf.epic(argument);
+  if (!named) return undefined;
+  return (await tx.prepared<{ id: number }>(epicNamed, [named.group, projectId, named.iid]))[0]?.id;
 }
 
 /** The epic, as far as the viewer knows of it, until the transaction ends. */

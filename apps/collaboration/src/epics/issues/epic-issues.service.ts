@@ -33,12 +33,13 @@ const linkOf = prepared(
   `select l.id, l.epic_id, e.iid, e.group_id, g.full_path from epic_issues l join epics e on e.id = l.epic_id
    left join directory_namespaces g on g.id = e.group_id where l.issue_id = $1::bigint`,
 );
-/** $1 issue, $2 epic, else $3 group and $4 number. What the issue serves and is to serve, in one order whoever asks. */
+/** $1 issue, $2 epics, $3 group and $4 number of another. What the issue serves and is to serve, in one order whoever asks. */
 const lockEnds = prepared(
   'epic_issues_lock_ends',
-  `select e.id from epics e where e.id in ((select l.epic_id from epic_issues l where l.issue_id = $1::bigint),
-     coalesce($2::bigint, (select named.id from epics named where named.group_id = $3::bigint and named.iid = $4::bigint)))
-   order by e.id for update`,
+  `select e.id from epics e where e.id in (select l.epic_id from epic_issues l where l.issue_id = $1::bigint
+     union all select unnest($2::bigint[])
+     union all select named.id from epics named where named.group_id = $3::bigint and named.iid = $4::bigint)
+   order by e.id for no key update`,
 );
 const unlink = prepared('epic_issues_unlink', 'delete from epic_issues where id = $1::bigint returning 1');
 /** $1 epic, $2 issue. Before all others. */
@@ -79,8 +80,13 @@ interface LinkRow {
   readonly full_path: string | null;
 }
 
-/** An issue, and the epic that it is to serve by its id or by the group and its number. */
-type Ends = Record<'issueId' | 'epicId' | 'groupId' | 'iid', number | null>;
+/** An issue, and the epics that it is to serve by their ids or by the group and the number of one. */
+interface Ends {
+  readonly issueId: number | null;
+  readonly epicIds?: readonly number[];
+  readonly group?: { readonly id: number };
+  readonly iid?: number;
+}
 
 /** An epic that is held until the transaction ends, as the caller knows it. */
 export interface HeldEpic {
@@ -110,7 +116,7 @@ export class EpicIssuesService {
   async assign(viewer: SignedInViewer, named: NamedEpic, issueId: number): Promise<string> {
     await this.directory.fresh(viewer);
     return this.work.run(async (tx) => {
-      await this.begin(tx, viewer, { issueId, groupId: named.group.id, iid: named.iid });
+      await this.begin(tx, viewer, { issueId, ...named });
       const held = await this.held(tx, viewer, named);
       const linkId = await this.put(tx, viewer, held, issueId);
       if (linkId === null) throw new Conflict(ASSIGNED);
@@ -118,20 +124,16 @@ export class EpicIssuesService {
     });
   }
 
-  /** Before a change of what an issue serves: the writer's notes are counted, then all is held. Errors: TooManyRequests. */
-  async begin(tx: Tx, viewer: SignedInViewer, ends: Partial<Ends>): Promise<void> {
-    await this.noteLimit.count(tx, viewer);
+  /** Before a change of what an issue serves: it counts as a note, and all is held. */
+  async begin(tx: Tx, viewer: SignedInViewer, ends: Ends): Promise<void> {
+    this.noteLimit.count(tx, viewer);
     await this.hold(tx, viewer, ends);
   }
 
   /** The issue is held first, as all who write it do, and then the epics by their ids: nobody waits in a ring. */
-  private async hold(
-    tx: Tx,
-    viewer: SignedInViewer,
-    { issueId = null, epicId = null, groupId = null, iid = null }: Partial<Ends>,
-  ): Promise<void> {
+  async hold(tx: Tx, viewer: SignedInViewer, { issueId, epicIds = [], group, iid }: Ends): Promise<void> {
     if (issueId !== null) await lockedIssue(tx, viewer, issueId);
-    await tx.prepared(lockEnds, [issueId, epicId, groupId, iid]);
+    await tx.prepared(lockEnds, [issueId, epicIds, group?.id ?? null, iid ?? null]);
   }
 
   /**
@@ -168,7 +170,7 @@ export class EpicIssuesService {
     await this.directory.fresh(viewer);
     return this.work.run(async (tx) => {
       const { issueId, json } = await this.queries.one(tx, viewer, named, linkId);
-      await this.begin(tx, viewer, { issueId, groupId: named.group.id, iid: named.iid });
+      await this.begin(tx, viewer, { issueId, ...named });
       const epic = await this.held(tx, viewer, named);
       const issue = await this.related(tx, viewer, epic, issueId);
       // It went to another epic while the issue was waited for.
@@ -183,7 +185,7 @@ export class EpicIssuesService {
     await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
       const { issueId } = await this.queries.one(tx, viewer, named, linkId);
-      await this.hold(tx, viewer, { issueId, groupId: named.group.id, iid: named.iid });
+      await this.hold(tx, viewer, { issueId, ...named });
       const epic = await this.held(tx, viewer, named);
       await this.related(tx, viewer, epic, issueId);
       await this.refuseUnseen(tx, viewer, named, wish);
@@ -237,7 +239,7 @@ export class EpicIssuesService {
     { epicId, ref, at }: { readonly epicId: number; readonly ref: string; readonly at: Date },
     verb: 'added' | 'removed',
   ): Promise<void> {
-    await this.noteLimit.count(tx, viewer);
+    this.noteLimit.count(tx, viewer);
     const by = { actorId: viewer.userId, at };
     const onEpic = systemNotes.epicIssue(verb, `${issue.full_path}#${issue.iid}`);
     await writeSystemNotes(tx, epicKind, {

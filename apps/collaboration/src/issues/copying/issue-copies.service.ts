@@ -83,16 +83,25 @@ export class IssueCopiesService {
     return (await this.copy(tx, viewer, wish, { isMove: false, withNotes })).copy;
   }
 
+  /** Where a copy is to be and the milestone that it is to have, held before the issue is. */
+  async place(
+    tx: Tx,
+    viewer: SignedInViewer,
+    { from, iid, to }: CopyWish,
+  ): Promise<{ readonly there: IssueProject; readonly milestoneId: number | null }> {
+    const there = await placeOf(tx, viewer, to);
+    const [plan] = await tx.prepared<{ milestone_id: number | null }>(planned, [from.id, iid]);
+    return { there, milestoneId: await namesakeOf(tx, plan?.milestone_id ?? null, there) };
+  }
+
   private async copy(
     tx: Tx,
     viewer: SignedInViewer,
     { from, iid, to }: CopyWish,
     { isMove, withNotes }: { readonly isMove: boolean; readonly withNotes: boolean },
   ): Promise<{ original: Issue; at: Date; copy: IssueFacts }> {
-    await this.noteLimit.count(tx, viewer);
-    const there = await placeOf(tx, viewer, to);
-    const [plan] = await tx.prepared<{ milestone_id: number | null }>(planned, [from.id, iid]);
-    const milestoneId = await namesakeOf(tx, plan?.milestone_id ?? null, there);
+    await this.noteLimit.begin(tx, viewer);
+    const { there, milestoneId } = await this.place(tx, viewer, { from, iid, to });
     const { issue: original, at } = await this.issues.locked(tx, viewer, from, iid);
     if (isMove && original.movedToId !== null) throw insufficient('move');
     // Internal notes are for reporters: a planner takes none along to where they may be read by others.
@@ -139,7 +148,7 @@ export class IssueCopiesService {
   ): Promise<void> {
     const notes = o.withNotes ? await weighNotes(tx, issueKind, o) : { bytes: 0, rows: 0 };
     const bytes = notes.bytes + Buffer.byteLength(title) + Buffer.byteLength(description ?? '');
-    await this.noteLimit.count(tx, viewer, notesCountedFor({ ...notes, bytes }));
+    await this.noteLimit.begin(tx, viewer, notesCountedFor({ ...notes, bytes }));
   }
 
   /** What was said of it, and who follows it. A clone begins its own history and has no followers. */

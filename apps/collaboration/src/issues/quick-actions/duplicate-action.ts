@@ -8,6 +8,7 @@ import type { Command } from '../../mentions/quick-actions/commands-in';
 import { QuickActionsService } from '../../mentions/quick-actions/quick-actions.service';
 import type { PlacedNoteable } from '../../noteables/planning.policy';
 import { issueKind } from '../issue.kind';
+import { seenIssues } from '../seen-issues';
 import { IssueDuplicatesService } from './issue-duplicates.service';
 import type { PlacedIssue } from './issue-duplicates.service';
 
@@ -35,8 +36,6 @@ export class DuplicateAction {
     const named: Canonical[] = [];
     for (const { argument } of commands) named.push(await this.canonical(viewer, here, argument));
     const found = named.filter((one) => 'project' in one);
-    const hold: CarriesOut['hold'] = (tx, on) =>
-      this.duplicates.hold(tx, viewer, [{ project: here, iid: on.named }, ...found]);
     const carryOut: CarriesOut = (tx, on) =>
       oneByOne(tx, commands, async (_, index): Promise<Outcome> => {
         const canonical = named[index]!;
@@ -46,7 +45,10 @@ export class DuplicateAction {
         const reference = `${project.id === here.id ? '' : project.fullPath}#${iid}`;
         return { said: `Closed this issue as a duplicate of ${reference}.`, changes: { canonical_issue_id: id } };
       });
-    return Object.assign(carryOut, { hold });
+    const holds: CarriesOut['holds'] = {
+      things: (tx, on) => seenIssues(tx, viewer, [...(on ? [{ project: here, iid: on.named }] : []), ...found]),
+    };
+    return Object.assign(carryOut, { holds });
   }
 
   private async canonical(viewer: SignedInViewer, here: Place, argument: string): Promise<Canonical> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import type { Outcome } from '../../mentions/quick-actions/action-set';
+import type { CarriesOut, Outcome } from '../../mentions/quick-actions/action-set';
 import { argumentsOf } from '../../mentions/quick-actions/arguments';
 import type { Command } from '../../mentions/quick-actions/commands-in';
 import { QuickActionsService } from '../../mentions/quick-actions/quick-actions.service';
@@ -37,11 +37,19 @@ export class IssueActions {
       names: [...Object.keys(FIELD_ACTIONS), ...Object.keys(PLANNING_ACTIONS)],
       isFirst: true,
       fits: (kind) => kind === issueKind,
-      plan:
-        ({ viewer }, commands) =>
-        (tx, on) =>
-          this.carryOut(tx, viewer, on, commands),
+      plan: ({ viewer, parent }, commands) => this.plan(viewer, parent as Place, commands),
     });
+  }
+
+  private plan(viewer: SignedInViewer, project: Place, commands: readonly Command[]): CarriesOut {
+    let planning: Awaited<ReturnType<typeof planned>>;
+    const holds: CarriesOut['holds'] = {
+      places: async (tx) => {
+        planning = await planned(tx, viewer, project, commands);
+      },
+    };
+    const carryOut: CarriesOut = (tx, on) => this.carryOut(tx, viewer, on, commands, planning);
+    return Object.assign(carryOut, { holds });
   }
 
   private async carryOut(
@@ -49,9 +57,9 @@ export class IssueActions {
     viewer: SignedInViewer,
     on: PlacedNoteable,
     commands: readonly Command[],
+    planning: Awaited<ReturnType<typeof planned>>,
   ): Promise<readonly Outcome[]> {
     const project = on.parent as Place;
-    const planning = await planned(tx, viewer, project, commands);
     const people = await this.named(tx, viewer, project, commands);
     const permits = issuePolicy.permits(viewer, project);
     let outcomes: readonly Outcome[] = [];

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
-import { Forbidden, NotFound, NotModified, Refused } from '@rookery/kernel';
+import { Forbidden, NotModified, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { notePolicy } from '../../notes/note.policy';
@@ -20,18 +20,6 @@ export interface PlacedIssue {
 @Injectable()
 export class IssueDuplicatesService {
   constructor(private readonly issues: IssuesService) {}
-
-  /** In one order whoever asks, so that nobody waits in a ring. Those that the viewer may not know of are left out. */
-  async hold(tx: Tx, viewer: SignedInViewer, named: readonly PlacedIssue[]): Promise<void> {
-    const inOrder = named.toSorted((a, b) => a.project.id - b.project.id || a.iid - b.iid);
-    for (const { project, iid } of inOrder) {
-      try {
-        await this.issues.locked(tx, viewer, project, iid);
-      } catch (error) {
-        if (!(error instanceof NotFound)) throw error;
-      }
-    }
-  }
 
   /**
    * Closes an issue as a duplicate of another, and tells both. Errors: NotFound of either; Forbidden where the one may

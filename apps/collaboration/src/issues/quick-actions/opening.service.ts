@@ -28,10 +28,12 @@ export class OpeningService {
     const confidential = wish.confidential || commands.some(({ name }) => OPENS_CONFIDENTIAL.has(name));
     const opened = { ...wish, description, confidential };
     if (commands.length === 0) return this.issues.create(viewer, project, opened, { serving });
-    const carryOut = await this.actions.plan({ viewer, kind: issueKind, parent: project, isNew: true }, commands);
+    const asking = { viewer, kind: issueKind, parent: project, isNew: true, epicId } as const;
+    const planned = await this.actions.plan(asking, commands);
+    const first = (tx: Tx): Promise<void> => planned.hold(tx, null);
     const then = async (tx: Tx, iid: number): Promise<void> => {
-      await carryOut(tx, { kind: issueKind, parent: project, by: 'iid', named: iid });
+      await planned.carryOut(tx, { kind: issueKind, parent: project, by: 'iid', named: iid });
     };
-    return this.issues.create(viewer, project, opened, { serving, then });
+    return this.issues.create(viewer, project, opened, { serving, first, then });
   }
 }

@@ -1,7 +1,7 @@
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { knownLabels } from '../../labels/labelling/labelling';
-import { milestonesTitled } from '../../milestones/assigning/chosen-milestone';
+import { chosenMilestone, milestonesTitled } from '../../milestones/assigning/chosen-milestone';
 import type { Outcome } from '../../mentions/quick-actions/action-set';
 import { argumentsOf } from '../../mentions/quick-actions/arguments';
 import type { Command } from '../../mentions/quick-actions/commands-in';
@@ -95,7 +95,7 @@ export const PLANNING_ACTIONS: Readonly<Record<string, PlanningAction>> = {
   },
 };
 
-/** Looks up what the commands name and says what is wished for. Shape: an outcome for each that stands in the table. */
+/** Looks up what the commands name, holds the milestone, and says what is wished for. Shape: an outcome for each that stands in the table. */
 export async function planned(
   tx: Tx,
   viewer: SignedInViewer,
@@ -104,7 +104,8 @@ export async function planned(
 ): Promise<{ outcomes: (Outcome | null)[]; wish: Pick<IssueWish, 'labels' | 'milestoneId'> }> {
   const named = commands.filter(({ name }) => Object.hasOwn(PLANNING_ACTIONS, name));
   const isAllowed = named.length > 0 && issuePolicy.mayPlan(viewer, project);
-  const known = isAllowed ? await knownTo(tx, await placeOf(tx, viewer, project), named) : null;
+  const place = isAllowed ? await placeOf(tx, viewer, project) : null;
+  const known = place && (await knownTo(tx, place, named));
   const planning: Planning = { add: new Set(), remove: new Set() };
   const outcomes = commands.map((command) => {
     if (!named.includes(command)) return null;
@@ -112,6 +113,7 @@ export async function planned(
   });
   const { all, add, remove, milestoneId } = planning;
   const isLabelled = all !== undefined || add.size > 0 || remove.size > 0;
+  if (place) await chosenMilestone(tx, place, milestoneId);
   const labels = isLabelled ? { all, add: [...add], remove: [...remove] } : undefined;
   return { outcomes, wish: { labels, milestoneId } };
 }

@@ -32,19 +32,22 @@ const last = prepared(
   `select max(${positionSql('i')})::text as position from issues i
    where i.project_id = $1::bigint and ${positionSql('i')} < $2::bigint and i.id <> $3::bigint`,
 );
-/** The same values. Those that follow are spread evenly, up to the last of them or, where none follows that, beyond it. */
+/** The same values. All that change are held in one order, then those that follow are spread evenly, up to the last of them or, where none follows that, beyond it. */
 const spread = prepared(
   'issues_spread_positions',
   `with following as (
      select i.id, ${positionSql('i')} as position, row_number() over (order by ${positionSql('i')}, i.id) as place
      from issues i where i.project_id = $1::bigint and ${positionSql('i')} > $2::bigint and i.id <> $3::bigint
      order by 2, 1 limit ${NEIGHBOURS}
+   ), held as materialized (
+     select i.id from issues i where i.id in (select id from following union all select $3::bigint)
+     order by i.id for no key update
    ), room as (
      select count(*) as places, greatest(max(position) - $2::bigint,
        case when count(*) < ${NEIGHBOURS} then count(*) * ${STEP} else 0 end) as width from following
    )
    update issues moved set relative_position = $2::bigint + div(room.width::numeric * following.place, room.places)::bigint
-   from following, room where moved.id = following.id and room.width >= 4 * room.places`,
+   from following join held using (id), room where moved.id = following.id and room.width >= 4 * room.places`,
 );
 const put = prepared('issues_put', 'update issues set relative_position = $2::bigint where id = $1::bigint');
 

@@ -13,8 +13,20 @@ export type Outcome =
 /** Carries commands out on one thing. Shape: as many outcomes as commands, in their order. */
 export interface CarriesOut {
   (tx: Tx, on: PlacedNoteable): Promise<readonly Outcome[]>;
-  /** Before any command of the text: holds the thing and others like it, in one order whoever asks. */
-  readonly hold?: (tx: Tx, on: PlacedNoteable) => Promise<void>;
+  readonly holds?: Holds;
+}
+
+/**
+ * What commands lock. It is held before any command of the text is carried out, by the parts in this order, so that of
+ * many texts at once nobody waits in a ring. Shape: the thing is null while it is still to be opened.
+ */
+export interface Holds {
+  /** Where the thing is or goes, and what is chosen from there. */
+  places?(tx: Tx, on: PlacedNoteable | null): Promise<void>;
+  /** Ids of things of the kind that are written besides or linked, and of the thing, where another part comes after. */
+  things?(tx: Tx, on: PlacedNoteable | null): Promise<readonly number[]>;
+  /** What stands above the thing. */
+  above?(tx: Tx, on: PlacedNoteable | null): Promise<void>;
 }
 
 /** Who asks, and of what kind the thing is: it may still have to be opened. */
@@ -24,6 +36,8 @@ export interface Asking {
   readonly parent: PlacedNoteable['parent'];
   /** Whether the thing is opened by the same text. */
   readonly isNew?: true;
+  /** The epic that the same request puts it into. */
+  readonly epicId?: number | null | undefined;
 }
 
 /**

@@ -35,7 +35,7 @@ function carrying(fails: Readonly<Record<string, Error>> = {}) {
   return { actions, order };
 }
 const report = async ({ actions }: ReturnType<typeof carrying>, text: string) =>
-  (await actions.plan(asking, actions.read(kind, text).commands))(tx, on);
+  (await actions.plan(asking, actions.read(kind, text).commands)).carryOut(tx, on);
 
 test('what locks most comes first, what is told stays in its order', async () => {
   const carried = carrying();

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
+import { holdThings } from '../../noteables/holding';
 import type { NoteableKind } from '../../noteables/noteable-kinds';
 import type { PlacedNoteable } from '../../noteables/planning.policy';
 import { attempted } from './action-set';
@@ -23,7 +24,11 @@ export interface ActionReport {
  * Commands that are ready to be carried out, inside the transaction of their text. Shape: `say` writes what is left of the
  * text, before the commands that come last.
  */
-export type PlannedActions = (tx: Tx, on: PlacedNoteable, say?: () => Promise<void>) => Promise<ActionReport>;
+export interface PlannedActions {
+  /** First of all. Shape: null for a thing that is still to be opened. */
+  hold(tx: Tx, on: PlacedNoteable | null): Promise<void>;
+  carryOut(tx: Tx, on: PlacedNoteable, say?: () => Promise<void>): Promise<ActionReport>;
+}
 interface Part {
   readonly set: ActionSet;
   /** Which of the commands. */
@@ -58,17 +63,16 @@ export class QuickActionsService {
       const own = at.map((index) => taken[index]!);
       if (at.length > 0) parts.push({ set, at, carryOut: await planned(set, asking, own) });
     }
-    return async (tx, on, say) => {
-      const outcomes: Outcome[] = [];
-      for (const { carryOut } of parts) await carryOut.hold?.(tx, on);
-      const isLast = ({ set }: Part): boolean => set.isLast === true;
-      await carriedOut(tx, on, {
-        parts: parts.filter((part) => !isLast(part)),
-        outcomes,
-      });
-      await say?.();
-      await carriedOut(tx, on, { parts: parts.filter(isLast), outcomes });
-      return reportOf(taken, outcomes, commands.length);
+    const isLast = ({ set }: Part): boolean => set.isLast === true;
+    return {
+      hold: (tx, on) => held(tx, asking.kind, parts, on),
+      carryOut: async (tx, on, say) => {
+        const outcomes: Outcome[] = [];
+        await carriedOut(tx, on, { parts: parts.filter((part) => !isLast(part)), outcomes });
+        await say?.();
+        await carriedOut(tx, on, { parts: parts.filter(isLast), outcomes });
+        return reportOf(taken, outcomes, commands.length);
+      },
     };
   }
 
@@ -81,6 +85,16 @@ function planned(set: ActionSet, asking: Asking, commands: readonly Command[]): 
   if (asking.isNew && set.isForKept)
     return () => Promise.resolve(commands.map(() => ({ why: 'it was opened just now' })));
   return set.plan(asking, commands);
+}
+
+/** All that the commands lock, whatever becomes of them. */
+async function held(tx: Tx, kind: NoteableKind, parts: readonly Part[], on: PlacedNoteable | null): Promise<void> {
+  const all = parts.flatMap(({ carryOut }) => carryOut.holds ?? []);
+  for (const holds of all) await holds.places?.(tx, on);
+  const things: number[] = [];
+  for (const holds of all) things.push(...((await holds.things?.(tx, on)) ?? []));
+  await holdThings(tx, kind, things);
+  for (const holds of all) await holds.above?.(tx, on);
 }
 
 /** Writes what became of each command at its place among all. */
