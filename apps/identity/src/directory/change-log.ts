@@ -97,15 +97,16 @@ export class ChangeLog {
   private async write(tx: Tx, pending: Pending): Promise<void> {
     this.pending.delete(tx);
     // Sent together: all that commits waits here, so the answer to the first is not waited for. The second still reads later.
-    const [[counted]] = await Promise.all([
-      tx.prepared<Counted>(NEXT_VERSION, []),
-      tx.prepared(
-        WRITE_CHANGES,
-        [...pending.values()].map((ids) => [...ids]),
-      ),
-    ]);
-    // What was written under it is undone with the transaction.
+    const counting = tx.prepared<Counted>(NEXT_VERSION, []);
+    const writing = tx.prepared(
+      WRITE_CHANGES,
+      [...pending.values()].map((ids) => [...ids]),
+    );
+    // Without a version of its own it fails too, which says less than the first.
+    writing.catch(() => undefined);
+    const [counted] = await counting;
     if (!counted || hasNewIds(pending, counted)) throw new Unavailable('restored');
+    await writing;
     const head: Head = { version: counted.version, epoch: counted.epoch };
     this.made.set(tx, head);
     tx.afterCommit(() => this.watch.moved(head));

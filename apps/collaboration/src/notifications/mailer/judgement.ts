@@ -18,7 +18,7 @@ interface Verdict {
 /**
  * Which e-mails of one batch may leave. Judged when the batch was taken, and again when one is about to leave and its
  * judgement is older than 50 ms, together with those that are next: a fast server costs a look for 16, a slow one a look
- * a mail, however many the batch holds. Source: ADR 0171; docs/performance.md 5.8.
+ * a mail, however many the batch holds. Source: ADR 0171; docs/performance.md 5.9.
  */
 export class Judgement {
   private looking: Promise<void> | undefined;
