@@ -8,6 +8,7 @@ import { CreateEpic, epicWishOf, ListEpics, newEpicOf, OneEpic, UpdateEpic } fro
 import { EpicsQueries } from './epics.queries';
 import { EpicsService } from './epics.service';
 import { epicFilterOf } from './listing/epic-list.dto';
+import { CommandedEpicsService } from './quick-actions/commanded-epics.service';
 
 /** A description of a million characters, escaped. Units: bytes. Source: reference reliability 6.3. */
 const BODY_LIMIT = 8 * 1024 * 1024;
@@ -33,6 +34,7 @@ export class EpicsController {
   constructor(
     private readonly queries: EpicsQueries,
     private readonly epics: EpicsService,
+    private readonly commanded: CommandedEpicsService,
   ) {}
 
   @Endpoint('GET', '', {
@@ -70,7 +72,7 @@ export class EpicsController {
     bodyLimit: BODY_LIMIT,
   })
   async create({ params, viewer, within }: EpicCall<CreateEpic>): Promise<JsonText> {
-    return new JsonText(await this.epics.create(viewer, within, newEpicOf(params)));
+    return new JsonText(await this.commanded.create(viewer, within, newEpicOf(params)));
   }
 
   @Endpoint('PUT', ':epic_iid', {
@@ -83,7 +85,7 @@ export class EpicsController {
     bodyLimit: BODY_LIMIT,
   })
   async update({ params, viewer, within }: EpicCall<UpdateEpic>): Promise<JsonText> {
-    return new JsonText(await this.epics.update(viewer, within, params.epic_iid, epicWishOf(params)));
+    return new JsonText(await this.commanded.update(viewer, within, params.epic_iid, epicWishOf(params)));
   }
 
   @Endpoint('DELETE', ':epic_iid', {

@@ -32,6 +32,8 @@ import { EpicIssueActions } from './issues/epic-issue-actions';
 import { EpicIssuesController } from './issues/epic-issues.controller';
 import { EpicIssuesQueries } from './issues/epic-issues.queries';
 import { EpicIssuesService } from './issues/epic-issues.service';
+import { CommandedEpicsService } from './quick-actions/commanded-epics.service';
+import { EpicActions } from './quick-actions/epic-actions';
 
 /** Goals of groups that issues of many projects serve, which issues and which other epics these are, and the routes of their notes. */
 @Owns(Epic, EpicIssue)
@@ -62,6 +64,8 @@ import { EpicIssuesService } from './issues/epic-issues.service';
   providers: [
     ChildEpicsQueries,
     ChildEpicsService,
+    CommandedEpicsService,
+    EpicActions,
     EpicIssueActions,
     EpicIssuesQueries,
     EpicIssuesService,

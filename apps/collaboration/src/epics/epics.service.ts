@@ -17,10 +17,11 @@ import { removeNotesOf } from '../notes/note-removal';
 import { writeSystemNotes } from '../notes/system-notes';
 import { tellState } from '../resource-events/states-and-weights';
 import { EpicParentsService } from './children/epic-parents.service';
-import { epicTree } from './children/epic-tree';
+import { endsOf, epicTree } from './children/epic-tree';
 import { emitChange, emitOpened, notesOf } from './epic-events';
 import type { EpicChange } from './epic-events';
 import { lockEpic } from './epic-lock';
+import type { NamedEpic } from './epic-lock';
 import { Epic } from './epic.entity';
 import type { EpicInput } from './epic.entity';
 import { epicKind } from './epic.kind';
@@ -36,6 +37,11 @@ export interface EpicWish {
   readonly parentId?: number | null | undefined;
   /** The given time of the creation or of the change; undefined = now. */
   readonly at: Date | undefined;
+}
+
+/** A wish that looks at the epic. Whoever has it holds the tree before, where the wish is about confidentiality. */
+export interface WishByEpic {
+  now(epic: Epic): EpicWish;
 }
 
 export type NewEpic = EpicWish & { readonly fields: { readonly title: string } };
@@ -63,20 +69,23 @@ export class EpicsService {
   /** Errors: Invalid by field; of a parent Forbidden and Conflict. */
   async create(viewer: SignedInViewer, group: EpicGroup, wish: NewEpic): Promise<string> {
     await this.directory.fresh(viewer);
-    const { parentId = null } = wish;
-    const number = await this.work.run(async (tx) => {
-      if (parentId !== null) {
-        this.noteLimit.count(tx, viewer);
-        await epicTree.hold(tx, viewer, group.id, { ids: [parentId] });
-      }
-      const { id, iid, createdAt: at } = await this.open(tx, viewer, group, wish);
-      if (parentId !== null) await this.parents.set(tx, group, id, parentId, { viewer, at });
-      return iid;
-    });
+    const number = await this.work.run((tx) => this.openBelow(tx, viewer, group, wish));
     return this.queries.answer(viewer, group, number);
   }
 
-  /** The same inside a transaction of others, without a parent. Errors: Invalid by field. */
+  /** The same inside a transaction of others; answers the number. */
+  async openBelow(tx: Tx, viewer: SignedInViewer, group: EpicGroup, wish: NewEpic): Promise<number> {
+    const { parentId = null } = wish;
+    if (parentId !== null) {
+      this.noteLimit.count(tx, viewer);
+      await epicTree.hold(tx, viewer, group.id, { ids: [parentId] });
+    }
+    const { id, iid, createdAt: at } = await this.open(tx, viewer, group, wish);
+    if (parentId !== null) await this.parents.set(tx, group, id, parentId, { viewer, at });
+    return iid;
+  }
+
+  /** The same without a parent. Errors: Invalid by field. */
   async open(tx: Tx, viewer: SignedInViewer, group: EpicGroup, wish: NewEpic): Promise<Epic> {
     const fields = { ...this.allowed(viewer, group, wish.fields), title: wish.fields.title };
     const texts = `${fields.title}\n\n${fields.description ?? ''}`;
@@ -97,29 +106,46 @@ export class EpicsService {
   /** Errors: NotFound; Forbidden; Invalid by field; of a parent Forbidden and Conflict. */
   async update(viewer: SignedInViewer, group: EpicGroup, iid: number, wish: EpicWish): Promise<string> {
     await this.directory.fresh(viewer);
-    await this.work.run(async (tx) => {
-      // Confidentiality hangs together with that of parent and children.
-      if (wish.parentId !== undefined || wish.fields.confidential !== undefined) {
-        this.noteLimit.count(tx, viewer);
-        const ids = wish.parentId ? [wish.parentId] : [];
-        await epicTree.hold(tx, viewer, group.id, { ids, named: [{ groupId: group.id, iid }] });
-      }
-      const { epic, at } = await lockEpic(tx, viewer, group, iid);
-      if (!epicPolicy.mayWrite(viewer, group)) throw new Forbidden();
-      const by = { actorId: viewer.userId, at };
-      const before = Object.assign(new Epic(), epic);
-      const changed = new Set(epic.change(this.allowed(viewer, group, wish.fields), by));
-      if (changed.has('confidential')) await this.refuseOpenIssues(tx, epic);
-      const labels = await putLabels(tx, labelled(epic.id), await wishedLabels(tx, group, wish.labels), by);
-      if (labels.added.length + labels.removed.length > 0) epic.updatedAt = at;
-      const given = givenTime(viewer, group, wish);
-      epic.updatedAt = given ?? epic.updatedAt;
-      await tx.manager.save(epic);
-      if (await this.setParent(tx, group, epic, { viewer, at, given, wish })) changed.add('parentId');
-      if (changed.has('confidential')) await this.parents.refuseOpen(tx, epic);
-      await this.tell(tx, viewer, epic, { before, changed, labels, at });
-    });
+    await this.work.run((tx) => this.change(tx, viewer, group, { by: 'iid', named: iid }, wish));
     return this.queries.answer(viewer, group, iid);
+  }
+
+  /** The same inside a transaction of others. */
+  async change(
+    tx: Tx,
+    viewer: SignedInViewer,
+    group: EpicGroup,
+    named: NamedEpic,
+    wish: EpicWish | WishByEpic,
+  ): Promise<void> {
+    // Confidentiality hangs together with that of parent and children.
+    if (!('now' in wish) && (wish.parentId !== undefined || wish.fields.confidential !== undefined)) {
+      this.noteLimit.count(tx, viewer);
+      await epicTree.hold(tx, viewer, group.id, endsOf({ parent: group, ...named }, wish.parentId));
+    }
+    const { epic, at } = await lockEpic(tx, viewer, group, named);
+    if (!epicPolicy.mayWrite(viewer, group)) throw new Forbidden();
+    await this.apply(tx, group, epic, { viewer, at, wish: 'now' in wish ? wish.now(epic) : wish });
+  }
+
+  private async apply(
+    tx: Tx,
+    group: EpicGroup,
+    epic: Epic,
+    { viewer, at, wish }: { readonly viewer: SignedInViewer; readonly at: Date; readonly wish: EpicWish },
+  ): Promise<void> {
+    const by = { actorId: viewer.userId, at };
+    const before = Object.assign(new Epic(), epic);
+    const changed = new Set(epic.change(this.allowed(viewer, group, wish.fields), by));
+    if (changed.has('confidential')) await this.refuseOpenIssues(tx, epic);
+    const labels = await putLabels(tx, labelled(epic.id), await wishedLabels(tx, group, wish.labels), by);
+    if (labels.added.length + labels.removed.length > 0) epic.updatedAt = at;
+    const given = givenTime(viewer, group, wish);
+    epic.updatedAt = given ?? epic.updatedAt;
+    await tx.manager.save(epic);
+    if (await this.setParent(tx, group, epic, { viewer, at, given, wish })) changed.add('parentId');
+    if (changed.has('confidential')) await this.parents.refuseOpen(tx, epic);
+    await this.tell(tx, viewer, epic, { before, changed, labels, at });
   }
 
   /** `check` sees when the epic changed last and may refuse. Errors: NotFound; Forbidden. */
@@ -128,7 +154,7 @@ export class EpicsService {
     await this.work.run(async (tx) => {
       // Its children lose their parent.
       await epicTree.hold(tx, viewer, group.id, { named: [{ groupId: group.id, iid }], withChildren: true });
-      const { epic } = await lockEpic(tx, viewer, group, iid);
+      const { epic } = await lockEpic(tx, viewer, group, { by: 'iid', named: iid });
       if (!epicPolicy.mayDelete(viewer, group)) throw new Forbidden();
       check(epic.updatedAt);
       const { id, state } = epic;

@@ -123,6 +123,8 @@ const onEpics: readonly (() => string)[] = [
   () => `/child_epic ${epic()}\n/child_epic ${epic()}`,
   () => `/parent_epic ${epic()}\n/remove_parent_epic`,
   () => `/remove_child_epic ${epic()}`,
+  () => `/confidential\n/child_epic ${epic()}\n/close`,
+  () => `/reopen\n/title Goal ${below(100)}\n/label ~a ~b\n/award :tada:`,
   () => '/todo\n/subscribe',
   () => `see ${issue()} and ${epic()} ${name()}`,
 ];
@@ -161,6 +163,9 @@ const writes: readonly (() => Sent)[] = [
   () => put(of(epics).path, { confidential: some(), title: `Goal ${below(100)}` }),
   () =>
     put(of(epics).path, { state_event: of(['close', 'reopen']), labels: 'a,b', description: `${issue()} ${epic()}` }),
+  () => put(of(epics).path, { parent_id: some() ? of(epics).id : null, description: of(onEpics)() }),
+  () => put(of(epics).path, { labels: 'a,c', description: of(onEpics)() }),
+  () => post(`/groups/${of(groups).id}/epics`, { title: 'New', description: of(onEpics)(), parent_id: of(epics).id }),
   () => post(`/groups/${of(groups).id}/epics`, { title: `Goal ${name()}`, parent_id: of(epics).id }),
   () => post(`${of(epics).path}/${of(['todo', 'subscribe', 'unsubscribe'])}`),
   () => post(`${of(epics).path}/award_emoji`, { name: of(['thumbsup', 'rocket']) }),

@@ -14,7 +14,7 @@ import { epicKind } from '../epic.kind';
 import { epicPolicy } from '../epic.policy';
 import { ChildEpicsService } from './child-epics.service';
 import { referenceOf } from './epic-parents.service';
-import { epicTree } from './epic-tree';
+import { endsOf, epicTree } from './epic-tree';
 import type { TreeEpic } from './epic-tree';
 
 /** The epic that a command names; else why there is none. */
@@ -38,17 +38,15 @@ export class EpicTreeActions {
     });
   }
 
-  private async plan({ viewer, parent }: Asking, commands: readonly Command[]): Promise<CarriesOut> {
+  private async plan({ viewer, parent, epicId }: Asking, commands: readonly Command[]): Promise<CarriesOut> {
     const here = parent as GroupScope;
     const meant: Meant[] = [];
     for (const { argument } of commands) meant.push(await this.meant(viewer, here, argument));
     const named = meant.filter((one) => 'iid' in one);
     const holds: CarriesOut['holds'] = {
       above: async (tx, on) => {
-        if (!on) return;
-        const own =
-          on.by === 'id' ? { ids: [on.named], named } : { named: [...named, { groupId: here.id, iid: on.named }] };
-        await epicTree.hold(tx, viewer, here.id, own);
+        const { ids = [], named: own = [] } = endsOf(on, epicId);
+        await epicTree.hold(tx, viewer, here.id, { ids, named: [...own, ...named] });
       },
     };
     const carryOut: CarriesOut = (tx, on) =>

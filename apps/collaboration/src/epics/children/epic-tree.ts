@@ -3,6 +3,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { groupAccessSql } from '../../noteables/access-sql';
 import { readableSql } from '../../noteables/noteable-kinds';
+import type { NamedNoteable } from '../../noteables/reader';
 import { MOST_LEVELS } from '../epic-days';
 import { epicKind } from '../epic.kind';
 
@@ -137,6 +138,16 @@ export interface TreeEnds {
   readonly named?: readonly { readonly groupId: number; readonly iid: number }[];
   /** Whether their children are held too. */
   readonly withChildren?: true;
+}
+
+/**
+ * What a text on an epic is about with all that it asks for. Shape: null for an epic that is still to be opened; the epic
+ * that it comes below by the same request.
+ */
+export function endsOf(on: Pick<NamedNoteable, 'by' | 'named' | 'parent'> | null, parentId?: number | null): TreeEnds {
+  const above = typeof parentId === 'number' ? [parentId] : [];
+  if (on?.by === 'id') return { ids: [...above, on.named] };
+  return { ids: above, named: on ? [{ groupId: on.parent.id, iid: on.named }] : [] };
 }
 
 /** Statements on the tree of epics. What changes it takes turns, first of all, so that no two changes make a circle. */

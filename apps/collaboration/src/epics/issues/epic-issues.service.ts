@@ -196,7 +196,7 @@ export class EpicIssuesService {
   }
 
   private async held(tx: Tx, viewer: SignedInViewer, { group, iid }: NamedEpic): Promise<HeldEpic> {
-    const { epic, at } = await lockEpic(tx, viewer, group, iid);
+    const { epic, at } = await lockEpic(tx, viewer, group, { by: 'iid', named: iid });
     const where = { group_id: group.id, full_path: group.fullPath };
     return {
       id: epic.id,

@@ -1,12 +1,13 @@
 import type { DirectoryUserRow } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
-import { reasonOf } from '../../mentions/quick-actions/action-set';
 import type { Outcome } from '../../mentions/quick-actions/action-set';
 import { argumentsOf } from '../../mentions/quick-actions/arguments';
 import type { IssueNow, IssueWish, Permits } from '../issue-change';
-import { checkTexts } from '../issue.entity';
+import { issueKind } from '../issue.kind';
 import { issuePolicy } from '../issue.policy';
 import type { IssueProject } from '../issues.queries';
+import { COMMON_ACTIONS, CONFIDENTIAL_ACTIONS } from './common-actions';
+import type { CommonNow } from './common-actions';
 
 /** People whom commands name, by their names in small letters. */
 export interface PeopleMeant {
@@ -36,14 +37,10 @@ interface FieldAction {
 const done = (said: string, changes: Readonly<Record<string, unknown>>): Outcome => ({ said, changes });
 const not = (why: string): Outcome => ({ why });
 
-const stateAction = (event: 'close' | 'reopen', said: string, already: string): FieldAction => ({
-  needs: 'state',
-  fold: ({ issue, wish }) => {
-    const isClosed = wish.stateEvent === undefined ? issue.state === 'closed' : wish.stateEvent === 'close';
-    if (isClosed === (event === 'close')) return not(already);
-    wish.stateEvent = event;
-    return done(said, { state_event: event });
-  },
+/** What other things know too. */
+const common = (needs: Need, act: (now: CommonNow, argument: string) => Outcome): FieldAction => ({
+  needs,
+  fold: ({ issue, wish }, argument) => act({ thing: issue, word: issueKind.word, wish }, argument),
 });
 
 const lockAction = (isLocked: boolean, said: string, already: string): FieldAction => ({
@@ -77,31 +74,12 @@ const assigneeAction = (
 });
 
 const idsOf = (users: readonly DirectoryUserRow[]): number[] => users.map(({ id }) => id);
-const confidential: FieldAction = {
-  needs: 'plan',
-  fold: ({ issue, wish }) => {
-    if (wish.confidential ?? issue.confidential) return not('it is confidential already');
-    wish.confidential = true;
-    return done('Made this issue confidential.', { confidential: true });
-  },
-};
 
 /** Commands that change an issue itself. Source: reference work-tracking 2.6, 9.1. */
 export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
-  close: stateAction('close', 'Closed this issue.', 'it is closed already'),
-  reopen: stateAction('reopen', 'Reopened this issue.', 'it is open already'),
-  title: {
-    needs: 'edit',
-    fold: ({ wish }, title) => {
-      try {
-        checkTexts({ title });
-      } catch (error) {
-        return not(`the title ${reasonOf(error)}`);
-      }
-      wish.title = title;
-      return done(`Changed the title to "${title}".`, { title });
-    },
-  },
+  close: common('state', COMMON_ACTIONS.close),
+  reopen: common('state', COMMON_ACTIONS.reopen),
+  title: common('edit', COMMON_ACTIONS.title),
   assign: assigneeAction(
     (before, named) => (named.length === 0 ? null : [...new Set([...before, ...idsOf(named)])]),
     (names) => `Assigned ${names}.`,
@@ -137,8 +115,8 @@ export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
       return done('Removed the due date.', { due_date: null });
     },
   },
-  confidential,
-  make_confidential: confidential,
+  confidential: common('plan', CONFIDENTIAL_ACTIONS.confidential),
+  make_confidential: common('plan', CONFIDENTIAL_ACTIONS.make_confidential),
   lock: lockAction(true, 'Locked the discussion.', 'it is locked already'),
   unlock: lockAction(false, 'Unlocked the discussion.', 'it is not locked'),
   weight: {

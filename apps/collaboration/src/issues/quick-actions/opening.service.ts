@@ -7,9 +7,7 @@ import { issueKind } from '../issue.kind';
 import { IssuesService } from '../issues.service';
 import type { NewIssue } from '../new-issue';
 import { EpicChoice } from '../serving/epic-choice';
-
-/** Anybody may open an issue so, and it is so from its first moment. Source: reference work-tracking 9.1. */
-const OPENS_CONFIDENTIAL: ReadonlySet<string> = new Set(['confidential', 'make_confidential']);
+import { opensConfidential } from './common-actions';
 
 /** Opening issues whose description asks for more. Source: reference work-tracking 2.6. */
 @Injectable()
@@ -25,7 +23,7 @@ export class OpeningService {
     const serving = await this.epics.wished(viewer, { project, iid: null }, epicId);
     const { commands, rest } = this.actions.read(issueKind, wish.description ?? '');
     const description = wish.description === null ? null : rest;
-    const confidential = wish.confidential || commands.some(({ name }) => OPENS_CONFIDENTIAL.has(name));
+    const confidential = wish.confidential || opensConfidential(commands);
     const opened = { ...wish, description, confidential };
     if (commands.length === 0) return this.issues.create(viewer, project, opened, { serving });
     const asking = { viewer, kind: issueKind, parent: project, isNew: true, epicId } as const;

@@ -1,6 +1,5 @@
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { knownLabels } from '../../labels/labelling/labelling';
 import { chosenMilestone, milestonesTitled } from '../../milestones/assigning/chosen-milestone';
 import type { Outcome } from '../../mentions/quick-actions/action-set';
 import { argumentsOf } from '../../mentions/quick-actions/arguments';
@@ -9,6 +8,8 @@ import { placeOf } from '../../noteables/planning-place';
 import type { IssueWish } from '../issue-change';
 import { issuePolicy } from '../issue.policy';
 import type { IssueProject } from '../issues.queries';
+import { LABEL_ACTIONS, labelsMeant, labelWishOf } from './label-actions';
+import type { Labelling } from './label-actions';
 
 /** What the place knows of all that commands name. Shape: ids by name. */
 interface Known {
@@ -17,71 +18,21 @@ interface Known {
 }
 
 /** What the commands of one text make of labels and milestone, one after the other. */
-interface Planning {
-  all?: readonly string[];
-  readonly add: Set<string>;
-  readonly remove: Set<string>;
+interface Planning extends Labelling {
   milestoneId?: number | null;
 }
 
 type PlanningAction = (planning: Planning, known: Known, argument: string) => Outcome;
 
 const not = (why: string): Outcome => ({ why });
-const NO_LABEL = not('it names no label that is known here');
-
-/** Shape: `carry` takes the names that are known. */
-const labelAction =
-  (
-    key: 'add_label_ids' | 'remove_label_ids' | 'label_ids',
-    said: (names: string) => string,
-    carry: (planning: Planning, names: readonly string[]) => void,
-  ): PlanningAction =>
-  (planning, { labels }, argument) => {
-    const names = argumentsOf.labels(argument).filter((name) => labels.has(name));
-    if (names.length === 0) return NO_LABEL;
-    carry(planning, names);
-    const shown = names.map((name) => (/[\s,"]/.test(name) ? `~"${name}"` : `~${name}`)).join(' ');
-    return { said: said(shown), changes: { [key]: names.map((name) => labels.get(name)) } };
-  };
-
-const label = labelAction(
-  'add_label_ids',
-  (names) => `Added ${names}.`,
-  ({ add, remove }, names) => {
-    for (const name of names) {
-      remove.delete(name);
-      add.add(name);
-    }
-  },
-);
-const unlabelSome = labelAction(
-  'remove_label_ids',
-  (names) => `Removed ${names}.`,
-  ({ add, remove }, names) => {
-    for (const name of names) {
-      add.delete(name);
-      remove.add(name);
-    }
-  },
-);
-
-/** All others go. */
-function relabel(planning: Planning, names: readonly string[]): void {
-  planning.add.clear();
-  planning.remove.clear();
-  planning.all = names;
-}
+const labelActions = Object.entries(LABEL_ACTIONS).map(([name, act]): [string, PlanningAction] => [
+  name,
+  (planning, { labels }, argument) => act(planning, labels, argument),
+]);
 
 /** Commands about labels and the milestone of an issue; only what exists is given. Source: reference work-tracking 2.6. */
 export const PLANNING_ACTIONS: Readonly<Record<string, PlanningAction>> = {
-  label,
-  labels: label,
-  unlabel: (planning, known, argument) => {
-    if (argument !== '') return unlabelSome(planning, known, argument);
-    relabel(planning, []);
-    return { said: 'Removed all labels.', changes: { label_ids: [] } };
-  },
-  relabel: labelAction('label_ids', (names) => `Replaced all labels by ${names}.`, relabel),
+  ...Object.fromEntries(labelActions),
   milestone: (planning, { milestones }, argument) => {
     const title = argumentsOf.milestone(argument);
     const id = title === null ? undefined : milestones.get(title);
@@ -111,19 +62,15 @@ export async function planned(
     if (!named.includes(command)) return null;
     return known ? PLANNING_ACTIONS[command.name]!(planning, known, command.argument) : not('you are not allowed to');
   });
-  const { all, add, remove, milestoneId } = planning;
-  const isLabelled = all !== undefined || add.size > 0 || remove.size > 0;
+  const { milestoneId } = planning;
   if (place) await chosenMilestone(tx, place, milestoneId);
-  const labels = isLabelled ? { all, add: [...add], remove: [...remove] } : undefined;
-  return { outcomes, wish: { labels, milestoneId } };
+  return { outcomes, wish: { labels: labelWishOf(planning), milestoneId } };
 }
 
 async function knownTo(tx: Tx, place: IssueProject, commands: readonly Command[]): Promise<Known> {
-  const names = commands.flatMap(({ argument }) => argumentsOf.labels(argument));
   const titles = commands.flatMap(({ argument }) => argumentsOf.milestone(argument) ?? []);
-  const labels = await knownLabels(tx, place, [...new Set(names)]);
   return {
-    labels: new Map(labels.map(({ id, title }) => [title, id])),
+    labels: await labelsMeant(tx, place, commands),
     milestones: await milestonesTitled(tx, place, [...new Set(titles)]),
   };
 }

@@ -1,6 +1,7 @@
 import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, TooManyRequests } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
+import { NoteableKinds } from '../../noteables/noteable-kinds';
 import type { NoteableKind } from '../../noteables/noteable-kinds';
 import type { PlacedNoteable } from '../../noteables/planning.policy';
 import type { ActionSet } from './action-set';
@@ -15,7 +16,7 @@ const asking = { viewer: {} as SignedInViewer, kind, parent: {} as PlacedNoteabl
 /** Actions that remember the order in which they were carried out. */
 function carrying(fails: Readonly<Record<string, Error>> = {}) {
   const order: string[] = [];
-  const actions = new QuickActionsService();
+  const actions = new QuickActionsService(new NoteableKinds([kind]));
   const set = (names: readonly string[], isFirst?: true): ActionSet => ({
     names,
     ...(isFirst ? { isFirst } : {}),

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
 import { holdThings } from '../../noteables/holding';
+import { NoteableKinds } from '../../noteables/noteable-kinds';
 import type { NoteableKind } from '../../noteables/noteable-kinds';
 import type { PlacedNoteable } from '../../noteables/planning.policy';
 import { attempted } from './action-set';
@@ -41,9 +42,12 @@ interface Part {
 export class QuickActionsService {
   private sets: readonly ActionSet[] = [];
 
-  /** Errors: a plain Error for a name that is declared twice. */
+  constructor(private readonly kinds: NoteableKinds) {}
+
+  /** Errors: a plain Error for a name that is declared twice for things of one kind. */
   declare(set: ActionSet): void {
-    const known = this.sets.flatMap(({ names }) => names);
+    const beside = this.sets.filter((other) => this.kinds.all.some((kind) => other.fits(kind) && set.fits(kind)));
+    const known = beside.flatMap(({ names }) => names);
     const twice = set.names.filter((name) => known.includes(name));
     if (twice.length > 0) throw new Error(`two wings declare the quick action ${twice.join(', ')}`);
     this.sets = [...this.sets, set].sort((a, b) => rankOf(a) - rankOf(b));
