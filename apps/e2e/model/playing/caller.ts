@@ -10,6 +10,9 @@ const DEFINITE_WITHIN_MS = 180_000;
 /** Statuses that decide nothing: limits, and what is down. */
 export const isUndecided = (status: number): boolean => status === 0 || status === 429 || status >= 500;
 
+/** For a token that was revoked before anybody was told its secret: whoever brings none at all would be somebody else. */
+const LOST = 'glpat-nobody-was-ever-told';
+
 /** Makes calls through the gateways, at the pace of the run, and keeps them all with their times. */
 export class Caller {
   readonly calls: Call[] = [];
@@ -120,7 +123,7 @@ export class Caller {
 
   private secretOf(asker: Asker): string | null {
     if (asker === 'anonymous') return null;
-    return asker === 'root' ? this.rootToken : (asker.person.secrets.get(asker.token)?.secret ?? null);
+    return asker === 'root' ? this.rootToken : (asker.person.secrets.get(asker.token)?.secret ?? LOST);
   }
 }
 
