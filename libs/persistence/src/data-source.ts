@@ -9,6 +9,12 @@ import { rowValues } from './row-values';
 import { SteadyClient } from './steady-client';
 
 /**
+ * How long a connection is kept that nobody uses. Each has its statements parsed and planned by use, five times each
+ * until a plan is kept: that costs more than the memory of a connection between two bursts. Units: ms.
+ */
+const IDLE_MS = 300_000;
+
+/**
  * How every connection of a service is made. Purpose: limits, names and value parsers in one place, for the running
  * process and for migrations alike.
  * Shape: a limit of 0 means none. Units: milliseconds.
@@ -40,6 +46,7 @@ export function dataSourceOptions(
       lanes: lanesOf(settings),
       Client: SteadyClient,
       types: rowValues,
+      idleTimeoutMillis: IDLE_MS,
       statement_timeout: settings.statementTimeoutMs,
       lock_timeout: settings.lockTimeoutMs,
       idle_in_transaction_session_timeout: settings.idleInTransactionTimeoutMs,

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { keptPlansSql, prepared } from './prepared';
+import { prepared } from './prepared';
 import type { Tx } from './work';
 
 const enter = prepared(
   'inbox_enter',
-  `insert into inbox (effect, event_id) select $1, unnest($2::uuid[]) from ${keptPlansSql}
+  `insert into inbox (effect, event_id) select $1, unnest($2::uuid[])
    on conflict do nothing returning event_id`,
 );
 
@@ -13,7 +13,7 @@ const enter = prepared(
 export class Inbox {
   /**
    * Enters events and says which of them this effect has not seen before.
-   * Shape: `effect` is the durable's name. The transaction keeps plans from then on (`keptPlansSql`). An event that another transaction is entering right now is waited for.
+   * Shape: `effect` is the durable's name. An event that another transaction is entering right now is waited for.
    * Source: reference reliability 2.3.
    */
   async fresh(tx: Tx, effect: string, eventIds: readonly string[]): Promise<Set<string>> {

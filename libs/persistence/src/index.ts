@@ -7,7 +7,7 @@ export { Database } from './database';
 export type { Reads } from './database';
 export { Work } from './work';
 export type { Tx } from './work';
-export { isUsualPage, KeptStatements, keptPlansSql, prepared } from './prepared';
+export { isUsualPage, KeptStatements, prepared } from './prepared';
 export type { Prepared, Statement } from './prepared';
 export { containing, filter, fitted, nearness, partOf, wordsIn } from './conditions';
 export type { AllFilters, Bind, Condition, Draft, Filter, Filters } from './conditions';

@@ -8,6 +8,13 @@ import type { PoolClient, PoolConfig } from 'pg';
 export const LANES = ['requests', 'internal', 'background'] as const;
 export type Lane = (typeof LANES)[number];
 
+/**
+ * Work in the background hands over lists of ids. PostgreSQL guesses ten items for a list, finds that plan dearer than
+ * one for the list at hand, and so plans anew at nearly every execution: planning the joins of an e-mail takes ten times
+ * as long as running them. Its statements must be good with one plan for all lists. Source: ADR 0025.
+ */
+const KEEPS_PLANS: PoolConfig = { options: '-c plan_cache_mode=force_generic_plan' };
+
 /** Units: `waitMs` how long those wait for a connection who have no deadline. */
 export interface LaneLimits {
   readonly counts: Readonly<Record<Lane, number>>;
@@ -35,11 +42,11 @@ export class LanePools extends Pool {
   constructor({ lanes, ...options }: PoolConfig & { readonly lanes: LaneLimits }) {
     super({ ...options, max: lanes.counts.requests });
     this.waitMs = lanes.waitMs;
-    const beside = (lane: Lane): Pool => {
-      const pool = new Pool({ ...options, max: lanes.counts[lane] });
+    const beside = (lane: Lane, and: PoolConfig = {}): Pool => {
+      const pool = new Pool({ ...options, ...and, max: lanes.counts[lane] });
       return pool.on('error', (error, client) => void this.emit('error', error, client));
     };
-    this.besides = { internal: beside('internal'), background: beside('background') };
+    this.besides = { internal: beside('internal'), background: beside('background', KEEPS_PLANS) };
     for (const lane of LANES) {
       this.of(lane).on('release', (error) => void (error ?? this.givenBackAt.set(lane, performance.now())));
     }

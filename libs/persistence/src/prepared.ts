@@ -77,10 +77,3 @@ export class KeptStatements {
     return made;
   }
 }
-
-/**
- * A FROM item of one row that makes prepared statements keep one plan until the end of the transaction: PostgreSQL would
- * plan statements over lists anew each time, since it guesses ten items, and planning the joins of an effect costs more
- * than running them. For work on short lists of ids only. Source: docs/performance.md 5.2; ADR 0025.
- */
-export const keptPlansSql = `(select set_config('plan_cache_mode', 'force_generic_plan', true)) as kept_plans`;

@@ -68,6 +68,14 @@ describe('connections by lane', () => {
     await expect(one()).resolves.toEqual([{ one: 1 }]);
   });
 
+  it('keeps one plan for all lists of ids in the background, and plans filters of requests by their values', async () => {
+    const kept = async () =>
+      (await service.database.query<{ mode: string }>("select current_setting('plan_cache_mode') as mode"))[0]!.mode;
+    expect(await kept()).toBe('force_generic_plan');
+    expect(await request(LONG_MS, kept)).toBe('auto');
+    expect(await awaitedByMany(kept)).toBe('auto');
+  });
+
   it('hands a connection on when its turn comes after its deadline', async () => {
     await hold((use) => request(LONG_MS, use));
     await expect(request(20, one)).rejects.toMatchObject({ reason: 'database busy' });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { InDoubt } from '@rookery/kernel';
-import { keptPlansSql, prepared } from '@rookery/persistence';
+import { prepared } from '@rookery/persistence';
 import type { Database, Prepared, RowOf, Tx, Work } from '@rookery/persistence';
 import type { Mail } from '../mail.entity';
 import type { MailOutcome, Waiting } from './mail-source';
@@ -51,7 +51,7 @@ export class MailTable {
     this.claiming = prepared(
       `${table}_claim`,
       `${update} attempts = m.attempts + 1, claim = $3, next_attempt_at = now() + $1::integer * interval '1 millisecond'
-       from ${keptPlansSql} where m.id in (select id from ${table} where state = 'queued' and next_attempt_at <= now()
+       where m.id in (select id from ${table} where state = 'queued' and next_attempt_at <= now()
          order by next_attempt_at, id limit $2::integer for update skip locked)
        returning m.id, m.recipient_id`,
     );
