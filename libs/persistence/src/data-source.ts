@@ -39,6 +39,8 @@ export function dataSourceOptions(
     extra: {
       lanes: lanesOf(settings),
       Client: SteadyClient,
+      // What is asked without waiting for answers travels together; whoever awaits each sees no difference.
+      pipeline: true,
       types: rowValues,
       statement_timeout: settings.statementTimeoutMs,
       lock_timeout: settings.lockTimeoutMs,
