@@ -34,6 +34,11 @@ export interface Tx {
   emit(event: DomainEvent): void;
   /** Runs after the use case and before the outbox is written; may emit and may add more steps. */
   beforeCommit(step: (tx: Tx) => Promise<void>): void;
+  /**
+   * Runs after all other steps, and is sent with the outbox in one flight: for what takes a lock that all writers wait
+   * for. May emit; the step of a failed `attempt` stays.
+   */
+  lastly(step: (tx: Tx) => Promise<void>): void;
   /** Runs once the commit is confirmed; must not fail and must not be relied on, since the process may die before. */
   afterCommit(step: () => void): void;
 }
@@ -43,7 +48,7 @@ const MAX_RETRIES = 3;
 
 /**
  * The unit of work: one transaction in which rows and their events commit together or not at all.
- * Shape: START TRANSACTION, the use case's statements, at most one outbox insert, COMMIT. The whole use case is run
+ * Shape: START TRANSACTION, the use case's statements, one outbox insert (a second one for events that tell what the last step made), COMMIT. The whole use case is run
  * again, at most 3 times, after a deadlock or a serialization failure, so it must be free of outside effects.
  * What took long inside, as a row that somebody else held, is committed only by rights that hold still.
  * Errors: Unavailable when the database is away or no connection is free in time; InDoubt when the answer to the commit
@@ -171,7 +176,10 @@ class Unit implements Tx {
   /** With the units within that came to their end, in order. */
   readonly all: Unit[] = [this];
   private readonly beforehand: ((tx: Tx) => Promise<void>)[] = [];
+  private readonly last: ((tx: Tx) => Promise<void>)[] = [];
   private readonly rows: OutboxRow[] = [];
+  /** How many of `rows` are in the outbox. */
+  private written = 0;
   private tookTime = false;
 
   constructor(
@@ -255,6 +263,10 @@ class Unit implements Tx {
     this.beforehand.push(step);
   }
 
+  lastly(step: (tx: Tx) => Promise<void>): void {
+    this.last.push(step);
+  }
+
   afterCommit(step: () => void): void {
     this.afterwards.push(step);
   }
@@ -262,6 +274,18 @@ class Unit implements Tx {
   async finish(): Promise<void> {
     // A step may add steps, hence no iterator over a fixed list.
     for (let step = this.beforehand.shift(); step; step = this.beforehand.shift()) await step(this);
-    if (this.rows.length > 0) await writeOutbox(this, this.rows);
+    const writing = this.writeOutbox();
+    // Who hears of the failure of a later step first has heard enough.
+    writing.catch(() => undefined);
+    for (let step = this.last.shift(); step; step = this.last.shift()) await step(this);
+    await writing;
+    await this.writeOutbox();
+  }
+
+  /** What was emitted since the last time. */
+  private async writeOutbox(): Promise<void> {
+    const rows = this.rows.slice(this.written);
+    this.written = this.rows.length;
+    if (rows.length > 0) await writeOutbox(this, rows);
   }
 }

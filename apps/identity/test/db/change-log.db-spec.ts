@@ -100,6 +100,20 @@ describe('the change log of the directory', () => {
     expect(changes[4]?.state).toMatchObject({ expires_on: '2027-01-31', access_level: 20 });
   });
 
+  it('plans the writing of states once a connection: everybody else waits meanwhile', async () => {
+    const plans = await identity.work.run(async (tx) => {
+      identity.log.record(tx, 'user', await user(tx, 'ann'));
+      const counted: { generic_plans: string; custom_plans: string }[] = [];
+      tx.lastly(async () => {
+        const name = 'directory_write_changes';
+        const sql = 'select generic_plans, custom_plans from pg_prepared_statements where name = $1';
+        counted.push(...(await tx.query<(typeof counted)[number]>(sql, [name])));
+      });
+      return counted;
+    });
+    expect(plans.map((row) => [Number(row.generic_plans) > 0, Number(row.custom_plans)])).toEqual([[true, 0]]);
+  });
+
   it('writes nothing when the transaction fails, and uses no version up', async () => {
     await expect(
       identity.work.run(async (tx) => {
@@ -165,7 +179,7 @@ describe('the change log of the directory', () => {
     const first = identity.work.run(async (tx) => {
       await tx.query(`update users set name = 'New name' where id = $1`, [id]);
       identity.log.record(tx, 'user', id);
-      tx.beforeCommit(async () => tx.beforeCommit(() => held));
+      tx.lastly(() => held);
     });
     const second = identity.work.run(async (tx) => {
       await until(async () => (await lockHolders()) > 0);

@@ -112,6 +112,35 @@ describe('Work', () => {
     await expect(service.outbox()).resolves.toHaveLength(1);
   });
 
+  it('runs last steps after all others and writes their events too, each once and in order', async () => {
+    const steps: string[] = [];
+    await service.work.run(async (tx) => {
+      tx.lastly(async (inner) => {
+        steps.push('last');
+        inner.emit(note(3));
+      });
+      tx.beforeCommit(async (inner) => {
+        steps.push('before');
+        inner.emit(note(2));
+        inner.lastly(async () => void steps.push('very last'));
+      });
+      tx.emit(note(1));
+    });
+    expect(steps).toEqual(['before', 'last', 'very last']);
+    expect((await service.outbox()).map(({ aggregate_id: id }) => Number(id))).toEqual([1, 2, 3]);
+  });
+
+  it('leaves nothing when a last step fails', async () => {
+    const failing = service.work.run(async (tx) => {
+      tx.emit(note(1));
+      tx.lastly(() => Promise.reject(new Error('too late')));
+      await tx.query('update accounts set amount = 99 where id = 2');
+    });
+    await expect(failing).rejects.toThrow('too late');
+    await expect(service.outbox()).resolves.toEqual([]);
+    await expect(service.database.query('select amount from accounts where id = 2')).resolves.toEqual([{ amount: 0 }]);
+  });
+
   it('runs the whole unit again after a deadlock, events once', async () => {
     let tries = 0;
     let arrived = 0;
