@@ -113,7 +113,7 @@ const CHANGES = {
   },
   /** Searches and heavy pages have as many places as there are requests. */
   'no-places': {
-    file: /api-v4[\\/]dist[\\/]dear-requests\.js$/,
+    file: /api-v4[\\/]dist[\\/]fair-places\.js$/,
     from: /return this\.taken < this\.places\.count && running < this\.places\.ofOneCaller;/,
     to: 'return true;',
   },
@@ -157,15 +157,15 @@ const CHANGES = {
   /** Nobody is told that a group has moved. */
   'silent-moves': {
     only: /apps[\\/]identity/,
-    file: /group-moves[\\/]group-moves\.service\.js$/,
+    file: /moving[\\/]group-moves\.service\.js$/,
     from: /await this\.log\.recordSubtree\(tx, groupId\);/,
     to: '',
   },
   /** Nobody is told that an account was shut out or let in. */
   'silent-states': {
     only: /apps[\\/]identity/,
-    file: /user-states[\\/]user-states\.service\.js$/,
-    from: /await this\.holders\.record\(tx, id\);/,
+    file: /states[\\/]user-states\.service\.js$/,
+    from: /await this\.changes\.record\(tx, id\);/,
     to: '',
   },
   /** A revoked token that is presented to be replaced is refused, and its family lives on. */
@@ -310,3 +310,5 @@ Module.prototype._compile = function (content, filename) {
   }
   return compile.call(this, text, filename);
 };
+
+module.exports = { CHANGES };

@@ -38,6 +38,7 @@ export { MalformedBody, renderError, UnknownRoute, UnsupportedMediaType, WrongVe
 export type { RenderedError } from './errors';
 export { BEFORE_REPLAY, WRITE_HEADERS } from './runtime';
 export type { BeforeReplay, WriteHeaders } from './runtime';
+export { isBlankSudo, isLikeSudo, sudosIn } from './unread-sudo';
 export { EndpointRoutes } from './endpoint-routes';
 export { templatesOf } from './route-template';
 export { statusesOf } from './statuses';

@@ -21,16 +21,27 @@ export function keyOf({ headers }: FastifyRequest): string | null {
   return (headers[IDEMPOTENCY_HEADER] as string | undefined) ?? null;
 }
 
+/** Whether the path means the token that asks: then the same words of another token are another request. */
+export function meansItsToken(template: string): boolean {
+  return template.split('/').includes('self');
+}
+
 /**
- * The write that a request names. Errors: InvalidParameters for a key that is none; Refused for one of a caller whom
+ * The write that a request names. Shape: `isOfToken` as `meansItsToken`. Errors: InvalidParameters for a key that is none; Refused for one of a caller whom
  * nothing tells from others.
  */
-export function keyedWriteOf(key: string, request: FastifyRequest, viewer: Viewer, body: ReadBody): KeyedWrite {
+export function keyedWriteOf(
+  key: string,
+  request: FastifyRequest,
+  viewer: Viewer,
+  { body, isOfToken }: { readonly body: ReadBody; readonly isOfToken: boolean },
+): KeyedWrite {
   if (!KEY.test(key)) throw new InvalidParameters(['Idempotency-Key is invalid']);
   if (viewer.userId === null) throw new Refused('Idempotency-Key is for callers with a token');
   const { method, url } = request.raw;
-  const asked = createHash('sha256').update(`${method} ${url}\n`).update(digestOf(request, body)).digest();
   const { userId, impersonatorId, tokenId } = viewer;
+  const of = isOfToken ? `${tokenId}\n` : '';
+  const asked = createHash('sha256').update(`${method} ${url}\n${of}`).update(digestOf(request, body)).digest();
   return { key, userId, actorId: impersonatorId ?? 0, tokenId, request: asked };
 }
 

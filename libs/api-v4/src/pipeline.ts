@@ -23,7 +23,7 @@ import type { EndpointRecord, ParamsClass } from './endpoint';
 import { afterCommit, renderError } from './errors';
 import { fieldsOf } from './fields';
 import { Otherwise } from './json-text';
-import { keptRefusal, keyedWriteOf, keyOf, takesKey } from './keyed-request';
+import { keptRefusal, keyedWriteOf, keyOf, meansItsToken, takesKey } from './keyed-request';
 import { FIRST_PAGE, readKeyset, readPage, refuseDeepOffset } from './paging';
 import { ParamsPlan } from './params-plan';
 import { decidingFacts, RequestRights } from './request-rights';
@@ -136,7 +136,7 @@ export class EndpointPipeline {
   private async answerOnce(passage: Passage, key: string, first: Call | null, body: ReadBody): Promise<void> {
     const { request, viewer } = passage;
     this.judge(viewer);
-    const write = keyedWriteOf(key, request, viewer, body);
+    const write = keyedWriteOf(key, request, viewer, { body, isOfToken: meansItsToken(this.template) });
     if (await this.answerAgain(passage, write)) return;
     if (viewer.isForReplay) {
       // Their token was presented to another rotation than that which it is gone by.

@@ -14,13 +14,22 @@ export function isLikeSudo(name: string): boolean {
   return !IS_PLAIN.test(name) && LIKE_SUDO.test(plainLetters(name));
 }
 
+/** A word of an e-mail's head (RFC 2047), as some tools write names of parts; blanks between two of them are none. */
+const ENCODED_WORD = /=\?[^?\s]*\?([bq])\?([^?\s]*)\?=(?:\s+(?==\?))?/gi;
+const QUOTED_BYTE = /=([0-9a-f]{2})/gi;
 const BYTE = /%([0-9a-f]{2})/gi;
 /** Not seen: control and format characters, with those between the letters of UTF-16 among them; escapes; accents. */
 const UNSEEN = /[\p{C}\p{M}\\]/gu;
 function plainLetters(name: string): string {
-  const once = name.replace(BYTE, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  const worded = name.replace(ENCODED_WORD, (_, how: string, word: string) =>
+    how.toLowerCase() === 'b' ? fromBase64(word) : word.replace(QUOTED_BYTE, byte),
+  );
+  const once = worded.replace(BYTE, byte);
   return once.normalize('NFKD').replace(UNSEEN, '');
 }
+
+const byte = (_: string, hex: string): string => String.fromCharCode(parseInt(hex, 16));
+const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString('latin1');
 
 /**
  * The gateway acts on a `sudo` that it reads, and knows few ways to write one. Whoever sent it another way wants to be
@@ -54,20 +63,27 @@ const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
 const NTH = '\0';
 
 /**
- * The first `sudo` of an object that is not blank, of several however they are written: a parser keeps the last of one
- * name. Shape: `content` was parsed before, so a string before a colon is a name; undefined when there is none.
+ * Every `sudo` of an object, however it is written: a parser keeps the last of one name. Shape: `content` was parsed
+ * before, so a string before a colon is a name.
  */
-export function meantSudoIn(content: string): unknown {
+export function sudosIn(content: string): readonly unknown[] {
   const numbered = content.replace(STRING, (found: string, colon: string | undefined, at: number) => {
     if (colon === undefined || !isLikeSudo(JSON.parse(found.slice(0, -colon.length)) as string)) return found;
     return `${JSON.stringify(NTH + at)}:`;
   });
   const named = Object.entries(JSON.parse(numbered) as Record<string, unknown>);
-  return named.find(([name, value]) => name.startsWith(NTH) && !isBlankSudo(value))?.[1];
+  return named.flatMap(([name, value]) => (name.startsWith(NTH) ? [value] : []));
+}
+
+/** The first of several that is not blank; undefined when there is none. */
+export function meantSudoIn(content: string): unknown {
+  return sudosIn(content).find((value) => !isBlankSudo(value));
 }
 
 const NAMED_PART = /content-disposition[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*/gi;
-const NAME = /\bname[ \t]*(?:\*[\d*]*)?=[ \t]*("(?:[^"\\]|\\.)*"?|[^;\s]*)/gi;
+const NAME = /\bname[ \t]*(?:\*[ \t]*(\d*)[ \t*]*)?=[ \t]*("(?:[^"\\]|\\.)*"?|[^;\s]*)/gi;
+/** Of a value that says in what it is written: its characters, then its language (RFC 2231). */
+const CODED = /^([\w-]*)'[\w-]*'/;
 /** Units: characters of a head that may lie in two chunks. */
 const OVERLAP = 2048;
 
@@ -87,8 +103,17 @@ export class PartHeads {
   }
 }
 
-/** A name in pieces (`name*0=su; name*1=do`) is one. */
+/** A name in pieces (`name*0=su; name*1=do`) is one, in whatever order they come. */
 function isHeadOfSudo(head: string): boolean {
-  const names = [...head.matchAll(NAME)].map(([, name]) => name!.replace(/^"|"$/g, '').replace(/^[\w-]*'[\w-]*'/, ''));
-  return [...names, names.join('')].some(isLikeSudo);
+  const pieces = [...head.matchAll(NAME)].map(([, at, value]) => ({ at: Number(at || 0), name: nameIn(value!) }));
+  const inOrder = pieces.toSorted((one, other) => one.at - other.at).map(({ name }) => name);
+  return [...inOrder, inOrder.join('')].some(isLikeSudo);
+}
+
+/** One of our parsers takes base64 for characters, too. */
+function nameIn(value: string): string {
+  const bare = value.replace(/^"|"$/g, '');
+  const [coding, characters] = CODED.exec(bare) ?? [''];
+  const name = bare.slice(coding.length);
+  return characters?.toLowerCase() === 'base64' ? fromBase64(name) : name;
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
-import { INTERNAL_PAIRS, PROCESSES } from '../../estate/environment.mjs';
+import { INTERNAL_PAIRS, PROCESSES, SERVICES } from '../../estate/environment.mjs';
 import { ASKS_OUTSIDE } from '../../network-policies.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -62,6 +62,33 @@ describe('secrets', () => {
         assert.ok(existsSync(join(folder, file)), `${name} ${key}: nothing makes ${file}`);
   });
 
+  it('are mounted by the pod that they are for alone, and by its Jobs without its account of the bus', () => {
+    const mounted = workloads.flatMap((object) =>
+      (podsOf(object).spec.volumes ?? []).flatMap(({ secret }) =>
+        secret
+          ? (secret.items?.map(({ key }) => key) ?? ['all']).map((key) => [nameOf(object), secret.secretName, key])
+          : [],
+      ),
+    );
+    const ofJobs = (name) => ['internal-keys', 'context-keys', 'database-url'].map((key) => [`${name}-secrets`, key]);
+    const wanted = [
+      ...PROCESSES.map((name) => [name, `${name}-secrets`, 'all']),
+      ...SERVICES.flatMap((name) => ofJobs(name).map((one) => [`${name}-migrate`, ...one])),
+      ...ofJobs('identity').map((one) => ['identity-bootstrap', ...one]),
+      ['identity-bootstrap', 'root-token', 'all'],
+    ];
+    assert.deepEqual(mounted.map(String).sort(), wanted.map(String).sort());
+    const read = workloads.flatMap((object) =>
+      podsOf(object).spec.containers.flatMap(({ env = [], envFrom = [] }) => [
+        ...env.flatMap(({ valueFrom }) =>
+          valueFrom?.secretKeyRef ? [[nameOf(object), valueFrom.secretKeyRef.name]] : [],
+        ),
+        ...envFrom.flatMap(({ secretRef }) => (secretRef ? [[nameOf(object), secretRef.name]] : [])),
+      ]),
+    );
+    assert.deepEqual([...new Set(read.map(String))].sort(), ['nats,nats-passwords', 'postgres,postgres']);
+  });
+
   it('that compose demands are printed by the script', () => {
     const demanded = [...read('docker-compose.yml').matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
     const made = printed
@@ -84,6 +111,49 @@ describe('secrets', () => {
     const { services } = parse(read('docker-compose.yml'), { merge: true });
     const told = Object.keys(services).filter((name) => 'GEO_SHARED_SECRET' in (services[name].environment ?? {}));
     assert.deepEqual(told, ['admin']);
+  });
+});
+
+describe('compose', () => {
+  const { services } = parse(read('docker-compose.yml'), { merge: true });
+  const holders = (word) =>
+    Object.keys(services).filter((name) => JSON.stringify(services[name].environment ?? {}).includes(word));
+
+  it('gives each service a role, a database and an account of its own, jobs no account, and the superuser to none', () => {
+    for (const name of SERVICES) {
+      const own = [name, `${name}-migrate`, ...(name === 'identity' ? ['identity-bootstrap'] : [])].sort();
+      const NAME = name.toUpperCase();
+      const url = `postgres://${name}:\${DATABASE_PASSWORD_${NAME}:?make the secrets first}@postgres:5432/${name}`;
+      const bus = `nats://${name}:\${NATS_PASSWORD_${NAME}:?make the secrets first}@nats:4222`;
+      for (const one of own) {
+        const { environment } = services[one];
+        const account = one === name ? bus : undefined;
+        assert.deepEqual([environment[`DATABASE_URL_${NAME}`], environment.NATS_URL], [url, account]);
+      }
+      assert.deepEqual(holders(`DATABASE_PASSWORD_${NAME}`).sort(), [...own, 'postgres'].sort());
+      assert.deepEqual(holders(`NATS_PASSWORD_${NAME}`).sort(), [name, 'nats'].sort());
+      for (const kind of ['CONTEXT', 'INTERNAL']) assert.deepEqual(holders(`${kind}_KEYS_${NAME}`).sort(), own);
+    }
+    for (const kind of ['CONTEXT', 'INTERNAL']) assert.deepEqual(holders(`${kind}_KEYS_GATEWAY`), ['gateway']);
+    assert.deepEqual(holders('{POSTGRES_PASSWORD'), ['postgres']);
+    assert.deepEqual(holders('NATS_PASSWORD_OPERATOR'), ['nats']);
+    assert.deepEqual(holders('ROOKERY_ROOT_TOKEN'), ['identity-bootstrap']);
+  });
+
+  it('makes roles that are no superusers, and let nobody else into their database', () => {
+    const script = read('deploy/overlays/local/init-databases.sh');
+    const roles = script.split('\n').filter((line) => /\b(create|alter) (role|user)\b/i.test(line));
+    assert.deepEqual(roles, ['\tcreate role :"service" login password :\'password\';']);
+    assert.doesNotMatch(script, /\bgrant\b/i);
+    assert.match(script, /revoke all on database :"service" from public;/);
+  });
+
+  it('opens the gateway to others, caught mail to this machine, and nothing else to anybody', () => {
+    const ports = Object.fromEntries(
+      Object.entries(services).flatMap(([name, { ports: open }]) => (open ? [[name, open]] : [])),
+    );
+    assert.deepEqual(ports, { mail: ['127.0.0.1:8025:8025'], gateway: ['8080:8080'] });
+    assert.ok(Object.values(services).every(({ network_mode }) => network_mode === undefined));
   });
 });
 

@@ -2,6 +2,7 @@ import type { DirectoryUser } from '@rookery/contracts';
 import { Instance } from '@rookery/instance';
 import type { SeededService } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
+import { epicPlaces } from '../support/epics';
 
 let service: SeededService;
 let path: string;
@@ -171,6 +172,72 @@ test('what the system says of one change counts as one note of whoever made it',
     .put(issue)
     .send({ description: boxes(' ') })
     .expect(200);
+});
+
+describe('what the system says counts as one note, and beyond the limit nothing is done', () => {
+  const places = epicPlaces(() => service);
+  /** Somebody else made all of it. */
+  async function scene() {
+    const group = await places.group({ plan: 'ultimate' });
+    const project = await service.seed.project({ namespace_id: group.id });
+    const [maker, user] = [await service.seed.user(), await service.seed.user()];
+    for (const one of [maker, user]) await service.seed.member(one, group, 'owner');
+    const open = async (title: string) => places.open(places.who(maker), group, { title });
+    const [epic, child, other] = [await open('A'), await open('B'), await open('C')];
+    const by = places.as(places.who(maker));
+    const issue = async () =>
+      (await by.post(`/api/v4/projects/${project.id}/issues`).send({ title: 'x' }).expect(201)).body as {
+        id: number;
+        iid: number;
+      };
+    const [free, serving] = [await issue(), await issue()];
+    const epics = places.pathOf(group);
+    const { body: link } = await by.post(`${epics}/${epic.iid}/issues/${serving.id}`).expect(201);
+    await by.post(`${epics}/${epic.iid}/epics/${other.id}`).expect(201);
+    return { user, project, epics, epic, child, other, free, serving, linkId: (link as { id: number }).id };
+  }
+  type Scene = Awaited<ReturnType<typeof scene>>;
+  const on = ({ epics, epic }: Scene): string => `${epics}/${epic.iid}`;
+  const issueOf = ({ project }: Scene, { iid }: { iid: number }): string =>
+    `/api/v4/projects/${project.id}/issues/${iid}`;
+
+  it.each<[string, 'post' | 'put' | 'delete', (s: Scene) => readonly [string, object?]]>([
+    ['an epic is called otherwise', 'put', (s) => [on(s), { title: 'New' }]],
+    ['an epic is described', 'put', (s) => [on(s), { description: 'New' }]],
+    ['an epic is closed', 'put', (s) => [on(s), { state_event: 'close' }]],
+    ['an epic becomes confidential', 'put', (s) => [`${s.epics}/${s.child.iid}`, { confidential: true }]],
+    ['an issue serves an epic', 'post', (s) => [`${on(s)}/issues/${s.free.id}`]],
+    ['an issue serves an epic, said there', 'put', (s) => [issueOf(s, s.free), { epic_id: s.epic.id }]],
+    ['an issue serves it no more', 'delete', (s) => [`${on(s)}/issues/${s.linkId}`]],
+    ['an issue serves it no more, said there', 'put', (s) => [issueOf(s, s.serving), { epic_id: 0 }]],
+    ['an epic gets a child', 'post', (s) => [`${on(s)}/epics/${s.child.id}`]],
+    ['an epic gets a new child', 'post', (s) => [`${on(s)}/epics`, { title: 'D' }]],
+    ['an epic gets a parent', 'put', (s) => [`${s.epics}/${s.child.iid}`, { parent_id: s.epic.id }]],
+    ['an epic loses a child', 'delete', (s) => [`${on(s)}/epics/${s.other.id}`]],
+    ['an issue becomes confidential', 'put', (s) => [issueOf(s, s.free), { confidential: true }]],
+    ['an issue gets a day', 'put', (s) => [issueOf(s, s.free), { due_date: '2030-01-02' }]],
+    ['an issue is locked', 'put', (s) => [issueOf(s, s.free), { discussion_locked: true }]],
+    ['time is spent', 'post', (s) => [`${issueOf(s, s.free)}/add_spent_time`, { duration: '1h' }]],
+    ['time is estimated', 'post', (s) => [`${issueOf(s, s.free)}/time_estimate`, { duration: '1h' }]],
+  ])('when %s', async (_, method, what) => {
+    const made = await scene();
+    const id = made.user.id;
+    const [at, body] = what(made);
+    const call = () => places.as(places.who(made.user))[method](at).send(body);
+    const told = () => service.database.query(`select id from notes where system order by id`);
+    await service.database.query(
+      `insert into note_creations (user_id, window_started_at, notes_count) values ($1, now(), 3)`,
+      [id],
+    );
+    const before = await told();
+    expect((await call()).status).toBe(429);
+    expect(await told()).toEqual(before);
+    await service.database.query(`delete from note_creations where user_id = $1`, [id]);
+    expect((await call()).status).toBeLessThan(300);
+    expect((await told()).length).toBeGreaterThan(before.length);
+    const counted = await service.database.query(`select notes_count from note_creations where user_id = $1`, [id]);
+    expect(counted).toEqual([{ notes_count: 1 }]);
+  });
 });
 
 describe('a copied issue counts as what is copied', () => {

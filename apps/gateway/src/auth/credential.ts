@@ -1,3 +1,4 @@
+import { isBlankSudo, isLikeSudo, sudosIn } from '@rookery/api-v4';
 import type { RequestHead } from '../edge/request-head';
 
 /** Shape: `secret` is the plaintext, kept no longer than the request. */
@@ -6,7 +7,7 @@ export interface Credential {
   readonly secret: string;
 }
 
-/** What a query or a small body says about the caller. Empty texts count as absent. */
+/** What a query or a small body says about the caller. Empty texts count as absent; of `sudo` several are joined. */
 export interface CallerParameters {
   readonly privateToken: string;
   readonly accessToken: string;
@@ -30,17 +31,30 @@ export function readQuery(query: string): { readonly parameters: CallerParameter
     return { parameters: NO_PARAMETERS, onward: query };
   }
   const parameters = { ...NO_PARAMETERS };
+  const named: string[] = [];
+  let isRead = false;
   const kept = query.split('&').filter((pair) => {
     const equals = pair.indexOf('=');
-    const field = FIELDS.get(decoded(equals < 0 ? pair : pair.slice(0, equals)));
-    if (field === undefined) return true;
+    const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
     const value = equals < 0 ? '' : decoded(pair.slice(equals + 1));
-    // A blank one takes nothing back: who named somebody does not want to act as themselves.
-    if (field !== 'sudo' || value !== '') parameters[field] = value;
-    return field === 'sudo';
+    const field = FIELDS.get(name);
+    if (field === undefined || field === 'sudo') {
+      // A blank one takes nothing back: who named somebody does not want to act as themselves.
+      if (value !== '' && isLikeSudo(name)) named.push(value);
+      isRead ||= field === 'sudo' && value !== '';
+      return true;
+    }
+    parameters[field] = value;
+    return false;
   });
+  // One that is written otherwise is none by itself: the service refuses it.
+  if (isRead) parameters.sudo = joined(named);
   return { parameters, onward: kept.join('&') };
 }
+
+/** Two are nobody's name, and `Sudo` refuses them, as it does two headers. */
+export const SEVERAL = ', ';
+const joined = (named: readonly unknown[]): string => named.map(String).join(SEVERAL);
 
 /** What a body that is at hand anyway says of the caller. Source: reference identity-and-import 1.4, 4.1. */
 export function readBody(body: Buffer, contentType: string): CallerParameters {
@@ -53,16 +67,22 @@ export function readBody(body: Buffer, contentType: string): CallerParameters {
   try {
     const parsed = JSON.parse(body.toString()) as Record<string, unknown> | null;
     const text = (name: string): string => (typeof parsed?.[name] === 'string' ? parsed[name] : '');
+    const named = isObject(parsed) ? sudosIn(body.toString()).filter((value) => !isBlankSudo(value)) : [];
+    const last = typeof parsed?.['sudo'] === 'number' ? String(parsed['sudo']) : text('sudo');
     return {
       privateToken: text('private_token'),
       accessToken: text('access_token'),
       jobToken: text('job_token'),
-      sudo: typeof parsed?.['sudo'] === 'number' ? String(parsed['sudo']) : text('sudo'),
+      sudo: last !== '' && named.length > 1 ? joined(named) : last,
     };
   } catch {
     // The service says what is wrong with it.
     return NO_PARAMETERS;
   }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const ESCAPES = /%([0-9a-f]{2})|\\u00([0-9a-f]{2})/gi;

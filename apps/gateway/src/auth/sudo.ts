@@ -2,6 +2,7 @@ import { SUDO_REASONS } from '@rookery/contracts';
 import { forbidden, insufficientScope, REFUSALS, userNotFound } from '../edge/refusal';
 import type { Refusal } from '../edge/refusal';
 import type { Caller } from './authenticator';
+import { SEVERAL } from './credential';
 import type { IdentityClient } from './identity-client';
 
 const STATE_REASONS: Readonly<Record<string, string>> = SUDO_REASONS;
@@ -19,6 +20,7 @@ export class Sudo {
     if (holder === null) return REFUSALS.unauthorized;
     if (!holder.admin) return forbidden(SUDO_REASONS.notAdmin);
     if (!holder.scopes.includes('sudo')) return insufficientScope(['sudo']);
+    if (ref.includes(SEVERAL.trim())) return REFUSALS.severalSudo;
     const user = await this.identity.resolveSudo(ref, deadline).then(
       (answer) => answer.user,
       () => undefined,

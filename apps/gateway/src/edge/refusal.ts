@@ -43,6 +43,7 @@ export const REFUSALS = {
   unreadSudo: refusal(400, 'sudo', {
     error: 'sudo cannot be read here, it can be sent in the query or as a header',
   }),
+  severalSudo: refusal(400, 'several sudo', { error: 'sudo names more than one person' }),
   unreadBody: refusal(400, 'body of a read', {
     error: 'the body of a read cannot be read here, parameters can be sent in the query',
   }),

@@ -215,7 +215,7 @@ describe('credentials', () => {
 describe('sudo', () => {
   const estate = new Estate();
   let gateway: Gateway;
-  const get = (query: string, token: string | null, sudo?: string) =>
+  const get = (query: string, token: string | null, sudo?: string | string[]) =>
     request(`${gateway.url}/api/v4/todos${query}`, {
       headers: { ...(token ? { 'private-token': token } : {}), ...(sudo ? { sudo } : {}) },
     });
@@ -296,8 +296,28 @@ describe('sudo', () => {
     expect(said).toContain('{"message":"400 Bad request"}');
   });
 
+  const SEVERAL = [400, { error: 'sudo names more than one person' }];
+  it.each<[string, () => ReturnType<typeof request>]>([
+    ['in the query', () => get('?sudo=olu&sudo=8', 'root')],
+    ['in the query, both the same', () => get('?sudo=olu&sudo=olu', 'root')],
+    ['in the query, one escaped', () => get('?s%75do=8&sudo=olu', 'root')],
+    ['in the query, one of them a list', () => get('?sudo=olu&sudo[]=8', 'root')],
+    ['in the query, one in capitals before it', () => get('?SUDO=8&sudo=olu', 'root')],
+    ['in one of the query', () => get('?sudo=olu,8', 'root')],
+    ['as headers', () => get('', 'root', ['olu', '8'])],
+    ['in a form', () => post('', FORM, 'sudo=olu&title=x&sudo=8')],
+    ['in JSON', () => post('', 'application/json', '{"sudo":8,"title":"sudo","sudo":"olu"}')],
+    ['in JSON, one escaped', () => post('', 'application/json', '{"\\u0073udo":8,"sudo":"olu"}')],
+    ['in JSON, one in capitals', () => post('', 'application/json', '{"sudo":"olu","SUDO":8}')],
+  ])('is refused when it names two people: %s', async (_, send) => {
+    const before = estate.collaboration.seen.length;
+    const answer = await send();
+    expect([answer.statusCode, await answer.body.json()]).toEqual(SEVERAL);
+    expect(estate.collaboration.seen).toHaveLength(before);
+  });
+
   it('is not taken back by a blank one', async () => {
-    for (const query of ['?sudo=olu&sudo=', '?sudo=olu&sudo', '?sudo=&sudo=olu']) {
+    for (const query of ['?sudo=olu&sudo=', '?sudo=olu&sudo', '?sudo=&sudo=olu', '?sudo=olu&SUDO=']) {
       await (await get(query, 'root')).body.dump();
       expect(estate.collaboration.last.claims).toMatchObject({ sub: 8, imp: 1, sud: true });
     }

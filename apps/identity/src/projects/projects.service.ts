@@ -65,11 +65,15 @@ export class ProjectsService {
     return takenProblems(row.name, row.path);
   }
 
-  /** Why the namespace of a person has no room for one more. Shape: problems by field, empty when it has. */
+  /**
+   * Why the namespace of a person has no room for one more: external people have projects in groups only, and nothing of
+   * their own. Shape: problems by field, empty when it has.
+   */
   async crowding(tx: Tx, home: Home): Promise<Record<string, string[]>> {
     if (home.owner_id === null) return {};
     const [row] = (await tx.query(
-      `select u.projects_limit as most, (select count(*)::int from projects where namespace_id = $2) as has
+      `select case when u.external and not u.admin then 0 else u.projects_limit end as most,
+         (select count(*)::int from projects where namespace_id = $2) as has
        from users u where u.id = $1`,
       [home.owner_id, home.id],
     )) as [{ most: number; has: number }];

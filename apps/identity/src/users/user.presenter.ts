@@ -90,7 +90,7 @@ const privateFields = shownFields<UserRow>()({
       user.identities.map((one) => ({ provider: one.provider, extern_uid: one.extern_uid, saml_provider_id: null })),
   ],
   can_create_group: [bool, (user) => user.can_create_group],
-  can_create_project: [bool, (user) => user.projects_limit > 0],
+  can_create_project: [bool, (user) => user.projects_limit > 0 && (user.admin || !user.external)],
   two_factor_enabled: [bool, () => false],
   external: [bool, (user) => user.external],
   private_profile: [bool, (user) => user.private_profile],

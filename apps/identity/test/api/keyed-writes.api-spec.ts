@@ -117,6 +117,20 @@ describe('a token that replaces itself, with a key', () => {
     expect(await isRevoked(fresh)).toBe(true);
   });
 
+  it('tells no other token of the same person of its successor, whatever that may do', async () => {
+    const [token, weak, key] = [await aToken(), await aToken(), 'nightly'];
+    const { body: fresh } = await holder(token).post(SELF).set('Idempotency-Key', key).expect(200);
+    const used = { message: 'Idempotency-Key was used for another request' };
+    const heard = await holder(weak).post(SELF).set('Idempotency-Key', key);
+    expect([heard.status, heard.body]).toEqual([422, used]);
+    await holder(weak).post(SELF).set('Idempotency-Key', 'nightly of the other').expect(200);
+    const left = await holder(fresh).delete('/api/v4/personal_access_tokens/self').set('Idempotency-Key', 'gone');
+    expect(left.status).toBe(204);
+    const other = await aToken();
+    const kept = await holder(other).delete('/api/v4/personal_access_tokens/self').set('Idempotency-Key', 'gone');
+    expect([kept.status, kept.body, await isRevoked(other)]).toEqual([422, used, false]);
+  });
+
   it('that was replaced by somebody else meanwhile ends its family, and keeps no answer', async () => {
     const token = await aToken();
     await identity.app
