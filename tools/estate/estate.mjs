@@ -21,7 +21,7 @@ import {
 } from './processes.mjs';
 import { readSecrets } from './secrets.mjs';
 import { ServiceProcess } from './service-process.mjs';
-import { Snapshots } from './snapshots.mjs';
+import { Refused, Snapshots } from './snapshots.mjs';
 
 /** What has work in hand for longer is ended, when the estate is to rest. Units: ms. */
 const REST_WITHIN_MS = 600;
@@ -33,7 +33,7 @@ const DEFAULT_DATA = fileURLToPath(new URL('../../.rookery', import.meta.url));
  * databases: { identity: url… }, natsUrls, snapshots, replica(name, env), atRest(use), stop(), discard() }`; `postgres`,
  * `nats` and `mail` are null when the operator named a server of their own. `env` is laid over this process's environment;
  * `digests` come from `build()`; `signal` gives up a start that is under way; `resettable`: its states can be kept and put
- * back (snapshots.mjs), also by `npm run reset` beside it.
+ * back (snapshots.mjs); `commanded`: commands beside it are heard (local-control.mjs).
  * Errors: a busy port, a second estate on the same data, a part that does not start; what was started is stopped again.
  */
 export async function startEstate({
@@ -45,15 +45,21 @@ export async function startEstate({
   warn = say,
   signal,
   resettable = false,
+  commanded = false,
 } = {}) {
   const all = { ...process.env, ...env };
   const folder = resolve(dataDir ?? (all.ROOKERY_DATA || DEFAULT_DATA));
   const seed = all.ROOKERY_SEED ? (await import('./seed-file.mjs')).readSeed(all.ROOKERY_SEED) : null;
-  const estate = new Estate(folder, all, Number(port ?? (all.PORT || 8080)), { say, warn, seed });
+  const estate = new Estate(folder, all, Number(port ?? (all.PORT || 8080)), {
+    say,
+    warn,
+    seed,
+    isResettable: resettable,
+  });
   const steps = [
     () => estate.startServers(),
     async () => estate.prepare(digests ?? (await (await import('./build.mjs')).build()).digests),
-    async () => resettable && estate.takeCommands(),
+    async () => commanded && estate.takeCommands(),
     () => estate.startProcesses(signal, { keepsState: resettable }),
     () => estate.commands?.begin(),
   ];
@@ -71,8 +77,8 @@ export async function startEstate({
 }
 
 class Estate {
-  constructor(dataDir, env, port, { say, warn, seed }) {
-    Object.assign(this, { dataDir, env, port, say, warn });
+  constructor(dataDir, env, port, { say, warn, seed, isResettable }) {
+    Object.assign(this, { dataDir, env, port, say, warn, isResettable });
     this.mailDir = join(dataDir, 'mail');
     this.logs = join(dataDir, 'logs');
     this.lock = join(dataDir, 'run/supervisor.lock');
@@ -262,7 +268,29 @@ class Estate {
     writeRecord(join(this.dataDir, 'run/pids.json'), this.pids);
   }
 
-  /** From now on `npm run reset` and `npm run snapshot` are heard, and done when everything has started. */
+  /** Ends one process, which stays away until it is started again. Errors: Refused. */
+  async stopService(name) {
+    await this.#known(name).stop();
+    this.#writeRoster();
+  }
+
+  /** Starts one process again, on the schema of the code: its database may be another by now. Errors: Refused. */
+  async startService(name) {
+    const process = this.#known(name);
+    if (isAlive(process.record)) throw new Refused(`${name} runs`);
+    const { runRole } = await import('./migrations.mjs');
+    if (SERVICES.includes(name)) await runRole(name, ['migrate'], this);
+    await process.start();
+    this.#writeRoster();
+  }
+
+  #known(name) {
+    if (!Object.hasOwn(this.processes, name))
+      throw new Refused(`There is no service "${name}"; there are: ${PROCESSES.join(', ')}`);
+    return this.processes[name];
+  }
+
+  /** From now on `npm run reset`, `snapshot` and `service` are heard, and done when everything has started. */
   async takeCommands() {
     const { startLocalControl } = await import('./local-control.mjs');
     this.commands = await startLocalControl(this);

@@ -1,7 +1,7 @@
 /**
- * How `npm run reset` and `npm run snapshot` reach the `npm start` of this machine: HTTP on 127.0.0.1, at a port and by a
- * word that only the owner of the data folder can read (`<data>/run/control.json`). There is none in containers and
- * clusters, where nothing supervises by this program, nor with NODE_ENV=production.
+ * How `npm run reset`, `npm run snapshot` and `npm run service` reach the `npm start` of this machine: HTTP on 127.0.0.1, at
+ * a port and by a word that only the owner of the data folder can read (`<data>/run/control.json`). There is none in
+ * containers and clusters, where nothing supervises by this program. With NODE_ENV=production no state is put back.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -13,13 +13,18 @@ import { INITIAL, Refused } from './snapshots.mjs';
 
 const LONGEST_COMMAND_MS = 20_000;
 
-const COMMANDS = {
+const STATES = {
   reset: (snapshots) => snapshots.restore(INITIAL),
   save: (snapshots, name) => snapshots.save(name),
   restore: (snapshots, name) => snapshots.restore(name),
   delete: (snapshots, name) => snapshots.remove(name),
   list: (snapshots) => snapshots.list(),
 };
+const SERVICE = {
+  stop: (estate, name) => estate.stopService(name),
+  start: (estate, name) => estate.startService(name),
+};
+const COMMANDS = { ...STATES, ...SERVICE };
 
 function fileOf(dataDir) {
   return join(dataDir, 'run/control.json');
@@ -40,7 +45,7 @@ export async function startLocalControl(estate) {
       return response.writeHead(404).end();
     last = last
       .then(() => !isStopping && obey(estate, command, name, response))
-      .then(() => !isStopping && command !== 'list' && tidied(estate));
+      .then(() => !isStopping && STATES[command] && command !== 'list' && tidied(estate));
   });
   await new Promise((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${server.address().port}`;
@@ -61,16 +66,23 @@ async function obey(estate, command, name, response) {
   const from = performance.now();
   const answer = (status, body) => response.writeHead(status).end(JSON.stringify(body));
   try {
-    const found = await COMMANDS[command](estate.snapshots, name);
+    const found = await does(estate, command, name);
     answer(200, { ms: Math.round(performance.now() - from), ...(found ? { found } : {}) });
   } catch (error) {
     answer(error instanceof Refused ? 409 : 500, { message: error.message });
   }
 }
 
+function does(estate, command, name) {
+  if (SERVICE[command]) return SERVICE[command](estate, name);
+  if (!estate.isResettable)
+    throw new Refused('The estate was started with NODE_ENV=production and cannot be reset, saved or restored');
+  return STATES[command](estate.snapshots, name);
+}
+
 /** What fails here fails again, and is told, where somebody waits for it. */
-function tidied(estate) {
-  return estate.snapshots.tidy().catch(() => {});
+async function tidied(estate) {
+  if (estate.isResettable) await estate.snapshots.tidy().catch(() => {});
 }
 
 /**
@@ -83,7 +95,7 @@ export async function commandEstate(dataDir, command, name) {
     const isRunning = isAlive(readRecord(join(dataDir, 'run/supervisor.lock')));
     throw new Error(
       isRunning
-        ? `The estate on ${dataDir} has not got so far, or was started with NODE_ENV=production and cannot be reset`
+        ? `The estate on ${dataDir} has not got so far`
         : `No estate runs on ${dataDir}: npm start in another terminal first, or name its folder: ROOKERY_DATA=/path`,
     );
   }

@@ -56,7 +56,8 @@ export function giveTokens(estate, tokens) {
   return runRole('identity', ['fixed-tokens'], estate, {}, JSON.stringify(tokens));
 }
 
-async function runRole(service, words, estate, extra = {}, input = '') {
+/** One role of one service, until it ends. Errors: its last lines. */
+export async function runRole(service, words, estate, extra = {}, input = '') {
   try {
     const role = run(process.execPath, [programOf(service), ...words], {
       env: { ...environmentOf(service, estate), LOG_LEVEL: 'warn', ...extra },

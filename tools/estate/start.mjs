@@ -71,6 +71,7 @@ async function start(signal) {
     warn: (text) => console.error(text),
     // Whoever calls it production does not want a command that throws the data away.
     resettable: process.env.NODE_ENV !== 'production',
+    commanded: true,
   });
   say('all six processes are ready');
   return estate;

@@ -56,10 +56,16 @@ export async function boot(definition: ProcessDefinition): Promise<void> {
     const code = await role.run(context);
     if (role.stays) return;
     await context.shutdown.run();
+    await Promise.all([process.stdout, process.stderr].map(written));
     process.exit(code ?? 0);
   } catch (error) {
     fail(context, error);
   }
+}
+
+/** A reader that is busy takes what it is sent later; an exit would lose it. */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()));
 }
 
 function roles(definition: ProcessDefinition, args: readonly string[]): Role[] {

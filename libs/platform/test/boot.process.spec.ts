@@ -195,6 +195,12 @@ describe('a process', () => {
     expect(broken.errors).not.toContain('c4n4ryc4n4ry');
   });
 
+  it('ends a command when all that it printed was taken, however slow the reader is', async () => {
+    const process = start(['lines', '20000']);
+    expect(await process.ended).toEqual({ code: 0, signal: null });
+    expect(process.output.split('\n').length - 1).toBe(20_000);
+  });
+
   it('names a port that is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));

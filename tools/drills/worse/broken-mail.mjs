@@ -12,16 +12,24 @@ const DROPPED = 40;
 const PUT_OFF = 20;
 const UNKNOWN = 10;
 const AT_ONCE = 10;
-/** Within which those come whom nothing is wrong with. Units: ms. */
+/**
+ * Within which those come whom nothing is wrong with: some seconds, or on a busy machine twice as long as all take when
+ * nothing is wrong with anybody. Units: ms.
+ */
 const SOON_MS = 5000;
+const BUSY_FACTOR = 2;
 /** The product's delay before a second try, and some time. Units: ms. */
 const AGAIN_WITHIN_MS = 120_000;
 
-/** Shape: `slowestInnocentMs`, how many were `late`, `missing`, under two `ids` or got a header that is not ours: `wrong`. */
+/**
+ * Shape: `calmMs` when nothing is wrong, `slowestInnocentMs`, how many were `late`, `missing`, under two `ids` or got a header
+ * that is not ours: `wrong`.
+ */
 export async function run(client, { server }) {
   const facts = {
     recipients: RECIPIENTS,
     innocents: 0,
+    calmMs: 0,
     slowestInnocentMs: 0,
     late: 0,
     missing: 0,
@@ -32,6 +40,9 @@ export async function run(client, { server }) {
   const people = await peopleOf(client);
   for (let first = 0; first < people.length; first += 50)
     await client.join(project, people.slice(first, first + 50), 30);
+  const body = people.map(({ username }) => `@${username}`).join(' ');
+  facts.calmMs = await calm(server, people, () => client.made(`/projects/${project}/issues/1/notes`, { body }));
+  const soonMs = Math.max(SOON_MS, BUSY_FACTOR * facts.calmMs);
   const fate = new Map(people.map(({ email }, index) => [email, fateOf(index)]));
   const met = new Set();
   server.answer = (stage, email) => {
@@ -45,9 +56,8 @@ export async function run(client, { server }) {
   const attack = 'x\r\nBcc: thief@mail.example\u2028X-Attack: 1';
   const title = { title: attack, description: 'broken' };
   await client.done(200, 'PUT', `/projects/${project}/issues/1`, { json: title });
-  const body = `${people.map(({ username }) => `@${username}`).join(' ')} ${attack}`;
   const from = Date.now();
-  const note = await client.made(`/projects/${project}/issues/1/notes`, { body });
+  const note = await client.made(`/projects/${project}/issues/1/notes`, { body: `${body} ${attack}` });
   const of = (email) => server.messages.filter(({ to, at }) => to.includes(email) && at >= from);
   const reached = people.filter((_, index) => fateOf(index) !== 'unknown');
   await until('all are told', () => reached.every(({ email }) => of(email).length > 0), AGAIN_WITHIN_MS).catch(
@@ -61,12 +71,21 @@ export async function run(client, { server }) {
     facts.innocents += 1;
     const ms = Math.min(...got.map(({ at }) => at)) - from;
     facts.slowestInnocentMs = Math.max(facts.slowestInnocentMs, ms);
-    if (ms > SOON_MS) facts.late += 1;
+    if (ms > soonMs) facts.late += 1;
   }
   facts.states = await statesOf(client, note.id);
   const wrongStates = (facts.states.sent ?? 0) !== RECIPIENTS - UNKNOWN || facts.states.failed !== UNKNOWN ? 1 : 0;
   facts.wrong = facts.late + facts.missing + facts.attacked + wrongStates;
   return facts;
+}
+
+/** How long all of them take while nothing is wrong. Units: ms. */
+async function calm(server, people, write) {
+  const from = Date.now();
+  await write();
+  const told = () => new Set(server.messages.filter(({ at }) => at >= from).flatMap(({ to }) => to));
+  await until('all are told while nothing is wrong', () => people.every(({ email }) => told().has(email)));
+  return Date.now() - from;
 }
 
 function fateOf(index) {

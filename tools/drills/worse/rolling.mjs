@@ -2,7 +2,9 @@
  * Two replicas of each process behind a balancer, and each restarted in turn while people write: nobody gets anything
  * but 2xx. Source: docs/reference/reliability.md 6.4.
  */
+import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PROCESSES, SERVICES, WITHOUT_RATES } from '../../estate/environment.mjs';
 import { Client, until } from '../client.mjs';
@@ -26,7 +28,7 @@ export async function prepare() {
   return { env: { ...WITHOUT_RATES, SHUTDOWN_DELAY_MS, ...Object.fromEntries(upstreams) }, server };
 }
 
-/** Shape: `restarts`, answers by status, `wrong` of all that were not 2xx and of what the ledger misses. */
+/** Shape: `restarts`, answers by status, why some were 502 to 504, `wrong` of all that were not 2xx and of what the ledger misses. */
 export async function run({ estate, seed }, { server: { balancers } }) {
   const replicas = await doubled(estate, balancers);
   const client = new Client(Object.create(estate, { baseUrl: { value: balancers.gateway.url } }), seed);
@@ -50,7 +52,26 @@ export async function run({ estate, seed }, { server: { balancers } }) {
   facts.examples.push(...examples);
   const failed = Object.entries(facts.statuses).reduce((sum, [status, count]) => sum + (status < '3' ? 0 : count), 0);
   const { lost, missing, duplicate, unknown, refused } = verdict;
-  return { ...facts, ...verdict, wrong: failed + lost + missing + duplicate + unknown + refused };
+  return {
+    ...facts,
+    reasons: reasonsOf(estate.logs),
+    ...verdict,
+    wrong: failed + lost + missing + duplicate + unknown + refused,
+  };
+}
+
+/** What processes logged of answers 502 to 504, by process and reason; health left out. */
+function reasonsOf(folder) {
+  const counts = {};
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.log'))) {
+    for (const line of readFileSync(join(folder, file), 'utf8').split('\n')) {
+      const [, reason] = /"answered that something is unavailable: ([a-z ]+)/.exec(line) ?? [];
+      if (!reason || reason === 'not ready') continue;
+      const name = `${file.replace('.log', '')}: ${reason}`;
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
+  }
+  return counts;
 }
 
 /** All ask each other through the balancers. */

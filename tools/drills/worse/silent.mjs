@@ -14,6 +14,8 @@ const READERS = 12;
 /** A statement may take 5 s, and is given up 2 s later; a busy machine takes a little more. Units: ms. */
 const LONGEST_MS = 8500;
 const TAKEOVER_MS = 10_000;
+/** After which nobody waits for a leader any more. Units: ms. */
+const NOBODY_MS = 30_000;
 /** Notes a second while a relay is gone. */
 const RATE = 10;
 
@@ -79,6 +81,19 @@ class Silence {
     await this.#round('all connections', 1, () => this.proxy.swallow());
     collaboration.env.DATABASE_URL_COLLABORATION = this.direct;
     await collaboration.restart();
+    await this.#leads('all connections', collaboration);
+    // What is tried next does not suffer from sessions that live on.
+    this.proxy.cut();
+  }
+
+  /** Shape: whether it led within the bound; when not, that is a fault. */
+  async #leads(way, { managementUrl }) {
+    const isLed = await until('it leads', () => leads({ managementUrl }), NOBODY_MS).then(
+      () => true,
+      () => false,
+    );
+    if (!isLed) this.#complain(`${way}: nobody leads after ${NOBODY_MS} ms, the old leader's session lives on`);
+    return isLed;
   }
 
   #swallowOne() {
@@ -146,7 +161,7 @@ class Silence {
       DATABASE_URL_COLLABORATION: way === 'stopped' ? this.direct : this.#through(),
     });
     await processes.collaboration.restart();
-    await until('the replica leads', () => leads(other));
+    if (!(await this.#leads(way, other))) return this.estate.endReplica(other);
     const ledger = new Ledger(this.client, { mails: false });
     Object.assign(ledger, { seed: `${this.client.seed}-${way.replace(' ', '')}` });
     ledger.adopt(this.ledger);
@@ -155,14 +170,16 @@ class Silence {
     const from = performance.now();
     if (way === 'stopped') process.kill(other.pid, 'SIGSTOP');
     else this.proxy.swallow();
-    await until('the other relay leads', () => leads(processes.collaboration));
-    await until('nothing old waits', async () => (await this.#oldestMs()) < 1000);
-    const ms = Math.round(performance.now() - from);
-    this.facts.takeoverMs[way] = ms;
-    if (ms > TAKEOVER_MS) this.#complain(`${way}: taken over after ${ms} ms`);
+    if (await this.#leads(way, processes.collaboration)) {
+      await until('nothing old waits', async () => (await this.#oldestMs()) < 1000);
+      const ms = Math.round(performance.now() - from);
+      this.facts.takeoverMs[way] = ms;
+      if (ms > TAKEOVER_MS) this.#complain(`${way}: taken over after ${ms} ms`);
+    }
     await delay(2000);
     await ledger.stop();
     if (way === 'stopped') process.kill(other.pid, 'SIGCONT');
+    else this.proxy.cut();
     const { examples, ...verdict } = await ledger.check();
     this.facts.examples.push(...examples);
     this.facts.wrong += verdict.lost + verdict.missing + verdict.duplicate + (verdict.acknowledged === 0 ? 1 : 0);

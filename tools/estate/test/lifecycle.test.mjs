@@ -6,12 +6,14 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { WITHOUT_RATES } from '../environment.mjs';
 import { discardPostgres, sharedTemporary } from '../postgres-files.mjs';
 import { freePort, isAlive, portIsFree, readRecord, until } from '../processes.mjs';
 
 const START = fileURLToPath(new URL('../start.mjs', import.meta.url));
 const STATES = fileURLToPath(new URL('../snapshot.mjs', import.meta.url));
+const SERVICE = fileURLToPath(new URL('../service.mjs', import.meta.url));
 const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-start-'));
 const port = await freePort();
 after(() => {
@@ -123,7 +125,7 @@ describe('npm start', () => {
     assert.equal(existsSync(journal), false);
   });
 
-  it('refuses npm run reset on a folder where no estate runs, and has no such door in production', async () => {
+  it('refuses npm run reset on a folder where no estate runs, and in production', async () => {
     const states = (words, env) =>
       spawnSync(process.execPath, [STATES, ...words], { env: { ...process.env, ...env }, encoding: 'utf8' });
     const other = states(['reset'], { ROOKERY_DATA: `${dataDir}-other` });
@@ -134,6 +136,31 @@ describe('npm start', () => {
     run = await start({ NODE_ENV: 'production' });
     assert.match(states(['reset'], { ROOKERY_DATA: dataDir }).stderr, /NODE_ENV=production and cannot be reset/);
     assert.equal((await call(run, '/user')).status, 200);
+  });
+
+  it('stops one service by npm run service, and starts it again on the schema of the code, also in production', async () => {
+    const service = (...words) =>
+      spawnSync(process.execPath, [SERVICE, ...words], {
+        env: { ...process.env, ROOKERY_DATA: dataDir },
+        encoding: 'utf8',
+      });
+    assert.equal(service('stop', 'nobody').status, 64);
+    const { package: former } = readRecord(join(dataDir, 'run/pids.json'));
+    const stopped = service('stop', 'package');
+    assert.deepEqual([stopped.status, /^package stopped in/.test(stopped.stdout)], [0, true], stopped.stderr);
+    assert.ok(!everyProcess().some((record) => record.pid === former && isAlive(record)));
+    assert.equal((await call(run, '/user')).status, 200);
+    const { DATABASE_URL_PACKAGE } = readRecord(join(dataDir, 'run/environments.json')).package;
+    const database = new pg.Client({ connectionString: DATABASE_URL_PACKAGE });
+    await database.connect();
+    // As in a dump of a former release.
+    await database.query(`drop table protection_rules; delete from migrations where name ~ 'ProtectionRules'`);
+    const started = service('start', 'package');
+    assert.deepEqual([started.status, /^package started in/.test(started.stdout)], [0, true], started.stderr);
+    const { rows } = await database.query('select count(*)::int from protection_rules');
+    assert.deepEqual(rows, [{ count: 0 }]);
+    await database.end();
+    assert.match(service('start', 'package').stderr, /package runs/);
   });
 
   it('stops everything on SIGTERM, with status 0', async () => {

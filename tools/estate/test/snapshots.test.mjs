@@ -79,6 +79,7 @@ function estateOf({ fails = null, cluster = postgres.identity } = {}) {
     mailDir,
     postgres,
     databases,
+    isResettable: true,
     cluster,
     said,
     nats: { stop: step('bus stops'), start: step('bus starts') },

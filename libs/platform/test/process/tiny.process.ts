@@ -51,6 +51,14 @@ void boot({
         return args.length;
       },
     },
+    lines: {
+      about: 'Prints as many lines as the word that follows says.',
+      run: async ([count]) => {
+        for (let line = 0; line < Number(count); line += 1) process.stdout.write(`${'x'.repeat(60)}\n`);
+        await Promise.resolve();
+        return 0;
+      },
+    },
     broken: { about: 'Fails.', run: () => Promise.reject(new Error('no use, glpat-c4n4ryc4n4ry')) },
   },
 });
