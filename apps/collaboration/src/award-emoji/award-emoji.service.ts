@@ -75,6 +75,7 @@ export class AwardEmojiService {
       foundNote((await this.looked(tx, viewer, awardable, 0))[0], on.kind);
       throw new NotFound(name === undefined ? 'Award Emoji Name is not a valid emoji name' : 'Award Emoji');
     }
+    await this.hold(tx, viewer, awardable);
     const [row] = await tx.run<MadeRow>(this.statementsOf(awardable).of('create', values));
     const made = foundNote(row, on.kind);
     if (made.json === null) {
@@ -104,11 +105,17 @@ export class AwardEmojiService {
   /** Errors: Unauthorized for everybody but who gave it and administrators. */
   async remove(viewer: SignedInViewer, awardable: Awardable, id: number): Promise<void> {
     await this.work.run(async (tx) => {
+      await this.hold(tx, viewer, awardable);
       const award = await this.one(tx, viewer, awardable, id);
       if (award.user_id !== viewer.userId && !viewer.isAdmin) throw new Unauthorized();
       const gone = await tx.run(this.statementsOf(awardable).of('remove', [...valuesOf(viewer, awardable), id]));
       if (gone.length === 0) throw new NotFound();
     });
+  }
+
+  /** In a statement of its own: who waited reads the thing, its note and its votes as they are now. */
+  private async hold(tx: Tx, viewer: Viewer, awardable: Awardable): Promise<void> {
+    await tx.run(this.statementsOf(awardable).of('hold', valuesOf(viewer, awardable)));
   }
 
   private async one(reads: Reads, viewer: Viewer, awardable: Awardable, id: number) {

@@ -7,7 +7,7 @@ import type { NoteableKind } from '../noteables/noteable-kinds';
 import { namedVisibleSql, READER, READS_INTERNAL, statementsName } from '../notes/notes.statements';
 import { awardShape } from './award-emoji.shape';
 
-export type AwardStatement = 'one' | 'create' | 'remove';
+export type AwardStatement = 'hold' | 'one' | 'create' | 'remove';
 /** Whether emoji are given to a thing or to a note on it. */
 export type AwardedOn = 'thing' | 'note';
 
@@ -66,6 +66,8 @@ export class AwardStatements {
 
   private sqlOf(name: AwardStatement): string {
     switch (name) {
+      case 'hold':
+        return `select i.id from ${this.kind.table} i where ${this.visible} for no key update of i`;
       case 'one':
         return `select t.id, t.hidden, w.user_id, case when w.id is not null then ${this.award.sql} end as json
           from ${this.awarded()} t
@@ -78,25 +80,25 @@ export class AwardStatements {
     }
   }
 
-  /** What is awarded: no row while the thing is not visible. Shape: `lock` is a locking clause. */
-  private awarded(lock = ''): string {
+  /** What is awarded: no row while the thing is not visible. */
+  private awarded(): string {
     const { table, type } = this.kind;
     const thing = 'i.id as noteable_id, i.discussion_locked is true as locked';
     if (this.on === 'thing') {
-      return `(select i.id, false as hidden, false as system, ${thing} from ${table} i where ${this.visible} ${lock})`;
+      return `(select i.id, false as hidden, false as system, ${thing} from ${table} i where ${this.visible})`;
     }
     return `(select n.id, n.internal and not ${READS_INTERNAL} as hidden, n.system, ${thing} from ${table} i
       left join notes n on n.id = $8::bigint and n.noteable_id = i.id and n.noteable_type = '${type}'
-      where ${this.visible} ${lock})`;
+      where ${this.visible})`;
   }
 
   /**
-   * $9 name. `json` is null when the person has given it already, or may not. The thing is locked, so that its deletion
-   * comes before or after, and its votes are counted exactly.
+   * $9 name. `json` is null when the person has given it already, or may not. The thing was held before (`hold`), so that
+   * its deletion and that of its notes come before or after, and its votes are counted exactly.
    */
   private createSql(): string {
     const parent = this.kind.parent === 'project' ? '$1::bigint' : 'null::bigint';
-    return `with t as materialized (select * from ${this.awarded('for no key update of i')} t), w as (
+    return `with t as materialized (select * from ${this.awarded()} t), w as (
       insert into award_emoji (awardable_type, awardable_id, noteable_type, noteable_id, project_id, user_id, name)
       select '${this.type}', t.id, '${this.kind.type}', t.noteable_id, ${parent}, ${READER.viewer}, $9::text
       from t where t.id is not null and not t.hidden and not t.system and (not t.locked or ${READER.isMember})
@@ -108,9 +110,9 @@ export class AwardStatements {
     from t left join w on true left join directory_users u on u.id = w.user_id`;
   }
 
-  /** $9 award. A row when it was there. */
+  /** $9 award. A row when it was there. The thing was held before. */
   private removeSql(): string {
-    return `with t as materialized (select * from ${this.awarded('for no key update of i')} t), w as (
+    return `with t as materialized (select * from ${this.awarded()} t), w as (
       delete from award_emoji w using t
       where w.id = $9::bigint and w.awardable_id = t.id and w.awardable_type = '${this.type}' returning w.*
     )${this.counted('-')}

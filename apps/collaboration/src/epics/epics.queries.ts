@@ -34,7 +34,12 @@ const ABOVE_GROUP = '$5::bigint[]';
 const ONE = { fullPath: '$3::text', above: '$4::bigint[]', readsInternal: 'false' };
 const READS_CONFIDENTIAL = '$5::boolean';
 const ONE_PERSON = { user: '$6::bigint', isAdmin: '$7::boolean', isExternal: '$8::boolean' };
-const FILTERS = epicFilters(PERSON.user, { type: 'Epic', project: null, above: 'a.traversal_ids' });
+const FILTERS = epicFilters(PERSON.user, {
+  type: 'Epic',
+  project: null,
+  above: 'a.traversal_ids',
+  strays: null,
+});
 const ROWS = `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.reads_confidential as may_edit, a.seen_as
   from epics own where own.group_id = a.group_id) i`;
 

@@ -6,6 +6,7 @@ import { Database, KeptStatements, ListQuery } from '@rookery/persistence';
 import type { Draft, Parent, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
+import { straysSql } from '../labels/labelling/label-filter';
 import type { LabelReach } from '../labels/labelling/label-filter';
 import { arraySql } from '../noteables/json.shape';
 import type { WrittenShape } from '../noteables/json.shape';
@@ -14,7 +15,7 @@ import type { ParentFacts } from '../noteables/reader';
 import { reachedSql } from '../noteables/reach-sql';
 import { issueFilters } from './listing/issue-filter';
 import type { IssueFilter } from './listing/issue-filter';
-import { pageName, sorting } from './listing/issue-order';
+import { looksForStrays, pageName, sorting } from './listing/issue-order';
 import type { IssueOrder } from './listing/issue-order';
 import { issueKind } from './issue.kind';
 import { issueBytes, issueDetailShape, issueShape } from './issue.shape';
@@ -31,10 +32,8 @@ const GROUPS = '$7::bigint[]';
 const PERSON = { user: READER.viewer, isAdmin: '$8::boolean', isExternal: '$9::boolean' };
 const HERE = { project: '$1::bigint', above: GROUPS };
 const VISIBLE = issueKind.visibleSql(READER);
-const LABELS: LabelReach = {
-  type: 'Issue',
-  ...HERE,
-};
+const LABELS: LabelReach = { type: 'Issue', ...HERE, strays: '(select strays.ids from strays)' };
+const STRAYS = `strays as materialized (select ${straysSql(HERE)} as ids)`;
 const REACH = { person: PERSON, labels: LABELS, milestones: reachedSql('m', HERE) };
 const FILTERS = issueFilters(REACH);
 
@@ -94,7 +93,8 @@ export class IssuesQueries {
       const parts = { name: 'issues', from: 'issues i', carries: 'i.*', bytes: issueBytes(order), values };
       const list = new ListQuery<never>(parts);
       list.where('i.project_id = $1::bigint').where(VISIBLE).narrow(FILTERS, filter).orderBy(sorting(order, REACH));
-      return list.json(page, { rows: (...rows) => arraySql(this.shown(order), ...rows) });
+      const strays = looksForStrays(filter, order) ? { with: STRAYS } : {};
+      return list.json(page, { ...strays, rows: (...rows) => arraySql(this.shown(order), ...rows) });
     });
   }
 

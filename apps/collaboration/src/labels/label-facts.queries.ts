@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { COUNT_LIMIT } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, prepared } from '@rookery/persistence';
+import type { Statement } from '@rookery/persistence';
 import { projectAccessSql } from '../noteables/access-sql';
 import { NoteableKinds, perKind, readableSql } from '../noteables/noteable-kinds';
+import type { NoteableKind } from '../noteables/noteable-kinds';
 import type { Label } from './label.entity';
 import type { PlanningSource } from '../noteables/planning.policy';
 
@@ -34,28 +36,50 @@ const facts = prepared(
 
 const person = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4::boolean' };
 
+/** What the viewer has of a project: judged once each, and not for every thing with a label. */
+const judged = (kind: NoteableKind, project: string): string =>
+  `select a.* from ${projectAccessSql(project, person)} a where a.reads_${kind.feature}`;
+/** How many things have the label `wanted`. Shape: `links` is a FROM item with its links `ll` and the access `a`. */
+const countsSql = (kind: NoteableKind, links: string): string => `(
+     select count(*) filter (where seen.state = 'opened')::integer as opened,
+       count(*) filter (where seen.state = 'closed')::integer as closed
+     from (select i.${kind.stateColumn} as state from ${links} join ${kind.table} i on i.id = ll.noteable_id
+       where ${readableSql(kind, 'a', person.user)} limit ${COUNT_LIMIT + 1}) seen)`;
+
 /**
- * $1 labels, $2-$4 the viewer, $5 project or group. How many things of a kind in that place have each label, of those
- * that the viewer reads. Stops past COUNT_LIMIT.
+ * $1 labels, $2-$4 the viewer, $5 project. How many of its things of a kind have each label, of those that the viewer
+ * reads. Stops past COUNT_LIMIT.
  */
-const countedIn = (source: PlanningSource['kind']) => {
-  const place = source === 'project' ? 'll.project_id = $5::bigint' : 'a.traversal_ids @> array[$5::bigint]';
-  return perKind((kind) =>
-    prepared(
-      `labels_counted_${kind.table}_in_${source}`,
-      `select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral (
-         select count(*) filter (where seen.state = 'opened')::integer as opened,
-           count(*) filter (where seen.state = 'closed')::integer as closed
-         from (select i.${kind.stateColumn} as state from label_links ll
-           join lateral ${projectAccessSql('ll.project_id', person)} a on true
-           join ${kind.table} i on i.id = ll.noteable_id
-           where ll.label_id = wanted.id and ll.noteable_type = '${kind.type}' and ${place}
-             and ${readableSql(kind, 'a', person.user)}
-           limit ${COUNT_LIMIT + 1}) seen) c`,
-    ),
+const countedInProject = perKind((kind) => {
+  const links = `a join label_links ll on ll.project_id = $5::bigint and ll.label_id = wanted.id
+       and ll.noteable_type = '${kind.type}'`;
+  return prepared(
+    `labels_counted_${kind.table}_in_project`,
+    `with a as materialized (${judged(kind, '$5::bigint')})
+     select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${countsSql(kind, links)} c`,
   );
-};
-const counted = { project: countedIn('project'), group: countedIn('group') };
+});
+/** $5 group. The projects where a label is used are found from one to the next by the index, and not by its links. */
+const countedInGroup = perKind((kind) => {
+  const next = (label: string, after = ''): string => `(select ll.project_id from label_links ll
+         where ll.label_id = ${label} and ll.noteable_type = '${kind.type}'${after} order by ll.project_id limit 1)`;
+  const links = `used join a on a.project_id = used.project_id join label_links ll on ll.label_id = used.label_id
+       and ll.noteable_type = '${kind.type}' and ll.project_id = used.project_id and used.label_id = wanted.id`;
+  return prepared(
+    `labels_counted_${kind.table}_in_group`,
+    `with recursive used (label_id, project_id) as (
+       select wanted.id, ${next('wanted.id')} from unnest($1::bigint[]) wanted (id)
+       union all
+       select used.label_id, ${next('used.label_id', ' and ll.project_id > used.project_id')} from used
+       where used.project_id is not null
+     ), a as materialized (
+       select there.* from (select distinct used.project_id from used) met
+       cross join lateral (${judged(kind, 'met.project_id')}) there where there.traversal_ids @> array[$5::bigint]
+     )
+     select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${countsSql(kind, links)} c`,
+  );
+});
+const counted = { project: countedInProject, group: countedInGroup };
 
 interface CountedRow extends LabelCount {
   readonly id: number;
@@ -88,6 +112,10 @@ export class LabelFactsQueries {
     });
   }
 
+  countsStatement(kind: NoteableKind, within: PlanningSource['kind'], values: readonly unknown[]): Statement {
+    return { ...counted[within](kind), values };
+  }
+
   private async counts(
     viewer: Viewer,
     source: PlanningSource,
@@ -96,7 +124,7 @@ export class LabelFactsQueries {
     const values = [ids, viewer.userId, viewer.isAdmin, viewer.isExternal, source.id];
     const counts = new Map(ids.map((id) => [id, new Map<string, LabelCount>()]));
     for (const kind of this.kinds.able('labels').filter((one) => one.parent === 'project')) {
-      const rows = await this.database.prepared<CountedRow>(counted[source.kind](kind), values);
+      const rows = await this.database.run<CountedRow>(this.countsStatement(kind, source.kind, values));
       for (const row of rows) counts.get(row.id)!.set(kind.noun, row);
     }
     return (id) => counts.get(id)!;

@@ -85,6 +85,11 @@ const HOT: Record<string, () => Planned> = {
   'epics-by-change': () => listed({}, { orderBy: 'updated_at' }),
   'epics-by-title': () => listed({}, { orderBy: 'title', sort: 'asc' }),
   'epics-labelled': () => listed({ labels: ['Label 3'] }),
+  'epics-unlabelled': () => listed({ labels: 'None' }),
+  'epics-with-any-label': () => listed({ labels: 'Any' }),
+  'epics-without-label': () => listed({ not: { labels: ['Label 3'] } }),
+  'epics-of-author': () => listed({ author: { authorId: 7 } }),
+  'epics-created-after': () => listed({ createdAfter: new Date('2026-01-01T00:00:00Z') }),
   'epics-with-my-emoji': () => listed({ reaction: 'rocket' }),
   'epics-searched': () => listed({ search: 'first egg' }),
   // Epic 5 of group 20.

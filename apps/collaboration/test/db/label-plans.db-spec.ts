@@ -22,6 +22,17 @@ afterAll(async () => {
   await service.close();
 });
 
+test.each([
+  ['labels-of-project', { kind: 'project', id: 2, namespace: { id: 2, traversalIds: [1, 2] } }],
+  ['labels-of-group', { kind: 'group', id: 2, traversalIds: [1, 2] }],
+])('%s keeps its plan', async (name, within) => {
+  const work = service.app.get(Work);
+  const shape = await expectPlan(pool, join(__dirname, `../golden/${name}.plan.txt`), (db) =>
+    labels.on(work, db).list({ page: { page: 1, perPage: 20 }, within: within as never, filters: {} }),
+  );
+  expect(shape).not.toContain('Seq Scan on labels');
+});
+
 // The first statement weighs the page, which it cuts as the second one does.
 test('a search of labels looks at those of the project and its groups', async () => {
   const work = service.app.get(Work);

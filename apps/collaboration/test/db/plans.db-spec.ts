@@ -14,6 +14,7 @@ import type { IssueOrder } from '../../src/issues/listing/issue-order';
 import { issueKind } from '../../src/issues/issue.kind';
 import { IssuesEverywhereQueries } from '../../src/issues/listing/issues-everywhere.queries';
 import { MilestoneIssuesQueries } from '../../src/issues/listing/milestone-issues.queries';
+import { LabelFactsQueries } from '../../src/labels/label-facts.queries';
 import { labelEvents } from '../../src/labels/labelling/labels.shape';
 import { milestoneEvents } from '../../src/milestones/milestone.shape';
 import { MilestonesQueries } from '../../src/milestones/milestones.queries';
@@ -33,11 +34,13 @@ const externalUrl = 'http://localhost:8080';
 const statements = new NoteStatements(issueKind, externalUrl);
 const discussions = new DiscussionStatements(issueKind, externalUrl);
 const awards = new AwardStatements(issueKind, 'iid', 'thing', externalUrl);
+const noteAwards = new AwardStatements(issueKind, 'iid', 'note', externalUrl);
 const issues = new IssuesQueries({} as Database, { externalUrl } as never);
 const milestones = new MilestonesQueries({} as Database, {} as Directory, { externalUrl } as never);
 const milestoneIssues = new MilestoneIssuesQueries({} as Database, {} as Directory, { externalUrl } as never);
 const everywhere = new IssuesEverywhereQueries({} as Database, {} as Directory, { externalUrl } as never);
 const links = new IssueLinksQueries({} as Database, {} as Directory, { externalUrl } as never);
+const labelFacts = new LabelFactsQueries({} as Database, {} as never);
 const events = new ResourceEventsQueries({} as Database, { externalUrl } as never);
 
 beforeAll(async () => {
@@ -132,6 +135,7 @@ const ofGroup = (filter: IssueFilter, by: Partial<IssueOrder> = {}): Planned => 
 const ofInstance = (filter: IssueFilter): Planned =>
   everywhere.pageStatement([7, false, false], { group: null, nonArchived: true }, filter, NEWEST, pageOne);
 
+const FEW_LABELS = [1, 204, 404];
 // Project 2 below two groups.
 const planned = [2, [1, 2], 7, false, false];
 
@@ -142,6 +146,7 @@ const HOT: Record<string, () => Planned> = {
   'notes-activity': () => noted({ activity: 'only_activity' }),
   'discussions-oldest': () => discussions.page(pageOne, reader),
   'discussion-one': () => discussions.of('one', [...reader, 110]),
+  'awards-of-note': () => noteAwards.page(pageOne, [...reader, 100]),
   'awards-of-issue': () => awards.page(pageOne, [...reader, null]),
   'note-one': () => statements.of('one', [...reader, 100]),
   'issues-newest': () => listed({}),
@@ -156,12 +161,16 @@ const HOT: Record<string, () => Planned> = {
   'issues-with-any-epic': () => listed({ epic: 'Any' }),
   'issues-of-group-serving-epic': () => ofGroup({ epic: 5 }),
   'issues-with-any-label': () => listed({ labels: 'Any' }),
+  'issues-of-group-unlabelled': () => ofGroup({ labels: 'None' }),
   'issues-by-label-priority': () => listed({}, { orderBy: 'label_priority', sort: 'asc' }),
+  'labels-counted-in-project': () => labelFacts.countsStatement(issueKind, 'project', [FEW_LABELS, 7, false, false, 2]),
+  'labels-counted-in-group': () => labelFacts.countsStatement(issueKind, 'group', [FEW_LABELS, 7, false, false, 1]),
   'label-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, labelEvents, pageOne, told),
   'issues-of-milestone': () => listed({ milestone: { title: 'v100' } }),
   'issues-with-any-milestone': () => listed({ milestone: 'Any' }),
   'issues-without-milestone': () => listed({ milestone: 'None' }),
   'issues-not-of-milestone': () => listed({ not: { milestone: { title: 'v100' } } }),
+  'issues-of-project-milestone': () => milestoneIssues.pageStatement('project', pageOne, [101, 2, 7, false, false]),
   'issues-of-group-milestone': () => milestoneIssues.pageStatement('group', pageOne, [110, 2, 7, false, false]),
   'issues-of-group': () => ofGroup({}),
   'issues-of-group-opened': () => ofGroup({ state: 'opened' }),
@@ -174,6 +183,7 @@ const HOT: Record<string, () => Planned> = {
   'milestones-of-project': () => milestones.pageStatement('project', {}, pageOne, planned),
   'milestones-on-the-way-up': () =>
     milestones.pageStatement('project', { include_ancestors: true, state: 'active' }, pageOne, planned),
+  'milestones-of-group': () => milestones.pageStatement('group', {}, pageOne, [1, [1], 7, false, false]),
   'milestones-below-group': () =>
     milestones.pageStatement('group', { include_descendants: true }, pageOne, [1, [1], 7, false, false]),
   'milestone-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, milestoneEvents, pageOne, told),
@@ -194,13 +204,19 @@ const HOT: Record<string, () => Planned> = {
   'issues-not-of-author': () => listed({ not: { authorId: 7 } }),
   'issues-of-assignee': () => listed({ people: { assigneeId: 7 } }),
   'issues-of-assignee-by-name': () => listed({ people: { assigneeUsernames: ['user7'] } }),
+  'issues-not-of-assignee': () => listed({ not: { assigneeId: 7 } }),
   'issues-by-number': () => listed({ iids: [7, 8] }),
   'issues-of-type': () => listed({ issueType: 'incident' }),
   'issues-confidential': () => listed({ confidential: true }),
   'issues-overdue': () => listed({ dueDate: 'overdue' }),
+  'issues-with-any-due-date': () => listed({ dueDate: 'any' }),
+  'issues-due-this-week': () => listed({ dueDate: 'week' }),
   'issues-without-due-date': () => listed({ dueDate: '0' }),
   'issues-created-after': () => listed({ createdAfter: new Date('2026-01-01T00:00:00Z') }),
+  'issues-created-before': () => listed({ createdBefore: new Date('2100-01-01T00:00:00Z') }),
+  'issues-changed-after': () => listed({ updatedAfter: new Date('2026-01-01T00:00:00Z') }),
   'issues-changed-before': () => listed({ updatedBefore: new Date('2100-01-01T00:00:00Z') }),
+  'issues-with-any-emoji-of-mine': () => listed({ reaction: 'Any' }),
   'issues-without-my-emoji': () => listed({ reaction: 'None' }),
   'issues-by-title': () => listed({}, { orderBy: 'title', sort: 'asc' }),
   'issues-by-position': () => listed({}, { orderBy: 'relative_position', sort: 'asc' }),
@@ -213,7 +229,7 @@ test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
   const shape = await expectPlan(pool, join(__dirname, '../golden', `${name}.plan.txt`), HOT[name]!());
   // The directory of a test is so small that reading it whole is right.
   expect(shape).not.toMatch(
-    /Seq Scan on (notes|issues|issue_assignees|label_links|resource_(label|milestone)_events|milestones)\b/,
+    /Seq Scan on (notes|issues|issue_assignees|labels|label_links|resource_(label|milestone)_events|milestones)\b/,
   );
 });
 

@@ -1,7 +1,7 @@
 import { isUsualPage } from '@rookery/persistence';
 import type { OrderTerm } from '@rookery/persistence';
 import type { PageRequest } from '@rookery/kernel';
-import { labelPrioritySql } from '../../labels/labelling/label-filter';
+import { labelPrioritySql, asksForAny } from '../../labels/labelling/label-filter';
 import { milestoneDueSql } from '../../milestones/assigning/milestone-filter';
 import { positionSql } from '../reordering/positions';
 import type { IssueFilter, ReachSql } from './issue-filter';
@@ -53,6 +53,11 @@ export function sorting(
       // No index has this: left to itself the planner goes through all issues there are by their ids.
       return [['i.id + 0', sort]];
   }
+}
+
+/** Does a list ask which labels reach the project? */
+export function looksForStrays({ labels, not }: IssueFilter, { orderBy }: IssueOrder): boolean {
+  return orderBy === 'label_priority' || asksForAny(labels, not?.labels);
 }
 
 /**

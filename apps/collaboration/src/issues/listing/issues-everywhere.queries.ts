@@ -7,6 +7,7 @@ import { Database, KeptStatements, ListQuery } from '@rookery/persistence';
 import type { Bind, Draft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
+import { straysSql } from '../../labels/labelling/label-filter';
 import { projectAccessSql } from '../../noteables/access-sql';
 import { arraySql } from '../../noteables/json.shape';
 import type { WrittenShape } from '../../noteables/json.shape';
@@ -16,7 +17,7 @@ import { issueKind } from '../issue.kind';
 import { issueBytes, issueDetailShape, issueShape } from '../issue.shape';
 import { issueFilters } from './issue-filter';
 import type { IssueFilter, ReachSql } from './issue-filter';
-import { pageName, sorting } from './issue-order';
+import { looksForStrays, pageName, sorting } from './issue-order';
 import type { IssueOrder } from './issue-order';
 
 /** Whose issues are listed: those of a group and all groups below it, or those of the whole instance. */
@@ -34,14 +35,16 @@ const reachOf = (row: string): ReachSql => {
   const project = { project: `${row}.project_id`, above: `${row}.traversal_ids` };
   return {
     person: PERSON,
-    labels: { type: 'Issue', ...project },
+    labels: { type: 'Issue', ...project, strays: `${row}.strays` },
     milestones: reachedSql('m', project),
   };
 };
+const STRAYS = `, ${straysSql({ project: 'a.project_id', above: 'a.traversal_ids' })} as strays`;
 const FILTERS = issueFilters(reachOf('a'));
 const ORDER = reachOf('i');
-const ROWS = `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.seen_as from issues own
-  where own.project_id = a.project_id) i`;
+/** Shape: `more` are columns of a project. */
+const rowsSql = (more = ''): string => `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.seen_as${more}
+  from issues own where own.project_id = a.project_id) i`;
 
 /**
  * Lists of issues of many projects. Who reads what is judged once for each project; of each the first issues are read by
@@ -64,7 +67,7 @@ export class IssuesEverywhereQueries {
     const detail = issueDetailShape.over({ ...sql, viewer: PERSON.user });
     this.oneSql = `select ${detail.sql} as json from issues found
       cross join lateral (select access.*, access.full_path as seen_as from ${projectAccessSql('found.project_id', PERSON)} access) a
-      cross join lateral ${ROWS} where found.id = $4::bigint and i.id = found.id
+      cross join lateral ${rowsSql()} where found.id = $4::bigint and i.id = found.id
         and ${readableSql(issueKind, 'a', PERSON.user)}`;
   }
 
@@ -113,8 +116,9 @@ export class IssuesEverywhereQueries {
         .where(readableSql(issueKind, 'a', PERSON.user))
         .narrow(FILTERS, filter)
         .orderBy(sorting(order, ORDER));
-      const read = `read as materialized (${readProjectsSql(places, usedSql(places, filter, list.bind))})`;
-      return list.amongEach('read a', ROWS).json(page, {
+      const [strays, more] = looksForStrays(filter, order) ? [STRAYS, ', a.strays'] : ['', ''];
+      const read = `read as materialized (${readProjectsSql(places, usedSql(places, filter, list.bind), strays)})`;
+      return list.amongEach('read a', rowsSql(more)).json(page, {
         with: read,
         rows: (...rows) =>
           arraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),
@@ -123,12 +127,12 @@ export class IssuesEverywhereQueries {
   }
 }
 
-/** The projects whose issues the viewer reads, of those that come into question. */
-function readProjectsSql({ group, nonArchived }: IssuePlaces, used: string): string {
+/** The projects whose issues the viewer reads, of those that come into question. Shape: `more` are columns of each. */
+function readProjectsSql({ group, nonArchived }: IssuePlaces, used: string, more: string): string {
   // As a reference names an issue from there: https://…/issues of a group names those of its own projects by their path.
   const own = `a.traversal_ids = ${ABOVE_GROUP}`;
   const seenAs = group ? `case when ${own} then a.path else a.full_path end` : 'a.full_path';
-  return `select a.*, ${seenAs} as seen_as from (${used}) used
+  return `select a.*, ${seenAs} as seen_as${more} from (${used}) used
     join directory_projects living on living.id = used.project_id${nonArchived ? ' and not living.archived' : ''}
     cross join lateral ${projectAccessSql('used.project_id', PERSON)} a where a.reads_issues`;
 }

@@ -19,6 +19,29 @@ export interface LabelReach {
   /** Expressions: the id of the project, null for things of groups, and the ids of the groups above. */
   readonly project: string | null;
   readonly above: string;
+  /** What `straysSql` found, a bigint[] expression; null for things of groups. */
+  readonly strays: string | null;
+}
+
+/** Does one of these filters of a list ask whether things have labels at all? */
+export function asksForAny(...filters: readonly (LabelFilter | undefined)[]): boolean {
+  return filters.some((filter) => filter === 'None' || filter === 'Any');
+}
+
+/**
+ * The labels that things of a project have and that reach it no more: a bigint[] expression. Nearly all do reach it, so
+ * the few that do not are found once for the count and the page: from one label that is used in the project to the next
+ * by the index, and those by their ids. A join would find the label of each link; a condition on all labels would read
+ * what others have.
+ */
+export function straysSql({ project, above }: { readonly project: string; readonly above: string }): string {
+  const next = (after: string): string => `(select used.label_id from label_links used
+      where used.project_id = ${project}${after} order by used.label_id limit 1)`;
+  return `array(
+    with recursive met (label_id) as (${next('')} union all
+      select ${next(' and used.label_id > met.label_id')} from met where met.label_id is not null)
+    select l.id from labels l where l.id = any(array(select met.label_id from met))
+      and ${reachedSql('l', { project, above })} is not true)`;
 }
 
 /** A condition on a row `i`: it has all of the labels, none at all, or any. */
@@ -49,22 +72,11 @@ function linkedSql({ type, project }: LabelReach): string {
   return `ll.noteable_id = i.id and ll.noteable_type = '${type}'${ofProject}`;
 }
 
-/**
- * A condition on a link `ll`: its label reaches the project. Nearly all do, so the few that do not are found once: from
- * one label that is used in the project to the next by the index, where a join would find the label of each link.
- */
-function isNoStraySql({ project, above }: LabelReach): string {
+/** A condition on a link `ll`: its label reaches the project or the group. */
+function isNoStraySql({ project, above, strays }: LabelReach): string {
+  if (strays !== null) return `(ll.label_id = any(${strays}::bigint[])) is not true`;
   // A group has few epics beside the issues of a project: the label of each link is looked up.
-  if (project === null) {
-    return `exists (select 1 from labels l where l.id = ll.label_id and ${reachedSql('l', { project, above })})`;
-  }
-  const next = (after: string): string => `(select used.label_id from label_links used
-      where used.project_id = ${project}${after} order by used.label_id limit 1)`;
-  return `(ll.label_id = any(array(
-    with recursive met (label_id) as (${next('')} union all
-      select ${next(' and used.label_id > met.label_id')} from met where met.label_id is not null)
-    select l.id from met join labels l on l.id = met.label_id
-    where ${reachedSql('l', { project, above })} is not true))) is not true`;
+  return `exists (select 1 from labels l where l.id = ll.label_id and ${reachedSql('l', { project, above })})`;
 }
 
 /** The lowest priority number of the labels of a row `i`, in its project; null when none has one. */
