@@ -4,6 +4,7 @@ import type { Caller } from '../playing/caller';
 import type { Fault } from '../playing/faults';
 import type { History } from './history';
 import type { Question } from '../rules/reference-model';
+import { verdicts } from '../rules/reference-model';
 import type { Call, Person, Verdicted } from '../playing/world';
 
 export interface Report {
@@ -48,6 +49,7 @@ export function reportOf({ seed, caller, changes, faults }: Run): Report {
     'e-mails told': told('e-mail'),
     'rows of feeds and to-dos': shown,
     'of confidential things': judged.filter(({ decision }) => decision.question.secret).length,
+    'epics hidden from readers': judged.filter(({ decision }) => isHiddenEpic(decision)).length,
     'just after a change': judged.filter(({ decision }) => !decision.question.effect && isClose(decision)).length,
     'by a kept token check': count('by lease'),
     'answers 503': statuses((status) => status === 503),
@@ -75,6 +77,17 @@ export function reportOf({ seed, caller, changes, faults }: Run): Report {
 /** Did it reach somebody without their asking? */
 function isTold({ asker, question }: Decision, kind: Question['effect']): boolean {
   return typeof asker !== 'string' && asker.token === null && question.effect === kind;
+}
+
+/** Is it about an epic that is not known only because it is confidential? */
+function isHiddenEpic(decision: Decision): boolean {
+  const { asker, question, gateway, forest, secret } = decision;
+  if (question.secret?.kind !== 'epic' || !secret) return false;
+  const latest = <S>(history: History<S>): S => history.at(history.window(decision, gateway, 0).high).state;
+  const [secrecy, who] = [latest(secret), typeof asker === 'string' ? asker : latest(asker.history)];
+  const asked = (confidential: boolean) =>
+    verdicts(question, latest(forest), who, null, { ...secrecy, confidential }).includes('allow');
+  return secrecy.confidential && !asked(true) && asked(false);
 }
 
 /** Did something that the decision depends on change in the quarter of a second before it, or meanwhile? */

@@ -56,7 +56,7 @@ export class Driver {
       return this.around(random, gateway, (tell) => this.world.inForest(() => this.forest.play(random, gateway, tell)));
     if (dice < 52) return this.around(random, gateway, (tell) => this.bots.play(random, gateway, tell));
     if (dice < 58) return this.around(random, gateway, (tell) => this.impersonations.play(random, gateway, tell));
-    if (dice < 68) return this.around(random, gateway, (tell) => this.secrets.play(random, gateway, tell));
+    if (dice < 71) return this.around(random, gateway, (tell) => this.secrets.play(random, gateway, tell));
     await this.reads.any(random);
   }
 

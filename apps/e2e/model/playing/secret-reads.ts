@@ -25,6 +25,8 @@ export class SecretReads {
   async any(random: SeededRandom, gateway: Gateway, asker: SignedIn, about?: Secret): Promise<void> {
     const secret = about ?? this.pick(random);
     if (!secret) return;
+    // Lists say the most about epics: one answer is a decision about each of them.
+    if (secret.kind === 'epic' && random.percent(35)) return this.ofGroup(random, gateway, asker, secret);
     const dice = random.below(100);
     if (dice < 30) return this.one(gateway, asker, secret);
     if (dice < 45) return this.counted(gateway, asker, secret);

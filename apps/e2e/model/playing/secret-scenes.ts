@@ -1,12 +1,14 @@
 import type { Changes } from '../changing/changes';
 import { SecretChanges } from '../changing/secret-changes';
-import { above, homeOf, keyOf } from '../rules/forest';
+import { above, find, homeOf, keyOf } from '../rules/forest';
+import { levelOf, sees } from '../rules/reference-model';
 import type { Focus } from './forest-scenes';
 import type { SeededRandom } from './seeded-random';
-import type { Asker, Gateway, Secret, World } from './world';
+import type { Asker, Gateway, Person, Secret, World } from './world';
 
 /** Bounds, so that one page of a list holds all of them. */
 const MOST = { issues: 24, epics: 18, assignees: 3 };
+const PLANNER = 15;
 
 /** What is done to issues and epics that are confidential now and then, and who is to notice. */
 export class SecretScenes {
@@ -24,8 +26,9 @@ export class SecretScenes {
     if (random.percent(issues.length < MOST.issues / 2 ? 40 : 6) && issues.length < MOST.issues)
       return this.openIssue(random, gateway);
     if (random.percent(epics.length < MOST.epics / 2 ? 40 : 6) && epics.length < MOST.epics)
-      return this.openEpic(random, gateway);
-    const secret = random.pick([...issues, ...epics].filter(({ isTaken }) => !isTaken));
+      return this.openEpic(random, gateway, tell);
+    const kind = random.percent(40) && issues.length > 0 ? issues : epics;
+    const secret = random.pick(kind.filter(({ isTaken }) => !isTaken));
     if (!secret) return;
     secret.isTaken = true;
     try {
@@ -52,23 +55,48 @@ export class SecretScenes {
     if (project) await this.secrets.openIssue(random, gateway, project, author ?? 'root');
   }
 
-  /** Mostly in a group below another one. */
-  private async openEpic(random: SeededRandom, gateway: Gateway): Promise<void> {
+  /** Mostly in a group below another one; it is looked at as soon as it is there. */
+  private async openEpic(random: SeededRandom, gateway: Gateway, tell: (focus: Focus) => void): Promise<void> {
     const groups = [...this.world.state.groups.values()];
     const nested = groups.filter(({ parent }) => parent !== null);
     const group = random.pick(random.percent(70) && nested.length > 0 ? nested : groups);
-    if (group) await this.secrets.openEpic(random, gateway, group);
+    if (!group) return;
+    await this.secrets.openEpic(random, gateway, group);
+    const secret = this.world.secrets.findLast(({ kind, home }) => kind === 'epic' && home.id === group.id);
+    if (secret) tell({ asker: this.reader(random, secret), project: undefined, secret });
   }
 
-  /** Mostly somebody for whom it counts: its author, an assignee, or a member of its place. */
-  private reader(random: SeededRandom, { home, history }: Secret): Asker | undefined {
-    const { author, assignees } = history.latest;
-    const places = [keyOf(home), ...above(this.world.state, homeOf(this.world.state, keyOf(home))).map(groupKey)];
-    const members = this.world.active.filter((person) =>
-      places.some((place) => person.history.latest.memberships.has(place)),
+  /** Mostly somebody for whom it counts: from whom its confidentiality keeps it, or who knows of it all the same. */
+  private reader(random: SeededRandom, secret: Secret): Asker | undefined {
+    const concerned = secret.kind === 'epic' ? this.concernedByEpic(random, secret) : this.concernedByIssue(secret);
+    const { active } = this.world;
+    return this.as(
+      random,
+      random.percent(85) ? (random.pick(concerned) ?? random.pick(active)?.id) : random.pick(active)?.id,
     );
-    const concerned = [author, ...assignees, ...members.map(({ id }) => id)];
-    return this.as(random, random.percent(85) ? random.pick(concerned) : random.pick(this.world.active)?.id);
+  }
+
+  /** Its author, an assignee, or a member of its place. */
+  private concernedByIssue({ home, history }: Secret): readonly number[] {
+    const { author, assignees } = history.latest;
+    return [author, ...assignees, ...this.members(home).map(({ id }) => id)];
+  }
+
+  /** Roles alone decide: mostly those who see its group and are no planner there, else its members. */
+  private concernedByEpic(random: SeededRandom, { home }: Secret): readonly number[] {
+    const { state, active } = this.world;
+    const group = find(state, home);
+    const lesser = active.filter(
+      ({ history: { latest } }) => group && sees(latest, state, group) && levelOf(latest, state, group) < PLANNER,
+    );
+    const isLesser = lesser.length > 0 && random.percent(85);
+    return (isLesser ? lesser : this.members(home)).map(({ id }) => id);
+  }
+
+  private members(home: Secret['home']): readonly Person[] {
+    const { state, active } = this.world;
+    const places = [keyOf(home), ...above(state, homeOf(state, keyOf(home))).map(groupKey)];
+    return active.filter((person) => places.some((place) => person.history.latest.memberships.has(place)));
   }
 
   private standing(): { readonly issues: readonly Secret[]; readonly epics: readonly Secret[] } {

@@ -1,0 +1,99 @@
+import type { Response } from 'supertest';
+
+/** Texts of a million characters, made to be dear. Source: reference reliability 7.3. */
+export const LENGTH = 1_000_000;
+const filled = (part: string): string => part.repeat(Math.ceil(LENGTH / part.length)).slice(0, LENGTH);
+export const TEXTS: Readonly<Record<string, string>> = {
+  words: filled('An ordinary remark, with a few words. '),
+  'one word': filled('a'),
+  blanks: `a${filled(' ').slice(2)}b`,
+  'line feeds': `a${filled('\n').slice(2)}b`,
+  'carriage returns': `a${filled('\r').slice(2)}b`,
+  people: filled('@a '),
+  'people on people': filled('@a'),
+  'many people': filled(Array.from({ length: 20_000 }, (_, n) => `@p${n}`).join(' ')),
+  references: filled('#1 '),
+  'many references': filled(Array.from({ length: 20_000 }, (_, n) => `#${n + 1}`).join(' ')),
+  'a path': `${filled('a/').slice(2)}#1`,
+  addresses: filled('http://a.example/b/-/issues/1 '),
+  boxes: filled('- [ ] x\n'),
+  'ticked boxes': filled('- [x] x\n'),
+  'boxes without text': filled('- [ ]\n'),
+  'open brackets': filled('['),
+  'closed brackets': filled(']('),
+  images: filled('![]('),
+  stars: filled('*'),
+  underscores: filled('_a'),
+  ticks: filled('`'),
+  'ticks of growing length': filled(Array.from({ length: 1400 }, (_, n) => '`'.repeat(n + 1)).join(' ')),
+  fences: filled('```\n'),
+  'fences that are not closed': filled('~~~\na\n'),
+  quotes: filled('>'),
+  'quotes in lines': filled('> '),
+  'quotes of lines': filled('>>>\n'),
+  'lists in lists': filled('- '),
+  'numbers of lists': filled('1. '),
+  'indented lists': Array.from({ length: 1400 }, (_, n) => `${' '.repeat(n)}- a\n`)
+    .join('')
+    .slice(0, LENGTH),
+  tags: filled('<a '),
+  comments: filled('<!--'),
+  entities: filled('&amp;'),
+  backslashes: filled('\\'),
+  tables: filled('|'),
+  'lines of dashes': filled('a\n-\n'),
+  commands: filled('/close\n'),
+  'commands that are none': filled('/a\n'),
+  'labels of a command': `/label ${filled('~a ')}`.slice(0, LENGTH),
+  'quotes of a command': `/label ${filled('~"')}`.slice(0, LENGTH),
+  'commands about labels': filled('/label ~"a b" ~c\n'),
+  'commands about issues': filled('/relate #1 a/b#2\n'),
+  'places of a command': filled('/move a/b\n'),
+  commas: filled('a,'),
+  colours: filled('`#ff0000` '),
+  accents: filled('e\u0301'),
+  faces: filled('\u{1F469}\u200D\u{1F467}'),
+  'halves of faces': filled('\ud83d'),
+  zeros: filled('\0'),
+  'from right to left': filled('\u202e\u0627'),
+  percents: filled('%'),
+  digits: filled('9'),
+  dots: filled('.'),
+  slashes: filled('/'),
+  'labels by name': filled('~a ~"b c" '),
+  'milestones by name': filled('%a %"b c" '),
+  epics: filled('&3 '),
+  'references into groups': filled('a/b/c#1 a/b&2 a/b!3 '),
+  'line ends of two characters': filled('a\r\n'),
+  'stars in stars': filled('*a **b '),
+  'links that are whole': filled('[a](b) '),
+  'brackets in brackets': `${'['.repeat(LENGTH / 2)}${']'.repeat(LENGTH / 2)}`,
+  'definitions of links': filled('[a]: b\n'),
+  'rows of tables': filled('|a|b|\n|-|-|\n'),
+  'tags in tags': filled('<details><summary>'),
+  'addresses that are not closed': filled('<http://a'),
+  'accents upon accents': `a${filled('\u0301').slice(1)}`,
+  'things that are done': filled('closes #1, '),
+  'blanks and a line feed': filled(' \n'),
+};
+
+/**
+ * Units: ms of CPU of a process that is the client too. Source: reference reliability 7.3.
+ */
+const MOST_CPU = 200;
+const TRIES = 3;
+
+/** What is wrong with the answers: null when they are no 5xx and the cheapest of some tries is cheap. */
+export async function wrongOf(name: string, ask: () => Promise<Response>, isWrong = isBroken): Promise<string | null> {
+  let [least, status] = [Infinity, 0];
+  for (let count = 0; count < TRIES && least > MOST_CPU; count += 1) {
+    const from = process.cpuUsage();
+    ({ status } = await ask());
+    const { user, system } = process.cpuUsage(from);
+    least = Math.min(least, (user + system) / 1000);
+    if (isWrong(status)) return `${name}: ${status}`;
+  }
+  return least > MOST_CPU ? `${name}: ${status} after ${Math.round(least)} ms` : null;
+}
+
+const isBroken = (status: number): boolean => status >= 500;
