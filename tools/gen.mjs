@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
  * Writes every second place of a fact from its first: lists of migrations, OpenAPI documents of the services, the
- * gateway's route table, docs/configuration.md, docs/events.md, the accounts of the message bus, the network policies, nouns and events in the services' READMEs.
+ * gateway's route table, docs/configuration.md, what the supervisor passes on, docs/events.md, the accounts of the message bus, the network
+ * policies, nouns and events in the services' READMEs.
  * `--check` writes nothing and fails when a file is not what it would be.
  */
 import { execFileSync } from 'node:child_process';
@@ -37,10 +38,10 @@ function documentOf(name) {
   return toldBy(name, 'openapi', { names: operationNames(), nouns: Object.fromEntries(nouns) });
 }
 
-function configurationPage() {
+/** All settings that any process declares, by area. */
+function settingRows() {
   const { describeSettings } = require(join(root, 'libs/platform/dist/index.js'));
   const { databaseSettingsFor } = require(join(root, 'libs/persistence/dist/index.js'));
-  const { UNAVAILABLE_REASONS } = require(join(root, 'libs/kernel/dist/index.js'));
   const files = ['libs', 'apps'].flatMap((kind) =>
     readdirSync(join(root, kind)).flatMap((name) => {
       const dist = join(root, kind, name, 'dist');
@@ -54,7 +55,22 @@ function configurationPage() {
     .sort()
     .flatMap((file) => Object.values(require(file)))
     .filter((value) => value && typeof value === 'object' && 'token' in value && 'fields' in value && 'area' in value);
-  const rows = describeSettings([...new Set([...definitions, ...SERVICES.map(databaseSettingsFor)])]);
+  return describeSettings([...new Set([...definitions, ...SERVICES.map(databaseSettingsFor)])]);
+}
+
+/** What the supervisor tells a process of the shell that it was started in. */
+function declaredSettings() {
+  const { OUR_PREFIXES, ESTATE_VARIABLES } = require(join(root, 'libs/platform/dist/unknown-variables.js'));
+  const rows = settingRows();
+  const secret = [...new Set(rows.filter((row) => row.fileTwin).map((row) => row.env))].sort();
+  const names = [...rows.map((row) => row.env), ...ESTATE_VARIABLES];
+  const plain = [...new Set(names)].filter((name) => !secret.includes(name)).sort();
+  return `${JSON.stringify({ policed: OUR_PREFIXES, plain, secret }, null, 2)}\n`;
+}
+
+function configurationPage() {
+  const { UNAVAILABLE_REASONS } = require(join(root, 'libs/kernel/dist/index.js'));
+  const rows = settingRows();
   const byArea = Map.groupBy ? Map.groupBy(rows, (row) => row.area) : groupBy(rows, (row) => row.area);
   const sections = [...byArea].sort(([a], [b]) => (a === 'platform' ? -1 : b === 'platform' ? 1 : a.localeCompare(b)));
   return [
@@ -230,6 +246,7 @@ settle({
   ...Object.fromEntries(SERVICES.map((name) => [`apps/${name}/openapi.json`, texts[name]])),
   ...ofTheGateway(documents),
   'docs/configuration.md': configurationPage(),
+  'tools/estate/declared-settings.json': declaredSettings(),
   'docs/events.md': eventsPage(),
   'deploy/base/nats/users.conf': busUsers(bus),
   'deploy/base/network-policies.yaml': networkPolicies(require(join(root, 'libs/egress/dist/index.js')).publicRanges()),

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `npm run bench [-- R1 R2 R3 W1 M | groups | projects | growth] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>]`:
+ * `npm run bench [-- R1 R2 R3 W1 M | groups | projects | growth | hot] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>]`:
  * the whole stack beside the limit (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as
  * medians and ratios. What decides is the CPU time of the whole stack for a thousand requests, less what it takes while
  * idle in the same time; after writes it is counted until all is quiet. With `--against` the estate of another checkout
@@ -18,6 +18,7 @@ import { sharedTemporary } from '../estate/postgres-files.mjs';
 import { BELONGING_LISTS, benchBelonging } from './belonging.mjs';
 import { cpuSeconds, idleDraw, quiet } from './cpu.mjs';
 import { benchGrowth } from './growth.mjs';
+import { benchHot } from './hot.mjs';
 import { load } from './load.mjs';
 import { ISSUES, PEOPLE } from './seed.mjs';
 
@@ -152,6 +153,10 @@ if (chosen.names.includes('growth')) {
   const words = chosen.names.filter((name) => name !== 'growth');
   const isKept = await benchGrowth({ words, rounds: chosen.rounds, count: Math.min(chosen.count, 100) });
   process.exit(isKept ? 0 : 1);
+}
+if (chosen.names.includes('hot')) {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  process.exit((await benchHot({ ...chosen, root })) ? 0 : 1);
 }
 const belonging = BELONGING_LISTS.find((name) => chosen.names.includes(name));
 if (belonging) {

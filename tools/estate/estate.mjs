@@ -22,6 +22,7 @@ import {
 import { readSecrets } from './secrets.mjs';
 import { ServiceProcess } from './service-process.mjs';
 import { Refused, Snapshots } from './snapshots.mjs';
+import { heardOf, kept } from './told.mjs';
 
 /** What has work in hand for longer is ended, when the estate is to rest. Units: ms. */
 const REST_WITHIN_MS = 600;
@@ -47,7 +48,7 @@ export async function startEstate({
   resettable = false,
   commanded = false,
 } = {}) {
-  const all = { ...process.env, ...env };
+  const all = { ...heardOf(process.env), ...env };
   const folder = resolve(dataDir ?? (all.ROOKERY_DATA || DEFAULT_DATA));
   const seed = all.ROOKERY_SEED ? (await import('./seed-file.mjs')).readSeed(all.ROOKERY_SEED) : null;
   const estate = new Estate(folder, all, Number(port ?? (all.PORT || 8080)), {
@@ -196,8 +197,9 @@ class Estate {
   async startProcesses(signal, { keepsState }) {
     signal?.addEventListener('abort', () => void this.stop(), { once: true });
     const environments = Object.fromEntries(PROCESSES.map((name) => [name, environmentOf(name, this)]));
-    // For operators' commands (operate.mjs), which run beside the processes; it holds secrets.
-    writeRecord(join(this.dataDir, 'run/environments.json'), environments);
+    // For operators' commands (operate.mjs), which run beside the processes.
+    const keptOf = (name) => [name, kept(environments[name], this.secrets, this.env)];
+    writeRecord(join(this.dataDir, 'run/environments.json'), Object.fromEntries(PROCESSES.map(keptOf)));
     const isFirst = this.firstStart.isUnderWay && (keepsState || this.firstStart.seed !== null);
     await this.#start(isFirst ? SERVICES : PROCESSES, environments);
     await this.firstStart.finish({ keepsState });

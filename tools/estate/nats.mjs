@@ -165,7 +165,7 @@ async function launch({ folder, program, durable, passwords }, port) {
   writeFileSync(config, configuration({ folder, program, durable, passwords, port }));
   if (passwords) copyFileSync(USERS, join(folder, 'users.conf'));
   const output = openSync(log, 'w');
-  const env = { ...process.env, ...variablesOf(passwords ?? {}) };
+  const env = { PATH: process.env.PATH, ...variablesOf(passwords ?? {}) };
   const child = spawn(program, ['-c', config], { cwd: folder, env, detached: true, stdio: ['ignore', output, output] });
   closeSync(output);
   let failed = null;

@@ -10,6 +10,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SERVICES } from './environment.mjs';
 import { readRecord } from './processes.mjs';
+import { readSecrets } from './secrets.mjs';
+import { toldAgain } from './told.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const [command, service, ...words] = process.argv.slice(2);
@@ -24,9 +26,16 @@ if (!environments) {
   console.error(`No estate was started on ${dataDir}; name its folder: ROOKERY_DATA=/path npm run ${command} -- …`);
   process.exit(1);
 }
+let env;
+try {
+  env = toldAgain(environments[service], readSecrets(dataDir), process.env);
+} catch (error) {
+  console.error(error.message);
+  process.exit(64);
+}
 const main = join(ROOT, `apps/${service}/dist/main.js`);
 const { status } = spawnSync(process.execPath, [main, command, ...words], {
-  env: { PATH: process.env.PATH, ...environments[service] },
+  env,
   stdio: 'inherit',
 });
 process.exit(status ?? 1);

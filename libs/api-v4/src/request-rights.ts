@@ -34,8 +34,12 @@ export class RequestRights implements Rights {
     return this.hasCommitted ? null : this.lookToWrite();
   }
 
+  leftMs(): number {
+    return this.freshMs - (performance.now() - this.lookedAt);
+  }
+
   lookToWrite(): Promise<void> | null {
-    if (performance.now() - this.lookedAt <= this.freshMs) return null;
+    if (this.leftMs() >= 0) return null;
     this.looking ??= this.lookAgain().finally(() => (this.looking = null));
     return this.looking;
   }

@@ -45,8 +45,6 @@ export function dataSourceOptions(
     extra: {
       lanes: lanesOf(settings),
       Client: SteadyClient,
-      // What is asked without waiting for answers travels together; whoever awaits each sees no difference.
-      pipeline: true,
       types: rowValues,
       idleTimeoutMillis: IDLE_MS,
       statement_timeout: settings.statementTimeoutMs,

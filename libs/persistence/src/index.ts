@@ -5,6 +5,8 @@ export { PersistenceModule } from './persistence.module';
 export { entitiesOf, Owns } from './owned-entities';
 export { Database } from './database';
 export type { Reads } from './database';
+export { asHopedSql } from './last-statement';
+export type { LastStatement } from './last-statement';
 export { Work } from './work';
 export type { Tx } from './work';
 export { isUsualPage, KeptStatements, prepared } from './prepared';

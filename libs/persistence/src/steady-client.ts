@@ -32,6 +32,8 @@ export class SteadyClient extends Client {
     super({
       ...config,
       connectionTimeoutMillis: CONNECT_MS,
+      // What is asked at once is sent at once; the server takes it in turn.
+      pipeline: true,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     });

@@ -9,6 +9,8 @@ import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { run } from './database';
 import { translated, wasRolledBack, whyBrokenOff } from './failures';
 import type { BrokenOff } from './failures';
+import { NotAsHoped, patienceOf, together } from './last-statement';
+import type { LastStatement } from './last-statement';
 import { outboxRow, writeOutbox } from './outbox';
 import type { OutboxRow } from './outbox';
 import type { Prepared, Statement } from './prepared';
@@ -39,6 +41,11 @@ export interface Tx {
    * for. May emit; the step of a failed `attempt` stays.
    */
   lastly(step: (tx: Tx) => Promise<void>): void;
+  /**
+   * Takes the statement that leaves together with the commit. Null where the unit is run again because one could not, and
+   * in a part of a whole: what it would do is then done at once.
+   */
+  readonly withCommit: ((last: LastStatement) => void) | null;
   /** Runs once the commit is confirmed; must not fail and must not be relied on, since the process may die before. */
   afterCommit(step: () => void): void;
 }
@@ -73,7 +80,7 @@ export class Work {
 
   async run<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
     const whole = currentWhole(this.dataSource);
-    const unit = whole ? (): Promise<T> => whole.run(use) : (): Promise<T> => this.once(use);
+    const unit = whole ? (): Promise<T> => whole.run(use) : (isAgain: boolean): Promise<T> => this.once(use, !isAgain);
     if (!this.running) return this.withRetries(unit);
     if (this.running.getStore()) throw new Error('a unit of work runs inside another; hand the transaction on instead');
     return this.running.run(true, () => this.withRetries(unit));
@@ -107,11 +114,16 @@ export class Work {
     this.listeners.add(listener);
   }
 
-  private async withRetries<T>(unit: () => Promise<T>): Promise<T> {
+  private async withRetries<T>(unit: (isAgain: boolean) => Promise<T>): Promise<T> {
+    let isAgain = false;
     for (let retry = 0; ; retry += 1) {
       try {
-        return await unit();
+        return await unit(isAgain);
       } catch (error) {
+        if (error instanceof NotAsHoped) {
+          isAgain = true;
+          continue;
+        }
         const why = whyBrokenOff(error);
         if (why !== null) this.onBrokenOff(why);
         if (retry >= MAX_RETRIES || why === null) throw translated(error);
@@ -120,19 +132,19 @@ export class Work {
     }
   }
 
-  private async once<T>(use: (unit: Unit) => Promise<T>): Promise<T> {
+  private async once<T>(use: (unit: Unit) => Promise<T>, takesLast = false): Promise<T> {
     const rights = currentWaiter()?.rights;
     const runner = this.dataSource.createQueryRunner();
     let unit: Unit | undefined;
     try {
-      unit = new Unit(runner, (await runner.connect()) as SteadyClient, this.service, this.clock);
+      unit = new Unit(runner, (await runner.connect()) as SteadyClient, this.service, this.clock, takesLast);
       await runner.startTransaction();
       const result = await use(unit);
       // Looked at before the last statements too: these hold what all writes of the service wait for.
       await rights?.lookToWrite();
       await unit.finish();
       await rights?.lookToWrite();
-      await commit(runner);
+      await unit.commit(patienceOf(rights));
       rights?.committed();
       this.announce(unit);
       return result;
@@ -172,6 +184,7 @@ async function commit(runner: QueryRunner): Promise<void> {
 
 class Unit implements Tx {
   readonly manager: EntityManager;
+  readonly withCommit: Tx['withCommit'];
   readonly afterwards: (() => void)[] = [];
   /** With the units within that came to their end, in order. */
   readonly all: Unit[] = [this];
@@ -180,6 +193,7 @@ class Unit implements Tx {
   private readonly rows: OutboxRow[] = [];
   /** How many of `rows` are in the outbox. */
   private written = 0;
+  private lastStatement: LastStatement | null = null;
   private tookTime = false;
 
   constructor(
@@ -187,8 +201,10 @@ class Unit implements Tx {
     readonly connection: SteadyClient,
     private readonly service: ServiceName,
     private readonly clock: Clock,
+    takesLast = false,
   ) {
     this.manager = runner.manager;
+    this.withCommit = takesLast ? (last) => (this.lastStatement = last) : null;
   }
 
   get hasEmitted(): boolean {
@@ -274,16 +290,36 @@ class Unit implements Tx {
   async finish(): Promise<void> {
     // A step may add steps, hence no iterator over a fixed list.
     for (let step = this.beforehand.shift(); step; step = this.beforehand.shift()) await step(this);
-    const writing = this.writeOutbox();
-    // Who hears of the failure of a later step first has heard enough.
+    // What leaves with the commit takes the events along.
+    if (this.lastStatement !== null && this.last.length === 0) return;
+    const writing = this.writeEvents();
     writing.catch(() => undefined);
-    for (let step = this.last.shift(); step; step = this.last.shift()) await step(this);
+    try {
+      for (let step = this.last.shift(); step; step = this.last.shift()) await step(this);
+    } catch (error) {
+      // After a failure the server refuses all that follows: what failed first says why.
+      await writing;
+      throw error;
+    }
     await writing;
-    await this.writeOutbox();
+    await this.writeEvents();
+  }
+
+  /** Errors: NotAsHoped; those of `commit`. */
+  async commit(patienceMs: number): Promise<void> {
+    const { lastStatement } = this;
+    if (lastStatement === null || this.runner.isReleased) return commit(this.runner);
+    const commits = (): Promise<void> => commit(this.runner);
+    const rows = await together(
+      () => this.writeEvents(),
+      () => this.run(lastStatement.statement(patienceMs)),
+      commits,
+    );
+    lastStatement.done?.(rows);
   }
 
   /** What was emitted since the last time. */
-  private async writeOutbox(): Promise<void> {
+  private async writeEvents(): Promise<void> {
     const rows = this.rows.slice(this.written);
     this.written = this.rows.length;
     if (rows.length > 0) await writeOutbox(this, rows);

@@ -4,7 +4,7 @@ import type { SettingsDefinition } from './settings';
  * Prefixes that only we use, so that a variable which nothing declares is a mistake. Prefixes that others set too
  * (`DATABASE_`, `NATS_`, `SMTP_`, `LOG_`) are not policed. Source: ADR 0010.
  */
-const OUR_PREFIXES: readonly string[] = [
+export const OUR_PREFIXES: readonly string[] = [
   'ROOKERY_',
   'OUTBOX_',
   'INBOX_',

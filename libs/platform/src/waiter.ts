@@ -9,6 +9,8 @@ export interface Rights {
   look(): Promise<void> | null;
   /** The same for what is about to be written or committed. */
   lookToWrite(): Promise<void> | null;
+  /** How long what was looked at still holds. Units: ms. */
+  leftMs(): number;
   /** Something was committed: what is still read, unless it is written by, is the answer to it. */
   committed(): void;
 }

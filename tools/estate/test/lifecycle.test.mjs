@@ -1,7 +1,7 @@
 /** `npm start` as a person meets it: whole estates in processes of their own, killed, started again and stopped. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -12,6 +12,8 @@ import { discardPostgres, sharedTemporary } from '../postgres-files.mjs';
 import { freePort, isAlive, portIsFree, readRecord, until } from '../processes.mjs';
 
 const START = fileURLToPath(new URL('../start.mjs', import.meta.url));
+const OPERATE = fileURLToPath(new URL('../operate.mjs', import.meta.url));
+const OF_SHELL = 'x-of-the-shell-of-whoever-starts';
 const STATES = fileURLToPath(new URL('../snapshot.mjs', import.meta.url));
 const SERVICE = fileURLToPath(new URL('../service.mjs', import.meta.url));
 const dataDir = mkdtempSync(join(sharedTemporary(), 'rookery-start-'));
@@ -52,12 +54,42 @@ describe('npm start', () => {
   let run;
 
   it('makes an administrator whose printed token works', async () => {
-    run = await start();
+    run = await start({ SECRET_OF_SHELL: OF_SHELL });
     assert.match(run.output, /base URL/, run.output);
     assert.match(run.output, /on 127\.0\.0\.1: this machine only/);
     const user = await (await call(run, '/user')).json();
     assert.equal(user.id, 1);
     assert.equal(user.username, 'root');
+  });
+
+  it('tells its processes nothing else of the shell than settings, and keeps neither that nor secrets', async () => {
+    for (const { pid } of everyProcess()) {
+      const told = readFileSync(`/proc/${pid}/environ`, 'utf8');
+      assert.ok(told.includes('PATH='), told);
+      assert.ok(!told.includes(OF_SHELL), `${pid} was told ${told}`);
+    }
+    const environments = readRecord(join(dataDir, 'run/environments.json'));
+    assert.equal(environments.identity.told.RATE_LIMITS, 'off');
+    const keys = JSON.stringify(readRecord(join(dataDir, 'secrets.json')));
+    const secrets = [...keys.matchAll(/[^"]{20,}(?=")/g)]
+      .map(([secret]) => secret)
+      .filter((one) => !one.includes('/') || one.includes(':'));
+    assert.ok(secrets.length > 20);
+    for (const file of readdirSync(join(dataDir, 'run'))) {
+      const path = join(dataDir, 'run', file);
+      if (!statSync(path).isFile()) continue;
+      assert.equal(statSync(path).mode & 0o777, 0o600, file);
+      const text = readFileSync(path, 'utf8');
+      for (const secret of [OF_SHELL, ...secrets]) assert.ok(!text.includes(secret), `${file} holds a secret`);
+    }
+    assert.equal(statSync(join(dataDir, 'secrets.json')).mode & 0o777, 0o600);
+  });
+
+  it('lets an operator ask a service in another shell', () => {
+    const env = { PATH: process.env.PATH, ROOKERY_DATA: dataDir };
+    const words = [OPERATE, 'dead-letters', 'collaboration', 'list'];
+    const { status, stderr } = spawnSync(process.execPath, words, { env, encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
   });
 
   it('listens on one address only', async () => {

@@ -18,7 +18,8 @@ export type Said =
 
 /** How a text becomes a note. */
 interface Writing {
-  write(tx: Tx, wish: NewNote): Promise<string>;
+  /** Shape: `isAlone` when no command is carried out with it. */
+  write(tx: Tx, wish: NewNote, isAlone: boolean): Promise<string>;
   /** Errors: those for which the note would not be made. */
   admit?(tx: Tx): Promise<void>;
 }
@@ -39,13 +40,16 @@ export class CommandedNotesService {
 
   create(viewer: SignedInViewer, on: PlacedNoteable, wish: NewNote): Promise<Said> {
     return this.say(viewer, on, wish, {
-      write: async (tx, said) => (await this.notes.write(tx, viewer, on, { as: 'create', wish: said })).json,
+      write: async (tx, said, isAlone) =>
+        (await this.notes.write(tx, viewer, on, { as: 'create', wish: said, isAlone })).json,
     });
   }
 
   /** Begins a thread. */
   open(viewer: SignedInViewer, on: PlacedNoteable, wish: NewNote): Promise<Said> {
-    return this.say(viewer, on, wish, { write: (tx, said) => this.discussions.create(tx, viewer, on, said) });
+    return this.say(viewer, on, wish, {
+      write: (tx, said, isAlone) => this.discussions.create(tx, viewer, on, said, isAlone),
+    });
   }
 
   /** Answers in the discussion that began with a note. */
@@ -60,7 +64,7 @@ export class CommandedNotesService {
   private async say(viewer: SignedInViewer, on: PlacedNoteable, wish: NewNote, as: Writing): Promise<Said> {
     const { commands, rest: body } = this.actions.read(on.kind, newBody(wish.body));
     const said = { ...wish, body };
-    if (commands.length === 0) return { json: await this.work.run((tx) => as.write(tx, said)) };
+    if (commands.length === 0) return { json: await this.work.run((tx) => as.write(tx, said, true)) };
     const planned = await this.actions.plan({ viewer, kind: on.kind, parent: on.parent }, commands);
     return this.work.run(async (tx) => {
       await this.notes.admit(tx, viewer, on);
@@ -69,7 +73,7 @@ export class CommandedNotesService {
       let json: string | null = null;
       const { isAnyDone, changes, sentences } = await planned.carryOut(tx, on, async () => {
         if (body === '') await as.admit?.(tx);
-        else json = await as.write(tx, said);
+        else json = await as.write(tx, said, false);
       });
       if (json !== null) return { json: withChanges(json, changes) };
       const summary = sentences.join(' ');

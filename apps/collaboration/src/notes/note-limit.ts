@@ -22,6 +22,11 @@ export const countedSql = (user: string, most: string, { more = '1', from = '' }
       returning c.notes_count as written,
         ceil(extract(epoch from c.window_started_at + interval '1 minute' - now()))::integer as seconds`;
 
+/** Boolean SQL: has the minute no room for one more, or so many? It counts nothing. */
+export const fullSql = (user: string, most: string, more = '1'): string =>
+  `exists (select 1 from note_creations c where c.user_id = ${user}
+      and c.window_started_at > now() - interval '1 minute' and c.notes_count + ${more} > ${most}::integer)`;
+
 /** How many notes the minute has now. Units: seconds until it ends. */
 export interface CountedRow {
   readonly written: number;
@@ -36,11 +41,7 @@ const wait = prepared(
 );
 
 /** $1 who writes, $2 most, $3 how many more. */
-const full = prepared(
-  'note_limit_full',
-  `select 1 from note_creations where user_id = $1::bigint and window_started_at > now() - interval '1 minute'
-     and notes_count + $3::integer > $2::integer`,
-);
+const full = prepared('note_limit_full', `select 1 where ${fullSql('$1::bigint', '$2', '$3::integer')}`);
 
 /** What callers know the limit by. */
 const NAME = 'notes_create_limit';

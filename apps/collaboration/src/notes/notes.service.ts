@@ -16,7 +16,7 @@ import type { CountedRow } from './note-limit';
 import { notePolicy } from './note.policy';
 import { notesSettings } from './notes.config';
 import type { NotesSettings } from './notes.config';
-import type { NewNoteKind } from './notes.statements';
+import type { CountedLast, NewNoteKind } from './notes.statements';
 import { foundNote, NotesQueries, readerValues } from './notes.queries';
 
 export interface NewNote {
@@ -38,12 +38,16 @@ export interface NamedNote {
   readonly discussion?: number;
 }
 
-/** How a note is written. Shape: `thread` is what an answer answers; `refuse` tells first what stands against it. */
+/**
+ * How a note is written. Shape: `thread` is what an answer answers; `refuse` tells first what stands against it;
+ * `isAlone` says of one that begins a discussion that its transaction does nothing else with the noteable.
+ */
 interface Writing {
   readonly as: NewNoteKind;
   readonly wish: NewNote;
   readonly thread?: number;
   readonly refuse?: () => Promise<never>;
+  readonly isAlone?: boolean;
 }
 
 /** A note that is to be changed, its noteable locked. */
@@ -68,24 +72,17 @@ export class NotesService {
     @Inject(notesSettings.token) private readonly settings: NotesSettings,
   ) {}
 
-  /**
-   * A note of any sort, counted and announced. One statement for the note, its noteable's counters and the limit of notes
-   * a minute.
-   */
+  /** A note of any sort, counted and announced. */
   async write(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, { as, wish, ...o }: Writing): Promise<CreatedRow> {
     const body = newBody(wish.body);
     const createdAt = notePolicy.mayBackdate(viewer, on.parent) ? wish.createdAt : null;
-    const isCounted = this.limit.holdsIn(tx, viewer);
-    const most = this.settings.commentsPerNoteable;
-    const values = [...readerValues(viewer, on), body, o.thread ?? wish.internal, createdAt, most];
-    const statements = this.queries.statementsOf(on);
-    const write = isCounted
-      ? statements.of(`${as}_counted`, [...values, this.limit.perMinute])
-      : statements.of(as, values);
-    const [note] = await tx.run<(CreatedRow & CountedRow) | UncountedRow>(write);
+    const values = [...readerValues(viewer, on), body, o.thread ?? wish.internal, createdAt];
+    values.push(this.settings.commentsPerNoteable);
+    const isCountedLast = tx.withCommit !== null && o.isAlone && as !== 'reply';
+    const note = isCountedLast
+      ? await this.writeFirst(tx, viewer, on, as, values)
+      : await this.writeAtOnce(tx, viewer, on, as, values);
     if (!note) return o.refuse ? o.refuse() : this.refuse(tx, viewer, on);
-    if (!isMade(note)) throw await this.limit.usedBy(tx, viewer);
-    if (isCounted) this.limit.tell(note);
     tx.emit(
       noteCreated.of({
         aggregateId: note.id,
@@ -99,6 +96,50 @@ export class NotesService {
       }),
     );
     if (!note.internal) tellOfText(tx, viewer, textOf(on, note, { text: body, at: note.created_at }));
+    return note;
+  }
+
+  /** One statement for the note, its noteable's counters and the limit of notes a minute: the noteable is held from then on. */
+  private async writeAtOnce(
+    tx: Tx,
+    viewer: SignedInViewer,
+    on: NamedNoteable,
+    as: NewNoteKind,
+    values: readonly unknown[],
+  ): Promise<CreatedRow | undefined> {
+    const isCounted = this.limit.holdsIn(tx, viewer);
+    const statements = this.queries.statementsOf(on);
+    const write = isCounted
+      ? statements.of(`${as}_counted`, [...values, this.limit.perMinute])
+      : statements.of(as, values);
+    const [note] = await tx.run<(CreatedRow & CountedRow) | UncountedRow>(write);
+    if (!note) return undefined;
+    if (!isMade(note)) throw await this.limit.usedBy(tx, viewer);
+    if (isCounted) this.limit.tell(note);
+    return note;
+  }
+
+  /**
+   * The note first; the counters and the limit follow with the commit, so that those who talk about one thing at once take
+   * turns for no longer than a commit takes. Source: docs/architecture.md 5.
+   */
+  private async writeFirst(
+    tx: Tx,
+    viewer: SignedInViewer,
+    on: NamedNoteable,
+    as: CountedLast,
+    values: readonly unknown[],
+  ): Promise<CreatedRow | undefined> {
+    const isCounted = this.limit.holdsIn(tx, viewer);
+    const statements = this.queries.statementsOf(on);
+    const all = [...values, isCounted ? this.limit.perMinute : null];
+    const [note] = await tx.run<CreatedRow>(statements.of(`${as}_first`, all));
+    tx.withCommit!({
+      statement: (patienceMs) => statements.of(isCounted ? 'count_limited' : 'count', [...all, patienceMs]),
+      done: ([counted]) => {
+        if (isCounted) this.limit.tell(counted as CountedRow);
+      },
+    });
     return note;
   }
 

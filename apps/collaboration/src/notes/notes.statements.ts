@@ -1,12 +1,12 @@
 import type { PageRequest } from '@rookery/kernel';
-import { instantSql, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { asHopedSql, instantSql, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
 import type { Statement } from '@rookery/persistence';
 import { arraySql } from '../noteables/json.shape';
 import type { WrittenShape } from '../noteables/json.shape';
 import { parentSql } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 import { iidSql } from '../noteables/references.shape';
-import { countedSql } from './note-limit';
+import { countedSql, fullSql } from './note-limit';
 import { followedSql, headSql } from './discussions/threads-sql';
 import { noteShape, resolvableSql, seesReferencedSql } from './note.shape';
 import type { NoteSql } from './note.shape';
@@ -25,7 +25,19 @@ const WRITTEN_AT = `coalesce($10::timestamptz, date_trunc('milliseconds', now())
 
 /** A note that stands alone, one that begins a thread, or one that answers in one. */
 export type NewNoteKind = 'create' | 'open' | 'reply';
-export type NoteStatement = 'one' | 'subject' | NewNoteKind | `${NewNoteKind}_counted` | 'refusal' | 'edit' | 'remove';
+/** Those that are counted on their noteable last, with the commit. */
+export type CountedLast = Exclude<NewNoteKind, 'reply'>;
+export type NoteStatement =
+  | 'one'
+  | 'subject'
+  | NewNoteKind
+  | `${NewNoteKind}_counted`
+  | `${CountedLast}_first`
+  | 'count'
+  | 'count_limited'
+  | 'refusal'
+  | 'edit'
+  | 'remove';
 
 // Every statement is given the same first seven values, in the order of `readerValues`, and takes those that it asks for.
 export const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
@@ -114,6 +126,14 @@ export class NoteStatements {
         return this.createSql(MADE.open, COUNTED);
       case 'reply_counted':
         return this.createSql(MADE.reply, COUNTED);
+      case 'create_first':
+        return this.firstSql(MADE.create);
+      case 'open_first':
+        return this.firstSql(MADE.open);
+      case 'count':
+        return this.countSql();
+      case 'count_limited':
+        return this.countSql(COUNTED_LAST);
       case 'refusal':
         return this.refusalSql();
       case 'edit':
@@ -173,25 +193,63 @@ export class NoteStatements {
    * against it; no `id` when only the number of notes does, which is counted last: it is locked after all else.
    */
   private createSql(made: MadeNote, counted = ''): string {
-    const { type, parent, shownId, writes } = this.kind;
-    const projectId = parent === 'project' ? '$1::bigint' : 'null::bigint';
     return `with ${made.before?.(this.kind, this.visible) ?? ''}touched as (
-      ${writes.update} updated_at = greatest(i.updated_at, now()),
-        public_notes_count = i.public_notes_count + case when ${made.internal} then 0 else 1 end,
-        internal_notes_count = i.internal_notes_count + case when ${made.internal} then 1 else 0 end
-      where ${this.visible} and (i.discussion_locked is not true or ${READER.isMember})
-        and i.public_notes_count + i.internal_notes_count < $11::integer
-        ${made.before ? 'and exists (select 1 from answered)' : ''}
-      returning i.id${shownId === 'iid' ? ', i.iid' : ''}
+      ${this.touchSql(made.internal, made.before ? 'and exists (select 1 from answered)' : '')}
+      returning i.id${this.kind.shownId === 'iid' ? ', i.iid' : ''}
     ), ${counted}n as (
-      insert into notes (${made.columns}noteable_type, noteable_id, project_id, author_id, body, internal, created_at, updated_at)
-      select ${made.values}'${type}', i.id, ${projectId}, ${READER.viewer}, $8::text, ${made.internal}, ${WRITTEN_AT}, ${WRITTEN_AT}
-      from touched i${counted ? ' cross join counted' : ''}${made.from}
-      returning *
+      ${this.insertSql(made, counted ? ' cross join counted' : '')}
     )
-    select n.id, n.internal, n.noteable_id, ${iidSql(this.kind)} as noteable_iid,
-      ${instantSql('n.created_at')} as created_at, ${this.json.sql} as json${counted ? TOLD : ''}
+    select ${this.writtenSql()}${counted ? TOLD : ''}
     from ${counted ? 'touched i left join n on true' : 'n cross join touched i'} left join directory_users a on a.id = n.author_id`;
+  }
+
+  /**
+   * $8 body, $9 internal, $10 given time or null, $11 most comments, $12 most in a minute or null. As above, but nothing
+   * is held by it: `count` follows with the commit.
+   */
+  private firstSql(made: MadeNote): string {
+    return `with touched as (
+      select i.id${this.kind.shownId === 'iid' ? ', i.iid' : ''} from ${this.kind.table} i
+      where ${this.takesNotesSql()} and not ${fullSql(READER.viewer, '$12')}
+    ), n as (
+      ${this.insertSql(made)}
+    )
+    select ${this.writtenSql()} from n cross join touched i left join directory_users a on a.id = n.author_id`;
+  }
+
+  /** $9 internal, $11 most comments[, $12 most in a minute], $13 patience. Counts what `firstSql` wrote, if it still may. */
+  private countSql(counted = ''): string {
+    return `with touched as (
+      ${this.touchSql('$9::boolean')}
+      returning i.id
+    )${counted && `, ${counted}`}
+    select ${asHopedSql(counted ? 'touched cross join counted' : 'touched', '$13')} as is_as_hoped${counted ? TOLD : ''}`;
+  }
+
+  private takesNotesSql(): string {
+    return `${this.visible} and (i.discussion_locked is not true or ${READER.isMember})
+        and i.public_notes_count + i.internal_notes_count < $11::integer`;
+  }
+
+  private touchSql(internal: string, besides = ''): string {
+    return `${this.kind.writes.update} updated_at = greatest(i.updated_at, now()),
+        public_notes_count = i.public_notes_count + case when ${internal} then 0 else 1 end,
+        internal_notes_count = i.internal_notes_count + case when ${internal} then 1 else 0 end
+      where ${this.takesNotesSql()}
+        ${besides}`;
+  }
+
+  private insertSql(made: MadeNote, counted = ''): string {
+    const projectId = this.kind.parent === 'project' ? '$1::bigint' : 'null::bigint';
+    return `insert into notes (${made.columns}noteable_type, noteable_id, project_id, author_id, body, internal, created_at, updated_at)
+      select ${made.values}'${this.kind.type}', i.id, ${projectId}, ${READER.viewer}, $8::text, ${made.internal}, ${WRITTEN_AT}, ${WRITTEN_AT}
+      from touched i${counted}${made.from}
+      returning *`;
+  }
+
+  private writtenSql(): string {
+    return `n.id, n.internal, n.noteable_id, ${iidSql(this.kind)} as noteable_iid,
+      ${instantSql('n.created_at')} as created_at, ${this.json.sql} as json`;
   }
 
   /** Why `create` made nothing; no row when the noteable is not visible. */
@@ -230,9 +288,10 @@ export class NoteStatements {
 
 /** How the writer's minute stands. Shape: a CountedRow. */
 const TOLD = `, (select c.written from counted c) as written, (select c.seconds from counted c) as seconds`;
-const COUNTED = `counted as (
+const COUNTED_LAST = `counted as (
       ${countedSql('$3', '$12', { from: 'from touched' })}
-    ), `;
+    )`;
+const COUNTED = `${COUNTED_LAST}, `;
 
 /** How one way of writing a note differs from the others in the statement that writes it. */
 interface MadeNote {

@@ -18,6 +18,10 @@ class Held implements Rights {
     return this.hasCommitted ? null : this.lookToWrite();
   }
 
+  leftMs(): number {
+    return this.isOld ? 0 : 1000;
+  }
+
   lookToWrite(): Promise<void> | null {
     if (!this.isOld) return null;
     this.looks += 1;

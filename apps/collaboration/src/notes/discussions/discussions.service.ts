@@ -29,8 +29,9 @@ export class DiscussionsService {
     private readonly queries: DiscussionsQueries,
   ) {}
 
-  async create(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, wish: NewNote): Promise<string> {
-    const { id } = await this.notes.write(tx, viewer, on, { as: 'open', wish });
+  /** Shape: `isAlone` as in `NotesService.write`. */
+  async create(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, wish: NewNote, isAlone: boolean): Promise<string> {
+    const { id } = await this.notes.write(tx, viewer, on, { as: 'open', wish, isAlone });
     return this.queries.one(viewer, on, id, tx);
   }
 
