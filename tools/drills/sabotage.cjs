@@ -32,7 +32,7 @@ const CHANGES = {
     {
       only: /apps[\\/]identity/,
       file: /directory[\\/]change-log\.js$/,
-      from: /where history in \('', [^)]*\) /,
+      from: /where history in \('', [^)]*\)\s/,
       to: '',
     },
     {
@@ -108,8 +108,8 @@ const CHANGES = {
   /** One event in ten is lost on its way into the outbox, as if it were published beside the transaction. */
   'lossy-outbox': {
     file: /persistence[\\/]dist[\\/]work\.js$/,
-    from: /if \(this\.rows\.length > 0\)/,
-    to: 'if (this.rows.length > 0 && Math.random() > 0.1)',
+    from: /if \(rows\.length > 0\)/,
+    to: 'if (rows.length > 0 && Math.random() > 0.1)',
   },
   /** Searches and heavy pages have as many places as there are requests. */
   'no-places': {

@@ -10,6 +10,7 @@ import pg from 'pg';
 import { WITHOUT_RATES } from '../environment.mjs';
 import { discardPostgres, sharedTemporary } from '../postgres-files.mjs';
 import { freePort, isAlive, portIsFree, readRecord, until } from '../processes.mjs';
+import { toldAgain } from '../told.mjs';
 
 const START = fileURLToPath(new URL('../start.mjs', import.meta.url));
 const OPERATE = fileURLToPath(new URL('../operate.mjs', import.meta.url));
@@ -182,7 +183,8 @@ describe('npm start', () => {
     assert.deepEqual([stopped.status, /^package stopped in/.test(stopped.stdout)], [0, true], stopped.stderr);
     assert.ok(!everyProcess().some((record) => record.pid === former && isAlive(record)));
     assert.equal((await call(run, '/user')).status, 200);
-    const { DATABASE_URL_PACKAGE } = readRecord(join(dataDir, 'run/environments.json')).package;
+    const { package: about } = readRecord(join(dataDir, 'run/environments.json'));
+    const { DATABASE_URL_PACKAGE } = toldAgain(about, readRecord(join(dataDir, 'secrets.json')), {});
     const database = new pg.Client({ connectionString: DATABASE_URL_PACKAGE });
     await database.connect();
     // As in a dump of a former release.
