@@ -55,13 +55,19 @@ export interface GroupScope extends NamespaceFacts {
 }
 
 /**
+ * What decides while the copy is behind: whichever is first, the copy or the word of identity on this one place; or the
+ * copy alone, for endpoints whose statements judge other places by it too. Source: ADR 0042.
+ */
+export type DecidedBy = 'whichever' | 'copy';
+
+/**
  * Turns `:id` into a project or group. Two implementations: the directory copy of a service and identity's own tables.
  * Shape: a number is an id, a text is a full path; null = missing or invisible to the viewer.
  * Errors: Unavailable when the copy has not reached the version of the request in time.
  */
 export interface ScopeResolver {
-  project(ref: number | string, viewer: Viewer): Promise<ProjectScope | null>;
-  group(ref: number | string, viewer: Viewer): Promise<GroupScope | null>;
+  project(ref: number | string, viewer: Viewer, by?: DecidedBy): Promise<ProjectScope | null>;
+  group(ref: number | string, viewer: Viewer, by?: DecidedBy): Promise<GroupScope | null>;
   /** Waits until decisions for this viewer may be made. */
   fresh(viewer: Viewer): Promise<void>;
 }
@@ -72,27 +78,39 @@ export interface ScopeOption<W> {
   readonly kind: 'project' | 'group';
   readonly param: string;
   readonly resource: string;
+  readonly by: DecidedBy;
   resolve(resolver: ScopeResolver, ref: number | string, viewer: Viewer): Promise<W | null>;
 }
 
 /** The endpoint lies below a project; 404 "Project Not Found" unless the viewer may see it. */
-export function project(param = 'id'): ScopeOption<ProjectScope> {
+export function project(param = 'id', by: DecidedBy = 'whichever'): ScopeOption<ProjectScope> {
   return {
     kind: 'project',
     param,
+    by,
     resource: 'Project',
-    resolve: (resolver, ref, viewer) => resolver.project(ref, viewer),
+    resolve: (resolver, ref, viewer) => resolver.project(ref, viewer, by),
   };
 }
 
 /** The endpoint lies below a group; 404 "Group Not Found" unless the viewer may see it. */
-export function group(param = 'id'): ScopeOption<GroupScope> {
-  return { kind: 'group', param, resource: 'Group', resolve: (resolver, ref, viewer) => resolver.group(ref, viewer) };
+export function group(param = 'id', by: DecidedBy = 'whichever'): ScopeOption<GroupScope> {
+  return {
+    kind: 'group',
+    param,
+    by,
+    resource: 'Group',
+    resolve: (resolver, ref, viewer) => resolver.group(ref, viewer, by),
+  };
 }
 
 /** For endpoints stamped once below projects and once below groups. */
-export function source(kind: 'project' | 'group', param = 'id'): ScopeOption<ProjectScope | GroupScope> {
-  return kind === 'project' ? project(param) : group(param);
+export function source(
+  kind: 'project' | 'group',
+  param = 'id',
+  by: DecidedBy = 'whichever',
+): ScopeOption<ProjectScope | GroupScope> {
+  return kind === 'project' ? project(param, by) : group(param, by);
 }
 
 /** The group that a scope belongs to: itself, or the namespace of a project. */

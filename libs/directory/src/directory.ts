@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { GroupScope, NamespaceFacts, ProjectScope, ScopeResolver } from '@rookery/api-v4';
+import type { DecidedBy, GroupScope, NamespaceFacts, ProjectScope, ScopeResolver } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
 import { maySee, Unavailable } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
@@ -46,16 +46,18 @@ export class Directory implements ScopeResolver {
   ) {}
 
   /** Shape: an id or a full path, compared without case; null = missing or invisible. */
-  async project(ref: number | string, viewer: Viewer): Promise<ProjectScope | null> {
+  async project(ref: number | string, viewer: Viewer, by: DecidedBy = 'whichever'): Promise<ProjectScope | null> {
     const from = projectStatement(ref);
-    const project = from && (await this.decisions.about(viewer, { from, asked: { project: ref }, read: projectIn }));
+    const asked = by === 'copy' ? null : { project: ref };
+    const project = from && (await this.decisions.about(viewer, { from, asked, read: projectIn }));
     return project && maySee(viewer, project.visibility, project.level) ? project : null;
   }
 
   /** Shape: an id or a full path, compared without case; null = missing, invisible or a user namespace. */
-  async group(ref: number | string, viewer: Viewer): Promise<GroupScope | null> {
+  async group(ref: number | string, viewer: Viewer, by: DecidedBy = 'whichever'): Promise<GroupScope | null> {
     const from = groupStatement(ref);
-    const group = from && (await this.decisions.about(viewer, { from, asked: { group: ref }, read: groupIn }));
+    const asked = by === 'copy' ? null : { group: ref };
+    const group = from && (await this.decisions.about(viewer, { from, asked, read: groupIn }));
     return group && maySee(viewer, group.visibility, group.level) ? group : null;
   }
 

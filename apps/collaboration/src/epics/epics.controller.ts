@@ -26,7 +26,7 @@ const mayCreate = ability(
 );
 
 const SOURCE = 'requirements 1 §4 Epics; reference work-tracking 5.2';
-const many = { source: SOURCE, within: group('id'), aliases: ['groups/:id/-/epics'] } as const;
+const many = { source: SOURCE, within: group('id', 'copy'), aliases: ['groups/:id/-/epics'] } as const;
 const single = { ...many, aliases: ['groups/:id/-/epics/:epic_iid'] } as const;
 
 @Controller('groups/:id/epics')

@@ -8,7 +8,7 @@ import { IssueMovesService } from './issue-moves.service';
 
 const below = {
   source: 'reference work-tracking 9.1',
-  within: project('id'),
+  within: project('id', 'copy'),
   may: signedIn(),
   answers: created(issueDetailShape.presenter),
   fails: [400, 429],

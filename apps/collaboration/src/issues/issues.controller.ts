@@ -44,7 +44,7 @@ export class IssuesController {
   @Endpoint('GET', '', {
     about: 'Lists the issues of a project.',
     source: 'reference work-tracking 9.1',
-    within: project('id'),
+    within: project('id', 'copy'),
     may: anyone(),
     params: ListIssues,
     answers: page(issueShape.presenter),
@@ -57,7 +57,7 @@ export class IssuesController {
   @Endpoint('GET', ':issue_iid', {
     about: 'Shows one issue.',
     source: 'reference work-tracking 9.1',
-    within: project('id'),
+    within: project('id', 'copy'),
     may: anyone(),
     params: OneIssue,
     answers: one(issueDetailShape.presenter),
@@ -69,7 +69,7 @@ export class IssuesController {
   @Endpoint('POST', '', {
     about: 'Opens an issue, and carries out the commands in its description.',
     source: 'reference work-tracking 2.6, 9.1',
-    within: project('id'),
+    within: project('id', 'copy'),
     may: ability(
       'issue.create',
       ({ viewer, within }: WriteCall<CreateIssue>) => issuePolicy.mayCreate(viewer, within),
@@ -89,7 +89,7 @@ export class IssuesController {
   @Endpoint('PUT', ':issue_iid', {
     about: 'Changes an issue, closes it or opens it again.',
     source: 'reference work-tracking 9.1',
-    within: project('id'),
+    within: project('id', 'copy'),
     may: signedIn(),
     params: UpdateIssue,
     answers: one(issueDetailShape.presenter),
@@ -105,7 +105,7 @@ export class IssuesController {
   @Endpoint('PUT', ':issue_iid/reorder', {
     about: 'Puts an issue behind one and before another of its project, as lists by `relative_position` show them.',
     source: 'reference work-tracking 9.1',
-    within: project('id'),
+    within: project('id', 'copy'),
     may: ability(
       'issue.reorder',
       ({ viewer, within }: WriteCall<ReorderIssue>) => planningPolicy.mayManage(viewer, within),
@@ -123,7 +123,7 @@ export class IssuesController {
   @Endpoint('DELETE', ':issue_iid', {
     about: 'Deletes an issue with its notes.',
     source: 'reference work-tracking 9.1',
-    within: project('id'),
+    within: project('id', 'copy'),
     may: signedIn(),
     params: OneIssue,
     answers: none(),

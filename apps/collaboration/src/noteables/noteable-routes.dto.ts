@@ -59,7 +59,8 @@ export function below({ kind, path, aliases = [], by, offeredBy }: NoteableRoute
       signedIn: true,
     });
   return {
-    within: source(kind.parent),
+    // What is shown of a thing names others, wherever they are, as far as the reader sees them.
+    within: source(kind.parent, 'id', 'copy'),
     // Whoever is let in by the narrower rule is a viewer too.
     may: { read: (offered as Permission<unknown, ParentScope> | undefined) ?? anyone(), write: offered ?? signedIn() },
     isOffered: (parent) => offeredBy?.(parent) ?? true,

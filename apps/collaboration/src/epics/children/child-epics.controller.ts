@@ -20,7 +20,7 @@ const mayNest = ability('epic.nest', ({ within }: ChildCall<unknown>) => epicPol
 const ALIASES = ['groups/:id/-/epics/:epic_iid/epics', 'groups/:id/epics/:epic_iid/links'];
 const many = {
   source: 'reference work-tracking 5.7',
-  within: group('id'),
+  within: group('id', 'copy'),
   may: mayNest,
   fails: [404],
   aliases: ALIASES,

@@ -12,7 +12,7 @@ import { EpicIssuesService } from './epic-issues.service';
 const ALIAS = 'groups/:id/-/epics/:epic_iid/issues';
 const below = {
   source: 'requirements 1 §4; reference work-tracking 5.6',
-  within: group('id'),
+  within: group('id', 'copy'),
   may: mayReadEpics,
   fails: [404],
 } as const;

@@ -1,0 +1,97 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DecideAnswer, DirectoryProject } from '@rookery/contracts';
+import type { SeededService, SeededUser } from '@rookery/testing';
+import { startCollaboration } from '../support/app';
+
+/**
+ * Requests that come before the copy of the directory has seen what they must have seen, while identity answers at once.
+ * Its word is on the place that is asked for; what else an answer tells is judged by the copy. Source: ADR 0042.
+ */
+
+let service: SeededService;
+let identity: Server;
+let answer: DecideAnswer;
+let owner: SeededUser;
+let reader: SeededUser;
+let project: DirectoryProject;
+let issue: string;
+
+beforeAll(async () => {
+  identity = createServer((_, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer)),
+  );
+  await new Promise<void>((resolve) => identity.listen(0, '127.0.0.1', resolve));
+  service = await startCollaboration({ IDENTITY_URL: `http://127.0.0.1:${(identity.address() as AddressInfo).port}` });
+});
+afterAll(async () => {
+  identity.closeAllConnections();
+  await new Promise((resolve) => identity.close(resolve));
+  await service.close();
+});
+
+beforeEach(async () => {
+  const { seed } = service;
+  owner = await seed.user();
+  reader = await seed.user();
+  const group = await seed.group();
+  project = await seed.project({ namespace_id: group.id, visibility: 'private' });
+  await seed.member(owner, project, 'owner');
+  const { body } = await as(owner).post(`/api/v4/projects/${project.id}/issues`).send({ title: 'Here' }).expect(201);
+  issue = `/api/v4/projects/${project.id}/issues/${(body as { iid: number }).iid}`;
+});
+
+const as = (user: SeededUser) => service.app.as(service.seed.viewer(user));
+
+/** As somebody whose request must have seen the next change, which the copy hears of once they wait for it. */
+async function afterNext<T>(
+  user: SeededUser,
+  level: number,
+  ask: (by: ReturnType<typeof as>) => Promise<T>,
+  change: () => Promise<unknown>,
+): Promise<T> {
+  const viewer = service.seed.viewer(user);
+  const version = viewer.directory.version + 1;
+  const { epoch } = viewer.directory;
+  const [namespace] = await service.database.query<NonNullable<DecideAnswer['namespace']>>(
+    'select * from directory_namespaces where id = $1',
+    [project.namespace_id],
+  );
+  answer = { version, epoch, project, namespace: namespace!, access_level: level };
+  const asked = ask(service.app.as({ ...viewer, directory: { version, epoch } }));
+  // Whoever does not wait for the copy has asked identity after 150 ms, and answers.
+  await Promise.race([asked, new Promise((resolve) => setTimeout(resolve, 700))]);
+  await change();
+  return asked;
+}
+
+it('somebody who has just been let in puts a thing on their list', async () => {
+  const { status } = await afterNext(
+    reader,
+    30,
+    (by) => by.post(`${issue}/todo`).then((response) => response),
+    () => service.seed.member(reader, project, 'developer'),
+  );
+  expect(status).toBe(201);
+});
+
+it('a note does not tell of what has just become a secret', async () => {
+  await service.seed.member(reader, project, 'guest');
+  const group = await service.seed.group();
+  const source = await service.seed.project({ namespace_id: group.id });
+  await service.seed.member(owner, source, 'owner');
+  const { body } = await as(owner).post(`/api/v4/projects/${source.id}/issues`).send({ title: 'There' }).expect(201);
+  const { id } = body as { id: number };
+  await service.database.query(
+    `insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, referenced_type, referenced_id)
+     select 'Issue', i.id, i.project_id, $2, 'mentioned in ${group.full_path}/${source.path}#1', true, 'Issue', $3
+     from issues i where i.project_id = $1`,
+    [project.id, owner.id, id],
+  );
+  const read = (by: ReturnType<typeof as>) =>
+    by.get(`${issue}/notes`).then(({ body: notes }) => (notes as { body: string }[]).map((note) => note.body));
+  expect(await read(as(reader))).toEqual([`mentioned in ${group.full_path}/${source.path}#1`]);
+  const hidden = () => service.seed.put('projects', { ...source, visibility: 'private' });
+  expect(await afterNext(reader, 10, read, hidden)).toEqual(['mentioned in something that you may not see']);
+});
