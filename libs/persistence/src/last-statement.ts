@@ -9,8 +9,9 @@ import type { Statement } from './prepared';
  */
 export interface LastStatement {
   /**
-   * Shape: fails (`asHopedSql`) unless all is as the unit needs it and was so within `patienceMs`; then nothing is
-   * committed, and the unit is run again without a last statement, to do the same in its course and to say what is wrong.
+   * Shape: fails (`asHopedSql`) unless all is as the unit needs it and was so within `patienceMs` of the transaction's
+   * begin; then nothing is committed, and the unit is run again without a last statement, to do the same in its course
+   * and to say what is wrong.
    */
   statement(patienceMs: number): Statement;
   /** Hears what it answered once the commit is confirmed; must not fail. */
@@ -31,11 +32,11 @@ export function patienceOf(rights: Rights | undefined): number {
 }
 
 /**
- * An integer expression for last statements: 1, or an error where `rows`, a FROM item, has none or the statement took longer
- * than `patience`, an expression in milliseconds.
+ * An integer expression for last statements: 1, or an error where `rows`, a FROM item, has none or `patience`, an expression
+ * in milliseconds, has gone by since the transaction began: what left before the statement may have waited too.
  */
 export function asHopedSql(rows: string, patience: string): string {
-  return `1 / (select count(*) filter (where clock_timestamp() - statement_timestamp()
+  return `1 / (select count(*) filter (where clock_timestamp() - transaction_timestamp()
       <= ${patience}::double precision * interval '1 ms') from ${rows})::integer`;
 }
 

@@ -139,12 +139,14 @@ export class Work {
     try {
       unit = new Unit(runner, (await runner.connect()) as SteadyClient, this.service, this.clock, takesLast);
       await runner.startTransaction();
+      const begunAt = performance.now();
       const result = await use(unit);
       // Looked at before the last statements too: these hold what all writes of the service wait for.
       await rights?.lookToWrite();
       await unit.finish();
       await rights?.lookToWrite();
-      await unit.commit(patienceOf(rights));
+      // The server's clock says how long it has been since the transaction began, which was no later than it was told.
+      await unit.commit(performance.now() - begunAt + patienceOf(rights));
       rights?.committed();
       this.announce(unit);
       return result;

@@ -94,12 +94,15 @@ function request<T>(rights: Rights, use: () => Promise<T>): Promise<T> {
 }
 
 /** While somebody holds the nest. */
-async function whileHeld(use: (holder: Client) => Promise<void>): Promise<void> {
+async function whileHeld(
+  use: (holder: Client) => Promise<void>,
+  lock = 'select 1 from nests where id = 1 for update',
+): Promise<void> {
   const holder = new Client({ connectionString: service.url });
   await holder.connect();
   try {
     await holder.query('begin');
-    await holder.query('select 1 from nests where id = 1 for update');
+    await holder.query(lock);
     await use(holder);
   } finally {
     await holder.end();
@@ -146,17 +149,21 @@ it('one that fails otherwise fails the unit', async () => {
   await expect(lay(last())).resolves.toBe('at once');
 });
 
-it('nothing is committed by rights that grew old while it waited', async () => {
+it.each([
+  ['it', undefined],
+  ['the events before it', 'lock table outbox in share mode'],
+])('nothing is committed by rights that grew old while %s waited', async (_, lock) => {
   await whileHeld(async (holder) => {
     let isOld = false;
-    const rights = new Held(1, () => (isOld ? Promise.reject(new Unauthorized()) : null));
+    const rights = new Held(50, () => (isOld ? Promise.reject(new Unauthorized()) : null));
     const late = request(rights, () => lay(last()));
     await untilBlocked((sql) => service.database.query(sql));
     isOld = true;
+    await new Promise((resolve) => setTimeout(resolve, 60));
     await holder.query('rollback');
     await expect(late).rejects.toBeInstanceOf(Unauthorized);
     expect(await state()).toEqual({ eggs: 0, laid: 0, told: 0 });
-  });
+  }, lock);
 });
 
 it('rights that hold still commit what waited, in the second run', async () => {
