@@ -19,7 +19,11 @@ beforeAll(async () => {
   service = await startCollaboration();
   await box.start();
   // Nothing goes by itself but the first to each.
-  await box.restart({ MAILER_PER_RECIPIENT_BURST_COUNT: '1', MAILER_PER_RECIPIENT_PER_MINUTE_COUNT: '1', MAILER_POLL_MS: '20' });
+  await box.restart({
+    MAILER_PER_RECIPIENT_BURST_COUNT: '1',
+    MAILER_PER_RECIPIENT_PER_MINUTE_COUNT: '1',
+    MAILER_POLL_MS: '20',
+  });
 });
 afterAll(async () => {
   await box.stop();
@@ -33,7 +37,11 @@ beforeEach(async () => {
 const query = <R>(sql: string, values: readonly unknown[] = []) => service.database.query<R>(sql, values);
 const { anIssue, comment, edit } = issueActions(() => ({ service, project, cast }));
 const at = (user: SeededUser) => `@${user.username}`;
-const mine = (user: SeededUser) => box.mails().filter((mail) => mail.to === user.notification_email).map((mail) => mail.parsed);
+const mine = (user: SeededUser) =>
+  box
+    .mails()
+    .filter((mail) => mail.to === user.notification_email)
+    .map((mail) => mail.parsed);
 
 /** Their allowance is used up, and all that waits was put off. */
 async function waits(): Promise<void> {
@@ -63,9 +71,14 @@ test('of what others say and do, and not of what they said themselves', async ()
   const [guest, none] = mine(cast.guest);
   expect(none).toBeUndefined();
   expect(guest!.text).toContain(`3 messages about issue #${issue.iid}: An issue`);
-  expect(guest!.text).toContain(`By ${cast.developer.name} (${at(cast.developer)}): 2, ${cast.maintainer.name} (${at(cast.maintainer)}): 1.`);
+  expect(guest!.text).toContain(
+    `By ${cast.developer.name} (${at(cast.developer)}): 2, ${cast.maintainer.name} (${at(cast.maintainer)}): 1.`,
+  );
   expect(guest!.text).not.toMatch(/of their own|secret/);
-  expect([guest!.inReplyTo, guest!.references]).toEqual([`<issue_${issue.id}@localhost>`, `<issue_${issue.id}@localhost>`]);
+  expect([guest!.inReplyTo, guest!.references]).toEqual([
+    `<issue_${issue.id}@localhost>`,
+    `<issue_${issue.id}@localhost>`,
+  ]);
   const [reporter] = mine(cast.reporter);
   expect(reporter!.text).toContain('5 messages');
   expect(reporter!.text).toContain('secret');

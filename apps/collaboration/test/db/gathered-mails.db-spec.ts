@@ -177,7 +177,10 @@ test('each thread has its own, an epic as an issue, and who has an allowance get
   ]);
   expect(got(free)).toHaveLength(2);
   const thread = smtp.mails.find((mail) => mail.parsed.text!.includes('epic'))!.parsed;
-  expect([thread.references, thread.text]).toEqual([`<epic_${epic}@localhost>`, expect.stringContaining('/-/epics/1#')]);
+  expect([thread.references, thread.text]).toEqual([
+    `<epic_${epic}@localhost>`,
+    expect.stringContaining('/-/epics/1#'),
+  ]);
   expect(await states()).toEqual({ gathered: 9, sent: 5 });
 });
 
@@ -263,7 +266,9 @@ describe('judged again inside', () => {
   });
 
   test('what is left alone is told as one', async () => {
-    await changedBefore(() => query(`update notes set internal = true where body <> 'first word' and noteable_id = $1`, [issue]));
+    await changedBefore(() =>
+      query(`update notes set internal = true where body <> 'first word' and noteable_id = $1`, [issue]),
+    );
     expect(mine()[0]!.text).toContain(`commented on issue #1: Title\n\nfirst word`);
     expect(await states()).toEqual({ dropped: 3, gathered: 1, sent: 2 });
   });
@@ -298,7 +303,9 @@ describe('tried again', () => {
     await died.stop();
     workers.length = 0;
     // As a process leaves it that died before it could write what the server said, when the lease is over.
-    await query(`update mails set state = 'queued', sent_at = null, message_id = null, next_attempt_at = now() where state = 'sent'`);
+    await query(
+      `update mails set state = 'queued', sent_at = null, message_id = null, next_attempt_at = now() where state = 'sent'`,
+    );
     await told(many(2, 'meanwhile'));
     await start();
     await goes();
@@ -371,11 +378,22 @@ test('what is told stays while the e-mail of it waits, however old', async () =>
 });
 
 test('hostile names, titles and texts add no header, and what is sent is bounded', async () => {
-  const hostile = ['x\r\nBcc: v@evil.example', '\u2028Bcc: v@evil.example', '<script>alert(1)</script>', '"a" <v@evil.example>,'];
+  const hostile = [
+    'x\r\nBcc: v@evil.example',
+    '\u2028Bcc: v@evil.example',
+    '<script>alert(1)</script>',
+    '"a" <v@evil.example>,',
+  ];
   await service.seed.put('users', { ...bob, name: hostile.join(' ').slice(0, 120) });
   await query(`update issues set title = $2 where id = $1`, [issue, hostile.join(' ')]);
   await usedUp(reader);
-  await told([...hostile, '<'.repeat(1_000_000), '> '.repeat(400_000), '[a](javascript:x) '.repeat(50_000), '&'.repeat(1_000_000)]);
+  await told([
+    ...hostile,
+    '<'.repeat(1_000_000),
+    '> '.repeat(400_000),
+    '[a](javascript:x) '.repeat(50_000),
+    '&'.repeat(1_000_000),
+  ]);
   await told(['\u{1f95a}'.repeat(200_000)], { by: carol });
   await start();
   await goes();

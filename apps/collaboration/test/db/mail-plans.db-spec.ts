@@ -122,7 +122,9 @@ describe('at work', () => {
     // Behind all of them in the queue.
     await until(() => smtp.mails.length === 1, 'the mail of the other');
     const left = async () =>
-      (await query<{ count: number }>(`select count(*)::int from mails where state = 'queued' and allowed_at is null`))[0]!.count;
+      (
+        await query<{ count: number }>(`select count(*)::int from mails where state = 'queued' and allowed_at is null`)
+      )[0]!.count;
     await until(async () => (await left()) === 0, 'all put off');
     const writes = async () => {
       const [row] = await query<{ places: string; tries: number }>(

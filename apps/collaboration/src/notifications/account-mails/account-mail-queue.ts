@@ -57,7 +57,10 @@ export class AccountMailQueue implements MailSource {
       this.database,
       gone.map((job) => job.id),
     );
-    return { count: count + swept, mails: jobs.flatMap((job, index) => (facts[index] ? [this.mailOf(job, facts[index])] : [])) };
+    return {
+      count: count + swept,
+      mails: jobs.flatMap((job, index) => (facts[index] ? [this.mailOf(job, facts[index])] : [])),
+    };
   }
 
   isDue(): Promise<boolean> {

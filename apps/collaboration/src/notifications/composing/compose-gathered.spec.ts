@@ -12,7 +12,15 @@ const identity = {
   secret: Buffer.from('s'),
 };
 const jobOf = (over: Partial<MailJob> = {}): MailJob => ({
-  kind: { type: 'Issue', noun: 'issue', word: 'issue', shownId: 'iid', webPath: '/-/issues/', sigil: '#', parent: 'project' },
+  kind: {
+    type: 'Issue',
+    noun: 'issue',
+    word: 'issue',
+    shownId: 'iid',
+    webPath: '/-/issues/',
+    sigil: '#',
+    parent: 'project',
+  },
   id: 1,
   event_id: '0197a000-0000-7000-8000-000000000001',
   recipient_id: 2,
@@ -42,13 +50,23 @@ const jobOf = (over: Partial<MailJob> = {}): MailJob => ({
 const bob = { actor_name: 'Bob', actor_username: 'bob', count: 2 };
 const ann = { actor_name: 'Ann', actor_username: 'ann', count: 1 };
 const compose = (over: Partial<Gathered> = {}) =>
-  composeGathered({ newest: [jobOf()], count: 3, authors: [bob, ann], reasons: [null], ...over }, '<id@host>', identity);
+  composeGathered(
+    { newest: [jobOf()], count: 3, authors: [bob, ann], reasons: [null], ...over },
+    '<id@host>',
+    identity,
+  );
 const transport = createTransport({ streamTransport: true, buffer: true });
 const sent = async (over: Partial<Gathered>) =>
   ((await transport.sendMail(compose(over))).message as unknown as Buffer).toString();
 
 test('what happened is told beside what was written, in its order', () => {
-  const closed = jobOf({ template: 'issue_closed', note_id: null, note_body: null, actor_name: 'Ann', actor_username: 'ann' });
+  const closed = jobOf({
+    template: 'issue_closed',
+    note_id: null,
+    note_body: null,
+    actor_name: 'Ann',
+    actor_username: 'ann',
+  });
   expect(compose({ newest: [jobOf(), closed], count: 2, authors: [bob, ann] }).text).toBe(
     `2 messages about issue #5: Title
 
@@ -102,13 +120,15 @@ test.each([
   expect((await sent({ newest, authors, count: 1000 })).length).toBeLessThan(400_000);
 });
 
-test.each(['a\r\nBcc: v@evil.example', 'a\u2028Bcc: v@evil.example', 'a\rBcc: v@evil.example\n\nx', '"a" <v@evil.example>, b'])(
-  'the name or title %j adds no header',
-  async (text) => {
-    const newest = [jobOf({ actor_name: text, title: text, parent_name: text, parent_path: text, note_body: text })];
-    const raw = await sent({ newest, authors: [{ ...bob, actor_name: text }, ann], count: 2 });
-    const head = raw.split('\r\n\r\n')[0]!.replace(/\r?\n[ \t]+/g, ' ');
-    expect(head).not.toMatch(/^bcc:/im);
-    expect(head.match(/^to:.*$/im)![0]).toBe('To: ann@mail.example');
-  },
-);
+test.each([
+  'a\r\nBcc: v@evil.example',
+  'a\u2028Bcc: v@evil.example',
+  'a\rBcc: v@evil.example\n\nx',
+  '"a" <v@evil.example>, b',
+])('the name or title %j adds no header', async (text) => {
+  const newest = [jobOf({ actor_name: text, title: text, parent_name: text, parent_path: text, note_body: text })];
+  const raw = await sent({ newest, authors: [{ ...bob, actor_name: text }, ann], count: 2 });
+  const head = raw.split('\r\n\r\n')[0]!.replace(/\r?\n[ \t]+/g, ' ');
+  expect(head).not.toMatch(/^bcc:/im);
+  expect(head.match(/^to:.*$/im)![0]).toBe('To: ann@mail.example');
+});

@@ -39,7 +39,13 @@ export function composeGathered(gathered: Gathered, messageId: string, identity:
   const reason = MAIL_REASONS.find((one) => reasons.includes(one)) ?? null;
   const others = authors.length - 1;
   const sender = others === 0 ? who(authors[0]!) : `${who(last)} and ${others === 1 ? 'another' : `${others} others`}`;
-  const letter = { about: { ...last, reason }, sender, messageId, body: bodyOfAll(gathered), because: becauseOf(reason) };
+  const letter = {
+    about: { ...last, reason },
+    sender,
+    messageId,
+    body: bodyOfAll(gathered),
+    because: becauseOf(reason),
+  };
   const mail = letterOf(letter, identity);
   // It is of no single note.
   const { [`${identity.headerPrefix}-Note-ID`]: _, ...headers } = mail.headers as Record<string, string>;

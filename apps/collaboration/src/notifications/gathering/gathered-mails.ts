@@ -134,7 +134,15 @@ function jobOf(id: number, rows: readonly ToldRow[], jobs: readonly MailJob[]): 
   if (newest.length === 0) throw new Error('what is told changes at this moment');
   const { event_id, template, recipient_id, attempts, created_at, address } = rows[0]!;
   const facts = { event_id, template, recipient_id, attempts, created_at, address };
-  return { ...facts, id, told, newest, count: told.length, authors: authorsOf(rows), reasons: rows.map((row) => row.reason) };
+  return {
+    ...facts,
+    id,
+    told,
+    newest,
+    count: told.length,
+    authors: authorsOf(rows),
+    reasons: rows.map((row) => row.reason),
+  };
 }
 
 function authorsOf(rows: readonly ToldRow[]): MailAuthor[] {
