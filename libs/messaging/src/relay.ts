@@ -1,5 +1,6 @@
 import type { ServiceName } from '@rookery/contracts';
 import type { Database, Work } from '@rookery/persistence';
+import { Pace } from '@rookery/platform';
 import type { Logger, Metrics } from '@rookery/platform';
 import { NatsError } from 'nats';
 import type { Broker } from './broker';
@@ -17,6 +18,8 @@ const IN_FLIGHT = 64;
 /** Units: milliseconds. */
 const BACKOFF_MS = { first: 100, most: 5000 };
 const LEADERSHIP_POLL_MS = 1000;
+/** Between two looks once nothing was told for a while; far below the lease of leadership. */
+const CALM_POLL_MS = 1000;
 /** How soon a stream that was lost is made again, also when there is nothing to publish. */
 const STREAM_CHECK_MS = 2000;
 const PRUNE_EVERY_MS = 10 * 60 * 1000;
@@ -36,12 +39,13 @@ export interface RelayParts {
 /**
  * Carries events from the outbox to the bus. Purpose: what was committed is published, at least once, in the order of
  * ids, by one process of the service at a time.
- * Shape: woken by commits of this process, and by a short poll for those of others. Never a cursor over ids, which
+ * Shape: woken by commits of this process, and by a poll for those of others: a short one, of 1 s after 10 s of calm. Never a cursor over ids, which
  * loses rows that commit late.
  * Source: reference reliability 2.2; ADR 0026.
  */
 export class Relay {
   private readonly wake = new Wake();
+  private readonly pace;
   private readonly stopping = new AbortController();
   private readonly counters;
   private running: Promise<void> | null = null;
@@ -57,6 +61,7 @@ export class Relay {
   constructor(private readonly parts: RelayParts) {
     const { metrics, work } = parts;
     this.restoration = new Restoration(parts);
+    this.pace = new Pace(parts.settings.outboxPollMs, CALM_POLL_MS);
     this.counters = {
       published: metrics.counter('rookery_outbox_published_total', 'Events that the bus has taken.'),
       duplicates: metrics.counter('rookery_outbox_duplicates_total', 'Events that the bus said to have had already.'),
@@ -71,7 +76,10 @@ export class Relay {
     metrics.gauge('rookery_outbox_oldest_seconds', 'Age of the oldest event that waits for the bus.', [], (gauge) =>
       this.measure(gauge, 'greatest(0, coalesce(extract(epoch from now() - min(occurred_at)), 0))'),
     );
-    work.onEmitted(() => this.wake.nudge());
+    work.onEmitted(() => {
+      this.pace.found();
+      this.wake.nudge();
+    });
   }
 
   /** Shape: `effects` of this service, which read anew when its database was restored. */
@@ -123,6 +131,7 @@ export class Relay {
     const rows = await this.reader!.markAndRead(this.published, settings.outboxBatchCount);
     this.published = [];
     if (rows.length === 0) return false;
+    this.pace.found();
     const outcome = await publishAll(new Publisher(connection, service, this.counters.duplicates), rows);
     this.counters.published.inc(outcome.acknowledged.length);
     await faults.reach('relay.before-mark');
@@ -158,7 +167,7 @@ export class Relay {
       const hasMore = await this.reader!.prune(outboxRetentionDays, inboxRetentionDays);
       this.nextPruneAt = Date.now() + (hasMore ? outboxPollMs : PRUNE_EVERY_MS);
     }
-    await this.wake.sleep(outboxPollMs);
+    await this.wake.sleep(this.pace.restMs);
   }
 
   /** Full jitter. Not ended by nudges: a busy service must not hammer a bus that is away. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database';
 import { isDatabaseAway } from './failures';
+import { prepared } from './prepared';
 import { Work } from './work';
 import type { DeadLetter } from './plumbing.entities';
 import type { RowOf } from './row-of';
@@ -44,6 +45,10 @@ export interface Replay {
 type Replayed = { readonly id: number; readonly failed?: unknown };
 
 const ACTIVE = `('retrying', 'open', 'replaying')`;
+const IS_ASKED = prepared(
+  'dead_letters_is_asked',
+  `select exists (select 1 from dead_letters where state = 'replaying' and kind = $1) as is_asked`,
+);
 
 /**
  * What failed for good: effects of events, and jobs. Purpose: one list for operators. Tries of an event are counted
@@ -157,6 +162,7 @@ export class DeadLetters {
    * Errors: those of a database that is away, for then it was not the letter's fault and it stays marked.
    */
   async replay(o: Replay): Promise<void> {
+    if (!(await this.isAsked(o.kind))) return;
     let after = 0;
     while (!o.isStopping()) {
       const tried = await this.replayNext(o, after);
@@ -168,6 +174,12 @@ export class DeadLetters {
       }
       o.told(tried);
     }
+  }
+
+  /** One statement, which is all that it costs while nobody asks. */
+  private async isAsked(kind: LetterKind): Promise<boolean> {
+    const [row] = await this.database.prepared<{ is_asked: boolean }>(IS_ASKED, [kind]);
+    return row!.is_asked;
   }
 
   private async replayNext(o: Replay, after: number): Promise<Replayed | null> {

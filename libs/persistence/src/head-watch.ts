@@ -10,16 +10,13 @@ export interface Head {
   readonly epoch: string;
 }
 
-/** How often the head is looked at while somebody waits, for what other replicas commit. Units: ms. */
-const LOOK_MS = 100;
-
 interface Waiter {
   readonly after: Head;
   readonly settle: (moved: boolean) => void;
 }
 
 /**
- * Wakes those who wait for a version to move: at once after a commit of this process, within 100 ms after one of
+ * Wakes those who wait for a version to move: at once after a commit of this process, within `lookMs` after one of
  * another replica. One look at the database serves everybody who waits.
  * Shape: `head` selects one row, a Head.
  */
@@ -32,6 +29,7 @@ export class HeadWatch {
     private readonly database: Database,
     private readonly shutdown: ShutdownOrder,
     private readonly head: Prepared,
+    private readonly lookMs: number,
   ) {
     // Polls would hold up the end of the process; what they are told is true, only early.
     shutdown.on('stop-accepting', `polls of ${head.name}`, () => {
@@ -85,6 +83,6 @@ export class HeadWatch {
           this.looking = undefined;
           this.look();
         });
-    }, LOOK_MS);
+    }, this.lookMs);
   }
 }

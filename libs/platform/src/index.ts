@@ -12,6 +12,7 @@ export { Follower } from './follower';
 export { Metrics } from './metrics';
 export type { Total } from './metrics';
 export { Outages } from './outages';
+export { Pace } from './pace';
 export { awaitedBy, awaitedByMany, awaitedByNobody, currentWaiter } from './waiter';
 export type { LimitState, Rights, Waiter } from './waiter';
 export { KEYED_WRITES } from './keyed-writes';

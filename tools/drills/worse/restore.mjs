@@ -40,8 +40,8 @@ export async function run(client, prepared, { spanMs = SPAN_MS } = {}) {
   const drill = new Restore(client, spanMs);
   try {
     await drill.prepare();
-    const identity = await drill.identity();
-    const collaboration = await drill.collaboration();
+    const identity = await drill.round('identity', () => drill.identity());
+    const collaboration = await drill.round('collaboration', () => drill.collaboration());
     const wrongIds = await drill.wrongMessageIds();
     return { identity, collaboration, wrongIds, wrong: drill.wrong + wrongIds, examples: drill.examples };
   } finally {
@@ -62,6 +62,16 @@ class Restore {
   #complain(text) {
     this.wrong += 1;
     if (this.examples.length < 8) this.examples.push(text);
+  }
+
+  /** A round that cannot be brought to its end has found something. */
+  async round(name, play) {
+    try {
+      return await play();
+    } catch (error) {
+      this.#complain(`${name}: ${error.message}`);
+      return { failed: error.message };
+    }
   }
 
   #ledger(name) {

@@ -5,6 +5,9 @@ import { InstanceVersion } from './instance-version.entity';
 import { InstanceController } from './instance.controller';
 import { INSTANCE_HEAD, InstanceService } from './instance.service';
 
+/** How soon commits of other replicas are seen: what is set is in force everywhere within a second. Units: ms. */
+const LOOK_MS = 500;
+
 /** What administrators set for the whole instance, as the other services copy it. */
 @Owns(InstanceVersion)
 @Module({
@@ -13,7 +16,8 @@ import { INSTANCE_HEAD, InstanceService } from './instance.service';
     {
       provide: HeadWatch,
       inject: [Database, ShutdownOrder],
-      useFactory: (database: Database, shutdown: ShutdownOrder) => new HeadWatch(database, shutdown, INSTANCE_HEAD),
+      useFactory: (database: Database, shutdown: ShutdownOrder) =>
+        new HeadWatch(database, shutdown, INSTANCE_HEAD, LOOK_MS),
     },
     InstanceService,
   ],

@@ -10,7 +10,7 @@ import type { NamedIssue } from './issue-links.queries';
 import { IssueLinksService } from './issue-links.service';
 
 const link = issueLinkShape.presenter;
-const below = { source: 'reference work-tracking 9.1', within: project('id') } as const;
+const below = { source: 'reference work-tracking 9.1', within: project('id', 'copy') } as const;
 const mayLink = ability(
   'issue_link.manage',
   ({ viewer, within }: WriteCall<object>) => issueLinkPolicy.mayLink(viewer, within),

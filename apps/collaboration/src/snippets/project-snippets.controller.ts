@@ -29,7 +29,7 @@ import type { NamedSnippet } from './snippets.queries';
 import { SnippetsService } from './snippets.service';
 
 const snippet = snippetShape.presenter;
-const below = { source: 'reference work-tracking 9.2', within: project('id') } as const;
+const below = { source: 'reference work-tracking 9.2', within: project('id', 'copy') } as const;
 const mayCreate = ability(
   'snippet.create',
   ({ viewer, within }: WriteCall<object>) => snippetPolicy.mayCreate(viewer, within),

@@ -95,3 +95,21 @@ it('a note does not tell of what has just become a secret', async () => {
   const hidden = () => service.seed.put('projects', { ...source, visibility: 'private' });
   expect(await afterNext(reader, 10, read, hidden)).toEqual(['mentioned in something that you may not see']);
 });
+
+it('somebody who has just become external reads no internal snippet', async () => {
+  const { seed } = service;
+  const open = await seed.project({ namespace_id: project.namespace_id, visibility: 'public' });
+  await seed.member(owner, open, 'owner');
+  await as(owner)
+    .post(`/api/v4/projects/${open.id}/snippets`)
+    .send({ title: 'Internal', visibility: 'internal', file_name: 'a.txt', content: 'a' })
+    .expect(201);
+  project = open;
+  const read = (by: ReturnType<typeof as>) =>
+    by
+      .get(`/api/v4/projects/${open.id}/snippets`)
+      .then(({ body }) => (body as { title: string }[]).map(({ title }) => title));
+  expect(await read(as(reader))).toEqual(['Internal']);
+  const external = () => seed.put('users', { ...reader, external: true });
+  expect(await afterNext(reader, 0, read, external)).toEqual([]);
+});

@@ -15,6 +15,8 @@ import { HistoryWatch } from './history/history-watch';
 import { IdentityScopeResolver } from './scope/identity-scope-resolver';
 import { NamedNamespaces } from './scope/named-namespaces';
 
+/** How soon commits of other replicas are seen, leases of lost rights end by it. Units: ms. */
+const LOOK_MS = 100;
 const HEAD = prepared('directory_head_now', 'select version, epoch from directory_head');
 
 /**
@@ -42,7 +44,7 @@ export function latestHead(watch: HeadWatch, database: Database): BeforeReplay {
     {
       provide: HeadWatch,
       inject: [Database, ShutdownOrder],
-      useFactory: (database: Database, shutdown: ShutdownOrder) => new HeadWatch(database, shutdown, HEAD),
+      useFactory: (database: Database, shutdown: ShutdownOrder) => new HeadWatch(database, shutdown, HEAD, LOOK_MS),
     },
     ChangeLog,
     ChangeFeed,

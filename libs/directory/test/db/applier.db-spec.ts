@@ -1,3 +1,4 @@
+import { Work } from '@rookery/persistence';
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { Copy } from '../copy';
@@ -237,6 +238,22 @@ describe('the copy that follows identity', () => {
     await identity.listen(port);
     identity.commit(['user', user(2)]);
     await reaches(2);
+  });
+
+  it('confirms a copy that is current by one statement, and opens no transaction', async () => {
+    identity.commit(['user', user(1)]);
+    copy = await Copy.start(database.url, identity.url);
+    await reaches(1);
+    const transactions = jest.spyOn(copy.testing.get(Work), 'run');
+    await copy.database.query(`update directory_state set refreshed_at = now() - interval '1 hour'`);
+    await until(async () => {
+      const [state] = await copy.database.query<{ is_current: boolean }>(
+        `select refreshed_at > now() - interval '1 minute' as is_current from directory_state`,
+      );
+      return state!.is_current;
+    });
+    expect(await copy.position()).toMatchObject({ version: 1 });
+    expect(transactions).not.toHaveBeenCalled();
   });
 
   it('is settled only while it is known to be current', async () => {
