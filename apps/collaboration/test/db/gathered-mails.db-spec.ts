@@ -339,15 +339,21 @@ describe('tried again', () => {
     expect(await states()).toEqual({ failed: 1, gathered: 3 });
   });
 
-  test('what was tried by itself stays by itself', async () => {
+  test('what was tried by itself stays by itself, also while others of its thread are gathered', async () => {
     await usedUp(reader);
     await told(many(3));
-    await query(`update mails set claim = gen_random_uuid(), attempts = 1, allowed_at = now()
-       where id = (select min(id) from mails)`);
+    // As one that the server may have, whose answer is not known.
+    await query(`update mails set claim = gen_random_uuid(), attempts = 1, allowed_at = now(),
+       next_attempt_at = now() + interval '1 hour' where id = (select min(id) from mails)`);
     await start();
-    await until(() => smtp.mails.length === 1, 'the first');
-    await goes();
-    expect(smtp.mails.map((mail) => mail.parsed.messageId!.startsWith('<note_'))).toEqual([true, false]);
+    await allPutOff();
+    await letGo();
+    await until(() => smtp.mails.length === 1, 'the e-mail of the others');
+    await until(async () => (await states())['sent'] === 1, 'its end');
+    expect(await states()).toEqual({ gathered: 2, queued: 1, sent: 1 });
+    await query(`update mails set next_attempt_at = now() where state = 'queued'`);
+    await noneQueued();
+    expect(smtp.mails.map((mail) => mail.parsed.messageId!.startsWith('<note_'))).toEqual([false, true]);
     expect(await states()).toEqual({ gathered: 2, sent: 2 });
   });
 
