@@ -30,3 +30,4 @@ export * from './migrations/1767225852051-widen-index-of-label-links';
 export * from './migrations/1767225852090-mail-claims';
 export * from './migrations/1767225852100-add-origins-to-issues';
 export * from './migrations/1767225852130-let-mails-be-of-groups';
+export * from './migrations/1767225852310-gather-mails';

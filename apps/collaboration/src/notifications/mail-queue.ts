@@ -1,57 +1,26 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import { Database, prepared, Work } from '@rookery/persistence';
-import type { Prepared } from '@rookery/persistence';
-import { reachedSql } from '../noteables/reach-sql';
-import { NoteableKinds, parentSql } from '../noteables/noteable-kinds';
-import type { NoteableKind } from '../noteables/noteable-kinds';
-import { MAIL_IDENTITY } from './mailer/mail-identity';
+import type { Prepared, Tx } from '@rookery/persistence';
+import { NoteableKinds } from '../noteables/noteable-kinds';
+import { MAIL_IDENTITY, messageIdFor } from './mailer/mail-identity';
 import type { MailIdentity } from './mailer/mail-identity';
-import { Judgement } from './mailer/judgement';
+import { JUDGED_MS, Judgement } from './mailer/judgement';
 import type { Due } from './mailer/judgement';
 import type { DueMail, MailOutcome, MailSource, Waiting } from './mailer/mail-source';
 import { MailTable } from './mailer/mail-table';
+import type { ClaimedMail } from './mailer/mail-table';
 import { mailerSettings } from './mailer/mailer.config';
 import type { MailerSettings } from './mailer/mailer.config';
 import { bodyOf, composeMail, messageIdOf } from './composing/compose-mail';
 import type { MailBody, MailJob } from './composing/compose-mail';
-import { templateOf } from './composing/mail-templates';
-import { recipientSql, wantedSql } from './recipient-sql';
+import { composeGathered } from './composing/compose-gathered';
+import { isGathered } from './composing/mail-templates';
+import { dueSql, stillDueSql } from './due-sql';
+import { GatheredMails } from './gathering/gathered-mails';
+import type { GatheredJob } from './gathering/gathered-mails';
 
 const table = new MailTable('mails', 'update mails m set');
-const names = (key: string): string =>
-  `array(select named.username from jsonb_array_elements_text(m.details -> '${key}') listed (user_id)
-    join directory_users named on named.id = listed.user_id::bigint order by named.id)`;
-
-const labelsSql = ({ parent }: NoteableKind): string =>
-  `array(select l.title from jsonb_array_elements_text(m.details -> 'labels') listed (label_id)
-    join labels l on l.id = listed.label_id::bigint
-      and ${reachedSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })}
-    order by l.title)`;
-
-/** What may still be told of one kind to whom it was queued for. */
-function dueSql(kind: NoteableKind): string {
-  const column = (name: string | null, type: string): string => (name === null ? `null::${type}` : `i.${name}`);
-  return `select m.id, m.source_event_id as event_id, m.recipient_id, m.template, m.reason, m.attempts, m.created_at,
-     u.notification_email as address, actor.name as actor_name, actor.username as actor_username,
-     ${parentSql(kind)} as parent_id, a.name as parent_name, a.full_path as parent_path, m.noteable_type, i.id as noteable_id,
-     i.${kind.shownId} as shown_id, i.title, i.description, ${column(kind.stateColumn, 'text')} as state,
-     ${column(kind.confidentialColumn, 'boolean')} as confidential, m.note_id, n.body as note_body,
-     ${names('added')} as added, ${names('removed')} as removed, ${labelsSql(kind)} as labels
-   ${stillDueSql(kind)}`;
-}
-
-/** The mails of one kind that their recipients may get. Labels that do not count there any more are not told. */
-function stillDueSql(kind: NoteableKind): string {
-  const person = recipientSql(kind, { userId: 'm.recipient_id', note: 'm.note_id' });
-  return `from mails m join ${kind.table} i on i.id = m.noteable_id left join notes n on n.id = m.note_id
-   join directory_users actor on actor.id = m.actor_id
-   ${person.joins}
-   where m.id = any($1::bigint[]) and m.noteable_type = '${kind.type}' and ${person.where}
-     and (m.template <> '${templateOf(kind, 'relabelled')}' or cardinality(${labelsSql(kind)}) > 0)
-     and ${wantedSql(kind, { isMeant: `m.reason in ('assigned', 'mentioned', 'subscribed')`, isNamed: `m.reason = 'mentioned'` })}`;
-}
-
 type DueRow = Omit<MailJob, 'kind'> & { readonly noteable_type: string };
 
 /**
@@ -64,6 +33,7 @@ export class MailQueue implements MailSource {
   private readonly load: Prepared;
   /** $1 ids. */
   private readonly due: Prepared;
+  private readonly gathered: GatheredMails;
 
   constructor(
     private readonly work: Work,
@@ -76,6 +46,7 @@ export class MailQueue implements MailSource {
     this.load = prepared('mails_load', `${kinds.all.map(dueSql).join(' union all ')} order by id`);
     const due = kinds.all.map((kind) => `select m.id, u.notification_email as address ${stillDueSql(kind)}`);
     this.due = prepared('mails_due', due.join(' union all '));
+    this.gathered = new GatheredMails(kinds, (through, ids) => this.loaded(through, ids));
   }
 
   /**
@@ -83,27 +54,52 @@ export class MailQueue implements MailSource {
    * for them at once waits. Errors: Unavailable while the copy of the directory is too old to decide.
    */
   async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
-    return table.taking(this.work, async (tx, batch) => {
+    const swept = await table.sweep(this.work, this.settings);
+    const taken = await table.taking(this.work, async (tx, batch) => {
       const claimed = await table.claim(tx, batch, this.settings);
       if (claimed.length === 0) return { count: 0, mails: [] };
       await this.directory.settled(tx);
       const allowed = await table.allowed(tx, claimed, this.settings);
-      const judgedAt = performance.now();
-      const due = await tx.prepared<DueRow>(this.load, [allowed]);
-      const jobs = due.map((row) => ({ ...row, kind: this.kinds.of(row.noteable_type)! }));
-      const present = new Set(jobs.map((job) => job.id));
-      const gone = allowed.filter((id) => !present.has(id));
-      await table.drop(tx, gone);
-      return { count: claimed.length, mails: this.mailsOf(jobs, judgedAt) };
+      const going = await this.gathered.gather(tx, batch, allowed, this.settings);
+      return { count: claimed.length, mails: await this.judged(tx, going) };
     });
+    return { ...taken, count: taken.count + swept };
   }
 
-  settle(outcomes: readonly MailOutcome[]): Promise<void> {
-    return table.settle(this.database, outcomes);
+  isDue(): Promise<boolean> {
+    return table.isDue(this.database);
+  }
+
+  async settle(outcomes: readonly MailOutcome[]): Promise<void> {
+    await this.gathered.leaveOut(this.database, outcomes);
+    await table.settle(this.database, outcomes);
   }
 
   waiting(): Promise<Waiting> {
     return table.waiting(this.database);
+  }
+
+  /** Drops what its recipient may not get any more. */
+  private async judged(tx: Tx, going: readonly ClaimedMail[]): Promise<DueMail[]> {
+    const judgedAt = performance.now();
+    const several = going.filter((mail) => isGathered(mail.template)).map((mail) => mail.id);
+    const single = going.filter((mail) => !isGathered(mail.template)).map((mail) => mail.id);
+    const gathered = await this.gathered.judged(tx, several);
+    const jobs = single.length === 0 ? [] : await this.loaded(tx, single);
+    const present = new Set([...jobs.map((job) => job.id), ...gathered.keys()]);
+    const gone = going.filter((mail) => !present.has(mail.id)).map((mail) => mail.id);
+    const dropped = gone.filter((id) => several.includes(id));
+    await this.gathered.leaveOut(
+      tx,
+      dropped.map((id) => ({ id, state: 'dropped', reply: null, messageId: null, delayMs: 0, told: [] })),
+    );
+    await table.drop(tx, gone);
+    return [...this.mailsOf(jobs, judgedAt), ...[...gathered.values()].map((job) => this.gatheredMail(job, judgedAt))];
+  }
+
+  private async loaded(through: Pick<Tx, 'prepared'>, ids: readonly number[]): Promise<MailJob[]> {
+    const rows = await through.prepared<DueRow>(this.load, [ids]);
+    return rows.map((row) => ({ ...row, kind: this.kinds.of(row.noteable_type)! }));
   }
 
   /** Errors: Unavailable while the copy of the directory is too old to decide. */
@@ -132,5 +128,31 @@ export class MailQueue implements MailSource {
       compose: () => composeMail(job, bodyFor(job), identity),
       isStillDue: () => judgement.isDue(job),
     }));
+  }
+
+  /** Judged as one: whatever of it may not be told any more is left out, and is not counted. */
+  private gatheredMail(taken: GatheredJob, judgedAt: number): DueMail {
+    const { id, attempts, created_at, address } = taken;
+    const messageId = messageIdFor(taken, this.identity);
+    let job: GatheredJob | undefined = taken;
+    let madeAt = judgedAt;
+    return {
+      id,
+      attempts,
+      created_at,
+      address,
+      messageId,
+      compose: () => composeGathered(job!, messageId, this.identity),
+      told: () => job?.told ?? [],
+      isStillDue: async () => {
+        if (performance.now() - madeAt > JUDGED_MS) {
+          madeAt = performance.now();
+          await this.directory.settled();
+          job = (await this.gathered.judged(this.database, [id])).get(id);
+        }
+        if (job !== undefined && job.address !== address) throw new Error('its recipient has another address now');
+        return job !== undefined;
+      },
+    };
   }
 }

@@ -29,19 +29,22 @@ export const mailTraces: Traces = {
        returning 1`,
     ),
   ],
-  // Only what waits still tells of them.
+  // Only what waits still tells of them, by itself or in an e-mail of several.
   written: [
     prepared(
       'traces_hand_over_mails',
       `update mails set actor_id = $2::bigint
-       where ${chunkOf('mails', 'id', `actor_id = $1::bigint and state = 'queued'`)} returning 1`,
+       where ${chunkOf('mails', 'id', `actor_id = $1::bigint and state in ('queued', 'gathered')`)} returning 1`,
     ),
   ],
 };
 
-/** Old e-mails still in the queue are few: they are given up after two days. */
+const DONE = `p.state <> 'queued'
+  and not exists (select 1 from mails g where g.id = p.gathered_into and g.state = 'queued')`;
+
+/** Old e-mails still in the queue are few: they are given up after two days. What one of several tells of stays with it. */
 export const oldMails: readonly Prepared[] = [
-  prepared('mails_drop_oldest', `delete from mails where ${oldestOf('mails', `p.state <> 'queued'`)} returning 1`),
+  prepared('mails_drop_oldest', `delete from mails where ${oldestOf('mails', DONE)} returning 1`),
   prepared(
     'account_mails_drop_oldest',
     `delete from account_mails where ${oldestOf('account_mails', `p.state <> 'queued'`)} returning 1`,

@@ -6,7 +6,7 @@ import type { MailState } from './mailer/mail-source';
 /** An e-mail about a thing or a note on it, waiting or done. Source: ADR 0082. */
 @Entity('mails')
 @Check('ck_mails_reason', `reason in ('own_activity', 'assigned', 'review_requested', 'mentioned', 'subscribed')`)
-@Check('ck_mails_state', `state in ('queued', 'sent', 'failed', 'dropped')`)
+@Check('ck_mails_state', `state in ('queued', 'sent', 'failed', 'dropped', 'gathered')`)
 @Index('uq_mails_source_event_id', ['sourceEventId', 'recipientId', 'template'], { unique: true })
 @Index('uq_mails_named_once', ['noteableId', 'noteableType', 'recipientId'], {
   unique: true,
@@ -14,6 +14,10 @@ import type { MailState } from './mailer/mail-source';
 })
 @Index('ix_mails_queued', ['nextAttemptAt', 'id'], { where: `state = 'queued'` })
 @Index('ix_mails_recipient_id', ['recipientId'])
+@Index('ix_mails_put_off', ['recipientId', 'noteableId', 'noteableType', 'allowedAt'], {
+  where: `state = 'queued' and claim is null and allowed_at is not null`,
+})
+@Index('ix_mails_gathered_into', ['gatheredInto'], { where: 'gathered_into is not null' })
 export class Mail {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',
@@ -43,6 +47,10 @@ export class Mail {
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) sentAt: Date | null;
   /** The batch in which it was taken last. */
   @Column({ type: 'uuid', nullable: true }) claim: string | null;
+  /** When the allowance of its recipient lets it go. Null until it was looked at. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) allowedAt: Date | null;
+  /** The e-mail of several that tells of it. */
+  @Column({ type: 'bigint', nullable: true }) gatheredInto: number | null;
 }
 
 /** Somebody who takes part in a thing besides its author and assignees. Source: ADR 0082. */
@@ -58,7 +66,7 @@ export class Participant {
   @Column({ type: 'bigint', nullable: true }) noteId: number | null;
 }
 
-/** How many e-mails somebody may get at once. Source: ADR 0082. */
+/** How many e-mails somebody may get at once; below 0, turns that were given. Source: ADR 0082. */
 @Entity('mail_allowances')
 export class MailAllowance {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_mail_allowances' }) recipientId: number;

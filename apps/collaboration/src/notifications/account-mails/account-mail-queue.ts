@@ -43,20 +43,28 @@ export class AccountMailQueue implements MailSource {
 
   /** Errors: Unavailable while identity is away; what was taken is tried again then. */
   async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
+    const swept = await table.sweep(this.work, this.settings);
     const { count, jobs } = await table.taking(this.work, async (tx, batch) => {
       const claimed = await table.claim(tx, batch, this.settings);
       if (claimed.length === 0) return { count: 0, jobs: [] };
       const allowed = await table.allowed(tx, claimed, this.settings);
-      return { count: claimed.length, jobs: await tx.prepared<AccountMailJob>(load, [allowed]) };
+      return { count: claimed.length, jobs: await tx.prepared<AccountMailJob>(load, [allowed.map((mail) => mail.id)]) };
     });
-    if (jobs.length === 0) return { count, mails: [] };
+    if (jobs.length === 0) return { count: count + swept, mails: [] };
     const facts = await this.ask(jobs);
     const gone = jobs.filter((_, index) => !facts[index]);
     await table.drop(
       this.database,
       gone.map((job) => job.id),
     );
-    return { count, mails: jobs.flatMap((job, index) => (facts[index] ? [this.mailOf(job, facts[index])] : [])) };
+    return {
+      count: count + swept,
+      mails: jobs.flatMap((job, index) => (facts[index] ? [this.mailOf(job, facts[index])] : [])),
+    };
+  }
+
+  isDue(): Promise<boolean> {
+    return table.isDue(this.database);
   }
 
   settle(outcomes: readonly MailOutcome[]): Promise<void> {

@@ -28,4 +28,6 @@ export class AccountMail {
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) sentAt: Date | null;
   /** The batch in which it was taken last. */
   @Column({ type: 'uuid', nullable: true }) claim: string | null;
+  /** When the allowance of its recipient lets it go. Null until it was looked at. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) allowedAt: Date | null;
 }

@@ -65,41 +65,67 @@ const LEAD: Readonly<Record<MailTemplate, (job: MailJob) => string>> = {
   note_created: (job) => `${who(job)} commented on ${what(job)}`,
 };
 
+/** What tells one e-mail about a thing from another. Shape: `to` and `reason` of the recipient, `link` to what is told. */
+export interface Letter {
+  readonly about: MailJob;
+  readonly sender: string;
+  readonly messageId: string;
+  readonly body: MailBody;
+  readonly because: string;
+}
+
+/** An e-mail as it goes to the mail server. Source: reference work-tracking 8.5; reference reliability 2.7. */
+export function composeMail(
+  job: MailJob,
+  body: MailBody,
+  identity: MailIdentity,
+  messageId = messageIdOf(job, identity),
+): SendMailOptions {
+  return letterOf({ about: job, sender: who(job), messageId, body, because: becauseOf(job.reason) }, identity);
+}
+
 /**
- * An e-mail as it goes to the mail server. Addresses are objects and come from confirmed rows only; every text is
- * cleaned before the library sees it. Source: reference work-tracking 8.5; reference reliability 2.7.
+ * Addresses are objects and come from confirmed rows only; every text is cleaned before the library sees it.
+ * Source: reference work-tracking 8.5; reference reliability 2.7.
  */
-export function composeMail(job: MailJob, body: MailBody, identity: MailIdentity): SendMailOptions {
+export function letterOf({ about, sender, messageId, body, because }: Letter, identity: MailIdentity): SendMailOptions {
   const host = hostOf(identity);
-  const url = linkTo(job, identity);
-  const because = job.reason ? BECAUSE[job.reason] : 'because you take part in it';
+  const url = linkTo(about, identity);
   const footer = `You get this e-mail ${because}.`;
-  const messageId = messageIdOf(job, identity);
-  const thread = `<${job.kind.noun}_${job.noteable_id}@${host}>`;
+  const thread = `<${about.kind.noun}_${about.noteable_id}@${host}>`;
   const isFirst = messageId === thread;
   return {
-    from: { name: oneLine(`${job.actor_name} (@${job.actor_username})`, 200), address: identity.from },
-    to: { name: '', address: job.address },
-    replyTo: { name: oneLine(job.parent_path, 200), address: identity.replyTo },
-    envelope: { from: identity.from, to: [job.address] },
-    subject: `${isFirst ? '' : 'Re: '}${subjectOf(job, identity)}`,
+    from: { name: oneLine(sender, 300), address: identity.from },
+    to: { name: '', address: about.address },
+    replyTo: { name: oneLine(about.parent_path, 200), address: identity.replyTo },
+    envelope: { from: identity.from, to: [about.address] },
+    subject: `${isFirst ? '' : 'Re: '}${subjectOf(about, identity)}`,
     text: `${body.text}\n\n-- \n${footer}\n${url}\n`,
     html: `${body.html}<hr><p style="font-size:small;color:#666">${footer} <a href="${escapeHtml(url)}">View it</a>.</p>`,
     messageId,
     ...(isFirst ? {} : { inReplyTo: thread, references: thread }),
-    headers: headersOf(job, identity, host),
+    headers: headersOf(about, identity, host),
     disableFileAccess: true,
     disableUrlAccess: true,
   };
 }
 
+export function becauseOf(reason: MailReason | null): string {
+  return reason ? BECAUSE[reason] : 'because you take part in it';
+}
+
+/** What happened, in a line, and the text that came with it. */
+export function saidIn(job: MailJob): { readonly lead: string; readonly text: string } {
+  const template = toldBy(job.kind, job.template);
+  const told = job.note_id !== null ? job.note_body : tellsText(template) ? job.description : null;
+  return { lead: oneLine(LEAD[template](job), 2000), text: told ?? '' };
+}
+
 /** Rendered once for all recipients of an event. */
 export function bodyOf(job: MailJob): MailBody {
-  const template = toldBy(job.kind, job.template);
-  const lead = oneLine(LEAD[template](job), 2000);
-  const told = job.note_id !== null ? job.note_body : tellsText(template) ? job.description : null;
+  const { lead, text: told } = saidIn(job);
   const title = oneLine(job.title);
-  const text = manyLines(told ?? '').trim();
+  const text = manyLines(told).trim();
   return {
     text: [`${lead}: ${title}`, ...(text === '' ? [] : [text])].join('\n\n'),
     html: `<p>${escapeHtml(lead)}: <strong>${escapeHtml(title)}</strong></p>${text === '' ? '' : htmlOf(text)}`,
@@ -157,12 +183,12 @@ function tellsText(template: MailTemplate): boolean {
   return template === 'created' || template === 'mentioned';
 }
 
-function who(job: MailJob): string {
+export function who(job: Pick<MailJob, 'actor_name' | 'actor_username'>): string {
   return `${oneLine(job.actor_name, 200)} (@${job.actor_username})`;
 }
 
 /** With its reference: `issue #7`. */
-function what({ kind, shown_id }: MailJob): string {
+export function what({ kind, shown_id }: MailJob): string {
   return `${kind.word} ${kind.sigil}${shown_id}`;
 }
 

@@ -29,3 +29,12 @@ export function toldBy(kind: Pick<NoteableKind, 'noun'>, template: string): Mail
   if (!told) throw new Error(`${template} is no template`);
   return told;
 }
+
+/** As an e-mail of several stands in the queue: `issue_gathered`. */
+export function gatheredOf({ noun }: Pick<NoteableKind, 'noun'>): string {
+  return `${noun}_gathered`;
+}
+
+export function isGathered(template: string): boolean {
+  return template.endsWith('_gathered');
+}

@@ -14,10 +14,12 @@ export interface DueMail {
    * Asked right before it leaves: since it was taken, much may have changed. Errors: when it cannot be decided now.
    */
   readonly isStillDue: () => Promise<boolean>;
+  /** Of an e-mail of several: those that it tells of, as judged last. */
+  readonly told?: () => readonly number[];
 }
 
-/** What became of an e-mail so far. */
-export type MailState = 'queued' | 'sent' | 'failed' | 'dropped';
+/** What became of an e-mail so far; `gathered` when another one tells of it together with others. */
+export type MailState = 'queued' | 'sent' | 'failed' | 'dropped' | 'gathered';
 
 /** What became of one. Shape: `delayMs` only where it is tried again; `untried` when that was no try. */
 export interface MailOutcome {
@@ -27,10 +29,14 @@ export interface MailOutcome {
   readonly messageId: string | null;
   readonly delayMs: number;
   readonly untried?: true;
+  /** Of an e-mail of several: those that it tells of. */
+  readonly told?: readonly number[];
 }
 
 /** A queue that the mailer empties. */
 export interface MailSource {
+  /** Whether there may be something to take: one look, for when nobody said that there is. */
+  isDue(): Promise<boolean>;
   /** Shape: how many were taken from the queue, and those that may be sent. Errors: when nothing can be decided now. */
   take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }>;
   settle(outcomes: readonly MailOutcome[]): Promise<void>;

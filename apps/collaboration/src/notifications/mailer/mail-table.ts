@@ -1,64 +1,87 @@
 import { randomUUID } from 'node:crypto';
 import { InDoubt } from '@rookery/kernel';
 import { prepared } from '@rookery/persistence';
-import type { Database, Prepared, RowOf, Tx, Work } from '@rookery/persistence';
-import type { Mail } from '../mail.entity';
+import type { Database, Prepared, Tx, Work } from '@rookery/persistence';
 import type { MailOutcome, Waiting } from './mail-source';
 import type { MailerSettings } from './mailer.config';
+import { allowanceSql, takeTurns, threadOf } from './turns';
+import type { QueuedMail } from './turns';
 
 /** Longer than a server works at a commit whose client is gone. Units: ms. */
 const DOUBT_MS = 30_000;
 
-/** Taken from the queue for the time of the lease. */
-export type ClaimedMail = RowOf<Mail, 'id' | 'recipientId'>;
+/** Units: e-mails that are put off at once, and milliseconds between looks for such. */
+const SWEEP_COUNT = 2000;
+const SWEEP_MS = 5000;
 
-/** $1 recipients, one for each mail, $2 burst, $3 mails a second. Answers how many each may get now. */
-const allow = prepared(
-  'mails_allow',
-  `with wanted as (select recipient_id, count(*)::integer as count from unnest($1::bigint[]) recipient_id group by 1),
-   known as (
-     select a.recipient_id, least($2::float8, a.tokens + extract(epoch from now() - a.refilled_at) * $3::float8) as tokens
-     from mail_allowances a join wanted using (recipient_id) order by a.recipient_id for update of a
-   ), given as (
-     select w.recipient_id, coalesce(k.tokens, $2::float8) as tokens,
-       least(w.count, floor(coalesce(k.tokens, $2::float8)))::integer as count
-     from wanted w left join known k using (recipient_id)
-   ), kept as (
-     insert into mail_allowances (recipient_id, tokens, refilled_at) select recipient_id, tokens - count, now() from given
-     on conflict (recipient_id) do update set tokens = excluded.tokens, refilled_at = excluded.refilled_at
-   )
-   select recipient_id, count from given`,
-);
+/**
+ * Taken from the queue for the time of the lease. Shape: `is_fresh` when its recipient's allowance was not asked for yet,
+ * `is_put_off` when its turn has come.
+ */
+export interface ClaimedMail extends QueuedMail {
+  readonly template: string;
+  readonly is_fresh: boolean;
+  readonly is_put_off: boolean;
+}
+
+type ClaimSettings = Pick<MailerSettings, 'leaseMs' | 'batchCount' | 'perMinute'>;
 
 /**
  * The columns that every queue of e-mails has, and what is done with them: taking under a lease, the allowance of a
  * recipient (one for all queues), and outcomes. Source: reference reliability 2.7; ADR 0082.
  */
 export class MailTable {
+  private readonly looking: Prepared;
   private readonly claiming: Prepared;
+  private readonly sweeping: Prepared;
   private readonly postponing: Prepared;
   private readonly settling: Prepared;
   private readonly releasing: Prepared;
   /** Batches that may be taken or not, since the answer to the commit was lost; until when that is looked at. */
   private readonly doubted = new Map<string, number>();
+  private sweptAt = -SWEEP_MS;
 
   /** Shape: `update` is how a write begins, with the alias `m`. */
   constructor(
     private readonly table: 'mails' | 'account_mails',
     update: `update ${string} m set`,
   ) {
-    // $1 lease in ms, $2 how many, $3 the batch. A mail that is taken is not due again before its lease ends.
+    const due = `q.state = 'queued' and q.next_attempt_at <= now()`;
+    const thread =
+      table === 'mails'
+        ? { of: 'm.noteable_type, m.noteable_id', isGathering: `picked.template like '%\\_gathered'` }
+        : { of: 'null::text as noteable_type, null::bigint as noteable_id', isGathering: 'false' };
+    this.looking = prepared(
+      `${table}_look`,
+      `select coalesce((select min(q.next_attempt_at) from ${table} q where q.state = 'queued') <= now(), false) as is_due`,
+    );
+    // $1 lease in ms, $2 how many, $3 the batch, $4 mails a second. A mail that is taken is not due again before its lease
+    // ends. Of whoever gets no more now, only that is taken whose turn has come.
     this.claiming = prepared(
       `${table}_claim`,
-      `${update} attempts = m.attempts + 1, claim = $3, next_attempt_at = now() + $1::integer * interval '1 millisecond'
-       where m.id in (select id from ${table} where state = 'queued' and next_attempt_at <= now()
-         order by next_attempt_at, id limit $2::integer for update skip locked)
-       returning m.id, m.recipient_id`,
+      `with picked as materialized (
+         select q.id, q.template, q.allowed_at, q.claim from ${table} q
+         where ${due} and (q.allowed_at is not null or ${allowanceSql('q.recipient_id', '$4')} >= 1)
+         order by q.next_attempt_at, q.id limit $2::integer for update skip locked)
+       ${update} attempts = m.attempts + 1, claim = $3, next_attempt_at = now() + $1::integer * interval '1 millisecond',
+         allowed_at = coalesce(m.allowed_at, now())
+       from picked where m.id = picked.id
+       returning m.id, m.recipient_id, m.template, ${thread.of}, picked.allowed_at is null as is_fresh,
+         (picked.allowed_at is not null and picked.claim is null and not ${thread.isGathering}) as is_put_off`,
+    );
+    // $1 mails a second.
+    this.sweeping = prepared(
+      `${table}_sweep`,
+      `select m.id, m.recipient_id, ${thread.of} from ${table} m where m.id in (
+         select q.id from ${table} q where ${due} and q.allowed_at is null and ${allowanceSql('q.recipient_id', '$1')} < 1
+         order by q.next_attempt_at, q.id limit ${SWEEP_COUNT} for update skip locked)`,
     );
     this.postponing = prepared(
       `${table}_postpone`,
-      `${update} attempts = m.attempts - 1, claim = null, next_attempt_at = now() + p.delay * interval '1 millisecond'
-       from unnest($1::bigint[], $2::integer[]) as p (id, delay) where m.id = p.id`,
+      `${update} attempts = m.attempts - (m.claim is not null)::integer, claim = null,
+         allowed_at = now() + p.delay * interval '1 millisecond',
+         next_attempt_at = now() + (p.delay + p.lag) * interval '1 millisecond'
+       from unnest($1::bigint[], $2::float8[], $3::integer[]) as p (id, delay, lag) where m.id = p.id`,
     );
     // $1 batches.
     this.releasing = prepared(
@@ -95,8 +118,31 @@ export class MailTable {
     }
   }
 
-  claim(tx: Tx, batch: string, { leaseMs, batchCount }: MailerSettings): Promise<ClaimedMail[]> {
-    return tx.prepared<ClaimedMail>(this.claiming, [leaseMs, batchCount, batch]);
+  /** Whether there may be something to take. */
+  async isDue(through: Pick<Tx, 'run'>): Promise<boolean> {
+    const [row] = await through.run<{ is_due: boolean }>({ ...this.looking, values: [] });
+    return row!.is_due || this.doubted.size > 0;
+  }
+
+  /**
+   * Puts off what waits for people who get no more now, so that it is passed by from then on. Answers how many, while
+   * there may be more.
+   */
+  async sweep(work: Work, settings: MailerSettings): Promise<number> {
+    const now = performance.now();
+    if (now - this.sweptAt < SWEEP_MS) return 0;
+    const count = await work.run(async (tx) => {
+      const held = await tx.prepared<QueuedMail>(this.sweeping, [settings.perMinute / 60]);
+      await this.putOff(tx, held, settings, false);
+      return held.length;
+    });
+    if (count < SWEEP_COUNT) this.sweptAt = now;
+    return count < SWEEP_COUNT ? 0 : count;
+  }
+
+  claim(through: Pick<Tx, 'run'>, batch: string, settings: ClaimSettings): Promise<ClaimedMail[]> {
+    const { leaseMs, batchCount, perMinute } = settings;
+    return through.run<ClaimedMail>({ ...this.claiming, values: [leaseMs, batchCount, batch, perMinute / 60] });
   }
 
   /** Again and again for a while: the commit may have been under way still. */
@@ -110,30 +156,25 @@ export class MailTable {
     });
   }
 
-  /** The ids of those that their recipients may get at once; the others are put off. */
-  async allowed(
-    tx: Tx,
-    claimed: readonly ClaimedMail[],
-    { burst, perMinute }: Pick<MailerSettings, 'burst' | 'perMinute'>,
-  ): Promise<number[]> {
-    const recipients = claimed.map((one) => one.recipient_id);
-    const rows = await tx.prepared<{ recipient_id: number; count: number }>(allow, [recipients, burst, perMinute / 60]);
-    const left = new Map(rows.map((row) => [row.recipient_id, row.count]));
-    const now: number[] = [];
-    const later: number[] = [];
-    const delays: number[] = [];
-    for (const { id, recipient_id } of [...claimed].sort((a, b) => a.id - b.id)) {
-      const count = left.get(recipient_id) ?? 0;
-      left.set(recipient_id, count - 1);
-      if (count > 0) now.push(id);
-      else {
-        later.push(id);
-        // One after another, as the allowance grows: all at once would be taken in vain again and again.
-        delays.push((1 - count) * Math.ceil(60_000 / perMinute));
-      }
-    }
-    if (later.length > 0) await tx.prepared(this.postponing, [later, delays]);
-    return now;
+  /** Those that their recipients may get now; the others are put off. What is new in a thread goes with its turn. */
+  async allowed(tx: Tx, claimed: readonly ClaimedMail[], settings: MailerSettings): Promise<ClaimedMail[]> {
+    const going = new Set(claimed.filter((mail) => mail.is_put_off).flatMap((mail) => threadOf(mail) ?? []));
+    const fresh = claimed.filter((mail) => mail.is_fresh && !going.has(threadOf(mail) ?? ''));
+    const later = new Set(await this.putOff(tx, fresh, settings, true));
+    // Whoever was at the end of their allowance may have more that waits.
+    if (later.size > 0) this.sweptAt = -SWEEP_MS;
+    return claimed.filter((mail) => !later.has(mail.id));
+  }
+
+  /** Answers the ids of those that are. */
+  private async putOff(tx: Tx, mails: readonly QueuedMail[], settings: MailerSettings, mayGo: boolean) {
+    if (mails.length === 0) return [];
+    const inOrder = [...mails].sort((a, b) => a.id - b.id);
+    const later = await takeTurns(tx, inOrder, settings, mayGo);
+    const ids = later.map((one) => one.id);
+    if (ids.length === 0) return [];
+    await tx.prepared(this.postponing, [ids, later.map((one) => one.delayMs), later.map((one) => one.lagMs)]);
+    return ids;
   }
 
   async settle(through: Pick<Tx, 'prepared'>, outcomes: readonly MailOutcome[]): Promise<void> {

@@ -66,7 +66,8 @@ export const mailerSettings = defineSettings('mail', {
     default: 30,
     min: 1,
     max: 100_000,
-    about: 'E-mails that one person gets in a minute, over all processes; more wait.',
+    about:
+      'E-mails that one person gets in a minute, over all processes; more wait, those of one thread to become one e-mail.',
   }),
   burst: setting.int('MAILER_PER_RECIPIENT_BURST_COUNT', {
     default: 60,

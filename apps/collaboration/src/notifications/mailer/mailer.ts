@@ -30,6 +30,8 @@ export class Mailer {
   private running: Promise<void> | null = null;
   private isStopping = false;
   private isNudged = false;
+  /** Whether it was woken by something new, and not by the clock. */
+  private isToldOf = false;
   private isAway = false;
   private awayInRow = 0;
   private wake: (() => void) | null = null;
@@ -77,12 +79,14 @@ export class Mailer {
   }
 
   private async run(client: SmtpClient): Promise<void> {
+    let hasMore = true;
     while (!this.isStopping) {
-      let hasMore = false;
+      const isToldOf = this.isToldOf || hasMore;
+      hasMore = false;
       // Less than a batch was all there was; looking again would be a transaction a queue for each e-mail that comes alone.
       this.isAway = false;
       for (const source of this.sources) {
-        if ((await this.sendFrom(source, client)) >= this.settings.batchCount) hasMore = true;
+        if ((await this.sendFrom(source, client, isToldOf)) >= this.settings.batchCount) hasMore = true;
       }
       if (this.isAway) await this.waitForServer();
       else if (!hasMore) await this.sleep();
@@ -90,9 +94,10 @@ export class Mailer {
   }
 
   /** Answers how many the queue gave; 0 also when it cannot give any now, which holds up no other queue. */
-  private async sendFrom(source: MailSource, client: SmtpClient): Promise<number> {
+  private async sendFrom(source: MailSource, client: SmtpClient, isToldOf: boolean): Promise<number> {
     if (this.isStopping) return 0;
     try {
+      if (!isToldOf && !(await source.isDue())) return 0;
       const { count, mails } = await source.take();
       await this.send(client, source, mails);
       return count;
@@ -105,22 +110,24 @@ export class Mailer {
   private async send(client: SmtpClient, source: MailSource, mails: readonly DueMail[]): Promise<void> {
     const until = Date.now() + this.settings.leaseMs / 2;
     const outcomes = new OutcomeWriter(source, this.logger, () => this.isStopping);
+    const record = (mail: DueMail, outcome: MailOutcome): void =>
+      outcomes.record(mail.told ? { ...outcome, told: mail.told() } : outcome);
     const waiting = [...mails];
     const worker = async (): Promise<void> => {
       for (let mail = waiting.shift(); mail; mail = waiting.shift()) {
         if (this.isStopping || this.isAway || Date.now() > until) {
-          outcomes.record(untried(mail, this.isAway ? AWAY : null, this.settings));
+          record(mail, untried(mail, this.isAway ? AWAY : null, this.settings));
           continue;
         }
         const held = await this.heldBack(mail);
         if (held) {
-          outcomes.record(held);
+          record(mail, held);
           continue;
         }
         const answer = await this.attempt(client, mail);
         if (answer.outcome === 'away') this.isAway = true;
         else this.awayInRow = 0;
-        outcomes.record(this.outcomeOf(mail, answer));
+        record(mail, this.outcomeOf(mail, answer));
       }
     };
     await Promise.all(Array.from({ length: Math.min(this.settings.connections, mails.length) }, worker));
@@ -186,6 +193,7 @@ export class Mailer {
       });
     }
     this.wake = null;
+    this.isToldOf = this.isNudged;
     this.isNudged = false;
   }
 }

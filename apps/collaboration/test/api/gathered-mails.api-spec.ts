@@ -1,0 +1,114 @@
+import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
+import type { SeededService, SeededUser } from '@rookery/testing';
+import { until } from '@rookery/testing';
+import { castOf, startCollaboration } from '../support/app';
+import type { Cast } from '../support/app';
+import { epicPlaces } from '../support/epics';
+import { issueActions } from '../support/issue-actions';
+import { mailbox } from '../support/mailbox';
+
+/** What people do, and the one e-mail that tells of it to somebody who gets no more at once. */
+let service: SeededService;
+let group: DirectoryNamespace;
+let project: DirectoryProject;
+let cast: Cast;
+const places = epicPlaces(() => service);
+const box = mailbox(() => service);
+
+beforeAll(async () => {
+  service = await startCollaboration();
+  await box.start();
+  // Nothing goes by itself but the first to each.
+  await box.restart({
+    MAILER_PER_RECIPIENT_BURST_COUNT: '1',
+    MAILER_PER_RECIPIENT_PER_MINUTE_COUNT: '1',
+    MAILER_POLL_MS: '20',
+  });
+});
+afterAll(async () => {
+  await box.stop();
+  await service.close();
+});
+beforeEach(async () => {
+  group = await places.group({ visibility: 'private' });
+  project = await service.seed.project({ namespace_id: group.id, visibility: 'private' });
+  cast = await castOf(service.seed, group);
+});
+const query = <R>(sql: string, values: readonly unknown[] = []) => service.database.query<R>(sql, values);
+const { anIssue, comment, edit } = issueActions(() => ({ service, project, cast }));
+const at = (user: SeededUser) => `@${user.username}`;
+const mine = (user: SeededUser) =>
+  box
+    .mails()
+    .filter((mail) => mail.to === user.notification_email)
+    .map((mail) => mail.parsed);
+
+/** Their allowance is used up, and all that waits was put off. */
+async function waits(): Promise<void> {
+  await box.worker().drained();
+  await until(async () => {
+    const due = `state = 'queued' and (next_attempt_at <= now() or claim is not null)`;
+    return (await query(`select 1 from mails where ${due} limit 1`)).length === 0;
+  }, 'all sent or put off');
+}
+/** As when their time has come. */
+async function goes(): Promise<void> {
+  await waits();
+  box.mails().length = 0;
+  await query(`update mails set next_attempt_at = now(), allowed_at = now() where state = 'queued'`);
+  await box.delivered();
+}
+
+test('of what others say and do, and not of what they said themselves', async () => {
+  const issue = await anIssue({ description: `${at(cast.guest)} ${at(cast.reporter)}` });
+  await waits();
+  await comment(issue, 'one', cast.developer);
+  await comment(issue, 'of their own', cast.guest);
+  await comment(issue, 'two', cast.maintainer);
+  await comment(issue, 'secret', cast.maintainer, { internal: true });
+  await edit(issue, { state_event: 'close' }, cast.developer);
+  await goes();
+  const [guest, none] = mine(cast.guest);
+  expect(none).toBeUndefined();
+  expect(guest!.text).toContain(`3 messages about issue #${issue.iid}: An issue`);
+  expect(guest!.text).toContain(
+    `By ${cast.developer.name} (${at(cast.developer)}): 2, ${cast.maintainer.name} (${at(cast.maintainer)}): 1.`,
+  );
+  expect(guest!.text).not.toMatch(/of their own|secret/);
+  expect([guest!.inReplyTo, guest!.references]).toEqual([
+    `<issue_${issue.id}@localhost>`,
+    `<issue_${issue.id}@localhost>`,
+  ]);
+  const [reporter] = mine(cast.reporter);
+  expect(reporter!.text).toContain('5 messages');
+  expect(reporter!.text).toContain('secret');
+});
+
+test('of an epic, by the words of its kind', async () => {
+  const epic = await places.open(places.who(cast.owner), group, { description: at(cast.guest) });
+  await waits();
+  for (const body of ['one', 'two'])
+    await places
+      .as(places.who(cast.developer))
+      .post(`${places.pathOf(group)}/${epic.id}/notes`)
+      .send({ body })
+      .expect(201);
+  await goes();
+  const [mail] = mine(cast.guest);
+  expect(mail!.subject).toBe(`Re: ${group.name} | A goal (&${epic.iid})`);
+  expect(mail!.text).toContain(`2 messages about epic &${epic.iid}: A goal`);
+  expect(mail!.references).toBe(`<epic_${epic.id}@localhost>`);
+  expect(mail!.headers.get('x-platform-epic-id')).toBe(String(epic.id));
+});
+
+test('whoever may read it no more when it goes hears nothing of it', async () => {
+  const issue = await anIssue({ description: `${at(cast.guest)} ${at(cast.reporter)}` });
+  await waits();
+  for (const text of ['one', 'two', 'three']) await comment(issue, text, cast.developer);
+  await waits();
+  await edit(issue, { confidential: true });
+  await goes();
+  expect(mine(cast.guest)).toEqual([]);
+  expect(mine(cast.reporter)[0]!.text).toContain('3 messages');
+  expect(await box.lastState(cast.guest)).toBe('dropped');
+});

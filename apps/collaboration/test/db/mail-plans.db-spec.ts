@@ -1,0 +1,143 @@
+import { join } from 'node:path';
+import { runMigrations } from '@rookery/persistence';
+import type { Database } from '@rookery/persistence';
+import { expectPlan, planOf, readRows, startNats, testDatabase, until, vacuumed } from '@rookery/testing';
+import type { Planned, PrivateNats, SeededService, SeededUser, TestDatabase } from '@rookery/testing';
+import { Pool } from 'pg';
+import { migrations } from '../../src/database';
+import { MailTable } from '../../src/notifications/mailer/mail-table';
+import { startCollaboration } from '../support/app';
+import { startMailServer } from '../support/mail-server';
+import type { MailServer } from '../support/mail-server';
+import { startWorker } from '../support/worker';
+import type { Worker } from '../support/worker';
+
+const WAITING = 100_000;
+const PEOPLE = 16;
+/** Of the same people, when the mailer starts. */
+const FRESH = 5000;
+const SETTINGS = { leaseMs: 600_000, batchCount: 20, perMinute: 30 };
+const table = new MailTable('mails', 'update mails m set');
+const claimed: Planned = (db) => table.claim(db, '0197a000-0000-7000-8000-000000000001', SETTINGS);
+const looked: Planned = (db: Database) => table.isDue(db);
+
+/** 100,000 that wait for their turn, of 16 people, and 5 that may go. $1 the first id of people. */
+const waiting = `
+  insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id,
+      next_attempt_at, allowed_at, created_at)
+    select gen_random_uuid(), 1 + g % ${PEOPLE}, 'issue_closed', 100, 1, 'Issue', 1 + g % 5000,
+      now() + g % 5000 * interval '1 hour', now() + g % 5000 * interval '1 hour', now() - interval '1 day'
+    from generate_series(${PEOPLE}, ${WAITING} + ${PEOPLE - 1}) g where g % 5000 > 0;
+  insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id, state)
+    select gen_random_uuid(), 1 + g % 1000, 'issue_closed', 100, 1, 'Issue', g, 'sent' from generate_series(1, 20000) g;
+  insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id)
+    select gen_random_uuid(), 1000 + g, 'issue_closed', 100, 1, 'Issue', 1 from generate_series(1, 5) g;
+  insert into mail_allowances (recipient_id, tokens, refilled_at)
+    select g, case when g <= ${PEOPLE} then -6000 else 60 end, now() from generate_series(1, 3000) g;
+`;
+
+describe('plans', () => {
+  let database: TestDatabase;
+  let pool: Pool;
+  beforeAll(async () => {
+    database = await testDatabase('collaboration', migrations);
+    await runMigrations(database.url, migrations);
+    pool = new Pool({ connectionString: database.url, max: 1 });
+    await pool.query(waiting);
+    await vacuumed(pool);
+  }, 300_000);
+  afterAll(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  test.each([
+    ['mails-taken', claimed],
+    ['mails-looked-for', looked],
+  ])('%s keeps its plan', async (name, planned) => {
+    const shape = await expectPlan(pool, join(__dirname, '../golden', `${name}.plan.txt`), planned);
+    expect(shape).not.toMatch(/Seq Scan on (mails|mail_allowances)/);
+  });
+
+  test('of 100,000 that wait none is read to take those that may go', async () => {
+    const plan = await planOf(pool, claimed, 'run');
+    expect(readRows(plan, 'mails')).toBeLessThan(20);
+  });
+});
+
+describe('at work', () => {
+  let service: SeededService;
+  let nats: PrivateNats;
+  let smtp: MailServer;
+  let worker: Worker | undefined;
+  beforeAll(async () => {
+    service = await startCollaboration();
+    nats = await startNats();
+    smtp = await startMailServer();
+  });
+  afterAll(async () => {
+    await worker?.stop();
+    await smtp.stop();
+    await nats.drop();
+    await service.close();
+  });
+  const query = <R>(sql: string, values: readonly unknown[] = []) => service.database.query<R>(sql, values);
+
+  test('those that wait are written once, when they are put off, and hold up nobody', async () => {
+    const project = await service.seed.project();
+    const people: SeededUser[] = [];
+    for (let n = 0; n <= PEOPLE; n += 1) people.push(await service.seed.user());
+    const other = people.pop()!;
+    const issues = await query<{ id: number }>(
+      `insert into issues (project_id, iid, author_id, title) select $1, g, $2, 'Title' from generate_series(1, 10) g returning id`,
+      [project.id, other.id],
+    );
+    const insert = (count: number, waits: string) =>
+      query(
+        `insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id, created_at,
+           next_attempt_at, allowed_at)
+         select gen_random_uuid(), ($1::bigint[])[1 + g % ${PEOPLE}], 'issue_closed', $2, $3, 'Issue', ($4::bigint[])[1 + g % 10],
+           now() - interval '1 hour', ${waits} from generate_series(1, $5::integer) g`,
+        [people.map((one) => one.id), other.id, project.id, issues.map((one) => one.id), count],
+      );
+    for (let queued = 0; queued < WAITING; queued += 10_000)
+      await insert(10_000, `now() + interval '1 hour', now() + interval '1 hour'`);
+    await insert(FRESH, `now() - interval '1 hour', null`);
+    await query(
+      `insert into mail_allowances (recipient_id, tokens, refilled_at) select unnest($1::bigint[]), 0, now()`,
+      [people.map((one) => one.id)],
+    );
+    const toOther = () =>
+      query(
+        `insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id)
+         values (gen_random_uuid(), $1, 'issue_closed', $2, $3, 'Issue', $4)`,
+        [other.id, people[0]!.id, project.id, issues[0]!.id],
+      );
+    await toOther();
+    worker = await startWorker({
+      databaseUrl: service.databaseUrl,
+      nats,
+      env: { SMTP_URL: smtp.url, MAILER_POLL_MS: '20', MAILER_PER_RECIPIENT_PER_MINUTE_COUNT: '1' },
+    });
+    // Behind all of them in the queue.
+    await until(() => smtp.mails.length === 1, 'the mail of the other');
+    const left = async () =>
+      (
+        await query<{ count: number }>(`select count(*)::int from mails where state = 'queued' and allowed_at is null`)
+      )[0]!.count;
+    await until(async () => (await left()) === 0, 'all put off');
+    const writes = async () => {
+      const [row] = await query<{ places: string; tries: number }>(
+        `select md5(string_agg(ctid::text, ',' order by id)) as places, sum(attempts)::int as tries from mails where state = 'queued'`,
+      );
+      return row;
+    };
+    const before = await writes();
+    for (let count = 2; count <= 6; count += 1) {
+      await toOther();
+      await until(() => smtp.mails.length === count, 'the next mail of the other');
+    }
+    expect(await writes()).toEqual(before);
+    expect(before!.tries).toBe(0);
+  }, 300_000);
+});
