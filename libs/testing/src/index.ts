@@ -15,6 +15,7 @@ export {
   expectGolden,
   expectPlan,
   nodesOf,
+  plannedAnew,
   planOf,
   readRows,
   shapeOf,

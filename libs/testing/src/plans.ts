@@ -21,6 +21,8 @@ export interface PlanNode {
 /** Units: milliseconds. */
 const VACUUM_LIMIT = 170_000;
 const VACUUM_PAUSE = 200;
+/** PostgreSQL plans five runs by their values, and compares then. */
+const RUNS_UNTIL_KEPT = 8;
 
 /**
  * Vacuums and analyses until PostgreSQL knows every row to be visible to everybody. A transaction of another test that
@@ -58,6 +60,27 @@ export async function expectPlan(pool: Pool, file: string, planned: Planned): Pr
   const shape = shapeOf(await planOf(pool, planned));
   expectGolden(file, shape);
   return shape;
+}
+
+/**
+ * Whether PostgreSQL makes a plan of its own for each run of a statement that a connection keeps, instead of one for all:
+ * it does where plans for the values look cheaper than the one for any value.
+ */
+export async function plannedAnew(pool: Pool, planned: Planned): Promise<boolean> {
+  const { text, values } = typeof planned === 'function' ? await statementOf(planned) : planned;
+  const name = 'planned_anew';
+  const client = await pool.connect();
+  try {
+    for (let run = 0; run < RUNS_UNTIL_KEPT; run++) await client.query({ name, text, values: [...values] });
+    const { rows } = await client.query<{ kept: string }>(
+      'select generic_plans as kept from pg_prepared_statements where name = $1',
+      [name],
+    );
+    return Number(rows[0]!.kept) === 0;
+  } finally {
+    // The connection forgets what it prepared: the next statement takes the same name.
+    client.release(true);
+  }
 }
 
 /** The statement that finds the rows of a page. Errors: a plain Error when nothing is read. */

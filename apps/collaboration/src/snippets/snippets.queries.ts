@@ -52,9 +52,11 @@ const VISIBLE = {
     or (i.visibility = 'internal' and $2::bigint is not null and not $4::boolean))`,
 };
 // Whose they are is hidden from the planner: with rows that it guesses by the person or the project a plan of the one
-// looks cheaper than that of all, and it would plan each request anew.
+// looks cheaper than that of all, and it would plan each request anew. So is whether they are a member: for those nothing
+// is left to judge.
+const HIDDEN_READER = { ...READER, isMember: '(select $3::boolean)' };
 const LISTED = {
-  project: `i.project_id = (select $1::bigint) and ${snippetKind.visibleSql(READER)}`,
+  project: `i.project_id = (select $1::bigint) and ${snippetKind.visibleSql(HIDDEN_READER)}`,
   own: 'i.project_id is null and i.author_id = (select $2::bigint)',
   public: `i.project_id is null and i.visibility = 'public'`,
 };

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Directory } from '@rookery/directory';
 import { runMigrations } from '@rookery/persistence';
 import type { Database } from '@rookery/persistence';
-import { expectPlan, planOf, readRows, testDatabase, vacuumed } from '@rookery/testing';
+import { expectPlan, plannedAnew, planOf, readRows, testDatabase, vacuumed } from '@rookery/testing';
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
@@ -70,4 +70,12 @@ test.each(Object.keys(HOT))('%s reads the files of its page alone', async (name)
   const plan = await planOf(pool, HOT[name]!(), 'run');
   // Once for the list of files, once for the name of the first.
   expect(readRows(plan, 'snippet_files')).toBeLessThanOrEqual(2 * 3 * 20);
+});
+
+// A plan that is made for each request costs more than the page itself. Of members it needs fewer conditions than of others.
+test.each([
+  ...Object.entries(HOT),
+  ['snippets-of-project for members', () => listed('project', [3, 7, true, false, 'g/p'])] as const,
+])('%s is planned once', async (_, planned) => {
+  expect(await plannedAnew(pool, planned())).toBe(false);
 });
