@@ -146,6 +146,8 @@ it('numbers are dense, however many are opened at once', async () => {
     Array.from({ length: 50 }, (_, at) => open(viewer, place, { title: `${at}`, labels: 'x' })),
   );
   expect(made.map(({ iid }) => iid).sort((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, at) => at + 1));
+  const { body: labels } = await as(viewer).get(`/api/v4/groups/${place.id}/labels`).expect(200);
+  expect((labels as { name: string }[]).map(({ name }) => name)).toEqual(['x']);
 });
 
 it('unknown labels become labels of the group of the epic, known ones of groups above are taken', async () => {
