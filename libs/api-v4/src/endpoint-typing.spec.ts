@@ -16,7 +16,7 @@ import {
   signedIn,
   Text,
 } from './index';
-import { any, bool, instant, int, list, nested, nullable, object, text } from './index';
+import { bool, instant, int, list, nested, nullable, object, text } from './index';
 import type { Call, ProjectScope } from './index';
 
 interface Author {
@@ -44,7 +44,7 @@ const note = presenter<Note>('Note')
     ],
     tags: [list(text), () => ['a']],
     stats: [object({ up: int, down: nullable(int) }), () => ({ up: 1, down: null })],
-    rest: [any, () => ({})],
+    rest: [object({}, { more: text }), () => ({})],
   });
 presenter<Note>('Wrong').fields({
   // @ts-expect-error a text is no number

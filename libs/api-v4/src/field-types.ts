@@ -58,10 +58,12 @@ export const instant: FieldType<Date | string> = {
 };
 /** A calendar day, `YYYY-MM-DD`. */
 export const day: FieldType<Date | string> = { schema: { type: 'string', format: 'date' }, write: writeDay };
-/** Any JSON value, undocumented inside. */
-export const any: FieldType<unknown> = {
-  schema: {},
-  write: (value) => JSON.stringify(value === undefined ? null : value) ?? 'null',
+/** What the API has a name for and Rookery has not. */
+export const nothing: FieldType<null> = { schema: { type: 'null' }, write: () => 'null' };
+/** A list of such things. */
+export const noItems: FieldType<readonly never[]> = {
+  schema: { type: 'array', items: {}, maxItems: 0 },
+  write: () => '[]',
 };
 
 /** One of a few texts. */
@@ -96,7 +98,7 @@ export function nullable<V>(of: FieldType<V>): FieldType<V | null | undefined> {
 function nullableSchema(schema: JsonSchema): JsonSchema {
   const type = schema['type'];
   if (typeof type === 'string' && !('enum' in schema)) return { ...schema, type: [type, 'null'] };
-  return Object.keys(schema).length === 0 ? {} : { anyOf: [schema, { type: 'null' }] };
+  return { anyOf: [schema, { type: 'null' }] };
 }
 
 /** A JSON array. */
@@ -123,19 +125,26 @@ export function list<V>(of: FieldType<V>): FieldType<readonly V[]> {
   };
 }
 
-/** A nested object with named fields, in this order. */
-export function object<V extends Record<string, unknown>>(fields: {
-  readonly [K in keyof V]: FieldType<V[K]>;
-}): FieldType<V> {
-  const entries = Object.entries<FieldType<never>>(fields as Record<string, FieldType<never>>);
+/** A nested object with named fields, in this order; those of the second part are left out where they are undefined. */
+export function object<V extends Record<string, unknown>, S extends Record<string, unknown> = Record<never, never>>(
+  fields: { readonly [K in keyof V]: FieldType<V[K]> },
+  sometimes?: { readonly [K in keyof S]: FieldType<S[K]> },
+): FieldType<V & { readonly [K in keyof S]?: S[K] | undefined }> {
+  const always = Object.entries<FieldType<never>>(fields as Record<string, FieldType<never>>);
+  const entries = [
+    ...always,
+    ...Object.entries<FieldType<never>>((sometimes ?? {}) as Record<string, FieldType<never>>),
+  ];
   const compose = (writers: readonly WriteValue[]): WriteValue => {
-    const heads = entries.map(([name], index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+    const heads = entries.map(([name]) => `${JSON.stringify(name)}:`);
     return (value, ctx) => {
       let out = '';
       for (let i = 0; i < entries.length; i++) {
-        out += heads[i]! + writers[i]!((value as Record<string, unknown>)[entries[i]![0]], ctx);
+        const field = (value as Record<string, unknown>)[entries[i]![0]];
+        if (i >= always.length && field === undefined) continue;
+        out += (out === '' ? '{' : ',') + heads[i]! + writers[i]!(field, ctx);
       }
-      return entries.length === 0 ? '{}' : `${out}}`;
+      return out === '' ? '{}' : `${out}}`;
     };
   };
   const loads = entries.some(([, type]) => type.batch !== undefined);
@@ -156,7 +165,7 @@ export function object<V extends Record<string, unknown>>(fields: {
     schema: {
       type: 'object',
       properties: Object.fromEntries(entries.map(([name, type]) => [name, described(name, type.schema)])),
-      required: entries.map(([name]) => name),
+      required: always.map(([name]) => name),
     },
     write: compose(entries.map(([, type]) => type.write)),
     ...(loads ? { batch: batchAll } : {}),

@@ -73,12 +73,14 @@ interface RefusalKind {
   readonly about: string;
   readonly bodies: readonly string[];
   readonly headers?: readonly string[];
-  /** The throttle in front of the services speaks plain text. */
+  /** Those that only some of them have. */
+  readonly headersOfSome?: readonly string[];
+  /** The throttle in front of the services speaks plain text, and so do moved projects. */
   readonly plainText?: true;
 }
 
 const REFUSALS: Readonly<Record<number, RefusalKind>> = {
-  301: { name: 'Moved', about: 'It has another address now.', bodies: [], headers: ['Location'] },
+  301: { name: 'Moved', about: 'It has another address now.', bodies: [], headers: ['Location'], plainText: true },
   302: { name: 'Found', about: 'It is to be had elsewhere.', bodies: [], headers: ['Location'] },
   304: { name: 'NotModified', about: 'Nothing to do: the thing is in the wanted state already.', bodies: [] },
   400: {
@@ -102,7 +104,7 @@ const REFUSALS: Readonly<Record<number, RefusalKind>> = {
     name: 'Conflict',
     about: 'In conflict with something that is there, or a request with this `Idempotency-Key` is still running.',
     bodies: ['Refusal', 'RefusalByField', 'RefusalInSentences'],
-    headers: ['Retry-After'],
+    headersOfSome: ['Retry-After'],
   },
   412: { name: 'PreconditionFailed', about: 'Changed after the time in If-Unmodified-Since.', bodies: ['Refusal'] },
   413: { name: 'TooLarge', about: 'The body is larger than allowed.', bodies: ['Refusal'] },
@@ -141,8 +143,8 @@ const HEADERS: Readonly<Record<string, JsonSchema>> = {
   'X-Prev-Page': { description: 'Empty on the first page.', schema: text },
   'X-Total': { description: 'Left out where counting would be dear.', schema: { type: 'integer' } },
   'X-Total-Pages': { description: 'Left out with `X-Total`.', schema: { type: 'integer' } },
-  Location: { description: 'An absolute URL.', schema: text },
-  'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
+  Location: { description: 'An absolute URL.', required: true, schema: text },
+  'Retry-After': { description: 'Seconds.', required: true, schema: { type: 'integer' } },
   'Idempotency-Replayed': { description: '`true` on an answer that was given before.', schema: text },
   'RateLimit-Name': { description: 'Which limit the others tell of.', schema: text },
   'RateLimit-Limit': { description: 'Requests a minute.', schema: { type: 'integer' } },
@@ -216,14 +218,18 @@ function headersOf(names: readonly string[]): JsonSchema {
   return Object.fromEntries(names.map((name) => [name, ref('headers', name)]));
 }
 
-function refusalOf({ about, bodies, headers, plainText }: RefusalKind): JsonSchema {
+function refusalOf({ about, bodies, headers = [], headersOfSome = [], plainText }: RefusalKind): JsonSchema {
   const anyOf = bodies.map((name) => ref('schemas', name));
   const schema = anyOf.length === 1 ? anyOf[0] : { anyOf };
+  const ofSome = Object.fromEntries(headersOfSome.map((name) => [name, { ...HEADERS[name], required: false }]));
+  const told = { ...headersOf(headers), ...ofSome };
+  const content = {
+    ...(bodies.length === 0 ? {} : { 'application/json': { schema } }),
+    ...(plainText ? { 'text/plain': { schema: text } } : {}),
+  };
   return {
     description: about,
-    ...(headers === undefined ? {} : { headers: headersOf(headers) }),
-    ...(bodies.length === 0
-      ? {}
-      : { content: { 'application/json': { schema }, ...(plainText ? { 'text/plain': { schema: text } } : {}) } }),
+    ...(Object.keys(told).length === 0 ? {} : { headers: told }),
+    ...(Object.keys(content).length === 0 ? {} : { content }),
   };
 }

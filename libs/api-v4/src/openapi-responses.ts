@@ -47,7 +47,7 @@ function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
     case 'web':
       return { description: 'A page for a browser.', content: { [answers.mediaType!]: {} } };
     case 'redirect':
-      return { description: 'Elsewhere.', headers: { Location: { schema: { type: 'string' } } } };
+      return { description: 'Elsewhere.', headers: { Location: { required: true, schema: { type: 'string' } } } };
     case 'none':
     case 'empty':
       return { description: 'Success, without a body.' };

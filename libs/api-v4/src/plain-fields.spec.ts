@@ -1,5 +1,17 @@
 import { plain } from '@rookery/kernel';
-import { fieldsOf, Flag, Int, picked, presenter, shownPlainFields, Text, text, withPlainFields } from './index';
+import {
+  fieldsOf,
+  Flag,
+  Int,
+  int,
+  object,
+  picked,
+  presenter,
+  shownPlainFields,
+  Text,
+  text,
+  withPlainFields,
+} from './index';
 import type { PresentContext } from './index';
 import { ParamsPlan } from './params-plan';
 
@@ -83,13 +95,18 @@ const thing = presenter<Thing>('Thing').fields({
 });
 const detail = thing
   .extend<Thing>('ThingDetail')
-  .fields(shownPlainFields<Thing>()(FIELDS, 'detail', { owners: (one) => one.owned }));
+  .fields(shownPlainFields<Thing>()(FIELDS, 'detail', { owners: (one) => one.owned }, { rules: object({ a: int }) }));
 // @ts-expect-error nobody says who the owners are
-shownPlainFields<Thing>()(FIELDS, 'detail', {});
+shownPlainFields<Thing>()(FIELDS, 'detail', {}, { rules: object({ a: int }) });
 // @ts-expect-error the row lacks a column
 shownPlainFields<Omit<Thing, 'level'>>()(FIELDS, 'list', {});
 
 describe('what is shown', () => {
+  it('needs the shape of a hash', () => {
+    const shown = () => shownPlainFields<Thing>()(FIELDS, 'detail', { owners: () => true });
+    expect(shown).toThrow('a plain field that is a hash has no shape');
+  });
+
   const context = {} as PresentContext;
   const row: Thing = { title: 'x', level: 'high', owned: false, settings: { loud: false } };
 

@@ -9,7 +9,7 @@ import type {
 } from '@rookery/kernel';
 import { plainDefaults } from '@rookery/kernel';
 import type { FieldCommon } from './field-typing';
-import { any, bool, choice, int, list, nullable, text } from './field-types';
+import { bool, choice, int, list, nullable, text } from './field-types';
 import type { FieldType } from './field-types';
 import { field } from './fields';
 import type { FieldForm } from './fields';
@@ -101,14 +101,15 @@ export type PlainRow<T> = Readonly<PlainColumns<T>> & { readonly settings: Parti
 /**
  * How plain fields are shown: settings as they are stored or else by their defaults, switches as they stand. To be
  * spread among the fields of a presenter; a field that was named before keeps its earlier place.
- * Shape: `shownPlainFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: administers })`; the last part says who
- * belongs to whom the table names as `shown`.
+ * Shape: `shownPlainFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: administers })`; the third part says who
+ * belongs to whom the table names as `shown`, the last one how hashes are shown.
  */
 export function shownPlainFields<Row>() {
   return <T extends PlainTable, At extends Place>(
     table: Row extends PlainRow<T> ? T : never,
     at: At,
     audiences: { readonly [To in Audiences<T, At>]: When<Row> },
+    hashes: Readonly<Record<string, FieldType<never>>> = {},
   ): Fields<Row, undefined, Record<ShownNames<T, At>, unknown>> => {
     const conditions: Readonly<Record<string, When<Row>>> = audiences;
     const valueOf = valuesOf<Row>(table);
@@ -121,7 +122,11 @@ export function shownPlainFields<Row>() {
       const { shown, in: place = 'list', deprecated } = row.options;
       if (shown === false || place !== at) continue;
       const when = shown === undefined ? {} : { when: conditions[shown]! };
-      fields[name] = [typeOf(row), valueOf(name), { ...when, ...(deprecated === undefined ? {} : { deprecated }) }];
+      fields[name] = [
+        typeOf(row, hashes[name]),
+        valueOf(name),
+        { ...when, ...(deprecated === undefined ? {} : { deprecated }) },
+      ];
     }
     // Names are those of the table; a loop over them loses that.
     return fields as unknown as Fields<Row, undefined, Record<ShownNames<T, At>, unknown>>;
@@ -149,9 +154,13 @@ function shownSwitch<Row>(
   return [bool, (row: Row) => valueOf(row) !== off, shownAsDeprecated ? { deprecated: of } : {}];
 }
 
-function typeOf({ kind, items, options, values = [] }: PlainField): FieldType<never> {
+function typeOf(
+  { kind, items, options, values = [] }: PlainField,
+  hash: FieldType<never> | undefined,
+): FieldType<never> {
+  if (kind === 'hash' && !hash) throw new Error('a plain field that is a hash has no shape');
   const oneOf = values.every((value) => typeof value === 'string') ? choice(...values) : int;
-  const types = { flag: bool, int, text, oneOf, list: items === 'int' ? list(int) : list(text), hash: any };
+  const types = { flag: bool, int, text, oneOf, list: items === 'int' ? list(int) : list(text), hash: hash! };
   const type: FieldType<never> = types[kind];
   return options.nullable ? nullable(type) : type;
 }

@@ -50,7 +50,6 @@ export type WriteRow<T> = (row: T) => string;
  * Made by `presenter(name)`. Source: ADR 0033.
  */
 export class Presenter<in T> {
-  readonly schema: JsonSchema;
   /** Whether it shows a secret this once. */
   readonly hasSecret: boolean;
   private readonly loads: boolean;
@@ -60,10 +59,15 @@ export class Presenter<in T> {
     private readonly loaders: readonly (Loader | undefined)[],
     private readonly fields: readonly CompiledField[],
   ) {
-    this.schema = schemaOf(fields);
     this.hasSecret = fields.some(({ options }) => options.shownOnce);
     this.loads = loaders.some(Boolean) || fields.some((field) => field.type.batch !== undefined);
   }
+
+  /** Made when it is asked for: what stands in it may become known after the presenter is made. */
+  get schema(): JsonSchema {
+    return (this.cachedSchema ??= schemaOf(this.fields));
+  }
+  private cachedSchema: JsonSchema | undefined;
 
   /** Loads once for all rows and gives the writer of one; a plain value when there is nothing to load. */
   prepare(rows: readonly T[], ctx: PresentContext): WriteRow<T> | Promise<WriteRow<T>> {

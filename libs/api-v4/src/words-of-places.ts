@@ -5,6 +5,23 @@ const none = (value: string): string => `Always ${value}: there is none of it he
 
 /** Words of groups, projects and namespaces, and of their settings. As in `words.ts`. */
 export const WORDS_OF_PLACES: Readonly<Record<string, string>> = {
+  // Where to look further, and how large it is.
+  issues: 'Address of its issues.',
+  repo_branches: 'Address of its branches.',
+  events: 'Address of what happened in it.',
+  members: 'Address of its members.',
+  cluster_agents: 'Address of its agents.',
+  commit_count: 'Commits of the default branch.',
+  kind: 'Whether it is a group or a personal namespace.',
+  notification_level: 'How much its member is told of.',
+  extern_uid: 'What the provider calls the person.',
+  saml_provider_id: none('null'),
+  // What strategies of feature flags take.
+  groupId: 'Names the group that the share is counted in.',
+  percentage: 'Share of the people for whom it is on, in percent.',
+  rollout: 'Share of the requests for which it is on, in percent.',
+  stickiness: 'By what somebody stays on the same side.',
+  userIds: 'Ids of people, by commas.',
   // Who may what.
   request_access_enabled: 'Whether people may ask to become members.',
   share_with_group_lock: 'Whether projects in it may not be shared with other groups.',

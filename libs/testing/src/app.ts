@@ -9,7 +9,7 @@ import { ContextKeys, contextKeys, createLogger, LOGGER, platformSettings, readS
 import type { ProcessName, RootModule, SettingsDefinition, SettingsValues } from '@rookery/platform';
 import type { Agent, Response } from 'supertest';
 import { agentFor } from './agent';
-import { schemaProblem } from './answer-schemas';
+import { answerProblem } from './answer-schemas';
 import { testInternalKeys } from './internal-keys';
 import type { Target } from './agent';
 import { noteRoute, writeRouteTests } from './route-tests';
@@ -38,7 +38,7 @@ export interface TestApp {
   /** Every log line since the start, parsed. */
   readonly logs: readonly Readonly<Record<string, unknown>>[];
   /**
-   * Shape of `unseen`: answers are neither judged by what the endpoint lists, nor counted as tests of it. Units: `waitMs`
+   * Shape of `unseen`: answers are not counted as tests of the endpoint, and may have a status that it does not list. Units: `waitMs`
    * how long a request may take, where its being refused for that is looked at.
    */
   as(viewer: Viewer, o?: { readonly unseen?: boolean; readonly waitMs?: number }): Agent;
@@ -63,18 +63,22 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const app = await createApiV4App('forRoot' in module ? module.forRoot(values) : (module as Type), false);
   await app.listen(0, '127.0.0.1');
   const { port } = (app.getHttpServer() as unknown as Server).address() as AddressInfo;
+  const seenBy =
+    (isUnseen: boolean): Target['seen'] =>
+    (method, url, response) =>
+      judge(app.get(EndpointRoutes), method, url, response, isUnseen);
   const target: Target = {
     baseUrl: `http://127.0.0.1:${port}`,
     service: options.service,
     keys: app.get(ContextKeys) ?? contextKeys(TEST_CONTEXT_KEYS),
     connections: new Connections({ keepAlive: true }),
-    seen: (method, url, response) => judge(app.get(EndpointRoutes), method, url, response),
+    seen: seenBy(false),
   };
   return {
     app,
     baseUrl: target.baseUrl,
     logs,
-    as: (viewer, { unseen, ...o } = {}) => agentFor({ ...target, ...(unseen ? { seen: () => {} } : {}), ...o }, viewer),
+    as: (viewer, { unseen = false, ...o } = {}) => agentFor({ ...target, seen: seenBy(unseen), ...o }, viewer),
     bare: () => agentFor(target, null),
     get: (token) => app.get(token as Type, { strict: false }),
     close: () => {
@@ -107,22 +111,25 @@ export function testSettings({
 
 /**
  * Errors: a plain Error when the endpoint does not list the status it answered with, when JSON is announced otherwise, or
- * when it has not the documented shape, with fields absent or more of them.
+ * when the answer is not what is documented: another type of body, fields absent or more of them, another header.
  */
-function judge(routes: EndpointRoutes, method: string, url: string, response: Response): void {
+function judge(routes: EndpointRoutes, method: string, url: string, response: Response, isUnseen: boolean): void {
   const endpoint = routes.endpointAt(method, url);
   if (endpoint === null) return;
   // The whole path: an endpoint may leave a part of it to its controller.
-  noteRoute({ method: endpoint.method, path: templatesOf(endpoint)[0]! });
+  if (!isUnseen) noteRoute({ method: endpoint.method, path: templatesOf(endpoint)[0]! });
   const call = `${method} ${url} (${endpoint.controller.name}.${endpoint.handler})`;
   const { status, text, type } = response;
   if (!statusesOf(endpoint).includes(status)) {
+    if (isUnseen) return;
     throw new Error(`${call} answered ${status}, which it does not list: ${text}`);
   }
   const announced = response.get('content-type');
   // Supertest reads JSON whatever charset is announced; the API announces none.
   if (type.includes('json') && announced !== 'application/json') throw new Error(`${call} announced ${announced}`);
-  if (method === 'HEAD' || !type.includes('json')) return;
-  const problem = schemaProblem(endpoint, status, response.body);
+  const body: unknown = response.body;
+  const seen = text ?? (Buffer.isBuffer(body) ? body.toString('latin1') : '');
+  const headers = { get: (name: string) => response.get(name.toLowerCase()) as string | undefined };
+  const problem = answerProblem(endpoint, method, { status, text: seen, headers });
   if (problem !== null) throw new Error(`${call} answered ${status} with what its document does not say: ${problem}`);
 }

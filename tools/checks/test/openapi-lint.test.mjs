@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { problemsOf, problemsOfNames } from '../openapi-lint.mjs';
+import { openSchemas, problemsOf, problemsOfNames, problemsOfOpenSchemas } from '../openapi-lint.mjs';
 
 const DOCUMENT = readFileSync(new URL('../../../apps/gateway/openapi.json', import.meta.url), 'utf8');
 const LIST = '/api/v4/todos';
@@ -58,4 +58,24 @@ describe('names without words', () => {
     ]);
     assert.deepEqual(problemsOfNames(document, ['hue', 'shape']), []);
   });
+});
+
+describe('answers that may hold anything', () => {
+  const document = JSON.parse(DOCUMENT);
+  it('are told of, and there are none', () => assert.deepEqual(problemsOfOpenSchemas(document), []));
+
+  const refused = {
+    'a field of any type': ['Note.body', ({ Note }) => (Note.properties.body = { description: 'Words.' })],
+    'an object of any fields': ['Project.namespace', ({ Project }) => delete Project.properties.namespace.properties],
+    'fields of no object': ['Egg', (schemas) => (schemas.Egg = { properties: {} })],
+    'an open map': ['Note.x.*', ({ Note }) => (Note.properties.x = { type: 'object', additionalProperties: true })],
+    'a list of anything': ['Issue.labels[]', ({ Issue }) => (Issue.properties.labels = { type: 'array', items: {} })],
+  };
+  for (const [name, [at, change]] of Object.entries(refused)) {
+    it(`tell of ${name}`, () => {
+      const { components } = structuredClone(document);
+      change(components.schemas);
+      assert.ok(openSchemas({ components, paths: {} }).includes(at));
+    });
+  }
 });

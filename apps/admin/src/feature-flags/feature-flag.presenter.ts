@@ -1,4 +1,4 @@
-import { any, bool, instant, int, list, nullable, object, presenter, text } from '@rookery/api-v4';
+import { bool, instant, int, list, noItems, nullable, object, presenter, text } from '@rookery/api-v4';
 import type { ShownFlag } from './feature-flags.service';
 import type { StrategyRow } from './feature-flags.queries';
 
@@ -10,10 +10,12 @@ const userList = object<{ id: number; iid: number; name: string; user_xids: stri
   user_xids: text,
 });
 
+/** Each strategy has those that its rules name. */
+const OF_STRATEGIES = { groupId: text, percentage: text, rollout: text, stickiness: text, userIds: text };
 const strategy = presenter<StrategyRow>('FeatureFlagStrategy').fields({
   id: [int, (one) => one.id],
   name: [text, (one) => one.name],
-  parameters: [any, (one) => one.parameters],
+  parameters: [object({}, OF_STRATEGIES), (one) => one.parameters],
   scopes: [list(scope), (one) => one.scopes],
   user_list: [nullable(userList), (one) => one.user_list],
 });
@@ -26,6 +28,6 @@ export const featureFlagPresenter = presenter<ShownFlag>('FeatureFlag').fields({
   version: [text, () => 'new_version_flag'],
   created_at: [instant, ({ flag }) => flag.createdAt],
   updated_at: [instant, ({ flag }) => flag.updatedAt],
-  scopes: [list(any), () => [], { about: 'Empty: environments stand at the strategies.' }],
+  scopes: [noItems, () => [], { about: 'Empty: environments stand at the strategies.' }],
   strategies: [list(strategy.asField()), ({ strategies }) => strategies],
 });

@@ -1,4 +1,4 @@
-import { any, bool, choice, list, nullable, object, presenter, text } from '@rookery/api-v4';
+import { bool, choice, int, list, nullable, object, presenter, text } from '@rookery/api-v4';
 import type { FieldType } from '@rookery/api-v4';
 import { FEATURE_DEFINITIONS } from '@rookery/instance';
 import type { FeatureDefinition } from '@rookery/instance';
@@ -7,8 +7,13 @@ import type { Feature } from './feature.entity';
 export type NamedDefinition = readonly [name: string, definition: FeatureDefinition];
 
 const KEYS = ['boolean', 'percentage_of_time', 'percentage_of_actors', 'actors', 'groups'] as const;
-type Gate = { key: (typeof KEYS)[number]; value: unknown };
-const gate = object<Gate>({ key: choice(...KEYS), value: any });
+type Value = boolean | number | readonly string[];
+type Gate = { key: (typeof KEYS)[number]; value: Value };
+const value: FieldType<Value> = {
+  schema: { anyOf: [bool.schema, int.schema, list(text).schema] },
+  write: (given) => JSON.stringify(given),
+};
+const gate = object<Gate>({ key: choice(...KEYS), value });
 const unknownHere = nullable(text) as FieldType<null>;
 
 /** Source: reference packages-and-admin 10.1. What is told of where a feature came from is null here. */

@@ -1,4 +1,4 @@
-import { any, bool, choice, instant, int, nested, nullable, presenter, text } from '@rookery/api-v4';
+import { bool, choice, instant, int, nested, nothing, nullable, presenter, text } from '@rookery/api-v4';
 import { userSummary } from '@rookery/directory';
 import { writtenJson } from '../noteables/json.shape';
 import { noteShape } from '../notes/note.shape';
@@ -20,7 +20,7 @@ export const activityEvent = presenter<FeedEntry>('ActivityEvent').fields({
   imported: [bool, (entry) => entry.imported_from !== 'none'],
   imported_from: [text, (entry) => entry.imported_from],
   author_username: [nullable(text), (entry) => entry.author?.username],
-  data: [nullable(any), () => null],
+  data: [nothing, () => null],
   author: [nested(userSummary), (entry) => entry.author!, { when: (entry) => entry.author !== undefined }],
   note: [writtenJson(noteShape), (entry) => entry.note!, { when: (entry) => entry.note !== null }],
 });

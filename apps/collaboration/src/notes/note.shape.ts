@@ -1,10 +1,11 @@
-import { any, nullable, text } from '@rookery/api-v4';
+import { nullable, text } from '@rookery/api-v4';
 import { NOTEABLE_TYPES } from '@rookery/contracts';
 import type { NoteableType } from '@rookery/contracts';
 import { json, jsonShape } from '../noteables/json.shape';
 import { seesSql } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 import { noteAuthorShape, personShape } from '../noteables/person.shape';
+import { commandChanges } from './command-changes.presenter';
 
 /** SQL expressions that a note's JSON is built from besides its row `n` and its author `a`. */
 export interface NoteSql {
@@ -69,7 +70,7 @@ const always = jsonShape<NoteSql>('Note').fields({
   imported: [json.bool, () => `n.imported_from <> 'none'`],
   imported_from: [json.token, () => 'n.imported_from'],
   // Only the answer to a new note tells of its commands (reference work-tracking 2.6).
-  commands_changes: [json.constant(any), () => ({})],
+  commands_changes: [json.constant(commandChanges), () => ({})],
 });
 
 /**

@@ -1,5 +1,6 @@
 import { JsonText, Otherwise } from '@rookery/api-v4';
 import type { JsonSchema } from '@rookery/api-v4';
+import { commandChanges } from './command-changes.presenter';
 import type { Said } from './commanded-notes.service';
 
 /** What a note answers that is nothing but commands. Source: reference work-tracking 2.6. */
@@ -7,7 +8,7 @@ export const commandsOnly: JsonSchema = {
   title: 'CommandsOnly',
   type: 'object',
   properties: {
-    commands_changes: { type: 'object', additionalProperties: true },
+    commands_changes: commandChanges.schema,
     summary: { type: 'array', items: { type: 'string' } },
   },
   required: ['commands_changes', 'summary'],

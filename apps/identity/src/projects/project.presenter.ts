@@ -1,12 +1,12 @@
 import type { PresentContext } from '@rookery/api-v4';
 import {
-  any,
   bool,
   day,
   instant,
   int,
   list,
   nested,
+  nothing,
   nullable,
   object,
   onlyWhen,
@@ -22,6 +22,7 @@ import { ACCESS_LEVELS, VISIBILITIES } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import MarkdownIt from 'markdown-it';
 import { sharedWithGroups } from '../members/sharing/share.presenter';
+import { PROJECT_STATISTICS } from '../statistics/statistics-sql';
 import { userSummary } from '../users/user.presenter';
 import { FEATURE_FIELDS, PROJECT_FIELDS } from './project-settings';
 import type { FeatureAccess } from './project.entity';
@@ -39,6 +40,8 @@ const fullPath = (project: BasicProjectRow): string => `${project.namespace.full
 const host = (ctx: PresentContext): string => new URL(ctx.links.web('')).host;
 const api = (project: ProjectRow, ctx: PresentContext, rest = ''): string =>
   ctx.links.api(`projects/${project.id}${rest}`);
+const at = (rest: string) =>
+  [text, (project: ProjectRow, _: undefined, ctx: PresentContext) => api(project, ctx, rest)] as const;
 
 const administers = (project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean =>
   viewer.isAdmin || project.level >= ACCESS_LEVELS.maintainer;
@@ -98,20 +101,24 @@ function isOpenTo(viewer: Viewer, project: ProjectRow, access: FeatureAccess): b
   return access === 'enabled' || (access === 'private' && (viewer.isAdmin || project.level >= ACCESS_LEVELS.guest));
 }
 
-function links(project: ProjectRow, ctx: PresentContext): Record<string, string> {
-  return {
-    self: api(project, ctx),
-    ...(isOpenTo(ctx.viewer, project, project.issues_access_level) ? { issues: api(project, ctx, '/issues') } : {}),
-    ...(isOpenTo(ctx.viewer, project, project.merge_requests_access_level)
-      ? { merge_requests: api(project, ctx, '/merge_requests') }
-      : {}),
-    repo_branches: api(project, ctx, '/repository/branches'),
-    labels: api(project, ctx, '/labels'),
-    events: api(project, ctx, '/events'),
-    members: api(project, ctx, '/members'),
-    cluster_agents: api(project, ctx, '/cluster_agents'),
-  };
-}
+const toIssues = (project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean =>
+  isOpenTo(viewer, project, project.issues_access_level);
+const toMergeRequests = (project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean =>
+  isOpenTo(viewer, project, project.merge_requests_access_level);
+
+const links = presenter<ProjectRow>('ProjectLinks').fields({
+  self: at(''),
+  issues: [...at('/issues'), { when: toIssues }],
+  merge_requests: [...at('/merge_requests'), { when: toMergeRequests }],
+  repo_branches: at('/repository/branches'),
+  labels: at('/labels'),
+  events: at('/events'),
+  members: at('/members'),
+  cluster_agents: at('/cluster_agents'),
+});
+
+const ofLevel = nullable(object({ access_level: int, notification_level: int }));
+const sizes = Object.fromEntries(PROJECT_STATISTICS.map((name) => [name, int]));
 
 /** Level and the notification level that holds unless the person chose another. */
 function access(level: number | null) {
@@ -122,7 +129,7 @@ const plain = shownPlainFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintaine
 
 const full = shownFields<ProjectRow>()({
   container_registry_image_prefix: [text, (project, _, ctx) => `${host(ctx)}/${fullPath(project).toLowerCase()}`],
-  _links: [any, (project, _, ctx) => links(project, ctx)],
+  _links: [nested(links), (project) => project],
   ...picked(plain, 'packages_enabled'),
   // Repositories come with their own room of the collaboration service.
   empty_repo: [bool, () => true],
@@ -155,11 +162,7 @@ const full = shownFields<ProjectRow>()({
     (project) => project.forked_from_project,
     { when: (project) => project.forked_from_project !== null },
   ],
-  open_issues_count: [
-    int,
-    openIssuesCount,
-    { when: (project, _, { viewer }) => isOpenTo(viewer, project, project.issues_access_level) },
-  ],
+  open_issues_count: [int, openIssuesCount, { when: toIssues }],
   description_html: [text, (project) => descriptionHtml(project.description)],
   updated_at: [instant, (project) => project.updated_at],
   ...picked(plain, 'request_access_enabled', 'public_jobs'),
@@ -178,10 +181,10 @@ const full = shownFields<ProjectRow>()({
   marked_for_deletion_on: [nullable(day), (project) => project.marked_for_deletion_on],
   // No repository, no licence.
   license_url: [nullable(text), () => null, { when: (project) => project.with_license }],
-  license: [any, () => null, { when: (project) => project.with_license }],
-  statistics: [any, (project) => project.statistics, { when: showsStatistics }],
+  license: [nothing, () => null, { when: (project) => project.with_license }],
+  statistics: [object(sizes), (project) => project.statistics!, { when: showsStatistics }],
   permissions: [
-    object({ project_access: any, group_access: any }),
+    object({ project_access: ofLevel, group_access: ofLevel }),
     (project) => ({ project_access: access(project.project_level), group_access: access(project.group_level) }),
     { when: (_, __, { viewer }) => viewer.userId !== null },
   ],

@@ -16,6 +16,9 @@ const SIZES = [
   'uploads_size',
 ] as const;
 
+/** What a project's are called. */
+export const PROJECT_STATISTICS = ['commit_count', 'storage_size', ...SIZES, 'container_registry_size'] as const;
+
 /** Output names of the storage of a whole tree, with the column that is added up. */
 const ROOT_SIZES = {
   dependency_proxy_size: '0',
@@ -35,10 +38,7 @@ const total = (column: string): string => (column === '0' ? '0' : `coalesce(sum(
 
 /** `statistics` of a project. */
 export function projectStatisticsSql(projectIdSql: string): string {
-  const shown = pairs(
-    ['commit_count', 'storage_size', ...SIZES, 'container_registry_size'],
-    (name) => `coalesce(measured.${name}, 0)`,
-  );
+  const shown = pairs(PROJECT_STATISTICS, (name) => `coalesce(measured.${name}, 0)`);
   return `(select json_build_object(${shown})
     from (select ${projectIdSql} as id) wanted left join project_statistics measured on measured.project_id = wanted.id)`;
 }

@@ -1,14 +1,15 @@
 import type { PresentContext } from '@rookery/api-v4';
 import { PLANS, USER_STATES } from '@rookery/kernel';
 import {
-  any,
   bool,
   day,
   shownFields,
   instant,
   int,
   list,
+  nothing,
   nullable,
+  object,
   onlyWhen,
   presenter,
   text,
@@ -85,7 +86,7 @@ const privateFields = shownFields<UserRow>()({
   projects_limit: [int, (user) => user.projects_limit],
   current_sign_in_at: [nullable(instant), (user) => user.current_sign_in_at],
   identities: [
-    list(any),
+    list(object({ provider: text, extern_uid: text, saml_provider_id: nothing })),
     (user) =>
       user.identities.map((one) => ({ provider: one.provider, extern_uid: one.extern_uid, saml_provider_id: null })),
   ],
@@ -116,7 +117,7 @@ const administratorFields = shownFields<UserRow>()({
 
 const askedFields = shownFields<UserRow>()({
   custom_attributes: [
-    list(any),
+    list(object({ key: text, value: text })),
     (user) => [...(user.custom_attributes ?? [])],
     { when: (user) => user.custom_attributes !== undefined },
   ],

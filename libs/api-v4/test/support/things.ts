@@ -94,6 +94,10 @@ const thing = presenter<Thing>('Thing').fields({
   created_at: [instant, (row) => row.createdAt],
 });
 
+/** A thing as a database would write it: in another order than presenters do. */
+export const builtThing = (id: number): string =>
+  `{"title":"Built","id":${id},"open":true,"tags":[],"color":null,"created_at":"2026-01-02T03:04:05.006Z"}`;
+
 class ListThings {
   @Text({ default: 'created_at' }) order_by: string;
   @ListOf('text', { optional: true }) labels?: string[];
@@ -152,7 +156,7 @@ export class ThingsController {
 
   @Endpoint('GET', 'as_json', { ...common, about: 'Lists built text.', may: anyone(), answers: page(thing) })
   asJson(): JsonPage {
-    return { json: '[{"id":1}]', total: 1, hasNext: false };
+    return { json: `[${builtThing(1)}]`, total: 1, hasNext: false };
   }
 
   @Endpoint('GET', ':thing_id', {
@@ -167,7 +171,7 @@ export class ThingsController {
     if (params.thing_id === 3) throw new Error('a secret detail');
     if (params.thing_id === 4) throw new Conflict();
     if (params.thing_id === 5) throw new NotModified();
-    return params.thing_id === 2 ? new JsonText('{"id":2}') : rows[0]!;
+    return params.thing_id === 2 ? new JsonText(builtThing(2)) : rows[0]!;
   }
 
   @Endpoint('POST', '', {

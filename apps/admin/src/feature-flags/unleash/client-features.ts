@@ -42,6 +42,15 @@ function clientStrategy({
     : { name, parameters };
 }
 
+const text = (description: string) => ({ type: 'string', description }) as const;
+const PARAMETERS = {
+  groupId: text('Names the group that the share is counted in.'),
+  percentage: text('Share of the people for whom it is on, in percent.'),
+  rollout: text('Share of the requests for which it is on, in percent.'),
+  stickiness: text('By what somebody stays on the same side.'),
+  userIds: text('Ids of people, by commas.'),
+} as const;
+
 /** What a client reads. Source: reference packages-and-admin 9.3. */
 export const CLIENT_FEATURES = {
   type: 'object',
@@ -66,7 +75,7 @@ export const CLIENT_FEATURES = {
               required: ['name', 'parameters'],
               properties: {
                 name: { type: 'string' },
-                parameters: { type: 'object', description: 'As the strategy takes them.' },
+                parameters: { type: 'object', description: 'As the strategy takes them.', properties: PARAMETERS },
               },
             },
           },

@@ -1,4 +1,4 @@
-import { any, bool, choice, instant, int, list, nullable, object, presenter, text } from '@rookery/api-v4';
+import { bool, choice, instant, int, list, nullable, object, presenter, text } from '@rookery/api-v4';
 import { SELECTIVE_SYNC_TYPES } from '../geo-site.entity';
 import type { FieldType } from '@rookery/api-v4';
 import { siteLink } from '../geo-site.presenter';
@@ -17,6 +17,15 @@ const OF_SECONDARIES = [
   ...['synced_count', 'failed_count', 'registry_count'],
   ...['verification_total_count', 'verified_count', 'verification_failed_count'],
 ];
+/** What is copied, where not everything is. */
+const namespace = object({
+  id: int,
+  name: text,
+  path: text,
+  kind: text,
+  full_path: text,
+  parent_id: nullable(int),
+});
 const SHARES = ['synced_in_percentage', 'verified_in_percentage'];
 const NOTHING_OF_NOTHING = '0.00%';
 
@@ -94,7 +103,7 @@ export const geoStatusPresenter = presenter<ShownStatus>('GeoSiteStatus').fields
     nullable(choice<string>(...SELECTIVE_SYNC_TYPES)),
     ({ selectiveSyncType }) => selectiveSyncType,
   ],
-  namespaces: [list(any), ({ namespaces }) => namespaces],
+  namespaces: [list(namespace), ({ namespaces }) => namespaces],
   updated_at: [instant, ({ checkedAt }) => checkedAt],
   _links: [
     object({ self: text, site: text }),

@@ -1,6 +1,7 @@
 import type { PresentContext } from '@rookery/api-v4';
 import { VISIBILITIES } from '@rookery/kernel';
 import {
+  bool,
   day,
   instant,
   int,
@@ -22,7 +23,19 @@ import type { GroupDetailRow, GroupRow } from './groups.queries';
 
 const isAdministrator = (_: GroupRow, __: undefined, { viewer }: PresentContext): boolean => viewer.isAdmin;
 
-const plain = shownPlainFields<GroupRow>()(GROUP_FIELDS, 'list', {});
+const levels = list(object({ access_level: int }));
+const branchProtection = object(
+  {
+    allowed_to_push: levels,
+    allow_force_push: bool,
+    allowed_to_merge: levels,
+    developer_can_initial_push: bool,
+  },
+  { code_owner_approval_required: bool },
+);
+
+const hashes = { default_branch_protection_defaults: branchProtection };
+const plain = shownPlainFields<GroupRow>()(GROUP_FIELDS, 'list', {}, hashes);
 
 /** A list item. Source: reference identity-and-import 2.3. */
 export const group = presenter<GroupRow>('Group').fields({

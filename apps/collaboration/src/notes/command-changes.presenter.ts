@@ -1,0 +1,33 @@
+import { bool, choice, day, int, list, nullable, object, text } from '@rookery/api-v4';
+
+const ids = list(int);
+const duration = { schema: { anyOf: [int.schema, choice('reset').schema] }, write: String };
+
+/** What commands change, by their keys; each is there when its command was carried out. Source: reference work-tracking 2.6. */
+export const commandChanges = object(
+  {},
+  {
+    state_event: choice('close', 'reopen'),
+    title: text,
+    assignee_ids: ids,
+    add_label_ids: ids,
+    remove_label_ids: ids,
+    label_ids: ids,
+    milestone_id: nullable(int),
+    due_date: nullable(day),
+    weight: nullable(int),
+    confidential: bool,
+    discussion_locked: bool,
+    time_estimate: int,
+    spend_time: object({ duration }),
+    todo_event: choice('mark', 'done'),
+    subscription_event: choice('subscribe', 'unsubscribe'),
+    emoji_award: text,
+    relate: list(text),
+    canonical_issue_id: int,
+    target_project: text,
+    target_clone_project: text,
+    clone_with_notes: bool,
+    epic: nullable(int),
+  },
+);
