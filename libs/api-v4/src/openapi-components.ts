@@ -200,6 +200,14 @@ export function refusalResponse(status: number): JsonSchema {
   return ref('responses', kind.name);
 }
 
+/** The same of an endpoint that answers with pages: a person reads a refusal as a page, too. */
+export function shownRefusalResponse(status: number): JsonSchema {
+  const kind = REFUSALS[status];
+  if (kind === undefined || kind.bodies.length === 0) return refusalResponse(status);
+  const told = refusalOf(kind);
+  return { ...told, content: { ...(told['content'] as object), 'text/html': {} } };
+}
+
 /** What JSON the body of a refusal may be; null when it has none. */
 export function refusalSchemaOf(status: number): JsonSchema | null {
   const bodies = REFUSALS[status]?.bodies ?? [];

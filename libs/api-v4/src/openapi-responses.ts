@@ -1,7 +1,7 @@
 import type { JsonSchema } from './answers';
 import type { EndpointRecord } from './endpoint';
 import { takesKey } from './keyed-request';
-import { pageHeaders, refusalResponse, replayHeaders } from './openapi-components';
+import { pageHeaders, refusalResponse, replayHeaders, shownRefusalResponse } from './openapi-components';
 import type { Presenter } from './presenter';
 import { statusesOf } from './statuses';
 
@@ -20,7 +20,14 @@ export function responsesOf(endpoint: EndpointRecord): JsonSchema {
     ...(second
       ? { [second.status]: { description: 'Success too.', content: jsonContent(second.schema), ...again } }
       : {}),
-    ...Object.fromEntries(refusals.map((status) => [String(status), refusalResponse(status)])),
+    ...Object.fromEntries(
+      refusals.map((status) => [
+        String(status),
+        endpoint.options.answers.kind === 'web' && status === 400
+          ? shownRefusalResponse(status)
+          : refusalResponse(status),
+      ]),
+    ),
   };
 }
 
