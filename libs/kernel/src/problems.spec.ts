@@ -1,4 +1,4 @@
-import { lengthProblems, problemsByField, webAddressProblems } from './problems';
+import { isLongerThan, lengthProblems, problemsByField, webAddressProblems } from './problems';
 
 it('leaves out fields without a problem', () => {
   expect(problemsByField({ title: ["can't be blank"], link: [] })).toEqual({ title: ["can't be blank"] });
@@ -7,6 +7,12 @@ it('leaves out fields without a problem', () => {
 it('counts characters, not code units', () => {
   expect(lengthProblems('\u{1F95A}'.repeat(3), 3)).toEqual([]);
   expect(lengthProblems('\u{1F95A}'.repeat(4), 3)).toEqual(['is too long (maximum is 3 characters)']);
+});
+
+it.each(['\u{1F95A}', 'a', '\ud83d', '\udd5a', '\ud83da', '\u0301'])('counts %j as the database does', (part) => {
+  const text = part.repeat(5);
+  const length = [...text].length;
+  expect([length - 1, length, length + 1].map((longest) => isLongerThan(text, longest))).toEqual([true, false, false]);
 });
 
 it.each<[string, string[]]>([

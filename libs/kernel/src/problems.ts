@@ -7,11 +7,20 @@ export function problemsByField(fields: Readonly<Record<string, readonly string[
   );
 }
 
+/** Whether a text has more characters than that. Units: characters, not code units. */
+export function isLongerThan(text: string, longest: number): boolean {
+  // A character has one code unit or two, so most texts need no count.
+  if (text.length <= longest) return false;
+  if (text.length > longest * 2) return true;
+  let count = 0;
+  for (let at = 0; at < text.length; count += 1) at += text.codePointAt(at)! > LAST_OF_ONE_UNIT ? 2 : 1;
+  return count > longest;
+}
+const LAST_OF_ONE_UNIT = 0xffff;
+
 /** What is wrong with the length of a text, in the words of the API. Units: characters, not code units. */
 export function lengthProblems(text: string, longest: number): string[] {
-  // Code units are at least as many as characters, so short texts need no count.
-  const isLonger = text.length > longest && [...text].length > longest;
-  return isLonger ? [`is too long (maximum is ${longest} characters)`] : [];
+  return isLongerThan(text, longest) ? [`is too long (maximum is ${longest} characters)`] : [];
 }
 
 const SCHEMES = new Set(['http:', 'https:']);

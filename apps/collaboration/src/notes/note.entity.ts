@@ -1,4 +1,4 @@
-import { Invalid, InvalidParameters, Refused } from '@rookery/kernel';
+import { Invalid, InvalidParameters, lengthProblems, Refused } from '@rookery/kernel';
 import { NOTEABLE_TYPES } from '@rookery/contracts';
 import type { NoteableType } from '@rookery/contracts';
 import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
@@ -75,9 +75,7 @@ export function editedBody(text: string): string {
 }
 
 function withinLength(text: string): string {
-  // Code units are at least as many as characters, so short texts need no count.
-  if (text.length > MAX_BODY_LENGTH && [...text].length > MAX_BODY_LENGTH) {
-    throw new Invalid({ note: [`is too long (maximum is ${MAX_BODY_LENGTH} characters)`] });
-  }
+  const note = lengthProblems(text, MAX_BODY_LENGTH);
+  if (note.length > 0) throw new Invalid({ note });
   return text;
 }

@@ -4,7 +4,7 @@ import type { Viewer } from '@rookery/kernel';
 import { requestOf } from '@rookery/testing';
 import type { Method, SeededService } from '@rookery/testing';
 import { startCollaboration } from '../support/app';
-import { TEXTS, wrongOf } from '../support/hostile-texts';
+import { TEXTS, written, wrongOf } from '../support/hostile-texts';
 
 /**
  * Every parameter of every route that writes, as the service's own document names them, with texts that are longer than
@@ -115,8 +115,8 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
           const [name, text] = texts[turn++ % texts.length]!;
           const sent = size > text.length ? text + text.slice(0, size - text.length) : text.slice(0, size);
           const isList = String(type).includes('array') && turn % 2 === 0;
-          const body = { ...othersOf(operation), ...valueOf(field, isList ? [sent] : sent) };
-          const ask = async () => requestOf(service.app.as(viewer), operation.method, pathOf(operation)).send(body);
+          const send = written({ ...othersOf(operation), ...valueOf(field, isList ? [sent] : sent) });
+          const ask = () => send(requestOf(service.app.as(viewer), operation.method, pathOf(operation)));
           const isTooLong = BOUNDED.includes(field) && Array.from(sent).length >= TOO_LONG;
           const isWrong = (status: number) => status >= 500 || (isTooLong && status < 400);
           const told = await wrongOf(`${field}: ${size} of ${name}`, ask, isWrong);

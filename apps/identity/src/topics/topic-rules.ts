@@ -1,19 +1,17 @@
-import { problemsByField } from '@rookery/kernel';
+import { lengthProblems, problemsByField } from '@rookery/kernel';
 
 const MAX_NAME = 255;
 const MAX_TITLE = 255;
 const MAX_DESCRIPTION = 1024;
 
 const BLANK = "can't be blank";
-const tooLong = (limit: number): string => `is too long (maximum is ${limit} characters)`;
-const lengthOf = (text: string): number => [...text].length;
 const NOT_IN_NAMES = /[\u0000-\u001f\u007f\u2028\u2029]/;
 
 /** What is wrong with a name, in the words of the API. Source: reference identity-and-import 9. */
 export function topicNameProblems(name: string): string[] {
   if (name.trim() === '') return [BLANK];
   return [
-    ...(lengthOf(name) > MAX_NAME ? [tooLong(MAX_NAME)] : []),
+    ...lengthProblems(name, MAX_NAME),
     ...(NOT_IN_NAMES.test(name) ? ['has characters that are not allowed'] : []),
   ];
 }
@@ -27,7 +25,7 @@ export function problemsOfTopic(
   const isBlank = isNew && title.trim() === '';
   return problemsByField({
     name: sent.name === undefined ? [] : topicNameProblems(sent.name),
-    title: [...(isBlank ? [BLANK] : []), ...(lengthOf(title) > MAX_TITLE ? [tooLong(MAX_TITLE)] : [])],
-    description: lengthOf(sent.description ?? '') > MAX_DESCRIPTION ? [tooLong(MAX_DESCRIPTION)] : [],
+    title: [...(isBlank ? [BLANK] : []), ...lengthProblems(title, MAX_TITLE)],
+    description: lengthProblems(sent.description ?? '', MAX_DESCRIPTION),
   });
 }

@@ -1,4 +1,4 @@
-import { lengthProblems, problemsByField } from '@rookery/kernel';
+import { isLongerThan, lengthProblems, problemsByField } from '@rookery/kernel';
 import type { AvatarChange } from '../avatars/avatars.service';
 import { problemsOfPicture } from '../avatars/picture';
 import { topLevelPathProblems } from '../namespaces/paths/path-rules';
@@ -51,7 +51,7 @@ function addressProblems(address: string): string[] {
 /** What is wrong with the fields that are there, by field. */
 export function problemsOfUser(person: Partial<NewUser>): Record<string, string[]> {
   const { email, name, username, password } = person;
-  const isShort = password !== undefined && [...password].length < MIN_PASSWORD_LENGTH;
+  const isShort = password !== undefined && !isLongerThan(password, MIN_PASSWORD_LENGTH - 1);
   return problemsByField({
     email: email === undefined ? [] : addressProblems(email),
     name: name === undefined ? [] : [...blank(name), ...tooLong(name)],
