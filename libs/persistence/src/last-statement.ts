@@ -14,6 +14,8 @@ export interface LastStatement {
    * and to say what is wrong.
    */
   statement(patienceMs: number): Statement;
+  /** Sent behind it and ahead of the commit: what must see everything that was committed before its turn came. */
+  follow?(): Statement;
   /** Hears what it answered once the commit is confirmed; must not fail. */
   done?(rows: readonly unknown[]): void;
 }
@@ -41,20 +43,20 @@ export function asHopedSql(rows: string, patience: string): string {
 }
 
 /**
- * Sends all three before the process turns to anything else, and answers with the rows of the second. Errors: NotAsHoped;
- * what the server says of the first two, since it rolls back then; those of the commit.
+ * Sends all four before the process turns to anything else, and answers with the rows of the second. Errors: NotAsHoped;
+ * what the server says of the first three, since it rolls back then; those of the commit.
  */
 export async function together<R>(
   write: () => Promise<void>,
   ask: () => Promise<R[]>,
+  follow: () => Promise<unknown>,
   commit: () => Promise<void>,
 ): Promise<R[]> {
-  const [written, asked, committed] = await Promise.allSettled([write(), ask(), commit()]);
-  for (const one of [written, asked]) {
+  const [written, asked, followed, committed] = await Promise.allSettled([write(), ask(), follow(), commit()]);
+  for (const one of [written, asked, followed]) {
     if (one.status === 'rejected' && isRefused(one.reason)) throw meant(one.reason);
   }
-  if (committed.status === 'rejected') throw committed.reason;
-  if (written.status === 'rejected') throw written.reason;
+  for (const one of [committed, written, followed]) if (one.status === 'rejected') throw one.reason;
   if (asked.status === 'rejected') throw asked.reason;
   return asked.value;
 }

@@ -38,9 +38,10 @@ export interface Tx {
   beforeCommit(step: (tx: Tx) => Promise<void>): void;
   /**
    * Runs after all other steps, and is sent with the outbox in one flight: for what takes a lock that all writers wait
-   * for. May emit; the step of a failed `attempt` stays.
+   * for. May emit; the step of a failed `attempt` stays. `alone` is the same as one that leaves with the commit: it is done
+   * in place of the step where there is no other such step and a last statement can be taken.
    */
-  lastly(step: (tx: Tx) => Promise<void>): void;
+  lastly(step: (tx: Tx) => Promise<void>, alone?: LastStatement): void;
   /**
    * Takes the statement that leaves together with the commit. Null where the unit is run again because one could not, and
    * in a part of a whole: what it would do is then done at once.
@@ -48,6 +49,11 @@ export interface Tx {
   readonly withCommit: ((last: LastStatement) => void) | null;
   /** Runs once the commit is confirmed; must not fail and must not be relied on, since the process may die before. */
   afterCommit(step: () => void): void;
+}
+
+interface LastStep {
+  readonly take: (tx: Tx) => Promise<void>;
+  readonly alone: LastStatement | undefined;
 }
 
 /** Units: retries after the first try. Source: reference reliability 5. */
@@ -191,7 +197,7 @@ class Unit implements Tx {
   /** With the units within that came to their end, in order. */
   readonly all: Unit[] = [this];
   private readonly beforehand: ((tx: Tx) => Promise<void>)[] = [];
-  private readonly last: ((tx: Tx) => Promise<void>)[] = [];
+  private readonly last: LastStep[] = [];
   private readonly rows: OutboxRow[] = [];
   /** How many of `rows` are in the outbox. */
   private written = 0;
@@ -281,8 +287,8 @@ class Unit implements Tx {
     this.beforehand.push(step);
   }
 
-  lastly(step: (tx: Tx) => Promise<void>): void {
-    this.last.push(step);
+  lastly(take: (tx: Tx) => Promise<void>, alone?: LastStatement): void {
+    this.last.push({ take, alone });
   }
 
   afterCommit(step: () => void): void {
@@ -293,11 +299,11 @@ class Unit implements Tx {
     // A step may add steps, hence no iterator over a fixed list.
     for (let step = this.beforehand.shift(); step; step = this.beforehand.shift()) await step(this);
     // What leaves with the commit takes the events along.
-    if (this.lastStatement !== null && this.last.length === 0) return;
+    if (this.leavesWithCommit()) return;
     const writing = this.writeEvents();
     writing.catch(() => undefined);
     try {
-      for (let step = this.last.shift(); step; step = this.last.shift()) await step(this);
+      for (let step = this.last.shift(); step; step = this.last.shift()) await step.take(this);
     } catch (error) {
       // After a failure the server refuses all that follows: what failed first says why.
       await writing;
@@ -305,6 +311,16 @@ class Unit implements Tx {
     }
     await writing;
     await this.writeEvents();
+  }
+
+  /** Whether all that is still to be done is sent with the commit. */
+  private leavesWithCommit(): boolean {
+    const [step, ...others] = this.last;
+    if (step?.alone && others.length === 0 && this.withCommit !== null && this.lastStatement === null) {
+      this.lastStatement = step.alone;
+      this.last.length = 0;
+    }
+    return this.lastStatement !== null && this.last.length === 0;
   }
 
   /** Errors: NotAsHoped; those of `commit`. */
@@ -315,6 +331,7 @@ class Unit implements Tx {
     const rows = await together(
       () => this.writeEvents(),
       () => this.run(lastStatement.statement(patienceMs)),
+      async () => lastStatement.follow && this.run(lastStatement.follow()),
       commits,
     );
     lastStatement.done?.(rows);

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DirectoryKind, DomainEvent } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
-import { HeadWatch, HISTORY, prepared } from '@rookery/persistence';
-import type { Head, Tx } from '@rookery/persistence';
+import { asHopedSql, HeadWatch, HISTORY, prepared } from '@rookery/persistence';
+import type { Head, LastStatement, Tx } from '@rookery/persistence';
 import { LOGGED_KINDS, WRITE_CHANGES } from './change-states';
 import { BELONGINGS, SUBTREE } from './subtree.queries';
 
@@ -13,10 +13,15 @@ type Pending = ReadonlyMap<LoggedKind, Set<number>>;
  * Takes the lock that all committing changes wait for. So the statements after it keep their plan: PostgreSQL would plan
  * the writing of states anew each time, which costs three times as much as doing it. Source: ADR 0041.
  */
-const NEXT_VERSION = prepared(
-  'directory_next_version',
-  `update directory_head set version = version + 1 where history in ('', ${HISTORY})
-   returning version, epoch, awaited, set_config('plan_cache_mode', 'force_generic_plan', true)`,
+const COUNT = `update directory_head set version = version + 1 where history in ('', ${HISTORY})
+   returning version, epoch, awaited, set_config('plan_cache_mode', 'force_generic_plan', true)`;
+const NEXT_VERSION = prepared('directory_next_version', COUNT);
+/** The same, sent with the commit: refused where ids have to be looked at first. $1 patience. */
+const LAST_VERSION = prepared(
+  'directory_last_version',
+  `with counted as (${COUNT})
+   select version, epoch, ${asHopedSql('(select from counted where awaited is null) as free', '$1')} as is_as_hoped
+   from (values (1)) as always left join counted on true`,
 );
 
 /** Ids above `floors` are new, and wait until `services` have said which they have seen. */
@@ -29,7 +34,8 @@ interface Counted extends Head {
  * before the commit the version is counted up once, and the states as they are then are written under it.
  *
  * The order matters: counting first takes the lock that all committing changes share, so the states that are read
- * after it contain every change of a lower version. Source: reference reliability 4.2; ADR 0041.
+ * after it contain every change of a lower version. Both leave with the commit where nothing else has to be told then, so
+ * that the lock is held for no turn of this process. Source: reference reliability 4.2; ADR 0041.
  */
 @Injectable()
 export class ChangeLog {
@@ -92,7 +98,7 @@ export class ChangeLog {
   private begin(tx: Tx): Pending {
     const pending: Pending = new Map([...LOGGED_KINDS, 'token' as const].map((kind) => [kind, new Set<number>()]));
     this.pending.set(tx, pending);
-    tx.lastly(() => this.write(tx, pending));
+    tx.lastly(() => this.write(tx, pending), this.last(tx, pending));
     return pending;
   }
 
@@ -100,19 +106,33 @@ export class ChangeLog {
     this.pending.delete(tx);
     // Sent together: all that commits waits here, so the answer to the first is not waited for. The second still reads later.
     const counting = tx.prepared<Counted>(NEXT_VERSION, []);
-    const writing = tx.prepared(
-      WRITE_CHANGES,
-      [...pending.values()].map((ids) => [...ids]),
-    );
+    const writing = tx.prepared(WRITE_CHANGES, valuesOf(pending));
     // Without a version of its own it fails too, which says less than the first.
     writing.catch(() => undefined);
     const [counted] = await counting;
     if (!counted || hasNewIds(pending, counted)) throw new Unavailable('restored');
     await writing;
-    const head: Head = { version: counted.version, epoch: counted.epoch };
+    this.tell(tx, counted);
+  }
+
+  /** As `write`. Where a new id may have been given before, it is not as hoped, and `write` says so. */
+  private last(tx: Tx, pending: Pending): LastStatement {
+    return {
+      statement: (patienceMs) => ({ ...LAST_VERSION, values: [patienceMs] }),
+      follow: () => ({ ...WRITE_CHANGES, values: valuesOf(pending) }),
+      done: ([counted]) => this.tell(tx, counted as Head),
+    };
+  }
+
+  private tell(tx: Tx, { version, epoch }: Head): void {
+    const head = { version, epoch };
     this.made.set(tx, head);
     tx.afterCommit(() => this.watch.moved(head));
   }
+}
+
+function valuesOf(pending: Pending): number[][] {
+  return [...pending.values()].map((ids) => [...ids]);
 }
 
 /** After a restore an id that looks new may have been given before. */

@@ -1,11 +1,25 @@
 import type { DirectoryChange, DirectoryKind } from '@rookery/contracts';
-import { DIRECTORY_KINDS, INTERNAL_PATHS, problemsOf } from '@rookery/contracts';
+import { DIRECTORY_KINDS, INTERNAL_PATHS, problemsOf, userCreated } from '@rookery/contracts';
 import type { Tx } from '@rookery/persistence';
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
+import { Client } from 'pg';
 import { CompactionJob } from '../../src/directory/compaction.job';
 import { HistoriesService } from '../../src/directory/history/histories.service';
 import { DirectoryLog } from '../directory-log';
+
+/** Everything that the transaction sends from here on. */
+function listen(tx: Tx, sent: string[]): void {
+  const client = (tx.manager.queryRunner as unknown as { databaseConnection: Client }).databaseConnection;
+  const send = client.query.bind(client) as (...given: unknown[]) => unknown;
+  const spy = jest.spyOn(client, 'query') as unknown as jest.SpyInstance<unknown, unknown[]>;
+  spy.mockImplementation((...given) => {
+    const [first] = given;
+    sent.push(typeof first === 'string' ? first : (first as { text: string }).text);
+    if (sent.at(-1) === 'COMMIT') spy.mockRestore();
+    return send(...given);
+  });
+}
 
 describe('the change log of the directory', () => {
   let database: TestDatabase;
@@ -190,6 +204,40 @@ describe('the change log of the directory', () => {
     await Promise.all([first, second]);
     const { changes } = await identity.all();
     expect(changes.at(-1)?.state).toMatchObject({ name: 'New name' });
+  });
+
+  it('has sent the commit by the time it waits for others, so that nobody waits for this process', async () => {
+    const sent: string[] = [];
+    const holder = new Client({ connectionString: database.url });
+    await holder.connect();
+    try {
+      await holder.query('begin; select 1 from directory_head for update');
+      const writing = identity.work.run(async (tx) => {
+        identity.log.record(tx, 'user', await user(tx, 'ann'));
+        listen(tx, sent);
+      });
+      await until(async () => (await lockWaiters()) > 0);
+      expect(sent.map((sql) => sql.split(' ', 1)[0])).toEqual(['with', 'insert', 'COMMIT']);
+      await holder.query('rollback');
+      await writing;
+    } finally {
+      await holder.end();
+    }
+    expect(await identity.all()).toMatchObject({ head: 1, changes: [{ version: 1, state: { username: 'ann' } }] });
+  });
+
+  it('counts in its course when the version goes into an event', async () => {
+    const sent: string[] = [];
+    await identity.work.run(async (tx) => {
+      const id = await user(tx, 'ann');
+      identity.log.record(tx, 'user', id);
+      const data = { user_id: id, username: 'ann', created_at: new Date().toISOString() };
+      identity.log.emit(tx, userCreated.of({ aggregateId: id, actorId: null, data }));
+      listen(tx, sent);
+    });
+    expect(sent.map((sql) => sql.split(' ', 1)[0])).toEqual(['update', 'insert', 'insert', 'COMMIT']);
+    const [told] = await identity.database.query('select directory_version from outbox');
+    expect(told).toEqual({ directory_version: 1 });
   });
 
   it('reaches a whole subtree in one version, and nothing beside it', async () => {

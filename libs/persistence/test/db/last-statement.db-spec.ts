@@ -191,3 +191,49 @@ it('a part of a whole does it in its course, since its commit comes later', asyn
   await expect(whole).resolves.toBe('again');
   expect(await state()).toEqual({ eggs: 1, laid: 1, told: 1 });
 });
+
+describe('a last step that can leave with the commit', () => {
+  const follow = () => ({ text: 'insert into laid select 100 + eggs from nests where id = 1', values: [] });
+  const inItsCourse = async (tx: Tx) => void (await tx.query('update nests set eggs = 7 where id = 1'));
+  const lastly = (alone: LastStatement, use: (tx: Tx) => unknown = () => undefined) =>
+    service.work.run(async (tx) => {
+      tx.lastly(inItsCourse, alone);
+      tx.emit(gone);
+      await use(tx);
+    });
+  const laid = async () => (await service.database.query<{ id: number }>('select id from laid')).map(({ id }) => id);
+
+  it('does so with events and what follows it', async () => {
+    const heard: unknown[] = [];
+    await lastly({ ...last({ done: (rows) => heard.push(...rows) }), follow });
+    expect(heard).toEqual([{ eggs: 1, is_as_hoped: 1 }]);
+    expect(await state()).toEqual({ eggs: 1, laid: 1, told: 1 });
+    expect(await laid()).toEqual([101]);
+  });
+
+  it('is followed by what sees all that was committed before its turn', async () => {
+    await whileHeld(async (holder) => {
+      await holder.query('update nests set eggs = 4 where id = 1');
+      const late = lastly({ ...last(), follow });
+      await untilBlocked((sql) => service.database.query(sql));
+      await holder.query('commit');
+      await late;
+    });
+    expect(await laid()).toEqual([105]);
+  });
+
+  it.each<[string, LastStatement, (tx: Tx) => unknown]>([
+    ['another last step', last(), (tx) => tx.lastly(() => Promise.resolve())],
+    ['a last statement of the unit', { ...last(), follow }, (tx) => tx.withCommit?.({ ...last({ nest: 2 }) })],
+    ['something that is not as it needs it', last({ nest: 2 }), () => undefined],
+  ])('is taken in its course beside %s', async (_, alone, use) => {
+    await lastly(alone, use);
+    expect(await state()).toEqual({ eggs: 7, laid: 0, told: 1 });
+  });
+
+  it('leaves nothing when what follows it fails', async () => {
+    const wrong = () => ({ text: 'update nests set eggs = 99', values: [] });
+    await expect(lastly({ ...last(), follow: wrong })).rejects.toThrow('violates check constraint');
+    expect(await state()).toEqual({ eggs: 0, laid: 0, told: 0 });
+  });
+});
