@@ -82,17 +82,25 @@ async function underFaults(faults: Faults, play: () => Promise<void>): Promise<v
   }
 }
 
+/** When one fails, the others end too: they would play on when the test is over, and its process would not end. */
 async function drive(driver: Driver, caller: Caller): Promise<void> {
   const streams = Array.from({ length: DRIVERS }, (_, index) => new SeededRandom(SEED, index + 2));
   const [stepsBefore, since] = [caller.steps, caller.now];
-  await Promise.all(
+  let isOver = false;
+  const ends = await Promise.allSettled(
     streams.map(async (random) => {
-      while (caller.steps < STEPS) {
-        await caller.keepPace(stepsBefore, since);
-        await driver.play(random);
+      try {
+        while (!isOver && caller.steps < STEPS) {
+          await caller.keepPace(stepsBefore, since);
+          await driver.play(random);
+        }
+      } finally {
+        isOver = true;
       }
     }),
   );
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed) throw new Error(`of seed ${SEED}, in step ${caller.steps}`, { cause: failed.reason });
 }
 
 /** What was to be told is told when somebody hears of the last. Shape: why they do not, which a report may explain. */
