@@ -37,7 +37,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { WITHOUT_RATES } from '../estate/environment.mjs';
+import { EVERY_MAIL, WITHOUT_RATES } from '../estate/environment.mjs';
 import { startEstate } from '../estate/estate.mjs';
 import { freePort } from '../estate/processes.mjs';
 import { sharedTemporary } from '../estate/postgres-files.mjs';
@@ -61,10 +61,9 @@ const SABOTAGE = fileURLToPath(new URL('sabotage.cjs', import.meta.url));
 /** Guards that are no code of the product. */
 const BY_HAND = { 'no-uniqueness': dropUniqueness, 'open-door': openDoor };
 const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin', 'gateway'];
-/** Nobody waits for their share of mail, and what a killed process held is soon taken by the next. */
+/** What a killed process held is soon taken by the next. */
 const FAST_MAIL = {
-  MAILER_PER_RECIPIENT_PER_MINUTE_COUNT: '100000',
-  MAILER_PER_RECIPIENT_BURST_COUNT: '100000',
+  ...EVERY_MAIL,
   MAILER_LEASE_MS: '10000',
   MAILER_TIMEOUT_MS: '1000',
 };

@@ -116,3 +116,8 @@ function unlessGiven(env, values) {
 
 /** For tests, drills and benchmarks that come from one address and as few people; all else is as by default. */
 export const WITHOUT_RATES = { RATE_LIMITS: 'off' };
+/** For those that look for each e-mail by itself: nobody has to wait for their share, so nothing is gathered into one. */
+export const EVERY_MAIL = {
+  MAILER_PER_RECIPIENT_PER_MINUTE_COUNT: '100000',
+  MAILER_PER_RECIPIENT_BURST_COUNT: '100000',
+};

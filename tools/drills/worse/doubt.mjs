@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { WITHOUT_RATES } from '../../estate/environment.mjs';
+import { EVERY_MAIL, WITHOUT_RATES } from '../../estate/environment.mjs';
 import { Ledger } from '../ledger.mjs';
 import { Proxy } from './proxy.mjs';
 
@@ -20,7 +20,7 @@ const RATE = 20;
 const LASTS_MS = 40_000;
 
 export async function prepare() {
-  return { env: { ...WITHOUT_RATES, MAILER_PER_RECIPIENT_PER_MINUTE_COUNT: '100000' } };
+  return { env: { ...WITHOUT_RATES, ...EVERY_MAIL } };
 }
 
 /**
@@ -52,8 +52,9 @@ export async function run(client) {
     facts.cut = proxy.lostCount;
     return ledger.check();
   });
-  Object.assign(facts, await namedRotations(client, ledger.readers));
-  facts.examples.push(...verdict.examples);
+  const { examples, ...rotations } = await namedRotations(client, ledger.readers);
+  Object.assign(facts, rotations);
+  facts.examples.push(...examples, ...verdict.examples);
   const { invited, misnamed, lockedOut, isBlind } = facts;
   const wrong = invited + misnamed + lockedOut + isBlind + verdict.lost + verdict.missing + verdict.duplicate;
   return { ...verdict, ...facts, wrong };
@@ -72,7 +73,7 @@ async function namedNotes(ledger, proxy) {
 /** People who replace the token that they come with. */
 async function namedRotations(client, people) {
   return behindProxy(client, 'identity', async (proxy) => {
-    const facts = { rotationsInDoubt: 0, lockedOut: 0 };
+    const facts = { rotationsInDoubt: 0, lockedOut: 0, examples: [] };
     for (let index = 0; facts.rotationsInDoubt < NAMED && index < NAMED * 20; index += 1) {
       cuts(proxy, 0);
       const token = await client.tokenOf(people[index % people.length].id);
@@ -80,8 +81,10 @@ async function namedRotations(client, people) {
       const how = { token, key: randomUUID() };
       const { status, body, doubts } = await client.named('POST', '/personal_access_tokens/self/rotate', how);
       if (doubts > 0) facts.rotationsInDoubt += 1;
-      const mayGoOn = status === 200 && (await client.named('GET', '/user', { token: body.token })).status === 200;
-      if (!mayGoOn) facts.lockedOut += 1;
+      const after = status === 200 ? (await client.named('GET', '/user', { token: body.token })).status : 'not asked';
+      if (after === 200) continue;
+      facts.lockedOut += 1;
+      facts.examples.push(`a rotation after ${doubts} doubts: ${status} ${JSON.stringify(body)}, then ${after}`);
     }
     if (facts.rotationsInDoubt < NAMED) facts.lockedOut += 1;
     return facts;

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { WITHOUT_RATES } from '../../estate/environment.mjs';
+import { EVERY_MAIL, WITHOUT_RATES } from '../../estate/environment.mjs';
 import { until } from '../client.mjs';
 import { Ledger } from '../ledger.mjs';
 import { MailFiles } from '../mail-files.mjs';
@@ -28,8 +28,7 @@ export async function prepare() {
   return {
     env: {
       ...WITHOUT_RATES,
-      MAILER_PER_RECIPIENT_PER_MINUTE_COUNT: '100000',
-      MAILER_PER_RECIPIENT_BURST_COUNT: '100000',
+      ...EVERY_MAIL,
       MAILER_LEASE_MS: '10000',
     },
   };
