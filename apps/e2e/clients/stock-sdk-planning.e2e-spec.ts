@@ -152,6 +152,7 @@ describe('planning with a stock SDK', () => {
     const award = await IssueAwardEmojis.award(projectId, iid, 'thumbsup');
     expect(await IssueAwardEmojis.show(projectId, iid, award.id)).toMatchObject({ name: 'thumbsup' });
     const given = await IssueNoteAwardEmojis.award(projectId, iid, first!.id, 'rocket');
+    expect(await IssueNoteAwardEmojis.show(projectId, iid, first!.id, given.id)).toMatchObject({ name: 'rocket' });
     expect((await IssueNoteAwardEmojis.all(projectId, iid, first!.id)).map(({ name }) => name)).toEqual(['rocket']);
     await IssueNoteAwardEmojis.remove(projectId, iid, first!.id, given.id);
     await IssueAwardEmojis.remove(projectId, iid, award.id);

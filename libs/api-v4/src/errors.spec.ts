@@ -32,6 +32,7 @@ it.each([
   [new Refused('no'), 400, { message: '400 Bad request - no' }],
   [new Refused(), 400, { message: '400 Bad request' }],
   [new Refused('Failed to save', { verbatim: true }), 400, { message: 'Failed to save' }],
+  [new Refused('It stays', { underError: true }), 400, { message: { error: 'It stays' } }],
   [new PartlyRefused({ ada: 'no' }), 400, { status: 'error', message: { ada: 'no' } }],
   [new Unauthorized(), 401, { message: '401 Unauthorized' }],
   [new Unauthorized('blocked'), 401, { message: '401 Unauthorized - blocked' }],

@@ -133,6 +133,7 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
   if (error instanceof Invalid) return message(400, error.fields);
   if (error instanceof InvalidAsSaid) return message(400, error.sentences);
   if (error instanceof Refused) {
+    if (error.options.underError) return message(400, { error: error.message });
     return error.options.verbatim ? message(400, error.message) : reasoned(400, error.reason);
   }
   if (error instanceof PartlyRefused) return answer(400, { status: 'error', message: error.reasons });

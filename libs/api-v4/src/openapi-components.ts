@@ -44,6 +44,12 @@ export const REFUSAL_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     properties: { status: { const: 'error' }, message: { type: 'object', additionalProperties: text } },
     required: ['status', 'message'],
   },
+  RefusalUnderError: {
+    type: 'object',
+    description: 'Why something was not moved.',
+    properties: { message: { type: 'object', properties: { error: text }, required: ['error'] } },
+    required: ['message'],
+  },
   RefusalOfForm: {
     type: 'object',
     description: 'A parameter is missing or has not its form, or the path is unknown.',
@@ -86,7 +92,7 @@ const REFUSALS: Readonly<Record<number, RefusalKind>> = {
   400: {
     name: 'BadRequest',
     about: 'A parameter is missing, malformed or refused.',
-    bodies: ['Refusal', 'RefusalByField', 'RefusalInSentences', 'RefusalOfSome', 'RefusalOfForm'],
+    bodies: ['Refusal', 'RefusalByField', 'RefusalInSentences', 'RefusalOfSome', 'RefusalUnderError', 'RefusalOfForm'],
   },
   401: {
     name: 'Unauthorized',

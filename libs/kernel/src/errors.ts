@@ -105,13 +105,14 @@ export class InvalidAsSaid extends RookeryError {
 
 /**
  * A business refusal with a reason. `verbatim` leaves out the "400 Bad request - " in front, for the few endpoints
- * whose confirmed text has none (for instance a failed group creation).
+ * whose confirmed text has none (for instance a failed group creation). `underError` does too, and puts the reason under
+ * `error` within `message`, where clients look for it after a move that cannot be.
  */
 export class Refused extends RookeryError {
   readonly code = 'refused';
   constructor(
     readonly reason?: string,
-    readonly options: { readonly verbatim?: boolean } = {},
+    readonly options: { readonly verbatim?: boolean; readonly underError?: boolean } = {},
   ) {
     super(reason ?? 'Bad request');
   }

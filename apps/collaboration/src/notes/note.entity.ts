@@ -61,20 +61,17 @@ export class NoteCreation {
 
 /**
  * The text of a new note.
- * Errors: Refused in the words that clients know when blank, Invalid when too long. Source: reference work-tracking 2.1.
+ * Errors: Refused in the words that clients know when blank or too long. Source: reference work-tracking 2.1.
  */
 export function newBody(text: string): string {
-  if (text.trim() === '') throw new Refused('Note {:note=>["can\'t be blank"]}');
-  return withinLength(text);
+  const [problem] = text.trim() === '' ? ["can't be blank"] : lengthProblems(text, MAX_BODY_LENGTH);
+  if (problem !== undefined) throw new Refused(`Note {:note=>["${problem}"]}`);
+  return text;
 }
 
 /** The text of an edited note. Errors: InvalidParameters when blank, Invalid when too long. */
 export function editedBody(text: string): string {
   if (text.trim() === '') throw new InvalidParameters(['body is empty']);
-  return withinLength(text);
-}
-
-function withinLength(text: string): string {
   const note = lengthProblems(text, MAX_BODY_LENGTH);
   if (note.length > 0) throw new Invalid({ note });
   return text;

@@ -336,7 +336,7 @@ describe('the order', () => {
     const secret = await assigned(await epicIn(hidden));
     for (const other of [secret.id, parent.id]) {
       for (const wish of [{ move_before_id: other }, { move_after_id: other }]) {
-        expect(answerOf(await move('a', wish))).toEqual([400, { message: { error: [stuck] } }]);
+        expect(answerOf(await move('a', wish))).toEqual([400, { message: { error: stuck } }]);
       }
     }
     const { body, headers } = await move('a', { move_before_id: ids['c'] }).expect(200);

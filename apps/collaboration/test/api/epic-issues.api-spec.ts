@@ -267,7 +267,7 @@ describe('who does what', () => {
       expect([wish, ...answerOf(await as(who(outsider)).put(path).send(wish))]).toEqual([
         wish,
         400,
-        { message: { error: ['Issue could not be moved!'] } },
+        { message: { error: 'Issue could not be moved!' } },
       ]);
     }
     await as(who(planner)).put(at(seen.id)).send({ move_before_id: hidden.id }).expect(200);

@@ -136,7 +136,10 @@ describe('creating', () => {
     [{ body: 'x', internal: 'perhaps' }, { error: 'internal is invalid' }],
     [{ body: 'x', created_at: 'yesterday-ish' }, { error: 'created_at is invalid' }],
     [{ body: 'x', created_at: '1969-12-31T23:00:00Z' }, { error: 'created_at does not have a valid value' }],
-    [{ body: 'x'.repeat(1_000_001) }, { message: { note: ['is too long (maximum is 1000000 characters)'] } }],
+    [
+      { body: 'x'.repeat(1_000_001) },
+      { message: '400 Bad request - Note {:note=>["is too long (maximum is 1000000 characters)"]}' },
+    ],
   ])('refuses %.60j', async (body, refusal) => {
     const response = await write('owner', body);
     expect([response.status, response.body]).toEqual([400, refusal]);
@@ -440,6 +443,13 @@ describe('editing', () => {
     expect([missing.status, missing.body]).toEqual([400, { error: 'body is missing' }]);
     const blank = await as('guest').put(at).send({ body: ' ' });
     expect([blank.status, blank.body]).toEqual([400, { error: 'body is empty' }]);
+    const long = await as('guest')
+      .put(at)
+      .send({ body: 'x'.repeat(1_000_001) });
+    expect([long.status, long.body]).toEqual([
+      400,
+      { message: { note: ['is too long (maximum is 1000000 characters)'] } },
+    ]);
     const flag = await as('guest').put(at).send({ confidential: true });
     expect([flag.status, flag.body]).toEqual([200, note]);
   });

@@ -254,6 +254,73 @@ describe.each(SCENES)('%s', (name) => {
   });
 });
 
+/** What would tell of a note that is hidden, or change it. Shape: `talk` is where the thing is talked about. */
+const ON_NOTE: readonly (readonly [
+  name: string,
+  Method,
+  path: (talk: string, scene: Scene) => string,
+  body?: object,
+])[] = [
+  ['changing it', 'PUT', (talk, { note }) => `${talk}/notes/${note}`, { body: 'x' }],
+  ['deleting it', 'DELETE', (talk, { note }) => `${talk}/notes/${note}`],
+  ['an answer', 'POST', (talk, { discussion }) => `${talk}/discussions/${discussion}/notes`, { body: 'x' }],
+  [
+    'an answer of commands',
+    'POST',
+    (talk, { discussion }) => `${talk}/discussions/${discussion}/notes`,
+    { body: '/close' },
+  ],
+  ['resolving its thread', 'PUT', (talk, { discussion }) => `${talk}/discussions/${discussion}`, { resolved: true }],
+  [
+    'changing it in its thread',
+    'PUT',
+    (talk, { discussion, note }) => `${talk}/discussions/${discussion}/notes/${note}`,
+    { body: 'x' },
+  ],
+  [
+    'resolving it',
+    'PUT',
+    (talk, { discussion, note }) => `${talk}/discussions/${discussion}/notes/${note}`,
+    { resolved: true },
+  ],
+  [
+    'deleting it from its thread',
+    'DELETE',
+    (talk, { discussion, note }) => `${talk}/discussions/${discussion}/notes/${note}`,
+  ],
+  ['its emoji', 'GET', (_, scene) => `${hushedAt(scene)}/notes/${scene.note}/award_emoji`],
+  ['an emoji', 'POST', (_, scene) => `${hushedAt(scene)}/notes/${scene.note}/award_emoji`, { name: 'rocket' }],
+];
+
+describe.each(['issue', 'epic'] as const)('whoever may not read an internal note on an %s', (kind) => {
+  let scene: Scene;
+  beforeAll(async () => void (scene = await sceneOf(kind, true)), 120_000);
+
+  const attempts = ON_NOTE.map((attempt) => [attempt[0], attempt] as const);
+  test.each(attempts)('changes nothing of it, and hears nothing, by: %s', async (_, [, method, path, body = {}]) => {
+    const talk = talkOf(kind, scene, scene.hushed);
+    const seen = async (): Promise<unknown> => {
+      const paths = [`${talk}/discussions/${scene.discussion}`, `${hushedAt(scene)}/notes/${scene.note}/award_emoji`];
+      const answers = paths.map((at) => as(scene.cast, 'owner').get(at).expect(200));
+      const { body: thing } = await as(scene.cast, 'owner').get(hushedAt(scene)).expect(200);
+      return [
+        (thing as { state: string }).state,
+        ...(await Promise.all(answers)).map((answer) => answer.body as unknown),
+      ];
+    };
+    const before = await seen();
+    for (const who of ROLES.filter((role) => !READERS.includes(role))) {
+      const answer = await requestOf(as(scene.cast, who), method, path(talk, scene)).send(body);
+      expect([who, answer.status]).toEqual([who, who === 'anonymous' && answer.status === 401 ? 401 : 404]);
+      expect([who, answer.text]).toEqual([
+        who,
+        expect.not.stringMatching(`${WORD}|tada|${scene.cast.developer.username}`),
+      ]);
+    }
+    expect(await seen()).toEqual(before);
+  });
+});
+
 /** What names a thing that may be hidden. Shape: `named` is the secret, or one that there is not. */
 type Attempt = readonly [Method, path: (scene: Scene, named: Thing) => string, body?: (named: Thing) => object];
 const below = (kind: Kind): readonly Attempt[] => {

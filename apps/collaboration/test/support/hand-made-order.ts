@@ -43,7 +43,7 @@ export function handMadeOrder({ put, order, move, stuck }: Ordered) {
       { move_after_id: ids['a'] },
       { move_before_id: ids['c'], move_after_id: ids['b'] },
     ]) {
-      expect(await heard(wish)).toEqual([400, { message: { error: [stuck] } }]);
+      expect(await heard(wish)).toEqual([400, { message: { error: stuck } }]);
     }
     const missing = 'move_before_id, move_after_id are missing, at least one parameter must be provided';
     expect(await heard({})).toEqual([400, { error: missing }]);

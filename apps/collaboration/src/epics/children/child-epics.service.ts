@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
-import { Forbidden, Invalid, NotFound } from '@rookery/kernel';
+import { Forbidden, NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
@@ -68,7 +68,7 @@ export class ChildEpicsService {
     return this.queries.one(viewer, named, childId);
   }
 
-  /** Errors: NotFound of the parent or the child; Forbidden; Invalid where there is no such place. */
+  /** Errors: NotFound of the parent or the child; Forbidden; Refused where there is no such place. */
   async reorder(viewer: SignedInViewer, named: NamedEpic, childId: number, wish: Neighbours): Promise<void> {
     await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
@@ -122,6 +122,6 @@ async function childOf(tx: Tx, viewer: SignedInViewer, parent: TreeEpic, id: num
   return child;
 }
 
-function stuck(): Invalid {
-  return new Invalid({ error: ['Epic could not be moved!'] });
+function stuck(): Refused {
+  return new Refused('Epic could not be moved!', { underError: true });
 }

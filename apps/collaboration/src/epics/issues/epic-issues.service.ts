@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
-import { Conflict, Forbidden, Invalid, NotFound } from '@rookery/kernel';
+import { Conflict, Forbidden, NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { prepared, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
@@ -180,7 +180,7 @@ export class EpicIssuesService {
     });
   }
 
-  /** Errors: NotFound of the epic or of the link; Forbidden; Invalid where there is no such place. */
+  /** Errors: NotFound of the epic or of the link; Forbidden; Refused where there is no such place. */
   async reorder(viewer: SignedInViewer, named: NamedEpic, linkId: number, wish: Neighbours): Promise<void> {
     await this.directory.fresh(viewer);
     await this.work.run(async (tx) => {
@@ -267,6 +267,6 @@ function referenceOf(
   return `${groupId === issue.namespace_id ? '' : (path ?? '')}&${iid}`;
 }
 
-function stuck(): Invalid {
-  return new Invalid({ error: ['Issue could not be moved!'] });
+function stuck(): Refused {
+  return new Refused('Issue could not be moved!', { underError: true });
 }
