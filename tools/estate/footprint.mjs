@@ -1,10 +1,12 @@
 /**
- * `npm run footprint`: the memory of an idle estate, databases included, by process.
+ * `npm run footprint`: the memory of an idle estate and the CPU that it takes, databases included, by process.
  *
- *   node tools/estate/footprint.mjs [--max 900] [--running]
+ *   node tools/estate/footprint.mjs [--max 900] [--settle 60] [--window 60] [--running]
  *
  * Starts an estate of its own on a throw-away folder, or with `--running` looks at the one on ROOKERY_DATA. PSS counts a
- * page that several processes share once in all; RSS counts it in each. `--max` (MiB of PSS) sets the exit status.
+ * page that several processes share once in all; RSS counts it in each. CPU is in per cent of one core, over `--window`
+ * seconds after `--settle` seconds of rest: what looks seldom when nothing happens does so ten seconds after the start at
+ * the earliest. `--max` (MiB of PSS) sets the exit status.
  */
 import { mkdtempSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,68 +15,98 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort, isAlive, readRecord } from './processes.mjs';
 import { sharedTemporary } from './postgres-files.mjs';
 
-const SETTLE_MS = 15_000;
+/** The kernel's clock of CPU time, the same on every Linux that Node runs on. */
+const TICKS_A_SECOND = 100;
 
 async function main(words) {
   if (process.platform !== 'linux') throw new Error('This reads /proc, which only Linux has');
-  const limit = words.includes('--max') ? Number(words[words.indexOf('--max') + 1]) : Infinity;
-  const rows = words.includes('--running') ? running() : await idle();
+  const option = (name, otherwise) => (words.includes(name) ? Number(words[words.indexOf(name) + 1]) : otherwise);
+  const limit = option('--max', Infinity);
+  const times = { settleMs: option('--settle', 60) * 1000, windowMs: option('--window', 60) * 1000 };
+  const rows = words.includes('--running') ? await running(times) : await idle(times);
   const sum = (field) => rows.reduce((total, row) => total + row[field], 0);
-  print([...rows, { name: 'in all', count: sum('count'), pss: sum('pss'), rss: sum('rss') }]);
+  print([...rows, { name: 'in all', count: sum('count'), pss: sum('pss'), rss: sum('rss'), cpu: sum('cpu') }]);
   if (sum('pss') > limit * 1024) {
     console.error(`more than ${limit} MiB`);
     process.exitCode = 1;
   }
 }
 
-async function idle() {
+async function idle(times) {
   const { startEstate } = await import('./estate.mjs');
   const dataDir = mkdtempSync(join(sharedTemporary(), 'footprint-'));
   const estate = await startEstate({ dataDir, port: await freePort() });
   try {
-    await delay(SETTLE_MS);
-    return measure(estate.pids);
+    return await measure(estate.pids, times);
   } finally {
     await estate.stop();
     await estate.discard();
   }
 }
 
-function running() {
+function running(times) {
   const data = process.env.ROOKERY_DATA || fileURLToPath(new URL('../../.rookery', import.meta.url));
   const holder = readRecord(join(data, 'run/supervisor.lock'));
   if (!isAlive(holder)) throw new Error(`No estate runs on ${data}`);
-  return measure({ ...readRecord(join(data, 'run/pids.json')), supervisor: holder.pid });
+  return measure({ ...readRecord(join(data, 'run/pids.json')), supervisor: holder.pid }, times);
 }
 
 /** One row for each named process; descendants (PostgreSQL's) count with it, unless they have a row of their own. */
-function measure(pids) {
+async function measure(pids, { settleMs, windowMs }) {
+  await delay(settleMs);
+  const before = cpuOf(pids);
+  const from = performance.now();
+  await delay(windowMs);
+  const seconds = (performance.now() - from) / 1000;
+  const after = cpuOf(pids);
+  const families = familiesOf(pids, processes());
+  return Object.keys(pids).map((name) => {
+    const all = families[name].map(memoryOf);
+    const sum = (field) => all.reduce((total, one) => total + one[field], 0);
+    const cpu = ((after[name] - before[name]) / seconds) * 100;
+    return { name, count: all.length, pss: sum('pss'), rss: sum('rss'), cpu };
+  });
+}
+
+/** Seconds of each named process and its family; what a child used that has ended counts with its parent. */
+function cpuOf(pids) {
+  const all = processes();
+  return Object.fromEntries(
+    Object.entries(familiesOf(pids, all)).map(([name, family]) => [
+      name,
+      family.reduce((ticks, pid) => ticks + (all.get(pid)?.used ?? 0), all.get(pids[name])?.ended ?? 0) /
+        TICKS_A_SECOND,
+    ]),
+  );
+}
+
+function familiesOf(pids, all) {
   const children = new Map();
-  for (const pid of readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)) {
-    const parent = parentOf(pid);
-    children.set(parent, [...(children.get(parent) ?? []), pid]);
-  }
+  for (const [pid, { parent }] of all) children.set(parent, [...(children.get(parent) ?? []), pid]);
   const named = new Set(Object.values(pids));
   const family = (pid) => [
     pid,
     ...(children.get(pid) ?? []).filter((child) => !named.has(child)).flatMap((child) => family(child)),
   ];
-  return Object.entries(pids).map(([name, pid]) => {
-    const all = family(pid).map(memoryOf);
-    const sum = (field) => all.reduce((total, one) => total + one[field], 0);
-    return { name, count: all.length, pss: sum('pss'), rss: sum('rss') };
-  });
+  return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, family(pid)]));
 }
 
-function parentOf(pid) {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  } catch {
-    return 0;
+/** Every process of the machine. Shape: by id; CPU in ticks, its own and that of its children that have ended. */
+function processes() {
+  const found = new Map();
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const fields = stat
+        .slice(stat.lastIndexOf(')') + 2)
+        .split(' ')
+        .map(Number);
+      found.set(Number(name), { parent: fields[1], used: fields[11] + fields[12], ended: fields[13] + fields[14] });
+    } catch {
+      // It ended while we looked.
+    }
   }
+  return found;
 }
 
 function memoryOf(pid) {
@@ -88,11 +120,11 @@ function memoryOf(pid) {
 }
 
 function print(rows) {
-  const line = (name, count, pss, rss) =>
-    console.log(`${name.padEnd(16)}${count.padStart(10)}${pss.padStart(12)}${rss.padStart(12)}`);
-  line('process', 'count', 'PSS MiB', 'RSS MiB');
-  for (const { name, count, pss, rss } of rows)
-    line(name, String(count), (pss / 1024).toFixed(1), (rss / 1024).toFixed(1));
+  const line = (name, count, pss, rss, cpu) =>
+    console.log(`${name.padEnd(16)}${count.padStart(10)}${pss.padStart(12)}${rss.padStart(12)}${cpu.padStart(12)}`);
+  line('process', 'count', 'PSS MiB', 'RSS MiB', 'CPU %');
+  for (const { name, count, pss, rss, cpu } of rows)
+    line(name, String(count), (pss / 1024).toFixed(1), (rss / 1024).toFixed(1), cpu.toFixed(2));
 }
 
 await main(process.argv.slice(2));

@@ -11,8 +11,12 @@ import type { Position } from './copy-progress';
 import { IdentityClient } from './identity-client';
 import { settleSuspects, suspectAll } from './lost-things';
 
-/** How long identity may hold an idle poll. Under half of the 5 s within which effects need a current copy. Units: ms. */
-const POLL_MS = 1500;
+/**
+ * How long identity may hold an idle poll: under half of the 5 s within which effects need a current copy. When nobody asked
+ * for one in ten seconds it may be long, since the first that asks ends it; still under a quarter of the 60 s within which
+ * strangers are served. Units: ms.
+ */
+const POLL_MS = { busy: 1500, calm: 10_000 };
 /** Entries a batch; a version is never split. */
 const BATCH = 2000;
 
@@ -90,13 +94,15 @@ export class Applier {
     this.hasMoved = false;
     const position = await this.place();
     this.progress.moved(position);
-    const poll = await this.poll(position, this.areFieldsOurs ? POLL_MS : 0, signal);
+    const poll = await this.heldPoll(position, signal);
+    if (!poll) return true;
     // Requests wait for it, so it does not stand behind effects.
     const reached = await awaitedByMany(() =>
       this.isConfirmed(position, poll)
         ? this.confirm(poll)
         : this.work.run((tx) => this.store(tx, position, poll, signal)),
     );
+    this.progress.looked();
     if (!reached) return false;
     this.areFieldsOurs = true;
     this.lag.set(Math.max(0, poll.answer.head - reached.version));
@@ -169,6 +175,22 @@ export class Applier {
       await applyChanges(tx, poll.answer.changes);
     }
     return poll;
+  }
+
+  /** Shape: null when somebody cannot wait for what identity holds; then the next turn asks at once. */
+  private async heldPoll(position: Place, signal: AbortSignal): Promise<Poll | null> {
+    const { haste, isCalm } = this.progress;
+    if (haste.aborted || !this.areFieldsOurs) {
+      this.progress.hasten();
+      return this.poll(position, 0, signal);
+    }
+    if (!isCalm) return this.poll(position, POLL_MS.busy, signal);
+    try {
+      return await this.poll(position, POLL_MS.calm, AbortSignal.any([signal, haste]));
+    } catch (error) {
+      if (haste.aborted && !signal.aborted) return null;
+      throw error;
+    }
   }
 
   private async poll(position: Place, waitMs: number, signal: AbortSignal): Promise<Poll> {

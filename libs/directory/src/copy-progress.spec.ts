@@ -37,3 +37,17 @@ describe('an applier that gathers changes', () => {
     await progress.calm(LONG_MS, stop.signal);
   });
 });
+
+it('has identity asked when what is waited for is not seen to come', async () => {
+  const behind = { prepared: () => Promise.resolve([{ version: 6, epoch: 'e', recent: true, today: '2026-01-01' }]) };
+  const settings = { directoryWaitMs: LONG_MS } as never;
+  const progress = new CopyProgress(behind as unknown as Database, new Readiness(), settings);
+  const { haste } = progress;
+  const hurried = new Promise((resolve) => haste.addEventListener('abort', resolve, { once: true }));
+  const reached = progress.reach(position, LONG_MS);
+  await hurried;
+  progress.hasten();
+  expect(progress.haste.aborted).toBe(false);
+  progress.moved(position);
+  expect(await reached).toBe(true);
+});

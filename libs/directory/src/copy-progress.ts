@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Unavailable } from '@rookery/kernel';
 import { Database, hedged, prepared } from '@rookery/persistence';
-import { awaitedByMany, platformSettings, Readiness } from '@rookery/platform';
+import { awaitedByMany, Pace, platformSettings, Readiness } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 
 /** Where a directory stands: a version means something only within its epoch. */
@@ -25,6 +25,8 @@ export const HEAD_COLUMNS = `s.version, s.epoch, s.refreshed_at > statement_time
 const HEAD = prepared('directory_head', `select ${HEAD_COLUMNS} from directory_state s`);
 /** How often the copy is looked at while somebody waits: another replica may be the one that moves it. Units: ms. */
 const LOOK_MS = 20;
+/** So many looks in vain, and identity is asked instead of waiting for what it tells. */
+const LOOKS_IN_VAIN = 5;
 
 interface Waiter {
   readonly target: Position;
@@ -48,6 +50,10 @@ export class CopyProgress {
   private next: Promise<CopyHead> | undefined;
   private wasLoaded = false;
   private wake: (() => void) | undefined;
+  private looksInVain = 0;
+  private readonly pace = new Pace(0, 0);
+  private hurry = new AbortController();
+  private readonly hoping = new Set<() => void>();
 
   /** The process is not ready before its copy was loaded once. */
   constructor(
@@ -93,9 +99,49 @@ export class CopyProgress {
       };
       signal?.addEventListener('abort', () => waiter.settle(false), { once: true });
       this.waiters.add(waiter);
+      this.pace.found();
       this.wake?.();
       this.look();
     });
+  }
+
+  /** Nobody needed the copy to be current for a while. */
+  get isCalm(): boolean {
+    return this.pace.isCalm;
+  }
+
+  /** Aborted when somebody cannot wait until identity answers a poll by itself. */
+  get haste(): AbortSignal {
+    return this.hurry.signal;
+  }
+
+  /** Identity is being asked at once. */
+  hasten(): void {
+    if (this.hurry.signal.aborted) this.hurry = new AbortController();
+  }
+
+  /** Somebody goes by a copy that is current, and may again soon. */
+  used(): void {
+    this.pace.found();
+  }
+
+  /** Resolves when the applier has asked identity and stored its answer, at the latest after so long. Units: ms. */
+  renewal(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.hoping.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, withinMs);
+      this.hoping.add(end);
+      this.hurry.abort();
+    });
+  }
+
+  /** The applier has just stored what identity says, or another replica is at it. */
+  looked(): void {
+    for (const end of [...this.hoping]) end();
   }
 
   /** Resolves as soon as somebody waits for the copy, at the latest after so long. Units: ms. */
@@ -140,7 +186,10 @@ export class CopyProgress {
   }
 
   private look(): void {
+    if (this.waiters.size === 0) this.looksInVain = 0;
     if (this.looking !== undefined || this.waiters.size === 0) return;
+    this.looksInVain += 1;
+    if (this.looksInVain === LOOKS_IN_VAIN) this.hurry.abort();
     this.looking = setTimeout(() => {
       void this.head()
         .then((head) => this.moved(head))

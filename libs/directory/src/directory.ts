@@ -4,6 +4,7 @@ import type { Viewer } from '@rookery/kernel';
 import { maySee, Unavailable } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
+import { CopyProgress } from './copy-progress';
 import type { Position } from './copy-progress';
 import { Decisions } from './decisions';
 import { groupIn, namespaceOfRow, projectIn, projectOfRow, userOf } from './directory-rows';
@@ -29,6 +30,11 @@ export interface Caused {
 
 /** Effects without a request need a copy at most this old. Units: ms. Source: reference reliability 4.2, 7. */
 export const SETTLED_MS = 5000;
+/**
+ * A copy that no effect needed for a while may be older. Identity is asked at once then, and the effect waits in place.
+ * Units: ms.
+ */
+const RENEWAL_MS = 1000;
 
 /**
  * What this service knows about people, groups and projects, and who holds what level where. It answers from the
@@ -43,6 +49,7 @@ export class Directory implements ScopeResolver {
   constructor(
     @Inject(Database) private readonly database: Database,
     @Inject(Decisions) private readonly decisions: Decisions,
+    @Inject(CopyProgress) private readonly progress: CopyProgress,
   ) {}
 
   /** Shape: an id or a full path, compared without case; null = missing or invisible. */
@@ -118,8 +125,10 @@ export class Directory implements ScopeResolver {
    * of all events had seen; the consumer tries again in a moment. Source: ADR 0171.
    */
   async settledFor(through: Pick<Tx, 'prepared'>, events: readonly Caused[]): Promise<void> {
-    const [state] = await through.prepared<{ settled: boolean }>(SETTLED, [SETTLED_MS, ...seenBy(events)]);
-    if (state?.settled !== true) throw new Unavailable('directory behind');
+    this.progress.used();
+    if (await isSettled(through, events)) return;
+    await this.progress.renewal(RENEWAL_MS);
+    if (!(await isSettled(through, events))) throw new Unavailable('directory behind');
   }
 
   /**
@@ -183,4 +192,9 @@ function isId(id: number): boolean {
 
 function byId<T extends { readonly id: number }>(rows: readonly T[]): ReadonlyMap<number, T> {
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+async function isSettled(through: Pick<Tx, 'prepared'>, events: readonly Caused[]): Promise<boolean> {
+  const [state] = await through.prepared<{ settled: boolean }>(SETTLED, [SETTLED_MS, ...seenBy(events)]);
+  return state?.settled === true;
 }

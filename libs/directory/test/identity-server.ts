@@ -15,6 +15,10 @@ export class IdentityServer {
   log: DirectoryChange[] = [];
   /** Nothing is answered while it sleeps; the connection stays open. */
   isAsleep = false;
+  /** Polls that may wait do so until something is new, however long that takes. */
+  holdsPolls = false;
+  /** How long the last poll let itself be held. Units: ms. */
+  lastWaitMs = 0;
   /** Polls see the log only up to here. */
   shownUpTo = Infinity;
   decision: Partial<DecideAnswer> | null = null;
@@ -91,7 +95,9 @@ export class IdentityServer {
     this.reports.push({ life: said('life'), reader: said('reader'), seen });
     const isOther = url.searchParams.get('epoch') !== this.epoch;
     const after = isOther ? 0 : number('after');
-    if (!isOther && this.head <= after) await this.somethingNew(number('wait_ms'));
+    const waitMs = (this.lastWaitMs = number('wait_ms'));
+    const isHeld = this.holdsPolls && waitMs > 0;
+    if (!isOther && this.head <= after) await this.somethingNew(isHeld ? 2 ** 30 : waitMs);
     const limit = Math.min(number('limit'), this.largestPage);
     const behind = this.log.filter((change) => change.version > after && change.version <= this.head);
     const upTo = behind[limit - 1]?.version ?? this.head;

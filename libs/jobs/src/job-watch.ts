@@ -10,6 +10,8 @@ import { unlockWorkers } from './queue';
 
 /** Units: milliseconds. */
 const TIDY_EVERY_MS = 3_600_000;
+/** Of the usual rests, while no job runs. */
+const CALM_ROUNDS = 5;
 
 /** All that a round asks, in one round trip. $1 worker, $2 milliseconds, $3 the queue's ids of what runs here. */
 const look = prepared(
@@ -95,8 +97,19 @@ export class JobWatch {
       } catch (error) {
         logger.warn({ err: error }, 'jobs could not be watched');
       }
-      await pause(settings.watchMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+      await this.rest(settings);
     }
+  }
+
+  /** Longer while nothing runs here that could be cancelled; a job that begins ends the longer rest. */
+  private async rest({ watchMs, lostAfterMs }: JobSettings): Promise<void> {
+    const { runner } = this.parts;
+    const most = Math.min(watchMs * CALM_ROUNDS, lostAfterMs / 3);
+    let rested = 0;
+    do {
+      await pause(watchMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+      rested += watchMs;
+    } while (!this.stopping.signal.aborted && runner.runningIds.length === 0 && rested + watchMs <= most);
   }
 
   private async round(workerId: string): Promise<void> {

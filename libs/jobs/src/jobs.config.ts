@@ -17,14 +17,15 @@ export const jobSettings = defineSettings('jobs', {
       'Connections that a worker keeps for its queue of jobs, beside those of the database settings; one of them listens. As many as JOBS_CONCURRENCY_COUNT are enough.',
   }),
   pollMs: setting.int('JOBS_POLL_MS', {
-    default: 5000,
+    default: 10_000,
     min: 50,
     about: 'How often a worker looks for jobs that have become due; new ones wake it at once.',
   }),
   watchMs: setting.int('JOBS_WATCH_MS', {
     default: 2000,
     min: 50,
-    about: 'How often a worker says that it lives, and looks for cancelled jobs and for dead ones to replay.',
+    about:
+      'How often a worker says that it lives, and looks for cancelled jobs and for dead ones to replay; while it runs none, five times as seldom.',
   }),
   lostAfterMs: setting.int('JOBS_LOST_AFTER_MS', {
     default: 30_000,

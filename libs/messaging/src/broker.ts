@@ -19,6 +19,7 @@ export function inboxPrefixOf(service: string): string {
 export class Broker {
   private connection: NatsConnection | null = null;
   private isLinked = false;
+  private linkCount = 0;
   private readonly waiting = new Set<(connection: NatsConnection) => void>();
   private readonly stopping = new AbortController();
   private running: Promise<void> | null = null;
@@ -36,6 +37,11 @@ export class Broker {
   /** Is the link up at this moment? */
   get isConnected(): boolean {
     return this.isLinked;
+  }
+
+  /** How often the link came up: behind a new one may be a bus that lost what it kept. */
+  get links(): number {
+    return this.linkCount;
   }
 
   /** Resolves as soon as the link is up. Errors: the signal's reason when it is aborted first. */
@@ -118,6 +124,7 @@ export class Broker {
 
   private link(): void {
     this.isLinked = true;
+    this.linkCount += 1;
     for (const found of [...this.waiting]) {
       this.waiting.delete(found);
       if (this.connection) found(this.connection);

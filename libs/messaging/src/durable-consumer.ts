@@ -15,6 +15,12 @@ import { Wake } from './wake';
 
 /** Units: milliseconds. */
 const HEARTBEAT_MS = 10_000;
+/**
+ * How long a question to the bus stands, and how often the bus says meanwhile that it knows of it. Each durable costs a
+ * message for either, on both sides, while there is nothing to do. A lost link or durable is told at once; only a bus that
+ * forgets a question without a word (a node of a cluster that is gone) is noticed by the silence, after twice `saysMs`.
+ */
+const QUESTION = { standsMs: 120_000, saysMs: 15_000 };
 const RESTART_MS = 250;
 
 export interface ConsumerParts {
@@ -123,8 +129,8 @@ export class DurableConsumer {
         const consumer = await connection.jetstream().consumers.get(streamOf(definition.service), this.durable);
         this.messages = await consumer.consume({
           max_messages: MAX_ACK_PENDING,
-          expires: 30_000,
-          idle_heartbeat: 5000,
+          expires: QUESTION.standsMs,
+          idle_heartbeat: QUESTION.saysMs,
           abort_on_missing_resource: true,
           callback: (message) => this.take(message),
         });

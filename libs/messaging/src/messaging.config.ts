@@ -30,7 +30,7 @@ export const messagingSettings = defineSettings('messaging', {
   outboxPollMs: setting.int('OUTBOX_POLL_MS', {
     default: 200,
     min: 10,
-    about: 'How often the relay looks for events that another process wrote; after 10 s without any, once a second.',
+    about: 'How often the relay looks for events that another process wrote; after 10 s without any, every 3 s.',
   }),
   outboxBatchCount: setting.int('OUTBOX_BATCH_COUNT', {
     default: 200,
@@ -59,7 +59,7 @@ export const messagingSettings = defineSettings('messaging', {
     about: 'Delays before the second, third … try of an event whose effect fails; after the last it is a dead letter.',
   }),
   deadLetterPollMs: setting.int('DEAD_LETTER_POLL_MS', {
-    default: 2000,
+    default: 10_000,
     min: 10,
     about: 'How often a worker looks for dead letters that an operator wants replayed.',
   }),

@@ -11,7 +11,7 @@ const PRUNE_CHUNK = 1000;
 
 /**
  * How leadership ends by itself, whatever became of the leader: the server ends a session that asked for nothing for a
- * while, or that takes no answer. A leader asks every second at least, and waits 5 s at most between two failed tries.
+ * while, or that takes no answer. A leader asks every 3 s at least, and waits 5 s at most between two failed tries.
  */
 const LEASE = `set idle_session_timeout = '6s'; set tcp_user_timeout = '6s';
   set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 1; set tcp_keepalives_count = 3`;

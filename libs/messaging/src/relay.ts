@@ -19,9 +19,12 @@ const IN_FLIGHT = 64;
 const BACKOFF_MS = { first: 100, most: 5000 };
 const LEADERSHIP_POLL_MS = 1000;
 /** Between two looks once nothing was told for a while; far below the lease of leadership. */
-const CALM_POLL_MS = 1000;
-/** How soon a stream that was lost is made again, also when there is nothing to publish. */
-const STREAM_CHECK_MS = 2000;
+const CALM_POLL_MS = 3000;
+/**
+ * How soon a stream that was lost is made again when there is nothing to publish. An event that cannot be published, and a
+ * new link to the bus, have it looked at right away.
+ */
+const STREAM_CHECK_MS = { busy: 2000, calm: 30_000 };
 const PRUNE_EVERY_MS = 10 * 60 * 1000;
 
 export interface RelayParts {
@@ -39,7 +42,7 @@ export interface RelayParts {
 /**
  * Carries events from the outbox to the bus. Purpose: what was committed is published, at least once, in the order of
  * ids, by one process of the service at a time.
- * Shape: woken by commits of this process, and by a poll for those of others: a short one, of 1 s after 10 s of calm. Never a cursor over ids, which
+ * Shape: woken by commits of this process, and by a poll for those of others: a short one, of 3 s after 10 s of calm. Never a cursor over ids, which
  * loses rows that commit late.
  * Source: reference reliability 2.2; ADR 0026.
  */
@@ -52,6 +55,7 @@ export class Relay {
   private reader: OutboxReader | null = null;
   private published: number[] = [];
   private streamCheckedAt = 0;
+  private checkedLink = 0;
   private isOfOneHistory = false;
   private readonly restoration: Restoration;
   private effects: readonly Effect[] = [];
@@ -122,9 +126,11 @@ export class Relay {
   private async step(): Promise<boolean> {
     const { broker, streams, service, settings, faults } = this.parts;
     const connection = await broker.connected(this.stopping.signal);
-    if (Date.now() - this.streamCheckedAt > STREAM_CHECK_MS) {
+    if (this.isStreamInDoubt(broker.links)) {
+      const { links } = broker;
       await streams.reconcileStream(connection, service);
       this.streamCheckedAt = Date.now();
+      this.checkedLink = links;
     }
     if (!this.isOfOneHistory) await this.restoration.look(connection, this.effects);
     this.isOfOneHistory = true;
@@ -139,6 +145,11 @@ export class Relay {
     if (outcome.failed.length > 0) await this.failed(outcome);
     else this.failuresInRow = 0;
     return true;
+  }
+
+  private isStreamInDoubt(links: number): boolean {
+    const everyMs = this.pace.isCalm ? STREAM_CHECK_MS.calm : STREAM_CHECK_MS.busy;
+    return links !== this.checkedLink || Date.now() - this.streamCheckedAt > everyMs;
   }
 
   private async failed(outcome: Outcome): Promise<void> {

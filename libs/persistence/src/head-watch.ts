@@ -1,4 +1,4 @@
-import { awaitedByMany } from '@rookery/platform';
+import { awaitedByMany, Pace } from '@rookery/platform';
 import type { ShutdownOrder } from '@rookery/platform';
 import type { Database } from './database';
 import { hedged } from './hedged';
@@ -16,21 +16,23 @@ interface Waiter {
 }
 
 /**
- * Wakes those who wait for a version to move: at once after a commit of this process, within `lookMs` after one of
- * another replica. One look at the database serves everybody who waits.
- * Shape: `head` selects one row, a Head.
+ * Wakes those who wait for a version to move: at once after a commit of this process; after one of another replica
+ * within `busyMs`, or `calmMs` when nothing moved for ten seconds. One look at the database serves everybody who waits.
+ * Shape: `head` selects one row, a Head. Units: ms.
  */
 export class HeadWatch {
   private readonly waiters = new Set<Waiter>();
   private looking: NodeJS.Timeout | undefined;
   private latestHead: Head | null = null;
+  private readonly pace: Pace;
 
   constructor(
     private readonly database: Database,
     private readonly shutdown: ShutdownOrder,
     private readonly head: Prepared,
-    private readonly lookMs: number,
+    { busyMs, calmMs }: { readonly busyMs: number; readonly calmMs: number },
   ) {
+    this.pace = new Pace(busyMs, calmMs);
     // Polls would hold up the end of the process; what they are told is true, only early.
     shutdown.on('stop-accepting', `polls of ${head.name}`, () => {
       for (const waiter of [...this.waiters]) waiter.settle(false);
@@ -45,13 +47,22 @@ export class HeadWatch {
 
   /** Called once a commit is confirmed. */
   moved(head: Head): void {
-    if (head.epoch !== this.latestHead?.epoch || head.version > this.latestHead.version) this.latestHead = head;
+    if (head.epoch !== this.latestHead?.epoch || head.version > this.latestHead.version) {
+      this.latestHead = head;
+      this.pace.found();
+    }
     for (const waiter of [...this.waiters]) {
-      if (head.version > waiter.after.version || head.epoch !== waiter.after.epoch) waiter.settle(true);
+      const { version, epoch } = waiter.after;
+      if (head.version > version || head.epoch !== epoch) waiter.settle(true);
+      // The database was put back by a dump: those who wait ask anew, and so tell of a version that it does not know.
+      else if (head.version < version) waiter.settle(false);
     }
   }
 
-  /** Resolves to true when it has moved on from `after`, to false when it has not in time or nobody waits. Units: ms. */
+  /**
+   * Resolves to true when it has moved on from `after`, to false when it has not in time, stands before it, or nobody waits.
+   * Units: ms.
+   */
   beyond(after: Head, withinMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.shutdown.hasBegun) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -83,6 +94,6 @@ export class HeadWatch {
           this.looking = undefined;
           this.look();
         });
-    }, this.lookMs);
+    }, this.pace.restMs);
   }
 }

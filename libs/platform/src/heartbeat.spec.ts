@@ -71,3 +71,21 @@ it('knows how old the connections are that it takes one a turn, when turns are s
     server.close();
   }
 });
+
+it('beats seldom while nobody asks, and still knows what is read first to be less than a second old', () => {
+  jest.useFakeTimers();
+  const resting = new Heartbeat();
+  try {
+    jest.advanceTimersByTime(60_000);
+    const set = jest.spyOn(globalThis, 'setTimeout');
+    jest.advanceTimersByTime(3000);
+    expect(set.mock.calls).toHaveLength(10);
+    expect(performance.now() - resting.earliestArrival()).toBeLessThan(1000);
+    jest.advanceTimersByTime(3000);
+    expect(set.mock.calls.length).toBeGreaterThan(10 + 25);
+  } finally {
+    resting.stop();
+    jest.useRealTimers();
+    jest.restoreAllMocks();
+  }
+});

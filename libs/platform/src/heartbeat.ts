@@ -1,7 +1,11 @@
 import type { Server, Socket } from 'node:net';
+import { Pace } from './pace';
 
-/** Between two beats. Units: milliseconds. */
-const BEAT_MS = 100;
+/**
+ * Between two beats; longer when nobody asked for ten seconds. Three of the longer ones are less than a decision about
+ * rights is gone by, so the first request after a pause is not asked about twice. Units: milliseconds.
+ */
+const BEAT_MS = { busy: 100, calm: 300 };
 
 /**
  * Knows since when at the latest what is read now can have been waiting to be read. A process that stands still (stopped,
@@ -15,7 +19,8 @@ const BEAT_MS = 100;
  */
 export class Heartbeat {
   private readonly beats: [number, number, number];
-  private readonly timer: NodeJS.Timeout;
+  private readonly pace = new Pace(BEAT_MS.busy, BEAT_MS.calm);
+  private timer: NodeJS.Timeout;
   /** When no connection was waiting any more. */
   private noneWaited: number;
   private wasTaken = false;
@@ -27,7 +32,7 @@ export class Heartbeat {
     const now = performance.now();
     this.beats = [now, now, now];
     this.noneWaited = now;
-    this.timer = setInterval(() => this.beat(), BEAT_MS).unref();
+    this.timer = this.next();
   }
 
   /** Counts the connections of a server too; without it, only what comes over open ones is known. */
@@ -38,6 +43,7 @@ export class Heartbeat {
 
   /** What is read from this connection now did not come before this. For each request once, as its head is read. */
   earliestArrival(socket?: Socket): number {
+    this.pace.found();
     const came = socket && this.newcomers.get(socket);
     if (came === undefined) return this.beats[0];
     this.newcomers.delete(socket!);
@@ -45,10 +51,15 @@ export class Heartbeat {
   }
 
   stop(): void {
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
+  }
+
+  private next(): NodeJS.Timeout {
+    return setTimeout(() => this.beat(), this.pace.restMs).unref();
   }
 
   private beat(): void {
+    this.timer = this.next();
     const { beats } = this;
     // The loop has turned since the last beat, and found no connection.
     if (!this.counting) this.noneWaited = beats[2];

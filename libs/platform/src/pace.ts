@@ -19,8 +19,12 @@ export class Pace {
     this.foundAt = performance.now();
   }
 
+  /** Nothing was found for ten seconds. */
+  get isCalm(): boolean {
+    return performance.now() - this.foundAt >= CALM_AFTER_MS;
+  }
+
   get restMs(): number {
-    const isCalm = performance.now() - this.foundAt >= CALM_AFTER_MS;
-    return isCalm ? Math.max(this.busyMs, this.calmMs) : this.busyMs;
+    return this.isCalm ? Math.max(this.busyMs, this.calmMs) : this.busyMs;
   }
 }

@@ -6,7 +6,7 @@ import { InstanceController } from './instance.controller';
 import { INSTANCE_HEAD, InstanceService } from './instance.service';
 
 /** How soon commits of other replicas are seen: what is set is in force everywhere within a second. Units: ms. */
-const LOOK_MS = 500;
+const LOOKS = { busyMs: 500, calmMs: 900 };
 
 /** What administrators set for the whole instance, as the other services copy it. */
 @Owns(InstanceVersion)
@@ -17,7 +17,7 @@ const LOOK_MS = 500;
       provide: HeadWatch,
       inject: [Database, ShutdownOrder],
       useFactory: (database: Database, shutdown: ShutdownOrder) =>
-        new HeadWatch(database, shutdown, INSTANCE_HEAD, LOOK_MS),
+        new HeadWatch(database, shutdown, INSTANCE_HEAD, LOOKS),
     },
     InstanceService,
   ],

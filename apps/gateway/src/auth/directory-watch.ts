@@ -8,6 +8,8 @@ import type { TokenLeases } from './token-leases';
 const WAIT_MS = 20_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1000;
+/** Processes that begin together find each other within this. */
+const BEGINNING_MS = 20_000;
 
 /**
  * Follows identity's change log by long-poll, so that leases end at once when a token or a person changes. When it
@@ -36,15 +38,22 @@ export class DirectoryWatch {
 
   private async follow(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
+    let isWarned = false;
+    const begunAt = performance.now();
     while (!this.stopping.signal.aborted) {
       try {
         this.cursor ??= await this.begin();
         const answer = await this.identity.changes(this.cursor, WAIT_MS, this.stopping.signal);
         this.cursor = this.apply(answer, this.cursor);
         pauseMs = FIRST_PAUSE_MS;
+        isWarned = false;
       } catch (err) {
         if (this.stopping.signal.aborted) return;
-        if (pauseMs === LONGEST_PAUSE_MS) this.logger.warn({ err }, 'identity cannot be followed');
+        const isBeginning = this.cursor === null && performance.now() - begunAt < BEGINNING_MS;
+        if (pauseMs === LONGEST_PAUSE_MS && !isBeginning && !isWarned) {
+          this.logger.warn({ err }, 'identity cannot be followed');
+          isWarned = true;
+        }
         await pause(pauseMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       }

@@ -15,8 +15,10 @@ import { HistoryWatch } from './history/history-watch';
 import { IdentityScopeResolver } from './scope/identity-scope-resolver';
 import { NamedNamespaces } from './scope/named-namespaces';
 
-/** How soon commits of other replicas are seen, leases of lost rights end by it. Units: ms. */
-const LOOK_MS = 100;
+/**
+ * How soon commits of other replicas are seen; leases of lost rights end by it, and by themselves within a second. Units: ms.
+ */
+const LOOKS = { busyMs: 100, calmMs: 1000 };
 const HEAD = prepared('directory_head_now', 'select version, epoch from directory_head');
 
 /**
@@ -44,7 +46,7 @@ export function latestHead(watch: HeadWatch, database: Database): BeforeReplay {
     {
       provide: HeadWatch,
       inject: [Database, ShutdownOrder],
-      useFactory: (database: Database, shutdown: ShutdownOrder) => new HeadWatch(database, shutdown, HEAD, LOOK_MS),
+      useFactory: (database: Database, shutdown: ShutdownOrder) => new HeadWatch(database, shutdown, HEAD, LOOKS),
     },
     ChangeLog,
     ChangeFeed,

@@ -1,6 +1,7 @@
 import { Work } from '@rookery/persistence';
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
+import { CopyProgress } from '../../src/copy-progress';
 import { Copy } from '../copy';
 import { IdentityServer } from '../identity-server';
 import { group, membership, project, user, viewer } from '../states';
@@ -254,6 +255,27 @@ describe('the copy that follows identity', () => {
     });
     expect(await copy.position()).toMatchObject({ version: 1 });
     expect(transactions).not.toHaveBeenCalled();
+  });
+
+  it('lets identity hold its poll for long while no effect needs it, and is current at once for the first that does', async () => {
+    copy = await Copy.start(database.url, identity.url);
+    await reaches(0);
+    identity.holdsPolls = true;
+    const isCalm = jest.spyOn(copy.testing.get(CopyProgress), 'isCalm', 'get').mockReturnValue(true);
+    // The poll of before is answered by something new.
+    identity.commit(['user', user(1)]);
+    await until(() => identity.lastWaitMs === 10_000, 'the long poll');
+    await copy.database.query(`update directory_state set refreshed_at = now() - interval '1 hour'`);
+    await until(
+      () =>
+        copy.directory.settled().then(
+          () => true,
+          () => false,
+        ),
+      'the copy',
+    );
+    isCalm.mockRestore();
+    await until(() => identity.lastWaitMs === 1500, 'the short poll');
   });
 
   it('is settled only while it is known to be current', async () => {

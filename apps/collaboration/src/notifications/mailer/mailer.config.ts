@@ -39,7 +39,8 @@ export const mailerSettings = defineSettings('mail', {
   pollMs: setting.int('MAILER_POLL_MS', {
     default: 1000,
     min: 10,
-    about: 'How often the queue is looked at for what another process queued and for what is to be tried again.',
+    about:
+      'How often the queue is looked at for what another process queued and for what is to be tried again; after 10 s without any, every 5 s.',
   }),
   leaseMs: setting.int('MAILER_LEASE_MS', {
     default: 600_000,

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { LOGGER, Metrics } from '@rookery/platform';
+import { LOGGER, Metrics, Pace } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { again, MAIL_SOURCES, untried } from './mail-source';
 import type { DueMail, MailOutcome, MailSource, Waiting } from './mail-source';
@@ -15,6 +15,8 @@ const DELAYS = [0.1, 0.5, 1, 5, 15, 30, 60, 300, 900, 1800, 3600, 14_400, 43_200
 const AWAY = 'not tried: the mail server is away';
 /** The first wait for a server that is away; doubled up to that before a second try. Units: ms. */
 const AWAY_MS = 1000;
+/** Between two looks at a queue that gave nothing for a while. Units: ms. */
+const CALM_MS = 5000;
 
 /**
  * Sends what the queues hold, in the worker role, a batch of each in turn. Woken by the commit that queued something,
@@ -26,6 +28,7 @@ const AWAY_MS = 1000;
 export class Mailer {
   private readonly sent;
   private readonly delay;
+  private readonly pace: Pace;
   private client: SmtpClient | null = null;
   private running: Promise<void> | null = null;
   private isStopping = false;
@@ -42,6 +45,7 @@ export class Mailer {
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(Metrics) metrics: Metrics,
   ) {
+    this.pace = new Pace(settings.pollMs, CALM_MS);
     this.sent = metrics.counter('rookery_mails_total', 'E-mails by what became of a try.', ['outcome']);
     this.delay = metrics.histogram('rookery_mail_delay_seconds', 'From the queue to the mail server.', [], DELAYS);
     metrics.gauge('rookery_mails_waiting', 'E-mails that wait; counted up to 10,000.', ['queue'], (gauge) =>
@@ -60,6 +64,7 @@ export class Mailer {
 
   /** There is something new in a queue. */
   nudge(): void {
+    this.pace.found();
     this.isNudged = true;
     this.wake?.();
   }
@@ -89,7 +94,7 @@ export class Mailer {
         if ((await this.sendFrom(source, client, isToldOf)) >= this.settings.batchCount) hasMore = true;
       }
       if (this.isAway) await this.waitForServer();
-      else if (!hasMore) await this.sleep();
+      else if (!hasMore) await this.sleep(this.pace.restMs);
     }
   }
 
@@ -98,6 +103,7 @@ export class Mailer {
     if (this.isStopping) return 0;
     try {
       if (!isToldOf && !(await source.isDue())) return 0;
+      this.pace.found();
       const { count, mails } = await source.take();
       await this.send(client, source, mails);
       return count;
@@ -179,13 +185,14 @@ export class Mailer {
   private async waitForServer(): Promise<void> {
     this.awayInRow += 1;
     const most = Math.min(this.settings.retryFirstMs, AWAY_MS * 2 ** Math.min(this.awayInRow - 1, 10));
-    for (const end = Date.now() + most; Date.now() < end && !this.isStopping;) await this.sleep();
+    for (const end = Date.now() + most; Date.now() < end && !this.isStopping;)
+      await this.sleep(Math.min(end - Date.now(), this.settings.pollMs));
   }
 
-  private async sleep(): Promise<void> {
+  private async sleep(ms: number): Promise<void> {
     if (!this.isNudged && !this.isStopping) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, this.settings.pollMs);
+        const timer = setTimeout(resolve, ms);
         this.wake = () => {
           clearTimeout(timer);
           resolve();
