@@ -153,7 +153,8 @@ export class ListQuery<R> {
   }
 
   /**
-   * The page and its count in one statement, for lists that count in a way of their own. Shape: with `bytes`, columns that
+   * The page and its count in one statement, for lists that count in a way of their own; the usual first pages are kept
+   * prepared. Shape: with `bytes`, columns that
    * hold them are null where `is_heavy`. Errors: HeavyPage.
    */
   async pageAtOnce(db: Reads, request: PageRequest, parts: PageParts): Promise<Page<R>> {
@@ -162,7 +163,7 @@ export class ListQuery<R> {
         ${this.parts.columns} ${from}`;
     const text = `${withSql(parts)}select head.*, page.* from (select ${this.headSql(request, parts)}) head
       left join lateral (${this.arraySql(request, rows)}) page on true order by page.place`;
-    const told = await db.run<Told<R>>(fitted({ text, values: this.values }));
+    const told = await this.read<Told<R>>(db, text, { isUsual: this.isUsual && isUsualPage(request), of: 'page' });
     if (told[0]!.was_heavy) throw new HeavyPage();
     return { rows: told.filter((row) => row.is_row), ...totalOf(request, told[0]!) };
   }
@@ -250,16 +251,16 @@ export class ListQuery<R> {
     return `select ${columns} from (${cut}) cut join ${from} on ${this.key} = cut.id ${joins} order by cut.position`;
   }
 
+  /** Found in whatever order is cheapest, and only then put in order: as many as the page and those before it need. */
   private async gatheredPage(db: Reads, request: PageRequest): Promise<Page<R>> {
-    const [size, most] = [request.perPage + 1, COUNT_LIMIT + 1];
-    const start = `${this.bind(offsetOf(request))}::int`;
-    const text = `with gathered as materialized (
-        select ${this.positioned} from ${this.source.from} ${this.narrowing}
-        order by ${this.orderSql} limit greatest(${most}, ${start} + ${size}))
-      select counted.counted, page.* from (select least(count(*), ${most})::int as counted from gathered) counted
-      left join (select true as is_row, shown.* from (${this.shown(
-        `select id, position from gathered where position > ${start} order by position limit ${size}`,
-      )}) shown) page on true`;
+    const keys = this.terms.map(([by], at) => `${by} as key_${at}`).join(', ');
+    const order = this.terms.map(([, ...way], at) => [`key_${at}`, ...way].join(' ')).join(', ');
+    const found = `select ${this.key} as id, ${keys} from ${this.source.from} ${this.narrowing}`;
+    const cut = `select id, row_number() over (order by ${order}) as position from gathered
+      order by ${order} limit ${request.perPage + 1} offset ${this.bind(offsetOf(request))}::int`;
+    const text = `with gathered as materialized (${found})
+      select counted.counted, page.* from (select least(count(*), ${COUNT_LIMIT + 1})::int as counted from gathered) counted
+      left join (select true as is_row, shown.* from (${this.shown(cut)}) shown) page on true`;
     const read = await this.read<Told<R>>(db, text, { isUsual: this.isUsual && isUsualSize(request.perPage) });
     const rows = read.filter((row) => row.is_row);
     return pageOf(request, rows, read[0]!.counted);
@@ -268,7 +269,7 @@ export class ListQuery<R> {
   private read<T>(
     db: Reads,
     sql: string,
-    o: { readonly isUsual?: boolean; readonly of?: 'all' | 'bytes' | 'count' | 'one' },
+    o: { readonly isUsual?: boolean; readonly of?: 'all' | 'bytes' | 'count' | 'one' | 'page' },
   ): Promise<T[]> {
     const statement = fitted({ text: sql, values: this.values });
     if (!(o.isUsual ?? this.isUsual)) return db.run<T>(statement);

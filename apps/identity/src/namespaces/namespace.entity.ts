@@ -9,6 +9,7 @@ import type { GroupSettings, PlainGroupColumns } from './settings/group-settings
 @Check('ck_namespaces_plan', `plan in ('free', 'premium', 'ultimate')`)
 @Check('ck_namespaces_visibility', `visibility in ('private', 'internal', 'public')`)
 @Index('ix_namespaces_ancestors', { synchronize: false })
+@Index('ix_namespaces_group_id', { synchronize: false })
 @Index('ix_namespaces_group_name', ['name', 'id'], { where: `kind = 'group'` })
 @Index('ix_namespaces_group_path', ['path', 'id'], { where: `kind = 'group'` })
 @Index('ix_namespaces_marked_for_deletion_on', ['markedForDeletionOn'], { where: 'marked_for_deletion_on is not null' })

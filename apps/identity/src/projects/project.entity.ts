@@ -19,6 +19,7 @@ export type FeatureAccess = 'disabled' | 'private' | 'enabled';
 @Index('ix_projects_marked_for_deletion_on', ['markedForDeletionOn'], { where: 'marked_for_deletion_on is not null' })
 @Index('ix_projects_name', ['name', 'id'])
 @Index('ix_projects_namespace_id', ['namespaceId', 'id'])
+@Index('ix_projects_namespace_id_last_activity_at', ['namespaceId', 'lastActivityAt', 'id'])
 @Index('ix_projects_open_id', ['id'], { where: `visibility <> 'private'` })
 @Index('ix_projects_path', ['path', 'id'])
 @Index('ix_projects_public_id', ['id'], { where: `visibility = 'public'` })

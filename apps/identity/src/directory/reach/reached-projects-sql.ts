@@ -24,13 +24,16 @@ export function reachedProjects(user: string, level: number): string {
 }
 
 /**
- * Rows of the same projects, for a list of nothing else. Shape: a FROM item without its alias; ids alone, where no more
- * is asked of the rows, are found in an index without a look at any of them.
+ * Rows of the same projects, for a list of nothing else. Homes are an array in order: their projects are found in one walk
+ * over an index instead of by a search for each. Shape: a FROM item without its alias; columns that stand in that index
+ * are found without a look at any row.
  */
-export function reachedProjectRows(user: string, level: number, columns: 'id' | '*'): string {
+export function reachedProjectRows(user: string, level: number, columns: readonly string[]): string {
   const at = String(level);
-  return `(with homes as materialized (${reachedTreeSql({ user, level: at })})
-    select q.${columns} from projects q where q.namespace_id in (select id from homes)
-    union all select q.${columns} from projects q where q.id in (${reachedProjectsSql(user, at)})
+  const shown = columns.map((column) => `q.${column}`).join(', ');
+  return `(with homes as materialized (
+      select home.id from (${reachedTreeSql({ user, level: at })}) home order by home.id)
+    select ${shown} from projects q where q.namespace_id = any(array(select id from homes))
+    union all select ${shown} from projects q where q.id in (${reachedProjectsSql(user, at)})
       and q.namespace_id not in (select id from homes))`;
 }

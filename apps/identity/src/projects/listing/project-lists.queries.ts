@@ -52,9 +52,14 @@ export class ProjectListsQueries {
   }
 }
 
+/**
+ * The viewer, the first value, hidden from the planner: with rows that it guesses by the person a plan of the one looks
+ * cheaper than that of all, and to plan these lists anew takes several times as long as to run them.
+ */
+const USER = '(select $1::bigint)';
+
 function projectsOf(viewer: Viewer, params: ProjectFilters, among: ProjectSet): ListQuery<ProjectRow> {
-  const user = '$1::bigint';
-  const shown = projectColumns({ ...besides(params), viewer, user, shape: shapeFor(viewer, params) });
+  const shown = projectColumns({ ...besides(params), viewer, user: USER, shape: shapeFor(viewer, params) });
   const values = [viewer.userId];
   const list = new ListQuery<ProjectRow>({ name: 'projects', from: 'projects p', ...shown, values });
   const parts = among.parts?.(list.bind);
@@ -63,16 +68,15 @@ function projectsOf(viewer: Viewer, params: ProjectFilters, among: ProjectSet): 
   const level = wantedLevel(viewer, params);
   const isGathered = level > 0 && !among.where && !among.parts;
   if (level === 0) {
-    const general = seenProjects(viewer, user);
+    const general = seenProjects(viewer, USER);
     const seen = among.seen?.(general) ?? general;
     if (seen !== 'true') list.where(seen);
-  } else if (!isGathered) list.filter(reachedProjects(user, level));
-  narrow(list, viewer, user, params);
-  const { order, unique, join } = sortingOf(list.bind, viewer, params);
+  } else if (!isGathered) list.filter(reachedProjects(USER, level));
+  narrow(list, viewer, USER, params);
+  const { order, unique, join, columns } = sortingOf(list.bind, viewer, params);
   list.orderBy(order, unique);
   if (parts) return list.amongParts(parts);
-  const columns = list.isWhole && order[0]?.[0] === 'p.id' ? 'id' : '*';
-  const from = isGathered ? reachedProjectRows(user, level, columns) : 'projects';
+  const from = isGathered ? reachedProjectRows(USER, level, list.isWhole ? columns : ['*']) : 'projects';
   return list.among({ from: `${from} p${join}`, isGathered });
 }
 

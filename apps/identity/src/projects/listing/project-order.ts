@@ -10,6 +10,8 @@ export interface ProjectSorting {
   /** What tells equal rows apart. */
   readonly unique: string;
   readonly join: string;
+  /** Columns of `p` that all this asks for. */
+  readonly columns: readonly string[];
 }
 
 /**
@@ -20,14 +22,19 @@ export function sortingOf(bind: Bind, viewer: Viewer, params: ProjectFilters): P
   const { order_by, sort, search } = params;
   if (isSizeOrder(order_by) && viewer.isAdmin) {
     const join = ' join project_statistics measured on measured.project_id = p.id';
-    return { order: [[`measured.${order_by}`, sort]], unique: 'measured.project_id', join };
+    return { order: [[`measured.${order_by}`, sort]], unique: 'measured.project_id', join, columns: ['id'] };
   }
   if (order_by === 'similarity') {
     const near: readonly OrderTerm[] = search ? [[nearness(bind(search), ['p.path', 'p.name']), 'asc']] : [];
-    return plain([...near, ['p.name', 'asc']]);
+    return plain([...near, ['p.name', 'asc']], ['id', 'name', 'path']);
   }
-  if (order_by === 'id' || order_by === 'created_at' || isSizeOrder(order_by)) return plain([['p.id', sort]]);
-  return plain([[`p.${order_by}`, sort]]);
+  if (order_by === 'id' || order_by === 'created_at' || isSizeOrder(order_by)) return plain([['p.id', sort]], ['id']);
+  return plain([[`p.${order_by}`, sort]], ['id', order_by]);
 }
 
-const plain = (order: readonly OrderTerm[]): ProjectSorting => ({ order, unique: 'p.id', join: '' });
+const plain = (order: readonly OrderTerm[], columns: readonly string[]): ProjectSorting => ({
+  order,
+  unique: 'p.id',
+  join: '',
+  columns,
+});
