@@ -19,12 +19,9 @@ export function wantedLevel(viewer: Viewer, params: GroupFilters): number | 'all
   return (params.all_available ?? viewer.isAdmin) ? 'all' : 10;
 }
 
-/**
- * Binds the caller and the level for the statements of what they reach. Who it is is hidden from the planner: for somebody
- * with few groups a plan of their own would look cheaper than the kept one, and each request would be planned anew.
- */
+/** Binds the caller and the level for the statements of what they reach. */
 export function reachOf(list: ListQuery<unknown>, viewer: Viewer, level: number): Reach {
-  return { user: `(select ${list.bind(viewer.userId)}::bigint)`, level: `${list.bind(level)}::integer` };
+  return { user: `${list.bind(viewer.userId)}::bigint`, level: `${list.bind(level)}::integer` };
 }
 
 /** All that the caller may see, among the groups `n`. */

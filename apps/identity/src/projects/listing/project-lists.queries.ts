@@ -52,31 +52,36 @@ export class ProjectListsQueries {
   }
 }
 
+/** The viewer, the first value. */
+const VIEWER = '$1::bigint';
 /**
- * The viewer, the first value, hidden from the planner: with rows that it guesses by the person a plan of the one looks
- * cheaper than that of all, and to plan these lists anew takes several times as long as to run them.
+ * The same, hidden from the planner in lists of all projects: with rows that it guesses by the person a plan of the one
+ * looks cheaper than that of all, and to plan these lists anew takes several times as long as to run them. Lists that
+ * begin with few rows (what somebody starred) keep it, so that they go on from those rows.
  */
-const USER = '(select $1::bigint)';
+const HIDDEN_VIEWER = '(select $1::bigint)';
 
 function projectsOf(viewer: Viewer, params: ProjectFilters, among: ProjectSet): ListQuery<ProjectRow> {
-  const shown = projectColumns({ ...besides(params), viewer, user: USER, shape: shapeFor(viewer, params) });
+  const isOfAll = !among.where && !among.parts && !params.starred;
+  const user = isOfAll ? HIDDEN_VIEWER : VIEWER;
+  const shown = projectColumns({ ...besides(params), viewer, user, shape: shapeFor(viewer, params) });
   const values = [viewer.userId];
   const list = new ListQuery<ProjectRow>({ name: 'projects', from: 'projects p', ...shown, values });
   const parts = among.parts?.(list.bind);
   if (among.where) list.where(among.where);
   // Whoever belongs to a project may see it, so belonging takes the place of the general rule.
   const level = wantedLevel(viewer, params);
-  const isGathered = level > 0 && !among.where && !among.parts;
+  const isGathered = level > 0 && isOfAll;
   if (level === 0) {
-    const general = seenProjects(viewer, USER);
+    const general = seenProjects(viewer, user);
     const seen = among.seen?.(general) ?? general;
     if (seen !== 'true') list.where(seen);
-  } else if (!isGathered) list.filter(reachedProjects(USER, level));
-  narrow(list, viewer, USER, params);
+  } else if (!isGathered) list.filter(reachedProjects(user, level));
+  narrow(list, viewer, user, params);
   const { order, unique, join, columns } = sortingOf(list.bind, viewer, params);
   list.orderBy(order, unique);
   if (parts) return list.amongParts(parts);
-  const from = isGathered ? reachedProjectRows(USER, level, list.isWhole ? columns : ['*']) : 'projects';
+  const from = isGathered ? reachedProjectRows(user, level, list.isWhole ? columns : ['*']) : 'projects';
   return list.among({ from: `${from} p${join}`, isGathered });
 }
 
