@@ -64,7 +64,7 @@ const MAX_RETRIES = 3;
  * Shape: START TRANSACTION, the use case's statements, one outbox insert (a second one for events that tell what the last step made), COMMIT. The whole use case is run
  * again, at most 3 times, after a deadlock or a serialization failure, so it must be free of outside effects.
  * What took long inside, as a row that somebody else held, is committed only by rights that hold still.
- * Errors: Unavailable when the database is away or no connection is free in time; InDoubt when the answer to the commit
+ * Errors: Unavailable when the database is away, no connection is free in time or it was broken off each time; InDoubt when the answer to the commit
  * was lost; what a look at rights says; a plain
  * Error for a run inside a run (outside production).
  * Source: reference reliability 2.1, 5; ADR 0020, 0050.
@@ -104,7 +104,7 @@ export class Work {
       const whole = new Whole(this.dataSource, outer.connection, (step) => outer.within(step));
       return awaitedBy({ ...waiter, whole }, () => use(outer, whole));
     }).catch((error: unknown) => {
-      throw translated(whyBrokenOff(error) !== null ? new Unavailable('database slow') : error);
+      throw whyBrokenOff(error) === null ? translated(error) : slow(error);
     });
   }
 
@@ -122,18 +122,21 @@ export class Work {
 
   private async withRetries<T>(unit: (isAgain: boolean) => Promise<T>): Promise<T> {
     let isAgain = false;
-    for (let retry = 0; ; retry += 1) {
+    for (let retry = 0; ;) {
       try {
         return await unit(isAgain);
       } catch (error) {
+        // Once at most, and no failure.
         if (error instanceof NotAsHoped) {
           isAgain = true;
           continue;
         }
         const why = whyBrokenOff(error);
-        if (why !== null) this.onBrokenOff(why);
-        if (retry >= MAX_RETRIES || why === null) throw translated(error);
+        if (why === null) throw translated(error);
+        this.onBrokenOff(why);
+        if (retry >= MAX_RETRIES) throw slow(error);
         await pause(Math.random() * 10 * 2 ** retry);
+        retry += 1;
       }
     }
   }
@@ -178,6 +181,13 @@ export class Work {
       }
     }
   }
+}
+
+/** What is broken off again and again is no fault of the request: it may be sent again. */
+function slow(cause: unknown): Unavailable {
+  const unavailable = new Unavailable('database slow');
+  unavailable.cause = cause;
+  return unavailable;
 }
 
 /** Errors: Unavailable when it was never sent, for the connection was lost before; InDoubt when nobody knows whether it happened. */

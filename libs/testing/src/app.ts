@@ -66,7 +66,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const seenBy =
     (isUnseen: boolean): Target['seen'] =>
     (method, url, response) =>
-      judge(app.get(EndpointRoutes), method, url, response, isUnseen);
+      judge(app.get(EndpointRoutes), { method, url, response, isUnseen, logs });
   const target: Target = {
     baseUrl: `http://127.0.0.1:${port}`,
     service: options.service,
@@ -109,11 +109,20 @@ export function testSettings({
   });
 }
 
+interface Answered {
+  readonly method: string;
+  readonly url: string;
+  readonly response: Response;
+  readonly isUnseen: boolean;
+  /** What the service has logged so far. */
+  readonly logs: readonly Readonly<Record<string, unknown>>[];
+}
+
 /**
  * Errors: a plain Error when the endpoint does not list the status it answered with, when JSON is announced otherwise, or
  * when the answer is not what is documented: another type of body, fields absent or more of them, another header.
  */
-function judge(routes: EndpointRoutes, method: string, url: string, response: Response, isUnseen: boolean): void {
+function judge(routes: EndpointRoutes, { method, url, response, isUnseen, logs }: Answered): void {
   const endpoint = routes.endpointAt(method, url);
   if (endpoint === null) return;
   // The whole path: an endpoint may leave a part of it to its controller.
@@ -122,7 +131,8 @@ function judge(routes: EndpointRoutes, method: string, url: string, response: Re
   const { status, text, type } = response;
   if (!statusesOf(endpoint).includes(status)) {
     if (isUnseen) return;
-    throw new Error(`${call} answered ${status}, which it does not list: ${text}`);
+    const why = status < 500 ? '' : `; logged last: ${JSON.stringify(logs.findLast((line) => 'err' in line)?.['err'])}`;
+    throw new Error(`${call} answered ${status}, which it does not list: ${text}${why}`);
   }
   const announced = response.get('content-type');
   // Supertest reads JSON whatever charset is announced; the API announces none.
