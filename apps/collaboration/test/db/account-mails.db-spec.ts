@@ -162,7 +162,7 @@ test('what is settled while others are sent does not leave', async () => {
   expect(smtp.recipients()).toEqual(['p1', 'p3']);
 });
 
-test.each<[string, Partial<AccountMailFacts>]>([
+test.each<[string, { readonly address?: string; readonly link?: string }]>([
   ['address', { address: 'new@mail.example' }],
   ['link', { link: 'http://localhost:8080/new' }],
 ])('what has another %s while others are sent leaves with that one', async (_, change) => {
