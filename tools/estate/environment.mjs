@@ -43,6 +43,14 @@ const WITHHELD = new Set([
   'ROOKERY_ROOT_TOKEN_FILE',
 ]);
 
+/** Secrets of the operator that some processes use, and no other is told, given directly or by their `_FILE` twin. */
+const MEANT_FOR = new Map([
+  ['GEO_SHARED_SECRET', ['admin']],
+  ['SMTP_URL', ['collaboration']],
+  ['NATS_URL', SERVICES],
+  ...SERVICES.map((service) => [databaseVariable(service), [service]]),
+]);
+
 /**
  * The environment of one process: what the operator set, then what the estate decides.
  * Shape of `estate`: `{ host, ports: { identity: { http, management }… }, databases: { identity: url… }, natsUrls, smtpUrl,
@@ -100,12 +108,10 @@ function ownServers(name, { databases, natsUrls, smtpUrl }) {
 
 /** A process sees the address of its own database only, and no secret of another. */
 function inherited(name, env) {
-  const own = databaseVariable(name);
   return Object.fromEntries(
     Object.entries(env).filter(([key, value]) => {
       if (value === undefined || WITHHELD.has(key) || key.startsWith('npm_')) return false;
-      if (name !== 'admin' && key.startsWith('GEO_SHARED_SECRET')) return false;
-      return !key.startsWith('DATABASE_URL_') || key === own || key === `${own}_FILE`;
+      return MEANT_FOR.get(key.replace(/_FILE$/, ''))?.includes(name) ?? true;
     }),
   );
 }

@@ -105,6 +105,31 @@ describe('secrets', () => {
     assert.deepEqual(pairs.sort(), wanted.sort());
   });
 
+  it('hold the key of each service for it and the gateway alone, and each key once', () => {
+    const made = (file) => readFileSync(join(folder, 'secrets', file), 'utf8');
+    const contextKeys = SERVICES.map((name) => made(`${name}-context-keys`));
+    SERVICES.forEach((name, at) => assert.match(contextKeys[at], new RegExp(`^k1/${name}:[A-Za-z0-9+/]{43}=$`)));
+    assert.equal(made('gateway-context-keys'), contextKeys.join(','));
+    const internalKeys = INTERNAL_PAIRS.map((pair) => made(`${pair.join('-to-')}-key`));
+    const keys = [...contextKeys, ...internalKeys].map((key) => key.split(':')[1]);
+    assert.equal(new Set(keys).size, keys.length);
+  });
+
+  it('are those of the process whose name they have, in the overlay and for Compose', () => {
+    for (const name of PROCESSES) {
+      const files = secrets.get(`${name}-secrets`).filter(([key]) => key !== 'geo-shared-secret');
+      for (const [key, file] of files) assert.equal(file, `secrets/${name}-${key}`);
+    }
+    for (const [user, file] of secrets.get('nats-passwords')) assert.equal(file, `secrets/${user}-bus-password`);
+    const variables = { CONTEXT_KEYS: 'context-keys', INTERNAL_KEYS: 'internal-keys' };
+    const passwords = { DATABASE_PASSWORD: 'database-password', NATS_PASSWORD: 'bus-password' };
+    for (const name of PROCESSES)
+      for (const [variable, file] of Object.entries({ ...variables, ...(name === 'gateway' ? {} : passwords) })) {
+        const value = readFileSync(join(folder, `secrets/${name}-${file}`), 'utf8');
+        assert.ok(printed.split('\n').includes(`${variable}_${name.toUpperCase()}=${value}`), `${variable} of ${name}`);
+      }
+  });
+
   it('of geo are given to admin alone, everywhere', () => {
     const holders = workloads.filter((object) => JSON.stringify(object).includes('geo-shared-secret')).map(nameOf);
     assert.deepEqual(holders, ['admin']);
@@ -155,6 +180,16 @@ describe('compose', () => {
     assert.deepEqual(ports, { mail: ['127.0.0.1:8025:8025'], gateway: ['8080:8080'] });
     assert.ok(Object.values(services).every(({ network_mode }) => network_mode === undefined));
   });
+});
+
+it('the bus has accounts in containers as on one machine', () => {
+  assert.match(read('deploy/base/nats/nats.conf'), /^include users\.conf$/m);
+  const users = read('deploy/base/nats/users.conf');
+  assert.match(users, /^authorization \{$/m);
+  const named = [...users.matchAll(/user: (\w+), password: \$NATS_PASSWORD_(\w+)/g)].map(([, ...names]) => names);
+  const wanted = ['operator', ...SERVICES].map((name) => [name, name.toUpperCase()]);
+  assert.deepEqual(named.map(String).sort(), wanted.map(String).sort());
+  assert.equal(users.match(/permissions: \{/g).length, SERVICES.length);
 });
 
 describe('network policies', () => {

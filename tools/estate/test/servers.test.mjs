@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { connect } from 'nats';
 import { createTransport } from 'nodemailer';
 import pg from 'pg';
 import { ensureDatabases } from '../databases.mjs';
@@ -80,6 +81,31 @@ it('nats-server comes back on its port, and ends what a dead supervisor left', a
   await second.stop();
 });
 
+it('nats-server of an estate lets in nobody without a password of it, and a service to what is its own', async () => {
+  const passwords = readSecrets(folder).bus;
+  const server = await startNats({ folder: join(folder, 'accounts'), passwords });
+  const enter = (user, pass) =>
+    connect({ servers: `127.0.0.1:${server.port}`, user, pass, inboxPrefix: `_INBOX_${user}`, reconnect: false });
+  try {
+    for (const [user, pass] of [[], ['import', passwords.admin], ['nobody', passwords.import]])
+      await assert.rejects(enter(user, pass), /Authorization Violation/i);
+    for (const name of SERVICES) {
+      const connection = await enter(name, passwords[name]);
+      for (const other of SERVICES.filter((one) => one !== name))
+        for (const subject of [`${other}.x.y.v1`, `$JS.API.STREAM.DELETE.${other.toUpperCase()}`])
+          await assert.rejects(
+            connection.request(subject, '{}', { timeout: 20_000 }),
+            /Permissions Violation/i,
+            subject,
+          );
+      await assert.rejects(connection.request(`${name}.x.y.v1`, '{}', { timeout: 20_000 }), /503|no responders/i);
+      await connection.close();
+    }
+  } finally {
+    await server.stop();
+  }
+});
+
 it('the mail sink keeps a message with its envelope before it acknowledges', async () => {
   const mail = join(folder, 'mail');
   const sink = await startMailSink({ folder: mail });
@@ -137,6 +163,25 @@ describe('the environment of a process', () => {
     ]);
     assert.equal(given.RATE_LIMITS, 'off');
     assert.equal(environmentOf('admin', estate(env)).DATABASE_URL_ADMIN, 'postgres://other');
+  });
+
+  it('holds nothing that is withheld from all, and of what is meant for some only what is meant for it', () => {
+    const databases = SERVICES.map((service) => `DATABASE_URL_${service.toUpperCase()}`);
+    const withheld = ['ROOKERY_CONTEXT_KEYS', 'ROOKERY_INTERNAL_KEYS', 'ROOKERY_ROOT_TOKEN'];
+    const meant = [...databases, 'NATS_URL', 'SMTP_URL', 'GEO_SHARED_SECRET'];
+    const env = Object.fromEntries(
+      [...withheld, ...meant].flatMap((key) => [key, `${key}_FILE`]).map((key) => [key, `canary of ${key}`]),
+    );
+    for (const name of PROCESSES) {
+      const given = Object.entries(environmentOf(name, estate(env)));
+      const wanted = [
+        ...(name === 'gateway' ? [] : [`DATABASE_URL_${name.toUpperCase()}`, 'NATS_URL']),
+        ...(name === 'collaboration' ? ['SMTP_URL'] : []),
+        ...(name === 'admin' ? ['GEO_SHARED_SECRET'] : []),
+      ].flatMap((key) => [key, `${key}_FILE`]);
+      const told = given.filter(([, value]) => value.includes('canary')).map(([key]) => key);
+      assert.deepEqual([name, ...told.sort()], [name, ...wanted.sort()]);
+    }
   });
 
   it('holds the secret of geo sites in admin alone, which asks them', () => {
@@ -206,6 +251,13 @@ it('an estate with older secrets makes the keys that it lacks, and keeps the oth
   assert.notEqual(made, dropped);
   assert.equal(new Set(Object.values(read.internalKeys).map((key) => key.split(':')[1])).size, INTERNAL_PAIRS.length);
   assert.doesNotMatch(readFileSync(join(own, 'secrets.json'), 'utf8'), /shared/);
+});
+
+it('the key of each service and of each two that talk is another one', () => {
+  const { contextKeys, internalKeys } = readSecrets(mkdtempSync(join(folder, 'keys-')));
+  for (const service of SERVICES) assert.ok(contextKeys[service].startsWith(`k1/${service}:`));
+  const keys = [...Object.values(contextKeys), ...Object.values(internalKeys)].map((key) => key.split(':')[1]);
+  assert.equal(new Set(keys).size, SERVICES.length + INTERNAL_PAIRS.length);
 });
 
 it('secrets are made once, and only their owner may read them', () => {

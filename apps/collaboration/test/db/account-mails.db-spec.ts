@@ -162,6 +162,24 @@ test('what is settled while others are sent does not leave', async () => {
   expect(smtp.recipients()).toEqual(['p1', 'p3']);
 });
 
+test.each<[string, { readonly address?: string; readonly link?: string }]>([
+  ['address', { address: 'new@mail.example' }],
+  ['link', { link: 'http://localhost:8080/new' }],
+])('what has another %s while others are sent leaves with that one', async (_, change) => {
+  const old = { address: 'old@mail.example', link: 'http://localhost:8080/old' };
+  identity.answer = ({ recipient_id }) => {
+    if (recipient_id !== 2) return facts({ address: `p${recipient_id}@mail.example` });
+    return facts({ ...old, ...(identity.questions.length > 3 ? change : {}) });
+  };
+  await queue([1, 2, 3]);
+  await start({ MAILER_CONNECTIONS_COUNT: '1' });
+  await allIn(3, 'sent');
+  expect(smtp.mails).toHaveLength(3);
+  const told = smtp.mails.find(({ to }) => !/^p\d@/.test(to))!;
+  const { address, link } = { ...old, ...change };
+  expect([told.to, told.parsed.text]).toEqual([address, expect.stringContaining(link)]);
+});
+
 test('while identity is away everything waits, and goes when it is back', async () => {
   identity.answer = () => facts();
   const port = Number(new URL(identity.url).port);

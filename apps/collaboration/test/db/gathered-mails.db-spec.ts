@@ -285,12 +285,36 @@ describe('judged again inside', () => {
     expect((await states())['dropped']).toBe(5);
   });
 
+  test('nothing is told by a copy of the directory that is behind', async () => {
+    const refreshed = (at: string) => query(`update directory_state set refreshed_at = ${at}`);
+    let undecided: Promise<number> | undefined;
+    await changedBefore(async () => {
+      await refreshed(`now() - interval '1 hour'`);
+      const waits = () => workers[0]!.logs.some((line) => `${line['msg'] as string}`.startsWith('an e-mail waits'));
+      undecided = until(() => waits() || mine().length > 0, 'a decision').then(async () => {
+        const sent = mine().length;
+        await refreshed(`'infinity'`);
+        return sent;
+      });
+    });
+    expect(await undecided).toBe(0);
+    expect(mine()).toHaveLength(1);
+    expect(await states()).toEqual({ gathered: 4, sent: 2 });
+  });
+
   test('whoever has another address now gets it there', async () => {
     const address = `new-${reader.notification_email}`;
     await changedBefore(() => service.seed.put('users', { ...reader, notification_email: address }));
     expect(mine()).toEqual([]);
     expect(smtp.mails.filter((mail) => mail.to === address)).toHaveLength(1);
     expect(await states()).toEqual({ gathered: 4, sent: 2 });
+  });
+
+  test('whoever has no single address now gets none, and neither does anybody named in it', async () => {
+    const list = `new-${reader.notification_email}, another-${reader.notification_email}`;
+    await changedBefore(() => service.seed.put('users', { ...reader, notification_email: list }));
+    expect(smtp.mails).toHaveLength(1);
+    expect(await states()).toEqual({ failed: 1, gathered: 4, sent: 1 });
   });
 });
 

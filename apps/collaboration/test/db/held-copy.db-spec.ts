@@ -1,5 +1,6 @@
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
-import { userDeleted } from '@rookery/contracts';
+import { groupDeleted, projectDeleted, userDeleted } from '@rookery/contracts';
+import { JetStreamStrategy } from '@rookery/messaging';
 import { startNats, until } from '@rookery/testing';
 import { publish } from '../support/published';
 import { startCollaboration } from '../support/app';
@@ -77,4 +78,24 @@ test('who says that a living person is gone is not believed, and an operator hea
   ]);
   expect(await idsIn('user_departures', 'user_id')).toEqual([]);
   expect(await idsIn('issues', 'author_id')).toEqual([person!.id]);
+});
+
+const DELETIONS = {
+  project: (id: number) => projectDeleted.of({ aggregateId: id, actorId: null, data: { project_id: id } }),
+  group: (id: number) => groupDeleted.of({ aggregateId: id, actorId: null, data: { group_id: id } }),
+};
+test.each(['project', 'group'] as const)('who says that a living %s is gone is believed by no effect', async (kind) => {
+  const { id } = await service.seed[kind]();
+  const event = DELETIONS[kind](id);
+  await publish(nats, event);
+  await worker!.drained();
+  const { subject } = event.definition;
+  const effects = worker!.get(JetStreamStrategy).handled.filter(({ definition }) => definition.subject === subject);
+  const letters = await service.database.query<{ effect: string; error: string }>(
+    'select effect, error from dead_letters where subject = $1',
+    [subject],
+  );
+  const refusing = letters.filter(({ error }) => error.includes(`refused: ${kind} ${id} is not gone`));
+  expect(effects).not.toEqual([]);
+  expect(refusing.map(({ effect }) => effect).sort()).toEqual(effects.map(({ name }) => name).sort());
 });

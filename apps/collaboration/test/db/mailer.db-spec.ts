@@ -205,6 +205,29 @@ test.each(['issues', 'epics'] as const)(
   },
 );
 
+test('nothing leaves by a copy of the directory that is behind, although it was taken before', async () => {
+  let answer: (value: null) => void = () => undefined;
+  let stalled = 0;
+  smtp.answer = (stage) =>
+    stage === 'data' && stalled++ === 0 ? new Promise<null>((resolve) => (answer = resolve)) : null;
+  const refreshed = (at: string) => service.database.query(`update directory_state set refreshed_at = ${at}`);
+  await queue(await people(3));
+  const { logs } = await start({ MAILER_CONNECTIONS_COUNT: '1' });
+  await until(() => stalled === 1, 'the first message');
+  try {
+    await refreshed(`now() - interval '1 hour'`);
+    setTimeout(() => answer(null), 2 * JUDGED_MS);
+    const undecided = () => logs.filter((line) => `${line['msg'] as string}`.startsWith('an e-mail waits'));
+    await until(() => undecided().length + smtp.mails.length === 3, 'a decision on each');
+    expect(smtp.mails).toHaveLength(1);
+  } finally {
+    await refreshed(`'infinity'`);
+  }
+  await allIn('sent');
+  expect(smtp.mails).toHaveLength(3);
+  expect(await rows()).toMatchObject(Array(3).fill({ attempts: 1 }));
+});
+
 test('it goes where its recipient is now, although it was taken before', async () => {
   let answer: (value: null) => void = () => undefined;
   let stalled = 0;

@@ -17,10 +17,11 @@ interface Token {
 // With as many connections as the product has: what this is about.
 let identity: IdentityApp;
 let owner: Person;
+let stranger: Person;
 const make = maker(() => identity);
 beforeAll(async () => {
   identity = await startIdentity();
-  owner = await make.person();
+  [owner, stranger] = [await make.person(), await make.person()];
 });
 afterAll(() => identity.close());
 
@@ -64,6 +65,13 @@ const WAYS: Readonly<Record<string, () => Promise<{ token: Token; by: Agent; pat
   },
 };
 
+const waiting = async (): Promise<number> =>
+  (
+    await identity.db.query(
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+  ).length;
+
 describe(`${AT_ONCE} rotations at once`, () => {
   it.each(Object.keys(WAYS))('of %s: one succeeds, the others are refused, and nobody else waits', async (way) => {
     const innocent = await made(identity.root, `/api/v4/users/${owner.id}/personal_access_tokens`);
@@ -81,10 +89,15 @@ describe(`${AT_ONCE} rotations at once`, () => {
     await untilBlocked((sql) => identity.db.query(sql), 2);
     // As the gateway asks on behalf of those who come late.
     const late = Array.from({ length: AT_ONCE }, () => resolve(identity, token.token, { rotating: true }));
-    // Somebody else's token is checked while the family is held: were they in want of a connection, it would not be.
+    // Others are served while the family is held: were they in want of a connection, they would not be.
+    let mostWaiting = 0;
     for (let check = 0; check < CHECKS; check += 1) {
+      mostWaiting = Math.max(mostWaiting, await waiting());
       expect(await resolve(identity, innocent.token)).toMatchObject({ outcome: 'valid' });
+      await stranger.client.get('/api/v4/user').expect(200);
     }
+    // The first waits for what holds it up, and one waits for the first; the others hold nothing meanwhile.
+    expect(mostWaiting).toBe(2);
     await slow.query('rollback');
     await slow.end();
     await Promise.all(late);
