@@ -69,7 +69,8 @@ export function documentJudge(document: object): (method: string, path: string, 
   const templates = Object.keys(paths).map((template) => ({ template, parts: template.split('/') }));
   const judges = new Map<string, Judge>();
   return (given, path, answer) => {
-    const [method, parts] = [given.toLowerCase(), path.split('/')];
+    // `/features//name` is the same path.
+    const [method, parts] = [given.toLowerCase(), path.replaceAll('//', '/').split('/')];
     const fits = templates.filter((one) => paths[one.template]![method] && isOf(one.parts, parts));
     // The most literal first, from the left, as the router has it.
     const rank = (one: { readonly parts: readonly string[] }): string => one.parts.map(isHole).map(Number).join('');
