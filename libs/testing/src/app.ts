@@ -131,8 +131,9 @@ function judge(routes: EndpointRoutes, { method, url, response, isUnseen, logs }
   const { status, text, type } = response;
   if (!statusesOf(endpoint).includes(status)) {
     if (isUnseen) return;
-    const why = status < 500 ? '' : `; logged last: ${JSON.stringify(logs.findLast((line) => 'err' in line)?.['err'])}`;
-    throw new Error(`${call} answered ${status}, which it does not list: ${text}${why}`);
+    // The cause is printed below the message.
+    const cause = status < 500 ? undefined : logs.findLast((line) => 'err' in line)?.['err'];
+    throw new Error(`${call} answered ${status}, which it does not list: ${text}`, { cause });
   }
   const announced = response.get('content-type');
   // Supertest reads JSON whatever charset is announced; the API announces none.
