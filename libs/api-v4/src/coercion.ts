@@ -136,18 +136,17 @@ function toList(of: ItemKind, splitItems: boolean): Coerce {
   const coerce: Coerce = of === 'int' ? toInt : of === 'text' ? toText : toText;
   const split = (text: string): string[] => text.split(',').map((part) => part.trim());
   return (raw) => {
-    const items = typeof raw === 'string' ? split(raw) : typeof raw === 'number' ? [raw] : itemsOf(raw);
-    if (items === undefined) return INVALID;
     const values: unknown[] = [];
-    for (const item of items) {
-      for (const part of splitItems && typeof item === 'string' ? split(item) : [item]) {
-        if (part === '' || part === null) continue;
-        const value = coerce(part);
-        if (value === INVALID) return INVALID;
-        values.push(value);
-      }
-    }
-    return values;
+    const isTaken = (part: unknown): boolean => {
+      if (part === '' || part === null) return true;
+      const value = coerce(part);
+      return value !== INVALID && values.push(value) > 0;
+    };
+    if (typeof raw === 'string') return split(raw).every(isTaken) ? values : INVALID;
+    const items = typeof raw === 'number' ? [raw] : itemsOf(raw);
+    const areTaken = (item: unknown): boolean =>
+      splitItems && typeof item === 'string' ? split(item).every(isTaken) : isTaken(item);
+    return items?.every(areTaken) ? values : INVALID;
   };
 }
 

@@ -83,7 +83,7 @@ it('has lists, aliases, and each shape once', () => {
     'x-rookery-alias-of': '/api/v4/projects/:id/things',
   });
   expect(paths).toHaveProperty(['/-/bytes']);
-  const refusals = ['', 'ByField', 'InSentences', 'OfForm', 'OfRate', 'OfSome', 'OfToken'].map(
+  const refusals = ['', 'ByField', 'InSentences', 'OfForm', 'OfRate', 'OfSome', 'OfToken', 'UnderError'].map(
     (name) => `Refusal${name}`,
   );
   expect(Object.keys(components.schemas)).toEqual([...refusals, 'Thing']);
