@@ -45,7 +45,8 @@ function problemsOf(
   const told = new Headers({ ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers });
   const answer = { status, headers: told, text: typeof body === 'string' ? body : (JSON.stringify(body) ?? '') };
   const judge = documentJudge(openApiDocument({ service: 'test', version: '0', endpoints: [endpoint!] }));
-  return [answerProblem(endpoint!, 'GET', answer), judge('GET', '/api/v4/eggs', answer)];
+  const byDocument = ['/api/v4/eggs', '/api/v4//eggs'].map((path) => judge('GET', path, answer));
+  return [answerProblem(endpoint!, 'GET', answer), ...byDocument];
 }
 
 function expectProblem(found: readonly (string | null)[], problem: RegExp | null): void {
