@@ -7,7 +7,7 @@ import { Instance } from './instance';
 import { KeptAnswers } from './kept-answers';
 
 /** How long admin may hold a question while nothing changes. Units: ms. */
-const WAIT_MS = 10_000;
+const WAIT_MS = 3000;
 /** After this long without admin a process serves by what was kept. Units: ms. */
 const PATIENCE_MS = 10_000;
 
