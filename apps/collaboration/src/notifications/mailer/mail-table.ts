@@ -83,10 +83,10 @@ export class MailTable {
          next_attempt_at = now() + (p.delay + p.lag) * interval '1 millisecond'
        from unnest($1::bigint[], $2::float8[], $3::integer[]) as p (id, delay, lag) where m.id = p.id`,
     );
-    // $1 batches.
+    // $1 batches. The claim stays: without one it would look like what was put off, and be gathered.
     this.releasing = prepared(
       `${table}_release`,
-      `${update} attempts = m.attempts - 1, claim = null, next_attempt_at = now()
+      `${update} attempts = m.attempts - 1, next_attempt_at = now()
        where m.state = 'queued' and m.next_attempt_at > now() and m.claim = any($1::uuid[])`,
     );
     this.settling = prepared(
