@@ -14,6 +14,11 @@ const GOODBYE_MS = 1000;
 const LONG_MS = 30 * 60_000;
 
 /**
+ * After how many statements of a connection its plans are made anew: first soon, then after eight times as many each time.
+ */
+const PLANS_ANEW = { first: 64, times: 8, last: 32_768 };
+
+/**
  * A connection whose loss never ends the process, and that never keeps anybody waiting for nothing.
  *
  * Between being handed out, used and given back there are moments in which neither the pool nor TypeORM listens, and an
@@ -22,11 +27,16 @@ const LONG_MS = 30 * 60_000;
  * A server ends its statements in time, but cannot say so through a network that swallows everything. So a connection
  * that was silent for a little longer than a statement may take is thrown away, and with it what waits for it. The clock
  * is that of the socket: it costs no timer a statement.
- * Source: docs/reference/reliability.md 5.
+ *
+ * A plan that was made while its tables were empty goes through all rows of them, and is kept until the server gathers
+ * statistics, minutes later. So plans are dropped now and then: who plans anew sees how large the tables are by now.
+ * Source: docs/reference/reliability.md 5; docs/performance.md 5.14.
  */
 export class SteadyClient extends Client {
   private readonly silenceMs: number;
   private isEnding = false;
+  private statements = 0;
+  private plansUntil = PLANS_ANEW.first;
 
   constructor(config: ClientConfig = {}) {
     super({
@@ -38,6 +48,16 @@ export class SteadyClient extends Client {
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     });
     this.on('error', () => undefined);
+    const ask = super.query.bind(this) as (...what: unknown[]) => unknown;
+    this.query = ((...what: unknown[]) => {
+      this.statements += 1;
+      if (this.statements === this.plansUntil) {
+        this.plansUntil += Math.min(this.plansUntil * (PLANS_ANEW.times - 1), PLANS_ANEW.last);
+        // It leaves with the statement that is asked; who waits for that hears of a lost connection.
+        void (ask('discard plans') as Promise<unknown>).catch(() => undefined);
+      }
+      return ask(...what);
+    }) as Client['query'];
     const statementMs = Number(config.statement_timeout || 0);
     this.silenceMs = statementMs === 0 ? 0 : statementMs + BEYOND_SERVER_MS;
     this.once('connect', () => {
