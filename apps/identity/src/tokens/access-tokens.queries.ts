@@ -112,15 +112,8 @@ export class AccessTokensQueries {
     return rows[0]?.family_id ?? null;
   }
 
-  /**
-   * With the first of its chain locked before it: whatever is done to a family is done one after the other, so that no
-   * successor is made of which a revocation of the family does not know.
-   */
-  async lockedWithFamily(tx: Tx, id: number): Promise<LockedToken | null> {
-    await tx.query(
-      `select id from access_tokens where id = (select t.family_id from access_tokens t where t.id = $1) for update`,
-      [id],
-    );
+  /** Whoever changes it waits for the end of the transaction. */
+  async locked(tx: Tx, id: number): Promise<LockedToken | null> {
     const rows = await tx.query<LockedToken>(
       `select ${TOKEN_COLUMNS}, (select u.kind from users u where u.id = t.user_id) as holder_kind
        from access_tokens t where t.id = $1 for update`,

@@ -68,7 +68,7 @@ export class AccessTokensService {
     const expiresOn = this.terms.expiryOfSuccessor(expiresAt);
     const rotation = this.work.run(async (tx) => {
       if (!(await this.queries.isFirstAtFamily(tx, id))) throw new Replaced();
-      const old = await this.queries.lockedWithFamily(tx, id);
+      const old = await this.queries.locked(tx, id);
       if (!old) throw new NotFound();
       if (old.revoked) throw new Replaced();
       await this.rows.markRevoked(tx, [id]);
@@ -104,8 +104,7 @@ export class AccessTokensService {
     const end = this.work
       .apart(async (tx) => {
         await this.queries.untilAloneAtFamily(tx, familyId);
-        const token = await this.queries.lockedWithFamily(tx, tokenId);
-        if (token) await this.revokeWhere(tx, 'family_id = $1', [familyId]);
+        await this.revokeWhere(tx, 'family_id = $1', [familyId]);
       })
       .finally(() => this.ending.delete(familyId));
     this.ending.set(familyId, end);
