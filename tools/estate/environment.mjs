@@ -65,7 +65,7 @@ export function environmentOf(name, estate) {
       ROOKERY_EXTERNAL_URL: estate.externalUrl,
       // No balancer stands in front of these processes, so nothing has to notice before they close.
       SHUTDOWN_DELAY_MS: '0',
-      ...(name === 'gateway' ? upstreams(estate) : ownServers(name, estate)),
+      ...(name === 'gateway' ? { ...upstreams(estate), ...connections(estate) } : ownServers(name, estate)),
     }),
     ROOKERY_CONTEXT_KEYS: contextKeysOf(name, estate.secrets),
     ROOKERY_INTERNAL_KEYS: internalKeysOf(name, estate.secrets),
@@ -99,6 +99,11 @@ function upstreams({ ports }) {
       [`GATEWAY_MANAGEMENT_${service.toUpperCase()}`, `http://127.0.0.1:${ports[service].management}`],
     ]),
   );
+}
+
+/** Whoever reaches loopback is on this machine: a suite may open what it likes. */
+function connections({ host }) {
+  return host === LOOPBACK ? { GATEWAY_SOCKETS_PER_ADDRESS_COUNT: '0' } : {};
 }
 
 function ownServers(name, { databases, natsUrls, smtpUrl }) {

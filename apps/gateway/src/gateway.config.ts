@@ -67,7 +67,8 @@ export const gatewaySettings = defineSettings('gateway', {
   socketsPerAddress: setting.int('GATEWAY_SOCKETS_PER_ADDRESS_COUNT', {
     default: 200,
     min: 0,
-    about: 'Connections of one client address; 0 for no limit. Not applied behind trusted proxies.',
+    about:
+      'Connections of one client address; 0 for no limit, which `npm start` on loopback sets. As many again are answered 429, further ones cut. Not applied behind trusted proxies.',
   }),
   trustedProxies: setting.int('GATEWAY_TRUSTED_PROXIES_COUNT', {
     default: 0,

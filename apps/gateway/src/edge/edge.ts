@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RateLimit } from '@rookery/kernel';
 import type { Caller } from '../auth/authenticator';
 import { mayNameSudo, presentedCredential, readBody, readQuery } from '../auth/credential';
 import type { Credential } from '../auth/credential';
@@ -10,7 +11,7 @@ import type { Route } from '../routes/route';
 import type { RouteTable } from '../routes/route-table';
 import { preflight } from './cors';
 import { Exchange } from './exchange';
-import { isRefusal, methodNotAllowed, REFUSALS } from './refusal';
+import { isRefusal, methodNotAllowed, REFUSALS, throttled } from './refusal';
 import type { Refusal } from './refusal';
 import { CACHE_DEFAULT } from '../upstream/response-headers';
 import { BodyMeter, collect, isCollected, SMALL_BODY } from './request-body';
@@ -22,6 +23,15 @@ export interface EdgeSettings {
   readonly bodyLimitBytes: number;
   readonly slowPeerMs: number;
   readonly trustedProxies: number;
+  readonly socketsPerAddress: number;
+}
+
+/** How a request came. */
+export interface Arrival {
+  /** The client waits for "100 Continue". */
+  readonly expectsContinue: boolean;
+  /** Its connection is one too many of its address. */
+  readonly isSurplus: boolean;
 }
 
 /** Answers the gateway's own routes. */
@@ -35,16 +45,27 @@ const MAX_PATH = 8 * 1024;
  * It works on Node's request and response below Fastify: see ADR 0050. Source: docs/architecture.md 2.
  */
 export class Edge {
+  private readonly connections: RateLimit;
+
   constructor(
     private readonly routes: RouteTable,
     private readonly entrance: Entrance,
     private readonly forwarder: Forwarder,
     private readonly settings: EdgeSettings,
     private readonly tally: Tally,
-  ) {}
+  ) {
+    const most = settings.socketsPerAddress;
+    const setting = 'GATEWAY_SOCKETS_PER_ADDRESS_COUNT';
+    this.connections = { name: 'connections_per_address', most, each: 'moment', setting };
+  }
 
-  /** Shape: `expectsContinue` when the client waits for "100 Continue". */
-  handle(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean, own: OwnRoutes): void {
+  /** Shape: `isSurplus` when its connection is one too many of its address. */
+  handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { expectsContinue, isSurplus }: Arrival,
+    own: OwnRoutes,
+  ): void {
     this.tally.inFlight += 1;
     const exchange = new Exchange(request, response, readHead(request.rawHeaders), this.settings.trustedProxies);
     exchange.expectsContinue = expectsContinue;
@@ -53,6 +74,12 @@ export class Edge {
       this.tally.answered(exchange.route?.service ?? 'none', response.headersSent ? response.statusCode : 499);
       this.tell(exchange);
     });
+    if (isSurplus) {
+      this.tally.throttled(this.connections.name);
+      response.shouldKeepAlive = false;
+      exchange.refuse(throttled(this.connections, ['Retry-After', '1']));
+      return;
+    }
     try {
       // Promises are made only where something is waited for: most requests have a leased token and no body.
       this.serve(exchange, own)?.catch((error: unknown) => this.failed(exchange, error));
@@ -168,7 +195,7 @@ export class Edge {
   }
 
   private answerHere(exchange: Exchange, own: OwnRoutes): void {
-    const headers = exchange.commonHeaders();
+    const headers = exchange.commonHeaders(200);
     for (let index = 0; index < headers.length; index += 2) {
       exchange.response.setHeader(headers[index] as string, headers[index + 1] as string);
     }

@@ -15,6 +15,8 @@ const EXPOSED =
 /** Unread rest of a refused body that is worth reading so that the connection can go on. Units: bytes. */
 const WORTH_READING = 64 * 1024;
 const LINGER_MS = 2000;
+/** How exactly a refusal says what it took: hidden and missing things are to look alike. Units: seconds. */
+const REFUSAL_STEP = 0.1;
 
 /** One request and its answer, as far as they are known. */
 export class Exchange {
@@ -67,14 +69,16 @@ export class Exchange {
   }
 
   /** Headers that every answer carries. Source: reference identity-and-import 1.4. */
-  commonHeaders(): string[] {
+  commonHeaders(status: number): string[] {
+    const seconds = (performance.now() - this.startedAt) / 1000;
+    const shown = status < 400 ? seconds : Math.ceil(seconds / REFUSAL_STEP) * REFUSAL_STEP;
     const headers = [
       'Vary',
       'Origin',
       'X-Request-Id',
       this.requestId,
       'X-Runtime',
-      ((performance.now() - this.startedAt) / 1000).toFixed(6),
+      shown.toFixed(6),
       'X-Content-Type-Options',
       'nosniff',
       ...this.rateHeaders,
@@ -90,7 +94,7 @@ export class Exchange {
     if (this.isOver) return;
     this.refused = { refusal, cause };
     const { status, body, type, headers } = refusal;
-    const all = ['Cache-Control', 'no-cache', ...this.commonHeaders(), ...headers];
+    const all = ['Cache-Control', 'no-cache', ...this.commonHeaders(status), ...headers];
     if (body !== null) all.push('Content-Type', type, 'Content-Length', String(Buffer.byteLength(body)));
     const text = this.method === 'HEAD' ? null : body;
     if (this.hasUnreadBody()) this.refuseBody(status, all, text);

@@ -30,6 +30,7 @@ export class PublicServer {
   readonly server: Server;
   private readonly sockets = new Map<string, number>();
   private readonly waiting = new WeakSet<IncomingMessage>();
+  private readonly surplus = new WeakSet<Socket>();
   private edge: Edge | undefined;
   private own: OwnRoutes = (_, response) => void response.destroy();
 
@@ -47,7 +48,9 @@ export class PublicServer {
     this.server.maxHeadersCount = 0;
     this.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       // It listens when the edge is there.
-      this.edge?.handle(request, response, this.waiting.has(request), this.own);
+      const expectsContinue = this.waiting.has(request);
+      const isSurplus = this.surplus.has(request.socket);
+      this.edge?.handle(request, response, { expectsContinue, isSurplus }, this.own);
     });
     this.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       this.waiting.add(request);
@@ -69,13 +72,16 @@ export class PublicServer {
     this.edge = edge;
   }
 
+  /** As many again are told that they are too many; beyond these nobody is listened to. */
   private admit(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
     const count = (this.sockets.get(address) ?? 0) + 1;
-    if (count > this.settings.socketsPerAddress) {
+    const most = this.settings.socketsPerAddress;
+    if (count > 2 * most) {
       socket.destroy();
       return;
     }
+    if (count > most) this.surplus.add(socket);
     this.sockets.set(address, count);
     socket.once('close', () => {
       const left = (this.sockets.get(address) ?? 1) - 1;

@@ -142,7 +142,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
     const { response } = this.exchange;
     const { headers, ours } = tighterLimit(this.head as UpstreamHead, this.exchange.rateHeaders);
     this.exchange.rateHeaders = ours;
-    headers.push(...this.exchange.commonHeaders());
+    headers.push(...this.exchange.commonHeaders(this.status));
     response.writeHead(this.status, headers);
   }
 

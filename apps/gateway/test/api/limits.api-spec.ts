@@ -188,10 +188,21 @@ describe('limits', () => {
 
   it('takes so many connections of one address', async () => {
     const gateway = await estate.gateway({ GATEWAY_SOCKETS_PER_ADDRESS_COUNT: '2' });
-    const clients = [await RawClient.open(gateway.port), await RawClient.open(gateway.port)];
-    const third = await RawClient.open(gateway.port);
-    await eventually(() => third.isClosed);
-    clients[0]?.socket.destroy();
+    const open = () => RawClient.open(gateway.port);
+    const clients = [await open(), await open(), await open(), await open()];
+    const [first, , third] = clients;
+    const beyond = await open();
+    await eventually(() => beyond.isClosed);
+    third!.write('GET /api/v4/user HTTP/1.1\r\nHost: x\r\n\r\n');
+    await eventually(() => third!.isClosed);
+    const [head, text] = third!.received.split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 429 /);
+    expect(head).toMatch(/^retry-after: 1$/im);
+    expect(head).toMatch(/^connection: close$/im);
+    expect(text).toBe(
+      'Retry later\nThe limit connections_per_address is 2 at once, set by GATEWAY_SOCKETS_PER_ADDRESS_COUNT.\n',
+    );
+    first!.socket.destroy();
     await eventually(async () => {
       const next = await RawClient.open(gateway.port);
       next.write('GET /-/health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');

@@ -61,6 +61,16 @@ describe('transport', () => {
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 
+  it('says of a refusal only roughly what it took, so that hidden and missing things look alike', async () => {
+    const refused = [`${gateway.url}/api/v4/nowhere`, `${gateway.url}/api/v4/personal_access_tokens/self`];
+    for (const url of refused) {
+      const answer = await request(url);
+      await answer.body.dump();
+      expect(answer.statusCode).toBeGreaterThanOrEqual(400);
+      expect(answer.headers['x-runtime']).toMatch(/^\d+\.\d00000$/);
+    }
+  });
+
   it('answers HEAD with the headers of GET and no body', async () => {
     const answer = await raw('HEAD /api/v4/todos HTTP/1.1\nHost: x\n\n');
     expect(answer).toMatch(/^HTTP\/1.1 200/);
