@@ -33,7 +33,8 @@ export const identitySettings = defineSettings('identity', {
     default: 30,
     min: 0,
     max: 1_000_000,
-    about: 'Confirmation e-mails that one person may have sent in an hour; 0 = no limit.',
+    about:
+      'Confirmation e-mails that one person may have sent in an hour, and addresses that they may be refused for; 0 = no limit.',
   }),
   collaborationUrl: setting.url('COLLABORATION_URL', {
     default: 'http://collaboration:8080',

@@ -1,7 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock, SignedInViewer } from '@rookery/kernel';
-import { CLOCK, Forbidden, Invalid, MethodNotAllowed } from '@rookery/kernel';
+import { groupLevelSql } from '@rookery/directory';
+import { ACCESS_LEVELS, CLOCK, Forbidden, Invalid, MethodNotAllowed } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
+import { OWN_TABLES } from '../directory/reach/reach-sql';
+import { EmailConfirmationsService } from '../emails/confirming/email-confirmations.service';
 import type { GroupSettings } from '../namespaces/settings/group-settings';
 import { keepBotAtHome } from '../users/bot-home';
 import type { MemberSource } from './listing/member-source';
@@ -16,7 +19,10 @@ export interface Grant {
 /** What must hold before somebody becomes a member, or gets another level. Source: reference identity-and-import 2.6, 2.8. */
 @Injectable()
 export class MemberRules {
-  constructor(@Inject(CLOCK) private readonly clock: Clock) {}
+  constructor(
+    private readonly confirmations: EmailConfirmationsService,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
 
   /** Errors: Forbidden above the own level; Invalid for an end that is past. */
   refuseGrant(viewer: SignedInViewer, source: MemberSource, grant: Grant): void {
@@ -53,8 +59,11 @@ export class MemberRules {
     return groups.some((settings) => settings.membership_lock === true);
   }
 
-  /** Errors: Invalid for the bot of a token elsewhere, and for an address that the top-level group does not let in. */
-  async refuseStranger(tx: Tx, source: MemberSource, userId: number): Promise<void> {
+  /**
+   * Errors: Invalid for the bot of a token elsewhere; AddressRefused for one that the top-level group does not let in;
+   * TooManyRequests for whoever was told too often of addresses.
+   */
+  async refuseStranger(tx: Tx, viewer: SignedInViewer, source: MemberSource, userId: number): Promise<void> {
     await keepBotAtHome(tx, userId, source);
     const [root] = await settingsOf(tx, source.traversalIds.slice(0, 1));
     const domains = domainsIn(root?.allowed_email_domains_list ?? null);
@@ -66,11 +75,32 @@ export class MemberRules {
       [userId, source.traversalIds],
     );
     if (!person) return;
+    if (!viewer.isAdmin) await this.confirmations.refuseCurious(tx, viewer.userId);
     if (!domains.some((domain) => person.email.toLowerCase().endsWith(`@${domain}`))) {
-      throw new Invalid({ user: [`email does not match the allowed ${oneOrMore(domains)}`] });
+      const told = (await isOwner(tx, viewer, source.traversalIds[0]!)) ? oneOrMore(domains) : 'domains';
+      throw new AddressRefused({ user: [`email does not match the allowed ${told}`] });
     }
-    if (!person.is_confirmed) throw new Invalid({ user: ['email is not a verified email'] });
+    if (!person.is_confirmed) throw new AddressRefused({ user: ['email is not a verified email'] });
   }
+
+  /** That tells of an address which may be shown to nobody, so it is told no oftener than links are sent. */
+  countRefusals(tx: Tx, viewer: SignedInViewer, times: number): Promise<void> {
+    if (viewer.isAdmin || times === 0) return Promise.resolve();
+    return this.confirmations.countRefusals(tx, viewer.userId, times);
+  }
+}
+
+/** Somebody is not let in for their address. */
+export class AddressRefused extends Invalid {}
+
+async function isOwner(tx: Tx, viewer: SignedInViewer, groupId: number): Promise<boolean> {
+  if (viewer.isAdmin) return true;
+  const level = groupLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES });
+  const rows = await tx.query(`select 1 from namespaces n where n.id = $2 and ${level} >= ${ACCESS_LEVELS.owner}`, [
+    viewer.userId,
+    groupId,
+  ]);
+  return rows.length > 0;
 }
 
 /** Shape: in no order; personal spaces have none. */

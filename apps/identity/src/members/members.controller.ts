@@ -97,7 +97,7 @@ function membersBelow(kind: 'group' | 'project') {
       within,
       may: manages<CreateMember>(),
       params: CreateMember,
-      fails: [403, 404, ...lockable, 409],
+      fails: [403, 404, ...lockable, 409, 429],
       answers: created(addedMember),
     })
     async create({ viewer, within, params }: MemberCall<CreateMember>): Promise<Added> {

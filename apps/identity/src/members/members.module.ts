@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
 import { DirectoryModule } from '../directory/directory.module';
+import { EmailsModule } from '../emails/emails.module';
 import { UsersModule } from '../users/users.module';
 import {
   GroupAccessRequestsController,
@@ -20,7 +21,7 @@ import { SharesService } from './sharing/shares.service';
 /** Who belongs to a group or project and with what level: members, access requests, invited groups. */
 @Owns(AccessRequest, Member, Share)
 @Module({
-  imports: [DirectoryModule, UsersModule],
+  imports: [DirectoryModule, EmailsModule, UsersModule],
   controllers: [
     GroupMembersController,
     ProjectMembersController,

@@ -7,7 +7,7 @@ import type { MemberRow, KnownUser } from './listing/members.queries';
 import type { MemberSource } from './listing/member-source';
 import { MembersQueries } from './listing/members.queries';
 import type { Named } from './listing/people-named';
-import { MemberRules } from './member-rules';
+import { AddressRefused, MemberRules } from './member-rules';
 import type { Grant } from './member-rules';
 import { MembershipsService } from './memberships.service';
 
@@ -27,7 +27,17 @@ export class NewMembersService {
 
   /** Errors: NotFound for the user; Forbidden above the own level; Conflict for a member; Invalid; MethodNotAllowed while locked. */
   add(viewer: SignedInViewer, source: MemberSource, who: Named, grant: Grant): Promise<MemberRow> {
-    return this.work.run((tx) => this.addIn(tx, viewer, source, who, grant));
+    return this.counted(viewer, () => this.work.run((tx) => this.addIn(tx, viewer, source, who, grant)));
+  }
+
+  /** What a refusal tells of an address is counted, though all else that was done is undone. */
+  private async counted<T>(viewer: SignedInViewer, add: () => Promise<T>): Promise<T> {
+    try {
+      return await add();
+    } catch (error) {
+      if (error instanceof AddressRefused) await this.work.run((tx) => this.rules.countRefusals(tx, viewer, 1));
+      throw error;
+    }
   }
 
   /** Adds those who can be added. Errors: PartlyRefused with the others, by username, or as the caller named strangers. */
@@ -41,10 +51,14 @@ export class NewMembersService {
     const failures = await this.work.run(async (tx) => {
       await this.rules.refuseLocked(tx, source);
       const { known, refused } = await this.knownOf(tx, people);
+      let addressesRefused = 0;
       // Two requests with the same people wait for each other in one order.
       for (const user of [...known].sort((a, b) => a.id - b.id)) {
-        Object.assign(refused, await this.refusalOf(user, () => this.addUser(tx, viewer, source, user.id, grant)));
+        const error = await this.refusalOf(() => this.addUser(tx, viewer, source, user.id, grant));
+        if (error instanceof AddressRefused) addressesRefused += 1;
+        if (error) refused[user.username] = error.message;
       }
+      await this.rules.countRefusals(tx, viewer, addressesRefused);
       return refused;
     });
     if (Object.keys(failures).length > 0) throw new PartlyRefused(failures);
@@ -62,13 +76,13 @@ export class NewMembersService {
     return { known, refused };
   }
 
-  private async refusalOf(user: KnownUser, add: () => Promise<unknown>): Promise<Reasons> {
+  private async refusalOf(add: () => Promise<unknown>): Promise<Error | null> {
     try {
       await add();
-      return {};
+      return null;
     } catch (error) {
-      if (!(error instanceof Conflict || error instanceof Invalid)) throw error;
-      return { [user.username]: error.message };
+      if (error instanceof Conflict || error instanceof Invalid) return error;
+      throw error;
     }
   }
 
@@ -88,7 +102,7 @@ export class NewMembersService {
     userId: number,
     grant: Grant,
   ): Promise<MemberRow> {
-    await this.rules.refuseStranger(tx, source, userId);
+    await this.rules.refuseStranger(tx, viewer, source, userId);
     await this.rules.refuseBelowInherited(tx, source, userId, grant.access_level);
     // What ran out and was not cleared away yet is no membership.
     const over = await tx.query<{ id: number }>(

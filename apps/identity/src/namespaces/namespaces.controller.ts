@@ -2,7 +2,7 @@ import { Controller, Inject } from '@nestjs/common';
 import type { Call, ScopeResolver } from '@rookery/api-v4';
 import { administrator, Endpoint, json, one, page, SCOPE_RESOLVER, signedIn } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
-import { NotFound } from '@rookery/kernel';
+import { ACCESS_LEVELS, NotFound } from '@rookery/kernel';
 import { NamespacePlansService } from './plans/namespace-plans.service';
 import { namespace } from './namespace.presenter';
 import type { NamespaceRow } from './namespace-row';
@@ -61,10 +61,13 @@ export class NamespacesController {
   })
   async exists({ viewer, params }: SignedInCall<CheckNamespace>): Promise<PathCheck> {
     const { namespace, parent_id } = params;
-    const parent = parent_id === undefined ? null : await this.scopes.group(parent_id, viewer);
-    // Callers learn nothing of what lies in groups that they do not see.
-    const isHidden = parent_id !== undefined && parent === null;
-    return this.checks.check(viewer.userId, namespace, isHidden ? 'nowhere' : (parent?.id ?? null));
+    if (parent_id === undefined) return this.checks.check(viewer.userId, namespace, null);
+    const parent = await this.scopes.group(parent_id, viewer);
+    if (parent && (viewer.isAdmin || parent.level >= ACCESS_LEVELS.guest))
+      return this.checks.check(viewer.userId, namespace, parent.id);
+    // Members of a group see all that lies in it; others learn nothing of what they do not see.
+    const seen = parent && (await this.scopes.group(`${parent.fullPath}/${namespace}`, viewer));
+    return this.checks.seen(viewer.userId, seen !== null);
   }
 
   @Endpoint('PUT', '/namespaces/:id', {

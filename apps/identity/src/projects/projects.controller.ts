@@ -37,7 +37,8 @@ export class ProjectsController {
     const row = scope && (await this.queries.one(viewer, scope.id, params));
     if (row) return row;
     const formerId = typeof params.id === 'string' ? await this.queries.formerId(params.id) : null;
-    const moved = formerId === null ? null : await this.scopes.project(formerId, viewer);
+    // Asked in any case: what has moved where nobody may look takes as long as what never was.
+    const moved = await this.scopes.project(formerId ?? 0, viewer);
     if (moved) throw new Moved(this.links.api(`projects/${moved.id}${queryOf(params)}`));
     throw new NotFound('Project');
   }

@@ -54,8 +54,11 @@ export class UsersController {
     params: ShowUser,
     answers: one(userDetail),
   })
-  show(call: Call<ShowUser, undefined, SignedInViewer>): Promise<UserRow> {
-    return this.found(call.params.id, call.viewer.isAdmin && call.params.with_custom_attributes);
+  async show({ viewer, params }: Call<ShowUser, undefined, SignedInViewer>): Promise<UserRow> {
+    if (viewer.isAdmin) return this.found(params.id, params.with_custom_attributes);
+    const user = await this.queries.known(viewer, params.id);
+    if (!user) throw new NotFound('User');
+    return user;
   }
 
   @Endpoint('POST', '/users', {

@@ -150,6 +150,38 @@ describe('a top-level group with allowed_email_domains_list', () => {
     });
   });
 
+  it('names the domains to its owners only', async () => {
+    const maintainer = await personAt('nest.example');
+    await make.join(projectAt(project), maintainer, 40);
+    const user_id = (await personAt('example.com')).id;
+    expect(await add(projectAt(project), { user_id, access_level: 10 }, maintainer)).toMatchObject({
+      status: 400,
+      body: { message: { user: ['email does not match the allowed domains'] } },
+    });
+  });
+
+  it('tells nobody of more addresses an hour than links may be sent', async () => {
+    const curious = await make.person();
+    const probe = await make.group(curious, {});
+    await curious.client.put(groupAt(probe)).send({ allowed_email_domains_list: 'nest.example' }).expect(200);
+    const strangers = await Promise.all(Array.from({ length: 32 }, () => personAt('example.com')));
+    const told = async (people: readonly Person[]) =>
+      (await add(groupAt(probe), { user_id: people.map(({ id }) => id).join(',') }, curious)).status;
+    // None of them, if that told too much.
+    const fits = await personAt('nest.example');
+    expect(await told([...strangers, fits])).toBe(429);
+    expect(await told(strangers.slice(0, 29))).toBe(400);
+    expect(await told(strangers.slice(29, 30))).toBe(400);
+    const answer = await add(groupAt(probe), { user_id: fits.id }, curious);
+    expect(answer.status).toBe(429);
+    expect(answer.body.message.error).toMatch(/The limit email_confirmations is 30 an hour/);
+    await add(groupAt(top), { user_id: fits.id }).expect(201);
+    const { body } = await curious.client.get(`${groupAt(probe)}/members`);
+    expect(body).toHaveLength(1);
+    const asRoot = identity.root.post(`${groupAt(probe)}/members`).send({ user_id: fits.id, access_level: 10 });
+    expect((await asRoot).status).toBe(201);
+  });
+
   it('adds of several people those who fit', async () => {
     const [fits, not] = [await personAt('nest.example'), await personAt('example.com')];
     const response = await add(projectAt(project), { username: `${fits.username},${not.username}` });

@@ -260,6 +260,23 @@ describe('GET /namespaces/:namespace/exists', () => {
     expect(child.parent_id).toBe(top.id);
   });
 
+  it('tells whoever is no member of the parent of what they see there, and of nothing else', async () => {
+    const top = await group(ada, { visibility: 'public' });
+    await group(ada, { parent_id: top.id, path: 'open', visibility: 'public' });
+    await group(ada, { parent_id: top.id, path: 'hidden' });
+    const at = { parent_id: top.id };
+    expect(await exists('open', at)).toEqual({ exists: true, suggests: [] });
+    expect(await exists('OPEN', at)).toEqual({ exists: true, suggests: [] });
+    expect(await exists('hidden', at)).toEqual({ exists: false, suggests: [] });
+    expect(await exists('nothing', at)).toEqual({ exists: false, suggests: [] });
+    const member = await person();
+    const joining = { user_id: member.id, access_level: 10 };
+    await ada.client.post(`/api/v4/groups/${top.id}/members`).send(joining).expect(201);
+    expect(await exists('hidden', at, member)).toEqual({ exists: true, suggests: ['hidden1'] });
+    const { body } = await identity.root.get('/api/v4/namespaces/hidden/exists').query(at);
+    expect(body).toEqual({ exists: true, suggests: ['hidden1'] });
+  });
+
   it('is for people with a token, 20 times a minute', async () => {
     expect(await ask(identity.nobody, '/api/v4/namespaces/x/exists')).toEqual([401, { message: '401 Unauthorized' }]);
     const curious = await person();

@@ -19,11 +19,15 @@ beforeAll(async () => {
   await db.query(`update users set state = 'blocked' where username = 'bea'`);
   await db.query(`update users set state = 'banned' where username = 'cat'`);
   await db.query(`update users set created_at = '2020-01-01', updated_at = '2030-01-01' where username = 'dan'`);
+  const dan = people['dan']!.client;
+  const tool = (await dan.post('/api/v4/projects').send({ name: 'tool', visibility: 'public' }).expect(201)).body;
+  const token = { name: 'ci', scopes: ['api'], access_level: 10 };
+  await dan.post(`/api/v4/projects/${tool.id}/access_tokens`).send(token).expect(201);
+  await db.query(`update users set username = 'bot', name = 'Bot' where kind = 'project_bot'`);
   await db.query(
-    `insert into users (username, name, email, kind) values ('bot', 'Bot', 'bot@bots.invalid', 'project_bot'),
+    `insert into users (username, name, email, kind) values
        ('service', 'Service', 'service@bots.invalid', 'service_account'), ('ghost', 'Ghost', 'g@ghost.invalid', 'ghost')`,
   );
-  await people['dan']!.client.post('/api/v4/projects').send({ name: 'tool' }).expect(201);
   await db.query(
     `insert into emails (user_id, email) select id, 'claimed@example.com' from users where username = 'dan'`,
   );
@@ -71,7 +75,7 @@ describe('GET /users', () => {
     [{ provider: 'ldap', extern_uid: 'uid-ann' }, ['ann']],
     [{ provider: 'saml', extern_uid: 'uid-ann' }, []],
     [{ two_factor: 'enabled' }, []],
-    [{ without_projects: true }, without('dan')],
+    [{ without_projects: true }, without('bot', 'dan')],
     [{ custom_attributes: { place: 'north' } }, ['dan', 'ann']],
     [{ custom_attributes: { place: 'north', desk: '7' } }, ['dan']],
     [{ custom_attributes: { place: 'nor' } }, []],
@@ -181,6 +185,37 @@ describe('GET /users', () => {
     query: { exclude_internal: true },
     rows: 8,
   }));
+});
+
+describe('the bot of a token', () => {
+  it('is known to whoever sees where it belongs', async () => {
+    const { ann, dan, fay } = people as Record<string, Person>;
+    const made = async (path: string, body: object) =>
+      (await dan!.client.post(`/api/v4/${path}`).send(body).expect(201)).body as { id: number; user_id: number };
+    for (const visibility of ['private', 'internal', 'public']) {
+      const group = await made('groups', { name: `Nest ${visibility}`, path: `nest-${visibility}`, visibility });
+      const project = await made('projects', { name: 'egg', namespace_id: group.id, visibility });
+      for (const place of [`groups/${group.id}`, `projects/${project.id}`]) {
+        const token = { name: 'deploy', scopes: ['api'], access_level: 10 };
+        const { user_id: id } = await made(`${place}/access_tokens`, token);
+        const { username } = (await identity.root.get(`/api/v4/users/${id}`).expect(200)).body as { username: string };
+        const knownTo = async (client: Person['client'], isSignedIn = true) => {
+          const listed = (await names({ username }, client)).includes(username);
+          if (!isSignedIn) return listed;
+          const { status } = await client.get(`/api/v4/users/${id}`);
+          const found = (await names({ search: username }, client)).includes(username);
+          expect([visibility, place, status, found]).toEqual([visibility, place, listed ? 200 : 404, listed]);
+          return listed;
+        };
+        expect(await knownTo(dan!.client)).toBe(true);
+        expect(await knownTo(identity.root)).toBe(true);
+        expect(await knownTo(fay!.client)).toBe(visibility !== 'private');
+        expect(await knownTo(ann!.client)).toBe(visibility === 'public');
+        expect(await knownTo(identity.nobody, false)).toBe(visibility === 'public');
+        await identity.as({ userId: id, username, isBot: true }).get(`/api/v4/users/${id}`).expect(200);
+      }
+    }
+  });
 });
 
 describe('GET /users/:id', () => {

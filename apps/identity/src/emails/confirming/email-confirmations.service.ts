@@ -12,6 +12,7 @@ import type { EmailRecord } from '../../users/addresses/email.entity';
 import { BOTS } from '../../users/bot-limits';
 import { confirmationKeys, confirmationToken, emailIdOf, isConfirmationToken, isExpired } from './confirmation-token';
 
+const SECONDS_LEFT = `ceil(extract(epoch from c.since + interval '1 hour' - now()))::integer`;
 const INVALID = 'Confirmation token is invalid';
 /** The maker of the bot $1, or of the bot that made it, and so on; $1 itself when it is none. */
 const PERSON_BEHIND = `(with recursive behind as (
@@ -65,6 +66,23 @@ export class EmailConfirmationsService {
     return this.work.run((tx) => this.count(tx, actorId));
   }
 
+  /** So many at once told something of somebody's address. Errors: TooManyRequests. */
+  countRefusals(tx: Tx, actorId: number, times: number): Promise<void> {
+    return this.count(tx, actorId, times);
+  }
+
+  /** Whoever was told as much as anybody is in an hour is told nothing more. Errors: TooManyRequests. */
+  async refuseCurious(tx: Tx, actorId: number): Promise<void> {
+    const most = this.settings.confirmationsPerHour;
+    if (most === 0) return;
+    const [used] = await tx.query<{ left: number }>(
+      `select ${SECONDS_LEFT} as left from email_confirmations c
+       where c.actor_id = coalesce(${PERSON_BEHIND}, $1) and c.since > now() - interval '1 hour' and c.count >= $2`,
+      [actorId, most],
+    );
+    if (used) throw tooMany(most, used.left);
+  }
+
   /** Where an address is confirmed, from the root on; null when nobody waits for that. */
   pathFor(email: Pick<EmailRecord, 'id' | 'email' | 'confirmed_at' | 'confirmation_requested_at'>): string | null {
     const { id, confirmed_at, confirmation_requested_at: at } = email;
@@ -102,19 +120,22 @@ export class EmailConfirmationsService {
   }
 
   /** What bots do counts for whoever made them: they are made without a limit. */
-  private async count(tx: Tx, actorId: number): Promise<void> {
+  private async count(tx: Tx, actorId: number, times = 1): Promise<void> {
     const most = this.settings.confirmationsPerHour;
     if (most === 0) return;
     const [row] = await tx.query<{ count: number; left: number }>(
-      `insert into email_confirmations as c (actor_id, since, count) values (coalesce(${PERSON_BEHIND}, $1), now(), 1)
+      `insert into email_confirmations as c (actor_id, since, count) values (coalesce(${PERSON_BEHIND}, $1), now(), $2)
        on conflict (actor_id) do update set
-         count = case when c.since > now() - interval '1 hour' then c.count + 1 else 1 end,
+         count = case when c.since > now() - interval '1 hour' then c.count + $2 else $2 end,
          since = case when c.since > now() - interval '1 hour' then c.since else now() end
-       returning count, ceil(extract(epoch from since + interval '1 hour' - now()))::integer as left`,
-      [actorId],
+       returning count, ${SECONDS_LEFT} as left`,
+      [actorId, times],
     );
-    if (row!.count <= most) return;
-    const setting = 'EMAIL_CONFIRMATIONS_PER_HOUR_COUNT';
-    throw new TooManyRequests(Math.max(1, row!.left), { name: 'email_confirmations', most, each: 'hour', setting });
+    if (row!.count > most) throw tooMany(most, row!.left);
   }
+}
+
+function tooMany(most: number, secondsLeft: number): TooManyRequests {
+  const setting = 'EMAIL_CONFIRMATIONS_PER_HOUR_COUNT';
+  return new TooManyRequests(Math.max(1, secondsLeft), { name: 'email_confirmations', most, each: 'hour', setting });
 }

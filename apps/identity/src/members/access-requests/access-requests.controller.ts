@@ -65,7 +65,7 @@ function accessRequestsBelow(kind: 'group' | 'project') {
       within,
       may: manages<ApproveAccessRequest>(),
       params: ApproveAccessRequest,
-      fails: [400, 403, 404, ...lockable, 409],
+      fails: [400, 403, 404, ...lockable, 409, 429],
       answers: created(member),
     })
     approve({ viewer, within, params }: RequestCall<ApproveAccessRequest>): Promise<MemberRow> {

@@ -34,10 +34,15 @@ export class PathChecksService {
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
   ) {}
 
-  /** Shape: `parentId` null = the top level, `nowhere` = below something that the person does not see. Errors: TooManyRequests. */
-  async check(userId: number, path: string, parentId: number | null | 'nowhere'): Promise<PathCheck> {
+  /** The answer to whoever may know what they see there, and no more: no free path is told. Errors: TooManyRequests. */
+  async seen(userId: number, exists: boolean): Promise<PathCheck> {
     await this.count(userId);
-    if (parentId === 'nowhere') return { exists: false, suggests: [] };
+    return { exists, suggests: [] };
+  }
+
+  /** Shape: `parentId` null = the top level. Errors: TooManyRequests. */
+  async check(userId: number, path: string, parentId: number | null): Promise<PathCheck> {
+    await this.count(userId);
     const taken = await this.db.query(
       `select 1 from sibling_paths where parent_id = $1 and path = lower($2) and namespace_id is not null`,
       [parentId ?? 0, path],
