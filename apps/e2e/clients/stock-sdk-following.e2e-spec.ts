@@ -96,5 +96,9 @@ describe('following with a stock SDK', () => {
     expect(left.filter(({ system }) => !system).map(({ body }) => body)).toEqual(['Why?']);
     const [labelled] = await root.EpicLabelEvents.all(groupId, epic.id);
     expect(await root.EpicLabelEvents.show(groupId, epic.id, labelled!.id)).toEqual(labelled);
+    await Epics.edit(groupId, epic.iid, { stateEvent: 'close' });
+    const [closed] = await root.EpicStateEvents.all(groupId, epic.id);
+    expect(await root.EpicStateEvents.show(groupId, epic.id, closed!.id)).toEqual(closed);
+    expect(closed).toMatchObject({ state: 'closed', resource_type: 'Epic', resource_id: epic.id });
   });
 });
