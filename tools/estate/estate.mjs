@@ -190,7 +190,8 @@ class Estate {
     const about = { dataDir: this.dataDir, estate: this, cluster: this.cluster };
     const migrated = await migrate({ ...about, digests: this.digests });
     if (migrated.length > 0) this.say(`schema brought up to date: ${migrated.join(', ')}`);
-    if (await bootstrap({ ...about, token: this.token })) this.say('administrator root made');
+    if (await bootstrap({ ...about, token: this.token }))
+      this.say(this.firstStart.isUnderWay ? 'administrator root made' : 'root has the token that was given now');
   }
 
   /** At a first start nobody gets in before it is over: whoever finds the estate ready finds all that it begins with. */

@@ -33,7 +33,7 @@ export class FirstStart {
       rmSync(this.mark);
     } else if (seed) {
       estate.say(
-        `${seed.name} is not applied: this data folder is past its first start; npm run reset goes back to it`,
+        `${seed.name} is not applied: it is for new data folders, and this one keeps what it began with; to begin anew, stop, rm -rf ${estate.dataDir}, start`,
       );
     }
   }

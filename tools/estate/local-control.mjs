@@ -43,8 +43,9 @@ export async function startLocalControl(estate) {
     const [, command, name] = request.url.split('/').map(decoded);
     if (request.method !== 'POST' || !isSame(request.headers.authorization, `Bearer ${word}`) || !COMMANDS[command])
       return response.writeHead(404).end();
+    const from = performance.now();
     last = last
-      .then(() => !isStopping && obey(estate, command, name, response))
+      .then(() => !isStopping && obey(estate, { command, name, from }, response))
       .then(() => !isStopping && STATES[command] && command !== 'list' && tidied(estate));
   });
   await new Promise((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
@@ -62,8 +63,8 @@ export async function startLocalControl(estate) {
   return { begin, stop };
 }
 
-async function obey(estate, command, name, response) {
-  const from = performance.now();
+/** Whoever asks is told how long they waited, also for what the command before left to do. */
+async function obey(estate, { command, name, from }, response) {
   const answer = (status, body) => response.writeHead(status).end(JSON.stringify(body));
   try {
     const found = await does(estate, command, name);

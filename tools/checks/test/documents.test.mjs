@@ -1,6 +1,6 @@
 /**
- * Documents that are written by hand name files, commands, decisions and tables that exist, and name all tables that
- * there are but for those of plain collections.
+ * Documents that are written by hand name files, commands, decisions, tables and versions of packages that exist, and
+ * name all tables that there are but for those of plain collections.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -30,6 +30,8 @@ function filesBelow(folder) {
   });
 }
 
+const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const packages = { ...dependencies, ...devDependencies };
 const read = (file) => readFileSync(join(root, file), 'utf8');
 const isNamed = (path) =>
   files.some((file) => file === path || file.endsWith(`/${path}`)) || existsSync(join(root, path));
@@ -49,6 +51,15 @@ function plainCollections() {
 describe('documents', () => {
   for (const document of documents) {
     const text = read(document);
+
+    it(`${document} names the versions of packages that are installed`, () => {
+      const named = [...text.matchAll(/(?<=[ (])(@?[a-z][a-z/-]*)@(\d+(?:\.\d+){2})\b/g)];
+      const others = named.filter(([, name, version]) => (packages[name] ?? version) !== version);
+      assert.deepEqual(
+        others.map(([text]) => text),
+        [],
+      );
+    });
 
     it(`${document} names files that exist`, () => {
       const spans = [...text.matchAll(/`([\w./-]+(?:\/|\.(?:ts|mjs|cjs|md|tsv|json|yml|yaml)))`/g)].map(
