@@ -4,7 +4,7 @@ import type { RateLimit } from '@rookery/kernel';
 
 /** How many requests of a kind run at once, and how many wait for that. */
 export interface Places {
-  /** What whoever finds no place is told; the number is `ofOneCaller`. */
+  /** What whoever finds no place is told; the number is `ofOneCaller`, with those that may wait where too many do. */
   readonly named: Pick<RateLimit, 'name' | 'setting'>;
   readonly count: number;
   readonly ofOneCaller: number;
@@ -21,7 +21,8 @@ export type Asking = Pick<Viewer, 'impersonatorId' | 'makerId' | 'userId' | 'add
 
 interface Waiting {
   readonly begin: () => void;
-  readonly refuse: () => void;
+  /** Shape: `most` of one caller's at once. */
+  readonly refuse: (most: number) => void;
 }
 
 interface Caller {
@@ -99,28 +100,28 @@ export class FairPlaces {
           this.begin(own);
           resolve();
         },
-        refuse: () => {
+        refuse: (most) => {
           leave();
           this.forgetIdle(name, own);
-          const { named, ofOneCaller } = this.places;
-          reject(new TooManyRequests(RETRY_AFTER_SECONDS, { ...named, most: ofOneCaller, each: 'moment' }));
+          reject(new TooManyRequests(RETRY_AFTER_SECONDS, { ...this.places.named, most, each: 'moment' }));
         },
       };
-      const hasRoom = this.hasRoomFor(own);
+      const { ofOneCaller, waitingOfOneCaller, waitingPart } = this.places;
+      const isTooLong = own.waiting.length >= waitingOfOneCaller;
+      const hasRoom = !isTooLong && this.hasRoomFor(own);
       own.waiting.push(waiting);
       this.line += 1;
-      const late = setTimeout(waiting.refuse, (deadline - Date.now()) * this.places.waitingPart);
-      if (!hasRoom) waiting.refuse();
+      const late = setTimeout(() => waiting.refuse(ofOneCaller), (deadline - Date.now()) * waitingPart);
+      if (!hasRoom) waiting.refuse(isTooLong ? ofOneCaller + waitingOfOneCaller : ofOneCaller);
     });
   }
 
   /** Whoever has most in a full line loses the last of theirs, unless the newcomer would then have as many. */
   private hasRoomFor(own: Caller): boolean {
-    if (own.waiting.length >= this.places.waitingOfOneCaller) return false;
     if (this.line < this.places.waiting) return true;
     const [most] = [...this.callers.values()].sort((a, b) => b.waiting.length - a.waiting.length);
     if (!most || most.waiting.length <= own.waiting.length + 1) return false;
-    most.waiting.at(-1)!.refuse();
+    most.waiting.at(-1)!.refuse(this.places.ofOneCaller);
     return true;
   }
 

@@ -20,6 +20,7 @@ export interface ForwardSettings {
   readonly deadlineMs: number;
   readonly slowPeerMs: number;
   readonly upstreamConnections: number;
+  readonly rateLimits: boolean;
 }
 
 /**
@@ -27,10 +28,10 @@ export interface ForwardSettings {
  * slowly keeps their own share only; their further requests wait for it, which is no load.
  */
 const CONNECTIONS_OF_ONE_CALLER = 16;
+const WAITING_OF_ONE_CALLER = 184;
 const LINE = {
   named: { name: 'requests_of_one_caller', setting: null },
   waiting: Infinity,
-  waitingOfOneCaller: 184,
   waitingPart: 0.9,
 };
 
@@ -64,7 +65,12 @@ export class Forwarder {
     private readonly settings: ForwardSettings,
     private readonly tally: Tally,
   ) {
-    const places = { ...LINE, count: settings.upstreamConnections, ofOneCaller: CONNECTIONS_OF_ONE_CALLER };
+    const places = {
+      ...LINE,
+      count: settings.upstreamConnections,
+      ofOneCaller: CONNECTIONS_OF_ONE_CALLER,
+      waitingOfOneCaller: settings.rateLimits ? WAITING_OF_ONE_CALLER : Infinity,
+    };
     this.places = new Map(SERVICE_NAMES.map((service) => [service, new FairPlaces(places)]));
     tally.lines.push(...this.places.values());
   }

@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { request } from 'undici';
+import { Agent, request } from 'undici';
 import { Estate, eventually } from '../support/estate';
 import type { Gateway } from '../support/estate';
 import { aHolder } from '../support/fake-identity';
@@ -85,6 +85,35 @@ describe('requests that take long', () => {
     expect(estate.collaboration.seen.filter(({ url }) => url === ISSUES)).toHaveLength(SHARE);
     for (const { socket } of [waiting, ...readers]) socket.destroy();
   });
+
+  it.each([
+    ['on', 20],
+    ['off', 0],
+  ])(
+    'of one caller wait, 184 of them, or any number without limits: with limits %s %i of 220 are refused',
+    async (limits, many) => {
+      const gate = await estate.gateway({ RATE_LIMITS: limits, GATEWAY_SOCKETS_PER_ADDRESS_COUNT: '0' });
+      let open = (): void => undefined;
+      const held = new Promise<void>((resolve) => (open = resolve));
+      estate.collaboration.on(ISSUES, (_, response) => void held.then(() => response.end('[]')));
+      const refusals: string[] = [];
+      const agent = new Agent({ connections: 220 });
+      const asked = Array.from({ length: 220 }, async () => {
+        const headers = { 'private-token': 'glpat-good' };
+        const { statusCode, body } = await request(`${gate.url}${ISSUES}`, { headers, dispatcher: agent });
+        const text = await body.text();
+        if (statusCode === 429) refusals.push(text);
+        return statusCode;
+      });
+      await eventually(() => gate.requests === 220 && refusals.length >= many);
+      expect(refusals).toHaveLength(many);
+      open();
+      const statuses = await Promise.all(asked);
+      await agent.close();
+      expect(statuses.filter((status) => status === 200)).toHaveLength(220 - many);
+      for (const text of refusals) expect(text).toBe('Retry later\nThe limit requests_of_one_caller is 200 at once.\n');
+    },
+  );
 
   it('of bots with one maker share the connections of one caller', async () => {
     for (let bot = 0; bot <= SHARE; bot += 1)
