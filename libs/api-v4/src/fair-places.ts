@@ -4,8 +4,8 @@ import type { RateLimit } from '@rookery/kernel';
 
 /** How many requests of a kind run at once, and how many wait for that. */
 export interface Places {
-  /** What whoever finds no place is told; the number is `ofOneCaller`, with those that may wait where too many do. */
-  readonly named: Pick<RateLimit, 'name' | 'setting'>;
+  /** What whoever finds no place is told. */
+  readonly named: Pick<RateLimit, 'name' | 'setting' | 'most'>;
   readonly count: number;
   readonly ofOneCaller: number;
   readonly waiting: number;
@@ -21,8 +21,7 @@ export type Asking = Pick<Viewer, 'impersonatorId' | 'makerId' | 'userId' | 'add
 
 interface Waiting {
   readonly begin: () => void;
-  /** Shape: `most` of one caller's at once. */
-  readonly refuse: (most: number) => void;
+  readonly refuse: () => void;
 }
 
 interface Caller {
@@ -100,28 +99,27 @@ export class FairPlaces {
           this.begin(own);
           resolve();
         },
-        refuse: (most) => {
+        refuse: () => {
           leave();
           this.forgetIdle(name, own);
-          reject(new TooManyRequests(RETRY_AFTER_SECONDS, { ...this.places.named, most, each: 'moment' }));
+          reject(new TooManyRequests(RETRY_AFTER_SECONDS, { ...this.places.named, each: 'moment' }));
         },
       };
-      const { ofOneCaller, waitingOfOneCaller, waitingPart } = this.places;
-      const isTooLong = own.waiting.length >= waitingOfOneCaller;
-      const hasRoom = !isTooLong && this.hasRoomFor(own);
+      const hasRoom = this.hasRoomFor(own);
       own.waiting.push(waiting);
       this.line += 1;
-      const late = setTimeout(() => waiting.refuse(ofOneCaller), (deadline - Date.now()) * waitingPart);
-      if (!hasRoom) waiting.refuse(isTooLong ? ofOneCaller + waitingOfOneCaller : ofOneCaller);
+      const late = setTimeout(waiting.refuse, (deadline - Date.now()) * this.places.waitingPart);
+      if (!hasRoom) waiting.refuse();
     });
   }
 
   /** Whoever has most in a full line loses the last of theirs, unless the newcomer would then have as many. */
   private hasRoomFor(own: Caller): boolean {
+    if (own.waiting.length >= this.places.waitingOfOneCaller) return false;
     if (this.line < this.places.waiting) return true;
     const [most] = [...this.callers.values()].sort((a, b) => b.waiting.length - a.waiting.length);
     if (!most || most.waiting.length <= own.waiting.length + 1) return false;
-    most.waiting.at(-1)!.refuse(this.places.ofOneCaller);
+    most.waiting.at(-1)!.refuse();
     return true;
   }
 
@@ -147,16 +145,17 @@ export class FairPlaces {
  */
 export function placesOf(connections: number): { readonly dear: Places; readonly heavy: Places } {
   const count = Math.max(1, Math.floor(connections * 0.4));
+  const ofOneCaller = Math.max(1, Math.floor(count / 2));
   return {
     dear: {
       ...LINE,
-      named: { name: 'searches_of_one_caller', setting: 'DATABASE_POOL_COUNT' },
+      named: { name: 'searches_of_one_caller', setting: 'DATABASE_POOL_COUNT', most: ofOneCaller },
       count,
-      ofOneCaller: Math.max(1, Math.floor(count / 2)),
+      ofOneCaller,
     },
     heavy: {
       ...LINE,
-      named: { name: 'heavy_pages_of_one_caller', setting: null },
+      named: { name: 'heavy_pages_of_one_caller', setting: null, most: 1 },
       count: Math.min(2, count),
       ofOneCaller: 1,
     },

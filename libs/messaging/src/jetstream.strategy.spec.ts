@@ -4,8 +4,10 @@ import { JetStreamStrategy } from './jetstream.strategy';
 
 const family = new EventFamily<typeof noteCreated | typeof noteUpdated>('notes written');
 const strategyOf = (): JetStreamStrategy =>
-  new JetStreamStrategy({ metrics: new Metrics() } as never, (asked) =>
-    asked === family ? [noteCreated, noteUpdated] : [],
+  new JetStreamStrategy(
+    { metrics: new Metrics() } as never,
+    (asked) => (asked === family ? [noteCreated, noteUpdated] : []),
+    () => Promise.resolve(true),
   );
 const handler = (): Promise<void> => Promise.resolve();
 

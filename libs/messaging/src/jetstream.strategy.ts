@@ -19,11 +19,13 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
   override readonly transportId = Symbol('JetStream');
   private readonly effects: Effect[] = [];
   private consumers: DurableConsumer[] = [];
+  private readonly stopping = new AbortController();
 
-  /** Shape: `membersOf` finds what was provided for a family. */
+  /** Shape: `membersOf` finds what was provided for a family; `mayBegin` answers once consumers may begin, false for never. */
   constructor(
     private readonly parts: ConsumerParts,
     private readonly membersOf: (family: EventFamily) => readonly EventDefinition[],
+    private readonly mayBegin: (signal: AbortSignal) => Promise<boolean>,
   ) {
     super();
     const help = 'Events that wait for their effect, as the bus counts them.';
@@ -56,11 +58,16 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
   listen(callback: () => void): void {
     this.parts.broker.start();
     this.consumers = this.effects.map((effect) => new DurableConsumer(effect, this.parts));
-    for (const consumer of this.consumers) consumer.start();
+    void this.begin();
     callback();
   }
 
+  private async begin(): Promise<void> {
+    if (await this.mayBegin(this.stopping.signal)) for (const consumer of this.consumers) consumer.start();
+  }
+
   async close(): Promise<void> {
+    this.stopping.abort();
     const consumers = this.consumers.splice(0);
     await Promise.all(consumers.map((consumer) => consumer.stop(DRAIN_MS)));
   }

@@ -13,6 +13,7 @@ import { FaultPoints } from './fault-points';
 import { JetStreamStrategy } from './jetstream.strategy';
 import { messagingSettings } from './messaging.config';
 import type { MessagingSettings } from './messaging.config';
+import { untilOfOneHistory } from './one-history';
 import { Relay } from './relay';
 import { Replayer } from './replayer';
 import { Streams } from './streams';
@@ -66,9 +67,9 @@ function providersOf(service: ServiceName): Provider[] {
     },
     {
       provide: JetStreamStrategy,
-      inject: [ModuleRef, Broker, Streams, Effects, DeadLetters, settings, LOGGER, Metrics, FaultPoints],
+      inject: [ModuleRef, Broker, Streams, Effects, DeadLetters, settings, LOGGER, Metrics, FaultPoints, Database],
       useFactory: (
-        ...[modules, broker, streams, effects, letters, values, logger, metrics, faults]: [
+        ...[modules, broker, streams, effects, letters, values, logger, metrics, faults, database]: [
           ModuleRef,
           Broker,
           Streams,
@@ -78,6 +79,7 @@ function providersOf(service: ServiceName): Provider[] {
           Logger,
           Metrics,
           FaultPoints,
+          Database,
         ]
       ) => {
         const retryDelaysMs = values.consumerRetryDelaysMs.map(Number);
@@ -94,8 +96,10 @@ function providersOf(service: ServiceName): Provider[] {
           batchCount,
           retryDelaysMs,
         };
-        return new JetStreamStrategy(parts, ({ token }) =>
-          modules.get<readonly EventDefinition[]>(token, { strict: false }),
+        return new JetStreamStrategy(
+          parts,
+          ({ token }) => modules.get<readonly EventDefinition[]>(token, { strict: false }),
+          (signal) => untilOfOneHistory(database, logger, signal),
         );
       },
     },

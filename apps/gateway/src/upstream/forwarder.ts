@@ -30,7 +30,7 @@ export interface ForwardSettings {
 const CONNECTIONS_OF_ONE_CALLER = 16;
 const WAITING_OF_ONE_CALLER = 184;
 const LINE = {
-  named: { name: 'requests_of_one_caller', setting: null },
+  named: { name: 'requests_of_one_caller', setting: null, most: CONNECTIONS_OF_ONE_CALLER + WAITING_OF_ONE_CALLER },
   waiting: Infinity,
   waitingPart: 0.9,
 };

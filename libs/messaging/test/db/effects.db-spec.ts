@@ -8,6 +8,7 @@ import { connect, headers } from 'nats';
 import type { NatsConnection } from 'nats';
 import { uuidv7 } from 'uuidv7';
 import { envelopeText } from '../../src/envelope';
+import { untilOfOneHistory } from '../../src/one-history';
 import { republish } from '../../src/republish.command';
 import { CountNotesConsumer, GatherNotesConsumer, MarkNotesConsumer } from '../support/mark-notes.consumer';
 import { newDatabase, newProcess, note, range } from '../support/service';
@@ -396,6 +397,37 @@ describe('effects of events', () => {
       await Promise.all(processes.splice(0).map((one) => one.stop()));
       await elsewhere.drop();
     }
+  });
+
+  it('begin when the leader has seen that the database was restored, and no sooner', async () => {
+    const first = await process();
+    await first.start();
+    await first.emit(1);
+    await until(async () => (await first.marks()).length === 1);
+    await until(async () => (await first.count('database_history', 'seen_at is not null')) === 1);
+    await first.database.query(`update database_history set history = '1.2.00000001'`);
+    const second = await process();
+    const ending = new AbortController();
+    let mayBegin: boolean | null = null;
+    let looks = 0;
+    const database = {
+      query: async <T>(sql: string): Promise<T[]> => {
+        looks += 1;
+        return second.database.query<T>(sql);
+      },
+    };
+    const asked = () => untilOfOneHistory(database as never, { warn: () => undefined }, ending.signal);
+    const beginning = asked().then((answer) => (mayBegin = answer));
+    await until(() => Promise.resolve(looks > 2));
+    expect(mayBegin).toBeNull();
+    // A relay that leads from now on looks before it does anything.
+    await second.start();
+    await first.stop();
+    processes.splice(processes.indexOf(first), 1);
+    await beginning;
+    expect(mayBegin).toBe(true);
+    ending.abort();
+    await expect(asked()).resolves.toBe(false);
   });
 
   it('of its own that only a lost history told have none, and those that the dump knew have theirs', async () => {

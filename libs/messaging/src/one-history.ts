@@ -1,0 +1,33 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Database } from '@rookery/persistence';
+import { HISTORY } from '@rookery/persistence';
+import type { Logger } from '@rookery/platform';
+
+/** Units: milliseconds. */
+const PAUSE_MS = 200;
+
+/**
+ * Waits until whoever leads the relay has seen that the database was restored, which has consumers begin elsewhere: until
+ * then they would have effects of events that only the lost history told. Shape: false when `signal` ended it.
+ * Source: docs/reference/reliability.md 2.6.
+ */
+export async function untilOfOneHistory(
+  database: Pick<Database, 'query'>,
+  logger: Pick<Logger, 'warn'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  let isWarned = false;
+  while (!signal.aborted) {
+    try {
+      const [kept] = await database.query<{ is_one: boolean }>(
+        `select history in ('', ${HISTORY}) as is_one from database_history`,
+      );
+      if (kept?.is_one) return !signal.aborted;
+    } catch (error) {
+      if (!isWarned) logger.warn({ err: error }, 'consumers cannot begin yet');
+      isWarned = true;
+    }
+    await pause(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return false;
+}
