@@ -66,26 +66,32 @@ export class Edge {
     { expectsContinue, isSurplus }: Arrival,
     own: OwnRoutes,
   ): void {
-    this.tally.inFlight += 1;
     const exchange = new Exchange(request, response, readHead(request.rawHeaders), this.settings.trustedProxies);
     exchange.expectsContinue = expectsContinue;
+    if (isSurplus) {
+      this.refuseSurplus(exchange);
+      return;
+    }
+    this.tally.inFlight += 1;
     response.on('close', () => {
       this.tally.inFlight -= 1;
       this.tally.answered(exchange.route?.service ?? 'none', response.headersSent ? response.statusCode : 499);
       this.tell(exchange);
     });
-    if (isSurplus) {
-      this.tally.throttled(this.connections.name);
-      response.shouldKeepAlive = false;
-      exchange.refuse(throttled(this.connections, ['Retry-After', '1']));
-      return;
-    }
     try {
       // Promises are made only where something is waited for: most requests have a leased token and no body.
       this.serve(exchange, own)?.catch((error: unknown) => this.failed(exchange, error));
     } catch (error) {
       this.failed(exchange, error);
     }
+  }
+
+  /** It is no load, however long its client takes to read. */
+  private refuseSurplus(exchange: Exchange): void {
+    this.tally.throttled(this.connections.name);
+    this.tally.answered('none', 429);
+    exchange.response.shouldKeepAlive = false;
+    exchange.refuse(throttled(this.connections, ['Retry-After', '1']));
   }
 
   private serve(exchange: Exchange, own: OwnRoutes): Promise<void> | undefined {

@@ -193,6 +193,10 @@ describe('limits', () => {
     const [first, , third] = clients;
     const beyond = await open();
     await eventually(() => beyond.isClosed);
+    const lingering = clients[3]!;
+    lingering.write('POST /api/v4/user HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n');
+    await eventually(() => lingering.received.startsWith('HTTP/1.1 429 '));
+    expect((await gateway.metrics.text()).body).toMatch(/^rookery_gateway_in_flight 0$/m);
     third!.write('GET /api/v4/user HTTP/1.1\r\nHost: x\r\n\r\n');
     await eventually(() => third!.isClosed);
     const [head, text] = third!.received.split('\r\n\r\n');

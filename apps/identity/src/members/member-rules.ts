@@ -75,7 +75,7 @@ export class MemberRules {
       [userId, source.traversalIds],
     );
     if (!person) return;
-    if (!viewer.isAdmin) await this.confirmations.refuseCurious(tx, viewer.userId);
+    await this.refuseCurious(tx, viewer, 1);
     if (!domains.some((domain) => person.email.toLowerCase().endsWith(`@${domain}`))) {
       const told = (await isOwner(tx, viewer, source.traversalIds[0]!)) ? oneOrMore(domains) : 'domains';
       throw new AddressRefused({ user: [`email does not match the allowed ${told}`] });
@@ -83,10 +83,15 @@ export class MemberRules {
     if (!person.is_confirmed) throw new AddressRefused({ user: ['email is not a verified email'] });
   }
 
+  /** Errors: TooManyRequests when so many refusals would tell too much. */
+  async refuseCurious(tx: Tx, viewer: SignedInViewer, times: number): Promise<void> {
+    if (!viewer.isAdmin && times > 0) await this.confirmations.refuseCurious(tx, viewer.userId, times);
+  }
+
   /** That tells of an address which may be shown to nobody, so it is told no oftener than links are sent. */
-  countRefusals(tx: Tx, viewer: SignedInViewer, times: number): Promise<void> {
+  countRefusals(viewer: SignedInViewer, times: number): Promise<void> {
     if (viewer.isAdmin || times === 0) return Promise.resolve();
-    return this.confirmations.countRefusals(tx, viewer.userId, times);
+    return this.confirmations.countRefusals(viewer.userId, times);
   }
 }
 

@@ -31,11 +31,11 @@ export class NewMembersService {
   }
 
   /** What a refusal tells of an address is counted, though all else that was done is undone. */
-  private async counted<T>(viewer: SignedInViewer, add: () => Promise<T>): Promise<T> {
+  async counted<T>(viewer: SignedInViewer, add: () => Promise<T>): Promise<T> {
     try {
       return await add();
     } catch (error) {
-      if (error instanceof AddressRefused) await this.work.run((tx) => this.rules.countRefusals(tx, viewer, 1));
+      if (error instanceof AddressRefused) await this.rules.countRefusals(viewer, 1);
       throw error;
     }
   }
@@ -48,19 +48,22 @@ export class NewMembersService {
     grant: Grant,
   ): Promise<void> {
     this.rules.refuseGrant(viewer, source, grant);
-    const failures = await this.work.run(async (tx) => {
+    let addressesRefused = 0;
+    const adding = this.work.run(async (tx) => {
+      addressesRefused = 0;
       await this.rules.refuseLocked(tx, source);
       const { known, refused } = await this.knownOf(tx, people);
-      let addressesRefused = 0;
       // Two requests with the same people wait for each other in one order.
       for (const user of [...known].sort((a, b) => a.id - b.id)) {
         const error = await this.refusalOf(() => this.addUser(tx, viewer, source, user.id, grant));
         if (error instanceof AddressRefused) addressesRefused += 1;
         if (error) refused[user.username] = error.message;
       }
-      await this.rules.countRefusals(tx, viewer, addressesRefused);
+      await this.rules.refuseCurious(tx, viewer, addressesRefused);
       return refused;
     });
+    // Also when nobody was added for that.
+    const failures = await adding.finally(() => this.rules.countRefusals(viewer, addressesRefused));
     if (Object.keys(failures).length > 0) throw new PartlyRefused(failures);
   }
 

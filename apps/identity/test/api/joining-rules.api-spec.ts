@@ -167,11 +167,22 @@ describe('a top-level group with allowed_email_domains_list', () => {
     const strangers = await Promise.all(Array.from({ length: 32 }, () => personAt('example.com')));
     const told = async (people: readonly Person[]) =>
       (await add(groupAt(probe), { user_id: people.map(({ id }) => id).join(',') }, curious)).status;
-    // None of them, if that told too much.
     const fits = await personAt('nest.example');
-    expect(await told([...strangers, fits])).toBe(429);
-    expect(await told(strangers.slice(0, 29))).toBe(400);
-    expect(await told(strangers.slice(29, 30))).toBe(400);
+    expect(await told(strangers.slice(0, 28))).toBe(400);
+    expect(await told(strangers.slice(28, 29))).toBe(400);
+    const asked = strangers[29]!;
+    await curious.client.put(groupAt(probe)).send({ visibility: 'public' }).expect(200);
+    await asked.client.post(`${groupAt(probe)}/access_requests`).expect(201);
+    await curious.client.put(`${groupAt(probe)}/access_requests/${asked.id}/approve`).expect(400);
+    // However many at once: none of them is added, and all of it counts.
+    const bold = await make.person();
+    const other = await make.group(bold, {});
+    await bold.client.put(groupAt(other)).send({ allowed_email_domains_list: 'nest.example' }).expect(200);
+    const all = { user_id: [...strangers, fits].map(({ id }) => id).join(',') };
+    expect((await add(groupAt(other), all, bold)).status).toBe(429);
+    expect((await add(groupAt(other), { user_id: strangers[0]!.id }, bold)).status).toBe(429);
+    const { body: members } = await bold.client.get(`${groupAt(other)}/members`);
+    expect(members).toHaveLength(1);
     const answer = await add(groupAt(probe), { user_id: fits.id }, curious);
     expect(answer.status).toBe(429);
     expect(answer.body.message.error).toMatch(/The limit email_confirmations is 30 an hour/);

@@ -12,6 +12,7 @@ import type { EmailRecord } from '../../users/addresses/email.entity';
 import { BOTS } from '../../users/bot-limits';
 import { confirmationKeys, confirmationToken, emailIdOf, isConfirmationToken, isExpired } from './confirmation-token';
 
+const HOUR_SECONDS = 3600;
 const SECONDS_LEFT = `ceil(extract(epoch from c.since + interval '1 hour' - now()))::integer`;
 const INVALID = 'Confirmation token is invalid';
 /** The maker of the bot $1, or of the bot that made it, and so on; $1 itself when it is none. */
@@ -66,21 +67,25 @@ export class EmailConfirmationsService {
     return this.work.run((tx) => this.count(tx, actorId));
   }
 
-  /** So many at once told something of somebody's address. Errors: TooManyRequests. */
-  countRefusals(tx: Tx, actorId: number, times: number): Promise<void> {
-    return this.count(tx, actorId, times);
+  /**
+   * So many at once told something of somebody's address. It is counted whatever becomes of the request, and of a
+   * transaction around it. Errors: TooManyRequests.
+   */
+  async countRefusals(actorId: number, times: number): Promise<void> {
+    const refusal = await this.work.apart((tx) => this.counted(tx, actorId, times));
+    if (refusal) throw refusal;
   }
 
-  /** Whoever was told as much as anybody is in an hour is told nothing more. Errors: TooManyRequests. */
-  async refuseCurious(tx: Tx, actorId: number): Promise<void> {
+  /** Whoever would be told more than anybody is in an hour is told nothing. Errors: TooManyRequests. */
+  async refuseCurious(tx: Tx, actorId: number, times: number): Promise<void> {
     const most = this.settings.confirmationsPerHour;
     if (most === 0) return;
     const [used] = await tx.query<{ left: number }>(
       `select ${SECONDS_LEFT} as left from email_confirmations c
-       where c.actor_id = coalesce(${PERSON_BEHIND}, $1) and c.since > now() - interval '1 hour' and c.count >= $2`,
-      [actorId, most],
+       where c.actor_id = coalesce(${PERSON_BEHIND}, $1) and c.since > now() - interval '1 hour' and c.count + $3 > $2`,
+      [actorId, most, times],
     );
-    if (used) throw tooMany(most, used.left);
+    if (used || times > most) throw tooMany(most, used?.left ?? HOUR_SECONDS);
   }
 
   /** Where an address is confirmed, from the root on; null when nobody waits for that. */
@@ -120,9 +125,15 @@ export class EmailConfirmationsService {
   }
 
   /** What bots do counts for whoever made them: they are made without a limit. */
-  private async count(tx: Tx, actorId: number, times = 1): Promise<void> {
+  private async count(tx: Tx, actorId: number): Promise<void> {
+    const refusal = await this.counted(tx, actorId, 1);
+    if (refusal) throw refusal;
+  }
+
+  /** Answers the refusal of whoever has done it too often. */
+  private async counted(tx: Tx, actorId: number, times: number): Promise<TooManyRequests | null> {
     const most = this.settings.confirmationsPerHour;
-    if (most === 0) return;
+    if (most === 0) return null;
     const [row] = await tx.query<{ count: number; left: number }>(
       `insert into email_confirmations as c (actor_id, since, count) values (coalesce(${PERSON_BEHIND}, $1), now(), $2)
        on conflict (actor_id) do update set
@@ -131,7 +142,7 @@ export class EmailConfirmationsService {
        returning count, ${SECONDS_LEFT} as left`,
       [actorId, times],
     );
-    if (row!.count > most) throw tooMany(most, row!.left);
+    return row!.count > most ? tooMany(most, row!.left) : null;
   }
 }
 

@@ -59,10 +59,12 @@ export class AccessRequestsService {
 
   /** Makes the one who asked a member. Errors: NotFound; those of adding a member. */
   approve(viewer: SignedInViewer, source: MemberSource, userId: number, level: number): Promise<MemberRow> {
-    return this.work.run(async (tx) => {
-      await this.one(tx, source, userId);
-      return this.members.addIn(tx, viewer, source, { id: userId }, { access_level: level });
-    });
+    const approval = () =>
+      this.work.run(async (tx) => {
+        await this.one(tx, source, userId);
+        return this.members.addIn(tx, viewer, source, { id: userId }, { access_level: level });
+      });
+    return this.members.counted(viewer, approval);
   }
 
   /** Denied, or withdrawn by who asked. Errors: NotFound. */
