@@ -2,7 +2,7 @@ import { TooManyRequests } from '@rookery/kernel';
 import { FairPlaces, placesOf } from './fair-places';
 import type { Asking } from './fair-places';
 
-const named = { name: 'places', setting: null, most: 1 };
+const named = { name: 'places', setting: null };
 const LINE = { named, waiting: 16, waitingOfOneCaller: 16, waitingPart: 0.2 };
 const PATIENT = Date.now() + 600_000;
 const of = (userId: number | null, over: Partial<Asking> = {}): Asking => ({

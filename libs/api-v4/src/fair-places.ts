@@ -4,8 +4,8 @@ import type { RateLimit } from '@rookery/kernel';
 
 /** How many requests of a kind run at once, and how many wait for that. */
 export interface Places {
-  /** What whoever finds no place is told. */
-  readonly named: Pick<RateLimit, 'name' | 'setting' | 'most'>;
+  /** What whoever finds no place is told; the number is `ofOneCaller`, unless it is named. */
+  readonly named: Pick<RateLimit, 'name' | 'setting'> & Partial<Pick<RateLimit, 'most'>>;
   readonly count: number;
   readonly ofOneCaller: number;
   readonly waiting: number;
@@ -102,7 +102,8 @@ export class FairPlaces {
         refuse: () => {
           leave();
           this.forgetIdle(name, own);
-          reject(new TooManyRequests(RETRY_AFTER_SECONDS, { ...this.places.named, each: 'moment' }));
+          const { named, ofOneCaller } = this.places;
+          reject(new TooManyRequests(RETRY_AFTER_SECONDS, { most: ofOneCaller, ...named, each: 'moment' }));
         },
       };
       const hasRoom = this.hasRoomFor(own);
@@ -145,17 +146,16 @@ export class FairPlaces {
  */
 export function placesOf(connections: number): { readonly dear: Places; readonly heavy: Places } {
   const count = Math.max(1, Math.floor(connections * 0.4));
-  const ofOneCaller = Math.max(1, Math.floor(count / 2));
   return {
     dear: {
       ...LINE,
-      named: { name: 'searches_of_one_caller', setting: 'DATABASE_POOL_COUNT', most: ofOneCaller },
+      named: { name: 'searches_of_one_caller', setting: 'DATABASE_POOL_COUNT' },
       count,
-      ofOneCaller,
+      ofOneCaller: Math.max(1, Math.floor(count / 2)),
     },
     heavy: {
       ...LINE,
-      named: { name: 'heavy_pages_of_one_caller', setting: null, most: 1 },
+      named: { name: 'heavy_pages_of_one_caller', setting: null },
       count: Math.min(2, count),
       ofOneCaller: 1,
     },

@@ -11,7 +11,7 @@ import { MinuteLimit } from './rate-limits';
  * address has of connections, so behind no proxy nobody is turned away.
  */
 const GUESSES = {
-  named: { name: 'checks_of_one_address', setting: null, most: 2 },
+  named: { name: 'checks_of_one_address', setting: null },
   count: 8,
   ofOneCaller: 2,
   waiting: 1000,

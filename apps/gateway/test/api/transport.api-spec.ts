@@ -62,7 +62,11 @@ describe('transport', () => {
   });
 
   it('says of a refusal only roughly what it took, so that hidden and missing things look alike', async () => {
-    const refused = [`${gateway.url}/api/v4/nowhere`, `${gateway.url}/api/v4/personal_access_tokens/self`];
+    const hidden = '/api/v4/projects/404/issues';
+    estate.collaboration.on(hidden, (_, response) => response.writeHead(404).end('{}'));
+    const refused = ['/api/v4/nowhere', '/api/v4/personal_access_tokens/self', hidden].map(
+      (path) => gateway.url + path,
+    );
     for (const url of refused) {
       const answer = await request(url);
       await answer.body.dump();
