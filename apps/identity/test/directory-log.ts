@@ -24,6 +24,7 @@ import { CreateUsers1767225600000 } from '../src/migrations/1767225600000-create
 import { CreateAccessTokens1767225600001 } from '../src/migrations/1767225600001-create-access-tokens';
 import { CreateNamespacesAndProjects1767225600002 } from '../src/migrations/1767225600002-create-namespaces-and-projects';
 import { CreateMemberships1767225600003 } from '../src/migrations/1767225600003-create-memberships';
+import { AddResourcesToAccessTokens1767225600019 } from '../src/migrations/1767225600019-add-resources-to-access-tokens';
 import { TellHistoriesApart1767225600050 } from '../src/migrations/1767225600050-tell-histories-apart';
 
 @Module({})
@@ -44,6 +45,7 @@ export class DirectoryLog {
       CreateNamespacesAndProjects1767225600002,
       CreateMemberships1767225600003,
       CreateDirectoryLog1767225600004,
+      AddResourcesToAccessTokens1767225600019,
       TellHistoriesApart1767225600050,
     ]);
   }

@@ -19,6 +19,9 @@ export const directoryUser = object({
   public_email: nullable(text),
   /** Where notifications go: the confirmed primary address; null when there is none. Never shown by the API. */
   notification_email: nullable(text),
+  /** The group, or the project, that the bot of a token belongs to: it is known to whoever sees that. */
+  bot_group_id: nullable(int),
+  bot_project_id: nullable(int),
   created_at: instant,
 });
 

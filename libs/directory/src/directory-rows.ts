@@ -40,13 +40,17 @@ export type ProjectFacts = Omit<ProjectScope, 'level'>;
 /** A row of a statement that selected `columnsOf(kind, alias, prefix)`: keys are prefixed contract fields. */
 export type FlatRow = Readonly<Record<string, unknown>>;
 
-/** What effects ask of groups in statements of their own, and no request asks. */
-const NOT_READ: readonly string[] = ['created_at', 'mentions_disabled'];
+/** What is asked in statements of its own. */
+const NOT_READ: Readonly<Record<'user' | 'namespace' | 'project', readonly string[]>> = {
+  user: ['bot_group_id', 'bot_project_id'],
+  namespace: ['created_at', 'mentions_disabled'],
+  project: [],
+};
 
 /** Select list of a kind's contract fields that rows are read from, instants as ISO text. Shape: each `<prefix><field>`. */
 export function columnsOf(kind: 'user' | 'namespace' | 'project', alias: string, prefix: string): string {
   return Object.entries(DIRECTORY_KINDS[kind].fields)
-    .filter(([field]) => kind !== 'namespace' || !NOT_READ.includes(field))
+    .filter(([field]) => !NOT_READ[kind].includes(field))
     .map(([field, schema]) => {
       const column = `${alias}.${field}`;
       return `${schema.kind === 'instant' ? instantSql(column) : column} as ${prefix}${field}`;

@@ -3,6 +3,7 @@ import { CreateDirectory1767225510000 } from './migrations/1767225510000-create-
 import { AddMentionsDisabledToDirectory1767225840000 } from './migrations/1767225840000-add-mentions-disabled-to-directory';
 import { AddFeatureLevelsToDirectory1767226100000 } from './migrations/1767226100000-add-feature-levels-to-directory';
 import { TellHistoriesApart1767226300000 } from './migrations/1767226300000-tell-histories-apart';
+import { TellHomesOfBots1767226400000 } from './migrations/1767226400000-tell-homes-of-bots';
 
 /** The tables of the copy; every service but identity lists them among its own. */
 export const directoryMigrations: readonly MigrationClass[] = [
@@ -10,4 +11,5 @@ export const directoryMigrations: readonly MigrationClass[] = [
   AddMentionsDisabledToDirectory1767225840000,
   AddFeatureLevelsToDirectory1767226100000,
   TellHistoriesApart1767226300000,
+  TellHomesOfBots1767226400000,
 ];

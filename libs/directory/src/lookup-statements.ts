@@ -1,6 +1,9 @@
 import { prepared } from '@rookery/persistence';
 import { columnsOf } from './directory-rows';
 import { groupLevelSql, projectLevelSql } from './level-sql';
+import { visibleGroupSql, visibleProjectSql } from './visibility-sql';
+
+const VIEWER = { viewer: '$2', isAdmin: '$3', isExternal: '$4' };
 
 /** Lookups of many at once; $1 a list of ids. */
 export const USERS_BY_ID = prepared(
@@ -12,6 +15,20 @@ export const USERS_BY_ID = prepared(
 export const USERS_BY_USERNAME = prepared(
   'directory_users_by_username',
   `select ${columnsOf('user', 'u', '')} from directory_users u where lower(u.username) = any($1::text[])`,
+);
+
+/**
+ * $1 ids of bots, $2-$4 the viewer, $5 and $6 the epoch and the version that decide. Answers the bots of places that the
+ * viewer does not see; with all of them, and not reached, where the copy may not judge that.
+ */
+export const UNKNOWN_BOTS = prepared(
+  'directory_unknown_bots',
+  `select u.id, s.is_reached from directory_users u
+   cross join (select epoch = $5::text and version >= $6::bigint as is_reached from directory_state) s
+   left join directory_projects p on p.id = u.bot_project_id
+   left join directory_namespaces n on n.id = u.bot_group_id
+   where u.id = any($1::bigint[]) and (not s.is_reached or not coalesce(
+     ${visibleProjectSql({ project: 'p', ...VIEWER })} or ${visibleGroupSql({ namespace: 'n', ...VIEWER })}, false))`,
 );
 
 export const PROJECTS_BY_ID = prepared(

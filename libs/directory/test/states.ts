@@ -16,6 +16,8 @@ export function user(id: number, over: Partial<DirectoryUser> = {}): DirectoryUs
     avatar_url: null,
     public_email: null,
     notification_email: null,
+    bot_group_id: null,
+    bot_project_id: null,
     created_at: INSTANT,
     ...over,
   };

@@ -72,6 +72,8 @@ export class DirectorySeed {
       avatar_url: null,
       public_email: null,
       notification_email: `${username}@mail.example`,
+      bot_group_id: null,
+      bot_project_id: null,
       created_at: INSTANT,
       ...over,
     };

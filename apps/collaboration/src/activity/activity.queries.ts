@@ -53,7 +53,7 @@ export class ActivityQueries {
     page: PageRequest,
   ): Promise<Page<FeedEntry>> {
     await this.directory.fresh(viewer);
-    const user = await this.find(ref);
+    const [user] = await this.directory.knownTo(viewer, await this.find(ref));
     if (!user) throw new NotFound('User');
     if (all) return this.ofMemberships(viewer, filter, page);
     if (user.privateProfile && !viewer.isAdmin && user.id !== viewer.userId) return NOTHING;
@@ -73,9 +73,9 @@ export class ActivityQueries {
     return this.read('project', [...personValues(viewer), ...access, ...features], filter, page);
   }
 
-  private async find(ref: number | string): Promise<DirectoryUserRow | undefined> {
-    if (typeof ref === 'number') return (await this.directory.users([ref])).get(ref);
-    return (await this.directory.usersByUsername([ref])).get(ref.toLowerCase());
+  private async find(ref: number | string): Promise<DirectoryUserRow[]> {
+    const isId = typeof ref === 'number';
+    return [...(isId ? await this.directory.users([ref]) : await this.directory.usersByUsername([ref])).values()];
   }
 
   private async read(

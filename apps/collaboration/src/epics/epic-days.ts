@@ -4,7 +4,9 @@ export const MOST_LEVELS = 7;
 /**
  * What the children of the row `i` and the milestones of issues say of its days: a FROM item of one row. A child says its
  * fixed day where that counts, else what is said of it. All is looked up whenever it is shown, so that nothing that
- * changes an issue, a milestone or a tree has to know of days, and no change holds what stands above it.
+ * changes an issue, a milestone or a tree has to know of days, and no change holds what stands above it. Each issue and
+ * milestone is looked up by its key, by `offset 0`: as long as tables are young and nothing is known of their size, a join
+ * would read all issues once an epic.
  * Shape: `readsConfidential` is boolean SQL: days of confidential children count for those alone who may know of them.
  * Source: reference work-tracking 5.5.
  */
@@ -21,6 +23,8 @@ export function inheritedDaysSql(readsConfidential: string): string {
     select least(min(b.start_on), min(m.start_on) filter (where b.starts)) as start_on,
       greatest(max(b.due_on), max(m.due_on) filter (where b.ends)) as due_on
     from below b cross join lateral (select min(m.start_on) as start_on, max(m.due_on) as due_on
-      from epic_issues l join issues s on s.id = l.issue_id join milestones m on m.id = s.milestone_id
+      from epic_issues l
+      cross join lateral (select s.milestone_id from issues s where s.id = l.issue_id offset 0) s
+      cross join lateral (select m.start_on, m.due_on from milestones m where m.id = s.milestone_id offset 0) m
       where l.epic_id = b.id) m) inherited`;
 }

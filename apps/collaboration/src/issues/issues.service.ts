@@ -72,7 +72,7 @@ export class IssuesService {
   ): Promise<string> {
     checkTexts(wish);
     const allowed = openedAs(wish, issuePolicy.permits(viewer, project));
-    const users = await this.assignees.eligible(project, allowed.assigneeIds);
+    const users = await this.assignees.eligible(viewer, project, allowed.assigneeIds);
     const counts = taskCounts(wish.description);
     const reaches = users.length > 0 || mentionsIn(textsOf(wish)).all.length > 0;
     const number = await this.work.run(async (tx) => {
@@ -138,7 +138,7 @@ export class IssuesService {
     checkTexts(wish);
     const allowed = { ...permitted(wish, permits), milestoneId: reachedMilestone(choice) };
     const change = changeOf(issue, allowed, { actorId: viewer.userId, at });
-    const people = await this.reassign(tx, project, issue.id, before, allowed.assigneeIds);
+    const people = await this.reassign(tx, viewer, project, issue.id, before, allowed.assigneeIds);
     const wished = await wishedLabels(tx, place, allowed.labels);
     const by = { actorId: viewer.userId, at };
     await serve?.(issue.id);
@@ -202,6 +202,7 @@ export class IssuesService {
 
   private async reassign(
     tx: Tx,
+    viewer: SignedInViewer,
     project: ParentFacts,
     issueId: number,
     before: readonly number[],
@@ -209,7 +210,7 @@ export class IssuesService {
   ): Promise<AssigneeChange> {
     if (wished === undefined) return { added: [], removed: [] };
     const kept = before.filter((id) => wished.includes(id));
-    const users = await this.assignees.eligible(project, wished, tx);
+    const users = await this.assignees.eligible(viewer, project, wished, tx);
     // People who were assigned stay so, although they might not be chosen anew.
     const stays = await this.directory.users(
       kept.filter((id) => !users.some((user) => user.id === id)),

@@ -256,6 +256,25 @@ describe('whose feed', () => {
     expect([await seen(by(cast.owner)), await seen(by(cast.admin))]).toEqual([1, 1]);
   });
 
+  test('the bot of a token is there for whoever sees where it belongs', async () => {
+    const inside = await service.seed.project({ visibility: 'private' });
+    await service.seed.member(cast.owner, inside, 'guest');
+    const bot = await service.seed.user({ kind: 'project_bot', bot_project_id: inside.id });
+    for (const ref of [bot.id, bot.username]) {
+      const told = async (client: ReturnType<typeof by>) => (await client.get(`/api/v4/users/${ref}/events`)).status;
+      expect([ref, await told(by(cast.owner)), await told(by(cast.admin)), await told(by(bot))]).toEqual([
+        ref,
+        200,
+        200,
+        200,
+      ]);
+      for (const client of [by(cast.guest), anonymous()]) {
+        const { status, body } = await client.get(`/api/v4/users/${ref}/events`);
+        expect([status, body]).toEqual([404, { message: '404 User Not Found' }]);
+      }
+    }
+  });
+
   test('notes in feeds tell only the author and administrators since when a private profile is there', async () => {
     const shy = await service.seed.user({ private_profile: true });
     await service.seed.member(shy, project, 'reporter');

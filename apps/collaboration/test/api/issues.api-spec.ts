@@ -218,6 +218,44 @@ describe('creating', () => {
     expect(issue.assignees.map((user) => user.id)).toEqual([cast.guest.id]);
   });
 
+  test('the bot of a token is assigned by whoever sees where it belongs, and to others it is nobody', async () => {
+    const group = await service.seed.group({ visibility: 'private' });
+    const inside = await service.seed.project({ visibility: 'private' });
+    const bots = [
+      await service.seed.user({ kind: 'project_bot', bot_group_id: group.id }),
+      await service.seed.user({ kind: 'project_bot', bot_project_id: inside.id }),
+      await service.seed.user({ kind: 'project_bot' }),
+    ];
+    const [ofGroup, ofProject] = bots.map((bot) => bot.id);
+    const wished = [...bots.map((bot) => bot.id), cast.guest.id];
+    const ids = (issue: object) => (issue as { assignees: { id: number }[] }).assignees.map((user) => user.id);
+    const assigned = async (who: Parameters<typeof open>[0]) => {
+      const opened = ids(await open(who, { assignee_ids: wished }));
+      const { iid } = await open(who, { description: 'x' });
+      const put = await as(who).put(`${path}/${iid}`).send({ assignee_ids: wished }).expect(200);
+      expect(ids(put.body as object)).toEqual(opened);
+      const description = `/assign ${bots.map((bot) => `@${bot.username}`).join(' ')} @${cast.guest.username}`;
+      expect(new Set(ids(await open(who, { description })))).toEqual(new Set(opened));
+      return opened;
+    };
+    expect(await assigned('owner')).toEqual([cast.guest.id]);
+    expect(await assigned('admin')).toEqual(wished);
+    await service.seed.member(cast.owner, group, 'guest');
+    expect(await assigned('owner')).toEqual([ofGroup, cast.guest.id]);
+    await service.seed.member(cast.owner, inside, 'guest');
+    expect(await assigned('owner')).toEqual([ofGroup, ofProject, cast.guest.id]);
+    // A move takes along those whom the mover knows.
+    const { iid } = await open('owner', { assignee_ids: wished });
+    const target = await service.seed.project();
+    for (const one of [cast.owner, cast.maintainer]) await service.seed.member(one, target, 'maintainer');
+    const moved = async (who: 'owner' | 'maintainer') => {
+      const sent = { to_project_id: target.id };
+      return ids((await as(who).post(`${path}/${iid}/clone`).send(sent).expect(201)).body as object);
+    };
+    expect(await moved('owner')).toEqual([ofGroup, ofProject, cast.guest.id]);
+    expect(await moved('maintainer')).toEqual([cast.guest.id]);
+  });
+
   test('nobody is assigned who stands for nobody, and those who are stay', async () => {
     const ghost = await service.seed.user({ kind: 'ghost' });
     const placeholder = await service.seed.user({ kind: 'placeholder' });

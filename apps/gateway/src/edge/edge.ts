@@ -72,9 +72,10 @@ export class Edge {
       this.refuseSurplus(exchange);
       return;
     }
-    this.tally.inFlight += 1;
+    const ended = this.begun();
+    exchange.over = ended;
     response.on('close', () => {
-      this.tally.inFlight -= 1;
+      ended();
       this.tally.answered(exchange.route?.service ?? 'none', response.headersSent ? response.statusCode : 499);
       this.tell(exchange);
     });
@@ -84,6 +85,16 @@ export class Edge {
     } catch (error) {
       this.failed(exchange, error);
     }
+  }
+
+  /** One request more is in flight, until what is answered is called. */
+  private begun(): () => void {
+    let isOver = false;
+    this.tally.inFlight += 1;
+    return () => {
+      if (!isOver) this.tally.inFlight -= 1;
+      isOver = true;
+    };
   }
 
   /** It is no load, however long its client takes to read. */

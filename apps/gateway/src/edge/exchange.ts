@@ -30,6 +30,8 @@ export class Exchange {
   caller!: Caller;
   /** Why the caller may not go on any more, or null; for whatever was waited for since they were let in. */
   lookAgain: () => Promise<Refusal | null> = () => Promise.resolve(null);
+  /** Called when no more is done for it, though its client may take long to read or to end. */
+  over: () => void = () => undefined;
   /** Until when the client is kept waiting. Units: epoch milliseconds. */
   deadline = 0;
   /** Query as it goes upstream. */
@@ -110,6 +112,7 @@ export class Exchange {
   private refuseBody(status: number, headers: string[], text: string | null): void {
     this.response.writeHead(status, [...headers, 'Connection', 'close']);
     if (text !== null) this.response.write(text);
+    this.over();
     if (this.expectsContinue) {
       this.response.end();
       return;

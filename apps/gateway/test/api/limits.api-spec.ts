@@ -186,6 +186,18 @@ describe('limits', () => {
     await eventually(async () => (await get(gateway, '/api/v4/todos')).status === 200);
   });
 
+  it('takes a refused request for no load, though its client goes on sending', async () => {
+    const gateway = await estate.gateway();
+    const client = await RawClient.open(gateway.port);
+    client.write('POST /api/v4/user/nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n');
+    await eventually(() => client.received.startsWith('HTTP/1.1 404 '));
+    expect(client.isClosed).toBe(false);
+    const inFlight = async () => /^rookery_gateway_in_flight (.*)$/m.exec((await gateway.metrics.text()).body)![1];
+    expect(await inFlight()).toBe('0');
+    await eventually(() => client.isClosed);
+    expect(await inFlight()).toBe('0');
+  });
+
   it('takes so many connections of one address', async () => {
     const gateway = await estate.gateway({ GATEWAY_SOCKETS_PER_ADDRESS_COUNT: '2' });
     const open = () => RawClient.open(gateway.port);

@@ -14,10 +14,18 @@ export const TABLES: Readonly<Record<DirectoryKind, string>> = {
 /** Fields that are more than a column. Shape: SQL with the table's alias `x`. */
 const DERIVED: Readonly<Record<string, string>> = {
   'user.notification_email': 'case when x.confirmed_at is not null then x.email end',
+  'user.bot_group_id': botHomeSql('group'),
+  'user.bot_project_id': botHomeSql('project'),
   'namespace.mentions_disabled': `(x.settings ->> 'mentions_disabled')::boolean`,
   'project.repository_access_level': `x.settings ->> 'repository_access_level'`,
   'project.feature_flags_access_level': `x.settings ->> 'feature_flags_access_level'`,
 };
+
+/** Bots of tokens belong to one place for good: where their token, and those that took its place, was made. */
+function botHomeSql(type: 'group' | 'project'): string {
+  return `case when x.kind = 'project_bot' then (select max(b.resource_id) from access_tokens b
+    where b.user_id = x.id and b.resource_type = '${type}') end`;
+}
 
 export const LOGGED_KINDS = Object.keys(TABLES) as DirectoryKind[];
 

@@ -43,7 +43,7 @@ export class EmailsService {
       });
     } catch (error) {
       if (!violates(error, 'uq_emails_email')) throw error;
-      if (!how.isConfirmed) await this.confirmations.countRefusal(how.actorId);
+      if (!how.isConfirmed) await this.confirmations.countRefusals(how.actorId, 1);
       throw new Invalid({ email: ['has already been taken'] });
     }
   }

@@ -52,7 +52,7 @@ export class NewMembersService {
     const adding = this.work.run(async (tx) => {
       addressesRefused = 0;
       await this.rules.refuseLocked(tx, source);
-      const { known, refused } = await this.knownOf(tx, people);
+      const { known, refused } = await this.knownOf(tx, viewer, source, people);
       // Two requests with the same people wait for each other in one order.
       for (const user of [...known].sort((a, b) => a.id - b.id)) {
         const error = await this.refusalOf(() => this.addUser(tx, viewer, source, user.id, grant));
@@ -67,12 +67,17 @@ export class NewMembersService {
     if (Object.keys(failures).length > 0) throw new PartlyRefused(failures);
   }
 
-  private async knownOf(tx: Tx, people: readonly Named[]): Promise<{ known: KnownUser[]; refused: Reasons }> {
+  private async knownOf(
+    tx: Tx,
+    viewer: SignedInViewer,
+    source: MemberSource,
+    people: readonly Named[],
+  ): Promise<{ known: KnownUser[]; refused: Reasons }> {
     const known: KnownUser[] = [];
     // Without a prototype: strangers are named by whatever the caller wrote, `__proto__` too.
     const refused = Object.create(null) as Reasons;
     for (const who of people) {
-      const user = await this.queries.person(tx, who);
+      const user = await this.queries.person(tx, viewer, source, who);
       if (user) known.push(user);
       else refused['id' in who ? String(who.id) : who.username] = 'User Not Found';
     }
@@ -93,7 +98,7 @@ export class NewMembersService {
   async addIn(tx: Tx, viewer: SignedInViewer, source: MemberSource, who: Named, grant: Grant): Promise<MemberRow> {
     this.rules.refuseGrant(viewer, source, grant);
     await this.rules.refuseLocked(tx, source);
-    const user = await this.queries.person(tx, who);
+    const user = await this.queries.person(tx, viewer, source, who);
     if (!user) throw new NotFound('User');
     return this.addUser(tx, viewer, source, user.id, grant);
   }

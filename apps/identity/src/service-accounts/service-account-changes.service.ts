@@ -35,6 +35,6 @@ export class ServiceAccountChangesService {
         await this.rows.rename(tx, userId, { name, username });
       if (email !== undefined) await this.emails.change(tx, userId, email, actorId);
     };
-    return runNaming(this.work, change, () => this.confirmations.countRefusal(actorId));
+    return runNaming(this.work, change, () => this.confirmations.countRefusals(actorId, 1));
   }
 }

@@ -43,7 +43,7 @@ export class ServiceAccountsService {
       if (awaits) await this.emails.requestConfirmation(tx, id, actorId);
       return id;
     };
-    return runNaming(this.work, make, () => this.confirmations.countRefusal(actorId));
+    return runNaming(this.work, make, () => this.confirmations.countRefusals(actorId, 1));
   }
 
   /** The account belongs to no group any more. */

@@ -1,5 +1,7 @@
+import type { Viewer } from '@rookery/kernel';
 import { Invalid } from '@rookery/kernel';
-import type { Tx } from '@rookery/persistence';
+import type { Bind, Tx } from '@rookery/persistence';
+import { seenGroupSql, seenProjectSql } from '../directory/reach/seen-sql';
 
 /** Where somebody is to become a member. */
 export interface BotPlace {
@@ -27,4 +29,26 @@ export async function keepBotAtHome(tx: Tx, userId: number, place: BotPlace): Pr
       ? place.traversalIds.includes(resource_id!)
       : place.kind === 'project' && place.id === resource_id;
   if (!isAtHome) throw new Invalid({ user_id: ['project bots cannot be added to other groups / projects'] });
+}
+
+/**
+ * Boolean SQL: may the viewer know of the user `u`? The bot of a token is named after it, and after the project or group
+ * that it belongs to: it is known to whoever sees that.
+ */
+export function knownUserSql(viewer: Viewer, bind: Bind): string {
+  if (viewer.isAdmin) return 'true';
+  const user = viewer.userId === null ? 'null' : `${bind(viewer.userId)}::bigint`;
+  const seenProject = seenProjectSql(viewer, { project: 'p', namespace: 'n', user });
+  const seenGroup = seenGroupSql(viewer, { namespace: 'n', user });
+  return `(u.kind <> 'project_bot' or exists (select 1 from access_tokens t
+    left join projects p on t.resource_type = 'project' and p.id = t.resource_id
+    join namespaces n on n.id = case t.resource_type when 'project' then p.namespace_id else t.resource_id end
+    where t.user_id = u.id and t.resource_id is not null
+      and case t.resource_type when 'project' then ${seenProject} else ${seenGroup} end))`;
+}
+
+/** Boolean SQL: is the user `u` the bot of a token of one of these groups? Shape: `groups` is a bigint[] expression. */
+export function botOfGroupsSql(groups: string): string {
+  return `exists (select 1 from access_tokens t
+    where t.user_id = u.id and t.resource_type = 'group' and t.resource_id = any(${groups}::bigint[]))`;
 }

@@ -3,7 +3,7 @@ import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, filter, ListQuery, prepared } from '@rookery/persistence';
 import type { Filters } from '@rookery/persistence';
 import { customAttributesFilter, customAttributesSql } from '../custom-attributes/custom-attributes-sql';
-import { seenGroupSql, seenProjectSql } from '../directory/reach/seen-sql';
+import { knownUserSql } from './bot-home';
 import { BOTS } from './bot-limits';
 import { personSearch } from './person-search';
 import type { UserFace, UserRow } from './user.entity';
@@ -66,13 +66,13 @@ export class UsersQueries {
     return (await this.db.prepared<UserRow>(withAttributes ? ONE_WITH_ATTRIBUTES : ONE, [id]))[0] ?? null;
   }
 
-  /** As `one`, for somebody who may not know of every bot. */
-  async known(viewer: Viewer, id: number): Promise<UserRow | null> {
-    const user = await this.one(id);
+  /** By id, or by what `byIdOrUsername` takes, for somebody who may not know of every bot. */
+  async known(viewer: Viewer, ref: number | string): Promise<UserRow | null> {
+    const user = await (typeof ref === 'number' ? this.one(ref) : this.byIdOrUsername(ref));
     if (user?.kind !== 'project_bot' || user.id === viewer.userId) return user;
     const list = new ListQuery<{ id: number }>({ name: 'users', from: 'users u', columns: 'u.id' });
     const isKnown = await list
-      .where((bind) => `u.id = ${bind(id)}`)
+      .where((bind) => `u.id = ${bind(user.id)}`)
       .where((bind) => knownUserSql(viewer, bind))
       .one(this.db);
     return isKnown ? user : null;
@@ -138,22 +138,6 @@ function usersOf(viewer: Viewer, params: UserFilters): ListQuery<UserRow> {
     .narrow({ ...FILTERS, search: personSearch(viewer, 'u') }, params)
     .narrow(viewer.isAdmin ? FILTERS_OF_ADMINISTRATORS : {}, params)
     .where((bind) => knownUserSql(viewer, bind));
-}
-
-/**
- * May the viewer know of the user `u`? The bot of a token is named after it, and after the project or group that it
- * belongs to: it is known to whoever sees that.
- */
-function knownUserSql(viewer: Viewer, bind: (value: unknown) => string): string {
-  if (viewer.isAdmin) return 'true';
-  const user = viewer.userId === null ? 'null' : `${bind(viewer.userId)}::bigint`;
-  const seenProject = seenProjectSql(viewer, { project: 'p', namespace: 'n', user });
-  const seenGroup = seenGroupSql(viewer, { namespace: 'n', user });
-  return `(u.kind <> 'project_bot' or exists (select 1 from access_tokens t
-    left join projects p on t.resource_type = 'project' and p.id = t.resource_id
-    join namespaces n on n.id = case t.resource_type when 'project' then p.namespace_id else t.resource_id end
-    where t.user_id = u.id and t.resource_id is not null
-      and case t.resource_type when 'project' then ${seenProject} else ${seenGroup} end))`;
 }
 
 const FILTERS: Filters<UserFilters> = {

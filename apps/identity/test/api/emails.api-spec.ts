@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { anonymousViewer, aViewer, paging, parameterEncodings, requestOf } from '@rookery/testing';
 import { ContextKeys } from '@rookery/platform';
@@ -135,6 +136,13 @@ describe('POST /user/emails', () => {
     await identity.db.query(`update email_confirmations set count = 39 where actor_id = $1`, [curious.id]);
     const { status, body } = await curious.client.patch(`${accounts}/${id}`).send({ email: 'bob@example.com' });
     expect([status, body]).toEqual([400, { message: '400 Bad request - Email has already been taken' }]);
+    // What a named write does is undone when it is refused; that it told something is not.
+    await identity.db.query(`update email_confirmations set count = 38 where actor_id = $1`, [curious.id]);
+    const named = async (sent: ReturnType<typeof ask>) => (await sent.set('Idempotency-Key', randomUUID())).status;
+    const taken = { email: 'bob@example.com' };
+    expect(await named(ask('bob@example.com'))).toBe(400);
+    expect(await named(curious.client.patch(`${accounts}/${id}`).send(taken))).toBe(400);
+    expect(await named(curious.client.post(accounts).send(taken))).toBe(429);
   });
 
   it('counts what bots have sent for whoever made them', async () => {

@@ -188,6 +188,30 @@ describe('the bot of a token', () => {
     }
   });
 
+  it('of a place that the caller does not see is nobody, wherever they name it', async () => {
+    const curious = await identity.person(`curious-${Date.now()}`);
+    const hidden = await make.group(owner, { visibility: 'private' });
+    const token = await give(`/api/v4/groups/${hidden.id}`);
+    const own = await make.group(curious);
+    const within = await make.project(curious, { namespace_id: own.id });
+    const { username } = (await identity.root.get(`/api/v4/users/${token.user_id}`)).body as { username: string };
+    for (const where of [`/api/v4/groups/${own.id}`, `/api/v4/projects/${within.id}`]) {
+      const add = (sent: object) => curious.client.post(`${where}/members`).send({ ...sent, access_level: 30 });
+      for (const sent of [{ user_id: token.user_id }, { username }, { user_id: 999_999_999 }]) {
+        const { status, body } = await add(sent);
+        expect([where, status, body]).toEqual([where, 404, { message: '404 User Not Found' }]);
+      }
+      const { body } = await add({ user_id: `${token.user_id},999999999` });
+      const unknown = { [token.user_id]: 'User Not Found', 999999999: 'User Not Found' };
+      expect([where, body]).toEqual([where, { status: 'error', message: unknown }]);
+    }
+    // Below its group it is a member already: whoever looks after a subgroup knows it by that.
+    const below = await make.group(owner, { parent_id: hidden.id, visibility: 'private' });
+    await owner.client.post(`/api/v4/groups/${below.id}/members`).send({ user_id: curious.id, access_level: 50 });
+    const sent = { user_id: token.user_id, access_level: 50 };
+    await curious.client.post(`/api/v4/groups/${below.id}/members`).send(sent).expect(201);
+  });
+
   it('stays a member when its group moves', async () => {
     const [parent, group] = [await make.group(owner), await make.group(owner)];
     const token = await give(`/api/v4/groups/${group.id}`);

@@ -201,6 +201,9 @@ describe('the bot of a token', () => {
         const { username } = (await identity.root.get(`/api/v4/users/${id}`).expect(200)).body as { username: string };
         const knownTo = async (client: Person['client'], isSignedIn = true) => {
           const listed = (await names({ username }, client)).includes(username);
+          for (const list of ['projects', 'starred_projects'])
+            for (const ref of [id, username])
+              expect((await client.get(`/api/v4/users/${ref}/${list}`)).status).toBe(listed ? 200 : 404);
           if (!isSignedIn) return listed;
           const { status } = await client.get(`/api/v4/users/${id}`);
           const found = (await names({ search: username }, client)).includes(username);

@@ -114,6 +114,36 @@ describe('the change log of the directory', () => {
     expect(changes[4]?.state).toMatchObject({ expires_on: '2027-01-31', access_level: 20 });
   });
 
+  it('tells where the bot of a token belongs, by whichever of its tokens says it', async () => {
+    const made = await identity.work.run(async (tx) => {
+      const ids: number[] = [];
+      for (const [place, name] of ['group', 'project', null].entries()) {
+        const id = await user(tx, `bot-${name}`);
+        await tx.query(`update users set kind = 'project_bot' where id = $1`, [id]);
+        for (const [turn, resource] of [name, null].entries()) {
+          await tx.query(
+            `insert into access_tokens (user_id, name, digest, scopes, family_id, resource_type, resource_id, access_level)
+             values ($1, 'x', sha256($2::text::bytea), '{api}', 1, $3::text, $4, $5)`,
+            [id, `${name} ${turn}`, resource, resource && 70 + place, resource && 30],
+          );
+        }
+        identity.log.record(tx, 'user', id);
+        ids.push(id);
+      }
+      return ids;
+    });
+    const homes = (await identity.all()).changes.map(({ id, state }) => [
+      id,
+      state!['bot_group_id'],
+      state!['bot_project_id'],
+    ]);
+    expect(homes).toEqual([
+      [made[0], 70, null],
+      [made[1], null, 71],
+      [made[2], null, null],
+    ]);
+  });
+
   it('plans the writing of states once a connection: everybody else waits meanwhile', async () => {
     const plans = await identity.work.run(async (tx) => {
       identity.log.record(tx, 'user', await user(tx, 'ann'));

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { DirectoryUserRow } from '@rookery/directory';
 import { Directory, isNobodys } from '@rookery/directory';
+import type { SignedInViewer } from '@rookery/kernel';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { prepared } from '@rookery/persistence';
 import type { ParentFacts } from '../../noteables/reader';
@@ -32,20 +33,27 @@ export class Assignees {
   constructor(private readonly directory: Directory) {}
 
   /**
-   * Of the wished people those who are there, act and may read the project, each once, in the order of the wish. Inside a
-   * transaction it must be handed on: waiting for a second connection with one in hand can exhaust the pool.
+   * Of the wished people those who are there and known to the viewer, act and may read the project, each once, in the
+   * order of the wish. Inside a transaction it must be handed on: waiting for a second connection with one in hand can
+   * exhaust the pool.
    */
-  async eligible(project: ParentFacts, wished: readonly number[], tx?: Tx): Promise<DirectoryUserRow[]> {
+  async eligible(
+    viewer: SignedInViewer,
+    project: ParentFacts,
+    wished: readonly number[],
+    tx?: Tx,
+  ): Promise<DirectoryUserRow[]> {
     const ids = [...new Set(wished)];
     if (ids.length === 0) return [];
     const [users, levels] = await Promise.all([
       this.directory.users(ids, tx),
       this.directory.levelsInProject(project.id, ids, tx),
     ]);
-    return ids.flatMap((id) => {
+    const able = ids.flatMap((id) => {
       const user = users.get(id);
       return user && mayWork(user, project, levels.get(id) ?? 0) ? [user] : [];
     });
+    return this.directory.knownTo(viewer, able, tx);
   }
 
   async of(tx: Tx, issueId: number): Promise<number[]> {

@@ -108,7 +108,7 @@ export class IssueCopiesService {
     const withInternal = readerOf(viewer, from).readsInternal;
     const copied = { from: original.id, withNotes, withInternal };
     await this.countCopied(tx, viewer, original, copied);
-    const users = await this.assignees.eligible(there, await this.assignees.of(tx, original.id), tx);
+    const users = await this.assignees.eligible(viewer, there, await this.assignees.of(tx, original.id), tx);
     const labels = await namesakesOf(tx, { kind: issueKind, id: original.id }, there);
     const mayWeigh = issuePolicy.permits(viewer, there).weigh;
     const copy = await insertIssue(tx, {

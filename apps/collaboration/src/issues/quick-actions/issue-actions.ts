@@ -89,7 +89,7 @@ export class IssueActions {
     const names = new Set(naming.flatMap(({ argument }) => argumentsOf.people(argument, me)));
     const users = await this.directory.usersByUsername([...names], tx);
     const ids = [...users.values()].map(({ id }) => id);
-    const eligible = await this.assignees.eligible(project, ids, tx);
+    const eligible = await this.assignees.eligible(viewer, project, ids, tx);
     return { me, users, eligible: new Set(eligible.map(({ id }) => id)) };
   }
 }

@@ -60,16 +60,9 @@ export class EmailConfirmationsService {
   }
 
   /**
-   * An address was refused since somebody has it. That tells that they are here, so it is told no oftener than links are
-   * sent. Errors: TooManyRequests.
-   */
-  countRefusal(actorId: number): Promise<void> {
-    return this.work.run((tx) => this.count(tx, actorId));
-  }
-
-  /**
-   * So many at once told something of somebody's address. It is counted whatever becomes of the request, and of a
-   * transaction around it. Errors: TooManyRequests.
+   * So many answers told something of somebody's address: that it is taken and they are here, or of which domain it is.
+   * That is told no oftener than links are sent, and counted whatever becomes of the request, and of a transaction around
+   * it. Errors: TooManyRequests.
    */
   async countRefusals(actorId: number, times: number): Promise<void> {
     const refusal = await this.work.apart((tx) => this.counted(tx, actorId, times));

@@ -5,6 +5,7 @@ import { COUNT_LIMIT } from '@rookery/kernel';
 import { Database, filter, ListQuery } from '@rookery/persistence';
 import type { Bind, Filters, Reads, RowOf, Tx } from '@rookery/persistence';
 import { live, OWN_TABLES } from '../../directory/reach/reach-sql';
+import { botOfGroupsSql, knownUserSql } from '../../users/bot-home';
 import { personSearch } from '../../users/person-search';
 import { userFaceSql } from '../../users/users.queries';
 import type { Member } from '../member.entity';
@@ -64,14 +65,18 @@ export class MembersQueries {
     return (await list.one(reads)) ?? null;
   }
 
-  /** Who is named; null also for users that stand for nobody. */
-  async person(tx: Tx, who: Named): Promise<KnownUser | null> {
-    const [user] = await tx.query<KnownUser>(
-      `select id, username from users where ${'id' in who ? 'id = $1' : 'lower(username) = lower($1)'}
-         and kind not in ('ghost', 'placeholder')`,
-      ['id' in who ? who.id : who.username],
-    );
-    return user ?? null;
+  /**
+   * Who is named; null also for users that stand for nobody, and for bots of which the viewer knows neither by the place
+   * where they belong nor since they are members here by it.
+   */
+  async person(tx: Tx, viewer: Viewer, source: MemberSource, who: Named): Promise<KnownUser | null> {
+    const list = new ListQuery<KnownUser>({ name: 'member_named', from: 'users u', columns: 'u.id, u.username' });
+    const found = await list
+      .where((bind) => ('id' in who ? `u.id = ${bind(who.id)}` : `lower(u.username) = lower(${bind(who.username)})`))
+      .where(() => `u.kind not in ('ghost', 'placeholder')`)
+      .where((bind) => `(${knownUserSql(viewer, bind)} or ${botOfGroupsSql(bind(source.traversalIds))})`)
+      .one(tx);
+    return found ?? null;
   }
 
   /**

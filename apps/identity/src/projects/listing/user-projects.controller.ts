@@ -36,7 +36,7 @@ export class UserProjectsController {
     answers: page(project, { keyset: KEYSET }),
   })
   async list(call: Call<ListUserProjects>): Projects {
-    return this.listed(call, projectsOfUser(await this.user(call.params.user_id)));
+    return this.listed(call, projectsOfUser(await this.user(call)));
   }
 
   @Endpoint('GET', '/users/:user_id/starred_projects', {
@@ -49,7 +49,7 @@ export class UserProjectsController {
     answers: page(project, { keyset: KEYSET }),
   })
   async starred(call: Call<ListUserProjects>): Projects {
-    return this.listed(call, projectsStarredBy(await this.user(call.params.user_id), call.viewer));
+    return this.listed(call, projectsStarredBy(await this.user(call), call.viewer));
   }
 
   private async listed({ viewer, params, page, keyset }: Call<ListUserProjects>, among: ProjectSet): Projects {
@@ -57,8 +57,8 @@ export class UserProjectsController {
     return projectKeyset(keyset, params.sort, await this.lists.after(viewer, params, keyset, among));
   }
 
-  private async user(ref: string): Promise<UserRow> {
-    const user = await this.users.byIdOrUsername(ref);
+  private async user({ viewer, params }: Call<ListUserProjects>): Promise<UserRow> {
+    const user = await this.users.known(viewer, params.user_id);
     if (!user) throw new NotFound('User');
     return user;
   }
