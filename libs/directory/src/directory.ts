@@ -84,18 +84,20 @@ export class Directory implements ScopeResolver {
 
   /**
    * Of these the ones that the viewer may know of: the bot of a token is named after it, and after the group or project
-   * that it belongs to. Shape: `through` as in `settled`. Errors: Unavailable where the copy must judge that and has not
-   * reached the viewer's version; whoever awaits `fresh` before is spared it.
+   * that it belongs to. Shape: `through` as in `settled`; `groups` those whose members the viewer is shown. Errors:
+   * Unavailable where the copy must judge that and has not reached the viewer's version; whoever awaits `fresh` before is
+   * spared it.
    */
   async knownTo(
     viewer: Viewer,
     users: readonly DirectoryUserRow[],
     through: Pick<Tx, 'prepared'> = this.database,
+    groups: readonly number[] = [],
   ): Promise<DirectoryUserRow[]> {
     const bots = users.filter(({ kind, id }) => kind === 'project_bot' && id !== viewer.userId).map(({ id }) => id);
     if (bots.length === 0 || viewer.isAdmin) return [...users];
     const { version, epoch } = viewer.directory;
-    const values = [bots, viewer.userId, viewer.isAdmin, viewer.isExternal, epoch, version];
+    const values = [bots, viewer.userId, viewer.isAdmin, viewer.isExternal, epoch, version, groups];
     const rows = await through.prepared<{ id: number; is_reached: boolean }>(UNKNOWN_BOTS, values);
     if (rows.some((row) => !row.is_reached)) throw new Unavailable('directory behind');
     return users.filter(({ id }) => !rows.some((row) => row.id === id));

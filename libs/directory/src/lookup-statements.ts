@@ -18,8 +18,8 @@ export const USERS_BY_USERNAME = prepared(
 );
 
 /**
- * $1 ids of bots, $2-$4 the viewer, $5 and $6 the epoch and the version that decide. Answers the bots of places that the
- * viewer does not see; with all of them, and not reached, where the copy may not judge that.
+ * $1 ids of bots, $2-$4 the viewer, $5 and $6 the epoch and the version that decide, $7 groups whose bots are known. Answers
+ * the bots of other places that the viewer does not see; with all of them, and not reached, where the copy may not judge that.
  */
 export const UNKNOWN_BOTS = prepared(
   'directory_unknown_bots',
@@ -28,7 +28,7 @@ export const UNKNOWN_BOTS = prepared(
    left join directory_projects p on p.id = u.bot_project_id
    left join directory_namespaces n on n.id = u.bot_group_id
    where u.id = any($1::bigint[]) and (not s.is_reached or not coalesce(
-     ${visibleProjectSql({ project: 'p', ...VIEWER })} or ${visibleGroupSql({ namespace: 'n', ...VIEWER })}, false))`,
+     u.bot_group_id = any($7::bigint[]) or ${visibleProjectSql({ project: 'p', ...VIEWER })} or ${visibleGroupSql({ namespace: 'n', ...VIEWER })}, false))`,
 );
 
 export const PROJECTS_BY_ID = prepared(

@@ -26,10 +26,18 @@ const ALL = 'all';
 const live = (alias: string): string =>
   `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 
+/** Boolean SQL: nobody tells the bot of a token anything, and its name is for those who see where it belongs. */
+const isNoBot = (user: string): string =>
+  `not exists (select 1 from directory_users b where b.id = ${user} and b.kind = 'project_bot')`;
+/** Boolean SQL: may the row `author` know of the group? Shape: alias of directory_namespaces. */
+const authorKnows = (group: string): string =>
+  `(${group}.visibility = 'public' or author.admin or (${group}.visibility = 'internal' and not author.external)
+     or ${groupLevelSql({ user: 'author.id', namespace: group })} >= 10)`;
+
 const users = prepared(
   'audience_users',
   `select u.id, lower(u.username) as name from directory_users u
-   where lower(u.username) = any($1::text[]) and not ${isNobodysSql('u')}`,
+   where lower(u.username) = any($1::text[]) and u.kind <> 'project_bot' and not ${isNobodysSql('u')}`,
 );
 
 /**
@@ -42,15 +50,16 @@ const groupMembers = prepared(
    from directory_namespaces n cross join directory_users author
    cross join lateral (
      select distinct m.user_id from directory_memberships m
-     where m.source_type = 'namespace' and m.source_id = any(n.traversal_ids) and ${live('m')}
+     where m.source_type = 'namespace' and m.source_id = any(n.traversal_ids) and ${live('m')} and ${isNoBot('m.user_id')}
      order by m.user_id limit $3::integer) m
    where n.kind = 'group' and lower(n.full_path) = any($1::text[]) and author.id = $2::bigint
-     and n.mentions_disabled is not true
-     and (n.visibility = 'public' or author.admin or (n.visibility = 'internal' and not author.external)
-       or ${groupLevelSql({ user: 'author.id', namespace: 'n' })} >= 10)`,
+     and n.mentions_disabled is not true and ${authorKnows('n')}`,
 );
 
-/** $1 project, $2 how many at most. People who hold nothing any more are sorted out where it is decided who may read. */
+/**
+ * $1 project, $2 how many at most, $3 who names them: members by a group of which they may not know stay unnamed. People
+ * who hold nothing any more are sorted out where it is decided who may read.
+ */
 const projectMembers = prepared(
   'audience_project_members',
   `with home as (
@@ -65,15 +74,17 @@ const projectMembers = prepared(
      union
      select m.user_id from source join directory_shares s using (source_type, source_id)
        join directory_namespaces invited on invited.id = s.group_id
+       join directory_users author on author.id = $3::bigint and ${authorKnows('invited')}
        join directory_memberships m on m.source_type = 'namespace' and m.source_id = any(invited.traversal_ids)
        where ${live('s')} and ${live('m')}
      union
      select owner_id from home where owner_id is not null
-   ) people order by user_id limit $2::integer`,
+   ) people where ${isNoBot('user_id')} order by user_id limit $2::integer`,
 );
 
 /**
- * Whom texts name: people, everybody in a group, or with `@all` everybody in the project. Says nothing of who may read.
+ * Whom texts name: people, everybody in a group, or with `@all` everybody in the project, as far as the author may know of
+ * them. Says nothing of who may read.
  * Source: reference work-tracking 6.3.
  */
 @Injectable()
@@ -122,7 +133,11 @@ export class NamedPeople {
     const found =
       groups.length === 0 ? [] : await tx.prepared<MemberRow>(groupMembers, [groups, text.authorId, peoplePerText]);
     if (!names.includes(ALL)) return found;
-    const everybody = await tx.prepared<{ user_id: number }>(projectMembers, [text.projectId, peoplePerText]);
+    const everybody = await tx.prepared<{ user_id: number }>(projectMembers, [
+      text.projectId,
+      peoplePerText,
+      text.authorId,
+    ]);
     return [...found, ...everybody.map((row) => ({ user_id: row.user_id, name: ALL }))];
   }
 }

@@ -244,6 +244,26 @@ describe('creating', () => {
     expect(await assigned('owner')).toEqual([ofGroup, cast.guest.id]);
     await service.seed.member(cast.owner, inside, 'guest');
     expect(await assigned('owner')).toEqual([ofGroup, ofProject, cast.guest.id]);
+    // Below its group it is a member like others, also for those who are members below alone.
+    const below = await service.seed.group({ parent: group, visibility: 'private' });
+    const inner = await service.seed.project({ namespace_id: below.id, visibility: 'private' });
+    await service.seed.member(bots[0]!, group, 'developer');
+    await service.seed.member(cast.guest, below, 'reporter');
+    const made = await as('guest')
+      .post(`/api/v4/projects/${inner.id}/issues`)
+      .send({ title: 'x', assignee_ids: wished });
+    expect(ids(made.body as object)).toEqual([ofGroup, cast.guest.id]);
+    // Nor is it told from nobody by taking it away.
+    const hidden = await service.seed.user({ kind: 'project_bot' });
+    const { iid: free } = await open('owner', { description: 'x' });
+    const unassigned = async (name: string) => {
+      const { status, body } = await as('owner')
+        .post(`${path}/${free}/notes`)
+        .send({ body: `/unassign @${name}` });
+      return [status, JSON.stringify(body).replaceAll(name, '')];
+    };
+    expect(await unassigned(hidden.username)).toEqual(await unassigned('nobody-at-all'));
+    expect((await unassigned(bots[0]!.username))[0]).toBe(202);
     // A move takes along those whom the mover knows.
     const { iid } = await open('owner', { assignee_ids: wished });
     const target = await service.seed.project();

@@ -235,6 +235,27 @@ describe('items are raised', () => {
     expect(await actionsOf(member)).toEqual(['mentioned']);
   });
 
+  test('with @all not through a group that the author may not know of', async () => {
+    const secret = await service.seed.group({ visibility: 'private' });
+    const member = await service.seed.user();
+    await service.seed.member(member, secret, 'guest');
+    const bot = await service.seed.user({ kind: 'project_bot', bot_group_id: secret.id });
+    await service.seed.member(bot, secret, 'guest');
+    await service.seed.member(bot, project, 'guest');
+    await service.seed.share(project, secret, 'reporter');
+    const takePart = async (issue: { iid: number }) => {
+      await worker.drained();
+      const { body } = await by(cast.owner).get(`/api/v4/projects/${project.id}/issues/${issue.iid}/participants`);
+      const ids = (body as { id: number }[]).map(({ id }) => id);
+      return [ids.includes(member.id), ids.includes(bot.id)];
+    };
+    const issue = await anIssue();
+    await comment(issue, `hey @all ${at(bot)}`);
+    expect([await actionsOf(member), await takePart(issue)]).toEqual([[], [false, false]]);
+    await comment(issue, `hey @all ${at(bot)}`, cast.admin);
+    expect([await actionsOf(member), await takePart(issue)]).toEqual([['mentioned'], [true, false]]);
+  });
+
   test('for people, not for bots or the blocked', async () => {
     const others = [
       await service.seed.user({ state: 'blocked' }),

@@ -4,6 +4,7 @@ import { Directory, isNobodys } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { prepared } from '@rookery/persistence';
+import { aboveOf } from '../../noteables/reader';
 import type { ParentFacts } from '../../noteables/reader';
 import type { IssueAssignee } from '../issue.entity';
 
@@ -53,7 +54,8 @@ export class Assignees {
       const user = users.get(id);
       return user && mayWork(user, project, levels.get(id) ?? 0) ? [user] : [];
     });
-    return this.directory.knownTo(viewer, able, tx);
+    // Whoever reads the project is shown those who belong to the groups above as its members.
+    return this.directory.knownTo(viewer, able, tx, aboveOf(project));
   }
 
   async of(tx: Tx, issueId: number): Promise<number[]> {

@@ -13,6 +13,8 @@ import type { CommonNow } from './common-actions';
 export interface PeopleMeant {
   readonly me: string;
   readonly users: ReadonlyMap<string, DirectoryUserRow>;
+  /** Of whom the caller may know. */
+  readonly known: ReadonlySet<number>;
   /** Who may be assigned. */
   readonly eligible: ReadonlySet<number>;
 }
@@ -64,7 +66,7 @@ const assigneeAction = (
     const named = argumentsOf
       .people(argument, people.me)
       .flatMap((name) => people.users.get(name.toLowerCase()) ?? [])
-      .filter(({ id }) => !isForNew || people.eligible.has(id));
+      .filter(({ id }) => (isForNew ? people.eligible.has(id) : people.known.has(id) || assigneeIds.includes(id)));
     const after = make(wish.assigneeIds ?? assigneeIds, named, argument);
     if (after === null) return not('it names nobody who could be meant');
     wish.assigneeIds = after;

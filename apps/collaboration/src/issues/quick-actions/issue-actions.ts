@@ -6,6 +6,7 @@ import type { CarriesOut, Outcome } from '../../mentions/quick-actions/action-se
 import { argumentsOf } from '../../mentions/quick-actions/arguments';
 import type { Command } from '../../mentions/quick-actions/commands-in';
 import { QuickActionsService } from '../../mentions/quick-actions/quick-actions.service';
+import { aboveOf } from '../../noteables/reader';
 import type { PlacedNoteable } from '../../noteables/planning.policy';
 import { Assignees } from '../assignees/assignees';
 import { issueKind } from '../issue.kind';
@@ -83,13 +84,14 @@ export class IssueActions {
     commands: readonly Command[],
   ): Promise<PeopleMeant> {
     const naming = commands.filter(({ name }) => NAMES_PEOPLE.includes(name));
-    if (naming.length === 0) return { me: '', users: new Map(), eligible: new Set() };
+    if (naming.length === 0) return { me: '', users: new Map(), known: new Set(), eligible: new Set() };
     const own = await this.directory.users([viewer.userId], tx);
     const me = own.get(viewer.userId)?.username ?? '';
     const names = new Set(naming.flatMap(({ argument }) => argumentsOf.people(argument, me)));
     const users = await this.directory.usersByUsername([...names], tx);
     const ids = [...users.values()].map(({ id }) => id);
+    const known = await this.directory.knownTo(viewer, [...users.values()], tx, aboveOf(project));
     const eligible = await this.assignees.eligible(viewer, project, ids, tx);
-    return { me, users, eligible: new Set(eligible.map(({ id }) => id)) };
+    return { me, users, known: new Set(known.map(({ id }) => id)), eligible: new Set(eligible.map(({ id }) => id)) };
   }
 }
