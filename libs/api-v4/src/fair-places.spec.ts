@@ -53,6 +53,25 @@ describe('dear requests', () => {
     expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'a4', 'b1']);
   });
 
+  it('leave the line when nobody waits for them any more', async () => {
+    const places = new FairPlaces({ ...LINE, count: 1, ofOneCaller: 1 });
+    const requests = new Requests(places);
+    const leaving: (() => void)[] = [];
+    const first = requests.send('a1', of(1));
+    const gone = requests.send('a2', of(1, { onGone: (leave) => leaving.push(leave) }));
+    const third = requests.send('a3', of(1, { onGone: (leave) => leaving.push(leave) }));
+    expect(places.waiting).toBe(2);
+    leaving[0]!();
+    await expect(gone).rejects.toThrow(TooManyRequests);
+    expect(places.waiting).toBe(1);
+    await requests.end('a1');
+    expect(requests.begun).toEqual(['a1', 'a3']);
+    for (const leave of leaving) leave();
+    expect(places.waiting).toBe(0);
+    await requests.end('a3');
+    expect(await Promise.all([first, third])).toEqual(['a1', 'a3']);
+  });
+
   it('take turns by caller, and in order within one', async () => {
     const requests = new Requests(new FairPlaces({ ...LINE, count: 1, ofOneCaller: 1 }));
     const all = [

@@ -16,8 +16,13 @@ export interface Places {
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Who asks. Units: `deadline` in epoch milliseconds. */
-export type Asking = Pick<Viewer, 'impersonatorId' | 'makerId' | 'userId' | 'address' | 'deadline'>;
+/**
+ * Who asks. Units: `deadline` in epoch milliseconds. Shape: `onGone` has something done once they do not wait for an answer
+ * any more.
+ */
+export type Asking = Pick<Viewer, 'impersonatorId' | 'makerId' | 'userId' | 'address' | 'deadline'> & {
+  readonly onGone?: (leave: () => void) => void;
+};
 
 interface Waiting {
   readonly begin: () => void;
@@ -51,14 +56,14 @@ export class FairPlaces {
   /**
    * Does the work in a place of its own. Shape: the place is free for other callers once the work is done; `settled` is
    * what the caller's own next request waits for besides, when the work did not fail.
-   * Errors: TooManyRequests when too much of the time until the deadline has gone by, or too many wait.
+   * Errors: TooManyRequests when too much of the time until the deadline has gone by, too many wait, or nobody does any more.
    */
   async run<T>(asking: Asking, work: () => T | Promise<T>, settled?: () => Promise<void>): Promise<T> {
     const name = callerOf(asking);
     const own = this.callers.get(name) ?? { running: 0, waiting: [] };
     this.callers.set(name, own);
     if (this.mayBegin(own)) this.begin(own);
-    else await this.turn(name, own, asking.deadline);
+    else await this.turn(name, own, asking);
     let isDone = false;
     try {
       const result = await work();
@@ -86,7 +91,7 @@ export class FairPlaces {
   }
 
   /** Until a place was taken for this request. */
-  private turn(name: string, own: Caller, deadline: number): Promise<void> {
+  private turn(name: string, own: Caller, { deadline, onGone }: Asking): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(late);
@@ -110,6 +115,7 @@ export class FairPlaces {
       own.waiting.push(waiting);
       this.line += 1;
       const late = setTimeout(waiting.refuse, (deadline - Date.now()) * this.places.waitingPart);
+      onGone?.(() => own.waiting.includes(waiting) && waiting.refuse());
       if (!hasRoom) waiting.refuse();
     });
   }

@@ -276,6 +276,34 @@ describe('creating', () => {
     expect(await moved('maintainer')).toEqual([cast.guest.id]);
   });
 
+  test('who is an administrator is told to no others by what they may be given or are named in', async () => {
+    const inside = await service.seed.project({ visibility: 'private' });
+    for (const one of [cast.owner, cast.guest]) await service.seed.member(one, inside, 'maintainer');
+    const boss = await service.seed.user({ admin: true });
+    const where = `/api/v4/projects/${inside.id}/issues`;
+    const wished = { title: 'x', assignee_ids: [boss.id, cast.admin.id, cast.guest.id] };
+    const ids = (people: unknown) => (people as { id: number }[]).map(({ id }) => id);
+    const given = async (client: ReturnType<typeof as>) =>
+      ids(((await client.post(where).send(wished).expect(201)).body as { assignees: unknown }).assignees);
+    expect(await given(as('owner'))).toEqual([cast.guest.id]);
+    expect(await given(as('admin'))).toEqual(wished.assignee_ids);
+    const { body: issue } = await as('owner').post(where).send({ title: 'y' }).expect(201);
+    await service.database.query(
+      `insert into participants (noteable_type, noteable_id, user_id, project_id) select 'Issue', $1, unnest($2::bigint[]), $3`,
+      [(issue as { id: number }).id, [boss.id, cast.guest.id, cast.stranger.id], inside.id],
+    );
+    const { iid } = issue as { iid: number };
+    const takePart = async (client: ReturnType<typeof as>) =>
+      ids((await client.get(`${where}/${iid}/participants`).expect(200)).body).sort((a, b) => a - b);
+    const without = [cast.owner.id, cast.guest.id].sort((a, b) => a - b);
+    expect(await takePart(as('owner'))).toEqual(without);
+    const both = [...without, boss.id].sort((a, b) => a - b);
+    expect(await takePart(as('admin'))).toEqual(both);
+    // Whoever writes there is seen by that.
+    await service.app.as(service.seed.viewer(boss)).post(`${where}/${iid}/notes`).send({ body: 'y' }).expect(201);
+    expect(await takePart(as('owner'))).toEqual(both);
+  });
+
   test('nobody is assigned who stands for nobody, and those who are stay', async () => {
     const ghost = await service.seed.user({ kind: 'ghost' });
     const placeholder = await service.seed.user({ kind: 'placeholder' });

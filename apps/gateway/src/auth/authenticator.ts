@@ -3,6 +3,7 @@ import type { ResolveTokenAnswer, ResolveTokenRequest, TokenHolder } from '@rook
 import { forbidden, isRefusal, REFUSALS } from '../edge/refusal';
 import type { Refusal } from '../edge/refusal';
 import type { FailedLogins } from '../limits/failed-logins';
+import { LEFT } from '../limits/failed-logins';
 import type { Tally } from '../metrics/tally';
 import type { Credential } from './credential';
 import type { DirectoryFloor, DirectoryMark } from './directory-floor';
@@ -28,6 +29,8 @@ export interface AuthenticationLimits {
 export interface Comer {
   readonly address: string;
   readonly deadline: number;
+  /** Has something done once they do not wait any more. */
+  readonly onGone: (leave: () => void) => void;
   /** At rotation endpoints, where identity must see a revoked token presented. */
   readonly isRotating: boolean;
   /** What a rotation is named by its sender; empty otherwise. */
@@ -84,10 +87,10 @@ export class Authenticator {
     const kind = comer.isRotating ? this.rotating : this.flights;
     const flight = kind.get(flightOf(digest, comer));
     if (flight === undefined || !this.mayJoin(flight)) return this.takeOff(digest, comer, kind);
-    if (flight.deadline >= comer.deadline) return flight.outcome;
-    return flight.outcome.then((outcome) =>
-      outcome === REFUSALS.identityAway && Date.now() >= flight.deadline ? this.checked(digest, comer) : outcome,
-    );
+    const isGivenUp = (outcome: Caller | Refusal): boolean =>
+      outcome === LEFT ||
+      (outcome === REFUSALS.identityAway && flight.deadline < comer.deadline && Date.now() >= flight.deadline);
+    return flight.outcome.then((outcome) => (isGivenUp(outcome) ? this.checked(digest, comer) : outcome));
   }
 
   private mayJoin({ turns, startedAt }: Flight): boolean {
@@ -106,7 +109,7 @@ export class Authenticator {
   private check(digest: string, comer: Comer): Promise<Caller | Refusal> {
     // Leases that ran out are still there: what was good a moment ago is no guess.
     if (this.sources.leases.find(digest)) return this.young(digest, comer);
-    return this.failures.look(comer.address, comer.deadline, () => this.young(digest, comer));
+    return this.failures.look(comer, () => this.young(digest, comer));
   }
 
   /** Asks until an answer is not too old when it arrives, or the time is over. */

@@ -88,9 +88,9 @@ const LOOK_MS = 5000;
 type Outcome = Caller | Refusal;
 const NOBODY: Caller = { holder: null, mark: { version: 0, epoch: '' } };
 
-function comerOf({ route, address, head }: Exchange, deadline: number): Comer {
+function comerOf({ route, address, head, onGone }: Exchange, deadline: number): Comer {
   const isRotating = isRotation(route.method, route.template);
-  return { address, deadline, isRotating, key: isRotating ? head.idempotencyKey : '' };
+  return { address, deadline, onGone, isRotating, key: isRotating ? head.idempotencyKey : '' };
 }
 
 /** All that a service decides by. A new name is no other right. */

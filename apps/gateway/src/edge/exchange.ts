@@ -59,6 +59,12 @@ export class Exchange {
     return this.head.isChunked || this.head.contentLength > 0;
   }
 
+  /** Has something done once the client is gone. A function of its own, which is handed on. */
+  readonly onGone = (leave: () => void): void => {
+    if (this.response.closed) leave();
+    else this.response.once('close', leave);
+  };
+
   /** Gone, or answered. */
   get isOver(): boolean {
     return this.response.headersSent || this.response.destroyed;

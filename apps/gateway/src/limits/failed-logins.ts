@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FairPlaces } from '@rookery/api-v4';
 import { TooManyRequests } from '@rookery/kernel';
 import { isRefusal, REFUSALS, shed } from '../edge/refusal';
+import type { Comer } from '../auth/authenticator';
 import type { Refusal } from '../edge/refusal';
 import type { Tally } from '../metrics/tally';
 import { MinuteLimit } from './rate-limits';
@@ -18,6 +19,8 @@ const GUESSES = {
   waitingOfOneCaller: 200,
   waitingPart: 0.9,
 } as const;
+/** Said to nobody: whoever asked left the line. */
+export const LEFT = shed();
 /** How long the place of one that was no good stays taken for its address. Units: milliseconds. */
 const PACE_MS = 20;
 
@@ -52,10 +55,19 @@ export class FailedLogins {
   }
 
   /** Looks at a credential that was never seen to be good, at once unless its address guesses. */
-  async look<T extends object>(address: string, deadline: number, look: () => Promise<T>): Promise<T | Refusal> {
+  async look<T extends object>(
+    { address, deadline, onGone }: Pick<Comer, 'address' | 'deadline' | 'onGone'>,
+    look: () => Promise<T>,
+  ): Promise<T | Refusal> {
     const state = await this.limit?.limiter.get(address);
     if (!this.limit || !state || state.consumedPoints < this.limit.points) return look();
-    const asking = { impersonatorId: null, makerId: null, userId: null, address, deadline };
+    let isGone = false;
+    const leaves = (leave: () => void): void =>
+      onGone(() => {
+        isGone = true;
+        leave();
+      });
+    const asking = { impersonatorId: null, makerId: null, userId: null, address, deadline, onGone: leaves };
     let isGood = false;
     const looked = async (): Promise<T> => {
       const outcome = await look();
@@ -64,7 +76,7 @@ export class FailedLogins {
     };
     const pause = async (): Promise<void> => (isGood ? undefined : delay(PACE_MS));
     return this.places.run(asking, looked, pause).catch((error: unknown) => {
-      if (error instanceof TooManyRequests) return shed();
+      if (error instanceof TooManyRequests) return isGone ? LEFT : shed();
       throw error;
     });
   }

@@ -123,17 +123,19 @@ export class Forwarder {
     };
     this.placesOf(service)
       .run(this.asking(exchange), begin)
-      .catch((error: unknown) => this.crowdedOut(call, error));
+      .catch((error: unknown) => exchange.response.closed || this.crowdedOut(call, error));
   }
 
   private placesOf(service: ServiceName): FairPlaces {
     return this.places.get(service) as FairPlaces;
   }
 
-  private asking({ caller: { holder, actingFor }, address, deadline }: Exchange): Asking {
+  private asking(exchange: Exchange): Asking {
+    const { address, deadline } = exchange;
+    const { holder, actingFor } = exchange.caller;
     const impersonatorId = actingFor ?? holder?.impersonator_id ?? null;
     const makerId = holder?.maker_id ?? null;
-    return { impersonatorId, makerId, userId: holder?.user_id ?? null, address, deadline };
+    return { impersonatorId, makerId, userId: holder?.user_id ?? null, address, deadline, onGone: exchange.onGone };
   }
 
   private crowdedOut(call: ProxyCall, error: unknown): void {

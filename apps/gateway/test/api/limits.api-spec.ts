@@ -186,6 +186,29 @@ describe('limits', () => {
     await eventually(async () => (await get(gateway, '/api/v4/todos')).status === 200);
   });
 
+  it('takes nothing off the load for clients that left while they waited', async () => {
+    const few = { GATEWAY_IN_FLIGHT_COUNT: '10', GATEWAY_UPSTREAM_CONNECTIONS_COUNT: '7' };
+    const gateway = await estate.gateway(few);
+    const held: (() => void)[] = [];
+    estate.identity.on('/api/v4/projects/import', (_, response) => held.push(() => response.end('{}')));
+    const answers = Array.from({ length: 7 }, () =>
+      request(`${gateway.url}/api/v4/projects/import`, { method: 'POST' }),
+    );
+    await eventually(() => held.length === 7);
+    const inFlight = async () => /^rookery_gateway_in_flight (.*)$/m.exec((await gateway.metrics.text()).body)![1];
+    const leaving = await Promise.all(Array.from({ length: 5 }, () => RawClient.open(gateway.port)));
+    for (const [count, client] of leaving.entries()) {
+      client.write('GET /api/v4/user HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: glpat-good\r\n\r\n');
+      await eventually(async () => (await inFlight()) === String(8 + count));
+    }
+    for (const { socket } of leaving) socket.destroy();
+    await eventually(async () => (await inFlight()) === '7');
+    const unknown = await get(gateway, '/api/v4/todos');
+    for (const release of held) release();
+    for (const answer of answers) await (await answer).body.dump();
+    expect(unknown.status).toBe(503);
+  });
+
   it('takes a refused request for no load, though its client goes on sending', async () => {
     const gateway = await estate.gateway();
     const client = await RawClient.open(gateway.port);

@@ -52,7 +52,7 @@ export class Assignees {
     ]);
     const able = ids.flatMap((id) => {
       const user = users.get(id);
-      return user && mayWork(user, project, levels.get(id) ?? 0) ? [user] : [];
+      return user && mayWork(viewer, user, project, levels.get(id) ?? 0) ? [user] : [];
     });
     // Whoever reads the project is shown those who belong to the groups above as its members.
     return this.directory.knownTo(viewer, able, tx, aboveOf(project));
@@ -81,8 +81,10 @@ export class Assignees {
   }
 }
 
-function mayWork(user: DirectoryUserRow, project: ParentFacts, level: number): boolean {
+/** That somebody is an administrator is told to administrators and to themselves: to others they are whoever they are there. */
+function mayWork(viewer: SignedInViewer, user: DirectoryUserRow, project: ParentFacts, level: number): boolean {
   if (user.state !== 'active' || isNobodys(user)) return false;
-  if (level > 0 || user.admin || project.visibility === 'public') return true;
+  if (level > 0 || project.visibility === 'public') return true;
+  if (user.admin && (viewer.isAdmin || viewer.userId === user.id)) return true;
   return project.visibility === 'internal' && !user.external;
 }

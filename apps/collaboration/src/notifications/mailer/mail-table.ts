@@ -89,6 +89,7 @@ export class MailTable {
       `${update} attempts = m.attempts - 1, next_attempt_at = now()
        where m.state = 'queued' and m.next_attempt_at > now() and m.claim = any($1::uuid[])`,
     );
+    // The state is read as an expression: by its index, all that waits would be read for a few that are done.
     this.settling = prepared(
       `${table}_settle`,
       `${update} state = o.state, attempts = m.attempts - o.untried, smtp_reply = left(o.reply, 1000),
@@ -96,7 +97,7 @@ export class MailTable {
          next_attempt_at = now() + o.delay * interval '1 millisecond'
        from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::integer[])
          as o (id, state, reply, message_id, delay, untried)
-       where m.id = o.id and m.state = 'queued'`,
+       where m.id = o.id and m.state || '' = 'queued'`,
     );
   }
 
