@@ -14,16 +14,14 @@ import { readerValues } from '../notes/notes.queries';
 import { IS_ADMIN, namedVisibleSql, READER, READS_INTERNAL, statementsName } from '../notes/notes.statements';
 
 /**
- * The access of the person `u` to the row `i`, as far as the reader may know of it: that somebody who was only named there is
- * an administrator is told to administrators and to themselves.
+ * As far as the reader may know: that somebody is an administrator is told to administrators and to themselves, by nothing
+ * that they wrote or were given there when everybody might read it either.
  */
-function personSql({ type, assignees }: NoteableKind) {
-  const acts = `u.id = i.author_id or u.id in (select n.author_id from notes n where n.noteable_id = i.id
-      and n.noteable_type = '${type}' and not n.system and (not n.internal or ${READS_INTERNAL}) offset 0)
-    ${assignees ? `or u.id in (select * from ${assignees.ofSql('i.id')} s)` : ''}`;
-  const isAdmin = `(u.admin and (${IS_ADMIN} or u.id = ${READER.viewer} or ${acts}))`;
-  return { user: 'u.id', isAdmin, isExternal: 'u.external' };
-}
+const person = {
+  user: 'u.id',
+  isAdmin: `(u.admin and (${IS_ADMIN} or u.id = ${READER.viewer}))`,
+  isExternal: 'u.external',
+};
 
 /** Who takes part in a thing, as far as the reader may know. Source: reference work-tracking 9.1. */
 @Injectable()
@@ -52,7 +50,7 @@ export class ParticipantsQueries {
     const name = isUsualPage(page) ? `${statementsName(kind, by, 'participants')}_${page.perPage}` : null;
     return this.kept.statement(name, values, () =>
       new ListQuery<never>({ name: 'participants', from: 'directory_users u', carries: 'u.*', values })
-        .among({ from: `directory_users u join lateral ${accessSql(kind, personSql(kind))} a on true` })
+        .among({ from: `directory_users u join lateral ${accessSql(kind, person)} a on true` })
         .where(`u.id = any(array(${takingPartSql(kind)})) and ${readableSql(kind, 'a', 'u.id')}`)
         .orderBy([['u.id', 'asc']])
         .json(page, {

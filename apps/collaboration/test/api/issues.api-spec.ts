@@ -299,9 +299,11 @@ describe('creating', () => {
     expect(await takePart(as('owner'))).toEqual(without);
     const both = [...without, boss.id].sort((a, b) => a - b);
     expect(await takePart(as('admin'))).toEqual(both);
-    // Whoever writes there is seen by that.
-    await service.app.as(service.seed.viewer(boss)).post(`${where}/${iid}/notes`).send({ body: 'y' }).expect(201);
-    expect(await takePart(as('owner'))).toEqual(both);
+    // Nor by what they wrote there: others who wrote are not shown any more once they may not read it.
+    const byBoss = service.app.as(service.seed.viewer(boss));
+    await byBoss.post(`${where}/${iid}/notes`).send({ body: 'y' }).expect(201);
+    expect(await takePart(as('owner'))).toEqual(without);
+    expect(await takePart(byBoss)).toEqual(both);
   });
 
   test('nobody is assigned who stands for nobody, and those who are stay', async () => {

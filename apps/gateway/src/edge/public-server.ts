@@ -16,6 +16,8 @@ export interface PublicServerSettings {
 const PARSER_BYTES = 48 * 1024;
 const KEEP_ALIVE_MS = 72_000;
 const MOST_CHECK_MS = 5000;
+/** Requests that one connection may send before the answer to those in front of them. */
+const MOST_AHEAD = 32;
 
 const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: REFUSALS.headersTooLarge,
@@ -24,13 +26,17 @@ const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
 
 /**
  * The listening socket: strict parsing, headers within their time, few connections an address, JSON for what the
- * parser refuses. Bodies have their own clocks (request-body). Source: reference reliability 6.1, 6.3.
+ * parser refuses. Requests of one connection are begun one after the other: an answer that waits for another has no
+ * connection as yet, and would not hear when it is gone. Bodies have their own clocks (request-body).
+ * Source: reference reliability 6.1, 6.3.
  */
 export class PublicServer {
   readonly server: Server;
   private readonly sockets = new Map<string, number>();
   private readonly waiting = new WeakSet<IncomingMessage>();
   private readonly surplus = new WeakSet<Socket>();
+  /** How many requests a connection sent ahead. */
+  private readonly ahead = new WeakMap<Socket, number>();
   private edge: Edge | undefined;
   private own: OwnRoutes = (_, response) => void response.destroy();
 
@@ -47,10 +53,8 @@ export class PublicServer {
     // All headers or a refusal: Node would drop those beyond the count without a word.
     this.server.maxHeadersCount = 0;
     this.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      // It listens when the edge is there.
-      const expectsContinue = this.waiting.has(request);
-      const isSurplus = this.surplus.has(request.socket);
-      this.edge?.handle(request, response, { expectsContinue, isSurplus }, this.own);
+      if (response.socket === null) this.wait(request, response);
+      else this.begin(request, response);
     });
     this.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       this.waiting.add(request);
@@ -70,6 +74,28 @@ export class PublicServer {
 
   open(edge: Edge): void {
     this.edge = edge;
+  }
+
+  private begin(request: IncomingMessage, response: ServerResponse): void {
+    // It listens when the edge is there.
+    const expectsContinue = this.waiting.has(request);
+    const isSurplus = this.surplus.has(request.socket);
+    this.edge?.handle(request, response, { expectsContinue, isSurplus }, this.own);
+  }
+
+  /** Until those in front of it are answered. Whoever sends too many ahead is cut off. */
+  private wait(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const count = (this.ahead.get(socket) ?? 0) + 1;
+    if (count > MOST_AHEAD) {
+      socket.destroy();
+      return;
+    }
+    this.ahead.set(socket, count);
+    response.once('socket', () => {
+      this.ahead.set(socket, this.ahead.get(socket)! - 1);
+      this.begin(request, response);
+    });
   }
 
   /** As many again are told that they are too many; beyond these nobody is listened to. */

@@ -209,6 +209,30 @@ describe('limits', () => {
     expect(unknown.status).toBe(503);
   });
 
+  it('begins requests that a connection sends ahead one after the other, so that none is counted once it is gone', async () => {
+    const gateway = await estate.gateway();
+    const inFlight = async () => /^rookery_gateway_in_flight (.*)$/m.exec((await gateway.metrics.text()).body)![1];
+    const held: (() => void)[] = [];
+    estate.identity.on('/api/v4/projects/import', (_, response) => held.push(() => response.end('{}')));
+    const first = 'POST /api/v4/projects/import HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
+    const next = 'GET /api/v4/user/nowhere HTTP/1.1\r\nHost: x\r\n\r\n';
+    const client = (await RawClient.open(gateway.port)).write(first + next.repeat(32));
+    await eventually(() => held.length === 1);
+    expect(await inFlight()).toBe('1');
+    held[0]!();
+    await eventually(() => client.received.split('HTTP/1.1 404 ').length === 33);
+    expect(client.received).toMatch(/^HTTP\/1\.1 200 /);
+    await eventually(async () => (await inFlight()) === '0');
+    client.write(first + next.repeat(5));
+    await eventually(() => held.length === 2);
+    client.socket.destroy();
+    await eventually(async () => (await inFlight()) === '0');
+    const greedy = (await RawClient.open(gateway.port)).write(first + next.repeat(33));
+    await eventually(() => greedy.isClosed);
+    await eventually(async () => (await inFlight()) === '0');
+    for (const release of held.slice(1)) release();
+  });
+
   it('takes a refused request for no load, though its client goes on sending', async () => {
     const gateway = await estate.gateway();
     const client = await RawClient.open(gateway.port);
