@@ -7,10 +7,11 @@ export const MOST_LEVELS = 7;
  * changes an issue, a milestone or a tree has to know of days, and no change holds what stands above it. Each issue and
  * milestone is looked up by its key, by `offset 0`: as long as tables are young and nothing is known of their size, a join
  * would read all issues once an epic.
- * Shape: `readsConfidential` is boolean SQL: days of confidential children count for those alone who may know of them.
+ * Shape: `readsConfidential` and `readsElsewhere` are boolean SQL: days of confidential children `c` count for those alone
+ * who may know of them, in the group of `i` and in others.
  * Source: reference work-tracking 5.5.
  */
-export function inheritedDaysSql(readsConfidential: string): string {
+export function inheritedDaysSql(readsConfidential: string, readsElsewhere: string): string {
   return `(with recursive below (id, starts, ends, start_on, due_on, level) as (
       select i.id, true, true, null::date, null::date, 1
       union all
@@ -18,7 +19,7 @@ export function inheritedDaysSql(readsConfidential: string): string {
         case when b.starts and c.start_is_fixed then c.start_fixed_on end,
         case when b.ends and c.due_is_fixed then c.due_fixed_on end, b.level + 1
       from below b join epics c on c.parent_id = b.id
-      where (b.starts or b.ends) and b.level < ${MOST_LEVELS} and (not c.confidential or ${readsConfidential})
+      where (b.starts or b.ends) and b.level < ${MOST_LEVELS} and (not c.confidential or case when c.group_id = i.group_id then ${readsConfidential} else ${readsElsewhere} end)
     )
     select least(min(b.start_on), min(m.start_on) filter (where b.starts)) as start_on,
       greatest(max(b.due_on), max(m.due_on) filter (where b.ends)) as due_on

@@ -59,6 +59,8 @@ export class Epic {
   @Column({ type: 'bigint', default: 0, update: false }) relativePosition: number;
   @Column({ type: 'text' }) title: string;
   @Column({ type: 'text', nullable: true }) description: string | null;
+  /** Who changed title or description last. */
+  @Column({ type: 'bigint', nullable: true }) editedById: number | null;
   @Column({ type: 'text', default: 'opened' }) state: 'opened' | 'closed';
   @Column({ type: 'boolean', default: false }) confidential: boolean;
   @Column({ type: 'boolean', nullable: true }) discussionLocked: boolean | null;
@@ -95,7 +97,7 @@ export class Epic {
     };
     Object.assign(epic, { groupId: by.groupId, authorId: by.actorId, ...open, ...dates, createdAt: by.at });
     epic.change({ color: EPIC_COLOUR, ...input }, by);
-    return Object.assign(epic, { updatedAt: by.at });
+    return Object.assign(epic, { editedById: null, updatedAt: by.at });
   }
 
   /** Answers the columns that changed. Errors: Invalid by field. */
@@ -115,7 +117,8 @@ export class Epic {
     if (Object.keys(problems).length > 0 || colour === null) throw new Invalid(problems);
     const shown = { color: colour, textColor: textColourOn(colour) };
     const next = { title, description, confidential, ...shown, startIsFixed, startFixedOn, dueIsFixed, dueFixedOn };
-    return this.take({ ...next, ...this.stateAfter(state_event, by) }, by);
+    const edited = title !== this.title || description !== this.description ? { editedById: by.actorId } : {};
+    return this.take({ ...next, ...edited, ...this.stateAfter(state_event, by) }, by);
   }
 
   private stateAfter(event: EpicInput['state_event'], { actorId, at }: WrittenBy): Partial<Epic> {

@@ -26,9 +26,11 @@ const page = (sql: ShownSql): string => webPathSql(EPIC_SHOWN_AS, sql.fullPath);
 
 /** The parent of the row `i` as far as the reader may know of it, and its days: a FROM item of one row. */
 function foundOf({ mayEdit = 'false', person }: AnyEpicSql): string {
-  const seen = `select 1 from ${person ? groupAccessSql('up.group_id', person) : '(select false as reads_confidential limit 0)'} there
-    where not up.confidential or there.reads_confidential`;
-  return `${inheritedDaysSql(mayEdit)} left join lateral (select up.id, up.iid, up.group_id from epics up
+  const there = (group: string): string =>
+    person ? groupAccessSql(group, person) : '(select false as reads_confidential limit 0)';
+  const seen = `select 1 from ${there('up.group_id')} there where not up.confidential or there.reads_confidential`;
+  const readsChild = `exists (select 1 from ${there('c.group_id')} there where there.reads_confidential)`;
+  return `${inheritedDaysSql(mayEdit, readsChild)} left join lateral (select up.id, up.iid, up.group_id from epics up
     where up.id = i.parent_id and case when up.group_id = i.group_id then not up.confidential or ${mayEdit}
       else exists (${seen}) end) parent on true`;
 }

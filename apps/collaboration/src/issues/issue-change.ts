@@ -102,6 +102,7 @@ export function changeOf(
     if (isLocked !== (issue.discussionLocked === true)) notes.push(systemNotes.locked(isLocked, issueKind.word));
   }
   const textChanged = columns.title !== undefined || columns.description !== undefined;
+  if (textChanged) columns.editedById = o.actorId;
   return { ...withState(issue, wish, columns, notes, o), textChanged };
 }
 

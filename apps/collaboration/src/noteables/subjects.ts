@@ -9,13 +9,16 @@ export interface NoteableSubject {
   /** Null for things of groups. */
   readonly project_id: number | null;
   readonly author_id: number;
+  /** Who changed its texts last; null when nobody did. */
+  readonly edited_by_id: number | null;
   readonly text: string;
 }
 
 const things = perKind((kind) =>
   prepared(
     `${kind.table}_subjects`,
-    `select i.id, ${projectIdSql(kind)} as project_id, i.author_id, i.title || E'\\n\\n' || coalesce(i.description, '') as text
+    `select i.id, ${projectIdSql(kind)} as project_id, i.author_id,
+       ${kind.editorColumn ? `i.${kind.editorColumn}` : 'null::bigint'} as edited_by_id, i.title || E'\\n\\n' || coalesce(i.description, '') as text
      from ${kind.table} i where i.id = any($1::bigint[]) order by i.id for key share`,
   ),
 );
@@ -42,7 +45,7 @@ export type ThingEvent = Parameters<typeof actorOf>[0] & {
   readonly aggregateId: number;
 };
 
-/** What a thing says, where it stands, and who said it: the actor, not always the author of the thing. */
+/** What a thing says, where it stands, and who said it: who changed it last, else the actor, not always the author of it. */
 export interface SaidText {
   readonly projectId: number | null;
   readonly authorId: number;
@@ -60,8 +63,8 @@ export async function textsOf<E extends ThingEvent>(
   const things = await subjectsOf(tx, kinds.ofEvents(events), ids);
   const present = events.filter((event) => things.has(event.aggregateId));
   const texts = present.map((event) => {
-    const { project_id: projectId, text } = things.get(event.aggregateId)!;
-    return { projectId, authorId: actorOf(event), text };
+    const { project_id: projectId, edited_by_id, text } = things.get(event.aggregateId)!;
+    return { projectId, authorId: edited_by_id ?? actorOf(event), text };
   });
   return { present, texts };
 }

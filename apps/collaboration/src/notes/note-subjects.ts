@@ -5,7 +5,10 @@ import { NoteableKinds, projectIdSql, subjectSql } from '../noteables/noteable-k
 import type { Note } from './note.entity';
 
 /** A note and what it stands on, as they are now. */
-export interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'noteableType' | 'createdAt' | 'threadId'> {
+export interface NoteSubject extends RowOf<
+  Note,
+  'authorId' | 'editedById' | 'body' | 'noteableType' | 'createdAt' | 'threadId'
+> {
   readonly note_id: number;
   /** Null for notes on things of groups. */
   readonly project_id: number | null;
@@ -21,7 +24,7 @@ export class NoteSubjects {
     const on = { type: 'n.noteable_type', id: 'n.noteable_id' };
     this.statement = prepared(
       'notes_subjects',
-      `select n.id as note_id, n.body, n.author_id, i.project_id, n.noteable_type, i.id as noteable_id, n.created_at, n.thread_id
+      `select n.id as note_id, n.body, n.author_id, n.edited_by_id, i.project_id, n.noteable_type, i.id as noteable_id, n.created_at, n.thread_id
        from notes n join lateral ${subjectSql(kinds.all, on, (kind) => `i.id, ${projectIdSql(kind)} as project_id`)} i on true
        where n.id = any($1::bigint[]) and not n.system
        order by n.id for key share of n`,

@@ -35,6 +35,8 @@ export class Note {
   @Column({ type: 'bigint', nullable: true }) projectId: number | null;
   @Column({ type: 'bigint' }) authorId: number;
   @Column({ type: 'text' }) body: string;
+  /** Who changed the text last. */
+  @Column({ type: 'bigint', nullable: true }) editedById: number | null;
   @Column({ type: 'boolean', default: false }) system: boolean;
   @Column({ type: 'boolean', default: false }) internal: boolean;
   @Column({ type: 'text', default: 'none' }) importedFrom: string;

@@ -265,7 +265,7 @@ export class NoteStatements {
   /** $8 note, $9 body. */
   private editSql(): string {
     return `with n as (
-      update notes set body = $9::text, updated_at = greatest(updated_at, now()) where id = $8::bigint returning *
+      update notes set body = $9::text, edited_by_id = ${READER.viewer}, updated_at = greatest(updated_at, now()) where id = $8::bigint returning *
     )
     select ${instantSql('n.updated_at')} as changed_at, ${this.json.sql} as json
     from n join ${this.kind.table} i on i.id = n.noteable_id left join directory_users a on a.id = n.author_id

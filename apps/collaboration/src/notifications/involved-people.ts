@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
 import { NamedPeople } from '../mentions/named-people';
 import { groupedByKind, NoteableKinds } from '../noteables/noteable-kinds';
-import { textsOf } from '../noteables/subjects';
+import { actorOf, textsOf } from '../noteables/subjects';
 import type { ThingEvent } from '../noteables/subjects';
 import { NoteSubjects } from '../notes/note-subjects';
 import { Participants } from './participants';
@@ -23,28 +23,34 @@ export class InvolvedPeople {
   /** Writers of notes take part too. */
   async ofNotes(
     tx: Tx,
-    events: readonly { readonly id: string; readonly data: { readonly note_id: number } }[],
+    events: readonly (Parameters<typeof actorOf>[0] & {
+      readonly id: string;
+      readonly data: { readonly note_id: number };
+    })[],
   ): Promise<Named> {
     const notes = await this.notes.of(
       tx,
       events.map((event) => event.data.note_id),
     );
-    const present = events.flatMap((event) => notes.get(event.data.note_id) ?? []);
-    const texts = present.map((note) => ({ projectId: note.project_id, authorId: note.author_id, text: note.body }));
+    const said = events.flatMap((event) => {
+      const note = notes.get(event.data.note_id);
+      return note ? [{ event, note }] : [];
+    });
+    // Named by who changed it last, not always by the author of the note.
+    const texts = said.map(({ event, note }) => ({
+      projectId: note.project_id,
+      authorId: note.edited_by_id ?? actorOf(event),
+      text: note.body,
+    }));
     const named = await this.namedIn(tx, texts);
-    const byNote = new Map(present.map((note, index) => [note.note_id, named[index]!]));
-    for (const [kind, ofKind] of groupedByKind(this.kinds, present, (note) => note.noteable_type)) {
-      const taking = ofKind.flatMap(({ note_id: noteId, noteable_id: noteableId, author_id }) =>
-        [author_id, ...byNote.get(noteId)!].map((userId) => ({ noteableId, userId, noteId })),
+    const byEvent = new Map(said.map(({ event }, index) => [event.id, named[index]!]));
+    for (const [kind, ofKind] of groupedByKind(this.kinds, said, ({ note }) => note.noteable_type)) {
+      const taking = ofKind.flatMap(({ event, note: { note_id: noteId, noteable_id: noteableId, author_id } }) =>
+        [author_id, ...byEvent.get(event.id)!].map((userId) => ({ noteableId, userId, noteId })),
       );
       await this.participants.add(tx, kind, taking);
     }
-    return new Map(
-      events.flatMap((event) => {
-        const people = byNote.get(event.data.note_id);
-        return people ? [[event.id, people]] : [];
-      }),
-    );
+    return byEvent;
   }
 
   /** Shape: events of one kind. */

@@ -12,7 +12,8 @@ export interface Participation {
   readonly noteId: number | null;
 }
 
-const person = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
+/** Administrators read what they wrote, and are named as whoever they are there: who is one is not told. */
+const person = { user: 'u.id', isAdmin: '(u.admin and u.id = n.author_id)', isExternal: 'u.external' };
 
 /** An internal note makes nobody take part who may not read it: what they are told later would tell them of the note. */
 const add = perKind((kind) =>

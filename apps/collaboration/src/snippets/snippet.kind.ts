@@ -20,6 +20,7 @@ export const snippetKind: NoteableKind = {
   feature: 'snippets',
   confidentialColumn: null,
   stateColumn: null,
+  editorColumn: null,
   abilities: ['awards'],
   events: snippetEvents,
   visibleSql: visibleSnippetSql,

@@ -140,9 +140,10 @@ export class TodosConsumer {
       const note = notes.get(event.data.note_id);
       return note ? [{ event, note }] : [];
     });
-    const texts = present.map(({ note }) => ({
+    // Named by who changed it last, not always by the author of the note.
+    const texts = present.map(({ event, note }) => ({
       projectId: note.project_id,
-      authorId: note.author_id,
+      authorId: note.edited_by_id ?? actorOf(event),
       text: note.body,
     }));
     if (!texts.some(mayName)) return;

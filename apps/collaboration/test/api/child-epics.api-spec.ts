@@ -115,6 +115,20 @@ it('an epic is put below another, shown there and taken out again', async () => 
   expect(await notesOf(child)).toEqual([`added epic ${ofParent} as parent epic`, `removed parent epic ${ofParent}`]);
 });
 
+it('days of a confidential child in another group are told to those alone who may know of it', async () => {
+  const beside = await groupOf({ parent: root, visibility: 'public' });
+  const reader = await service.seed.user();
+  await service.seed.member(reader, group, 'planner');
+  await service.seed.member(owner, beside, 'owner');
+  const above = await epicIn();
+  const due = { due_date_is_fixed: true, due_date_fixed: '2031-05-05' };
+  await assigned(await epicIn(beside, { confidential: true, ...due }), above);
+  const day = async (user: SeededUser) => (await shown(above, group, user)).due_date;
+  expect([await day(owner), await day(reader)]).toEqual(['2031-05-05', null]);
+  await service.seed.member(reader, beside, 'planner');
+  expect(await day(reader)).toBe('2031-05-05');
+});
+
 it('one is opened below another, as confidential as that unless it is said', async () => {
   const { status, body } = await as(who(planner)).post(at()).query({ title: 'Twigs' }).send({ confidential: true });
   const base = `${(parent as unknown as { web_url: string }).web_url}`.replace(/\/groups\/.*/, '/groups/');

@@ -204,6 +204,14 @@ describe('items are raised', () => {
       .get(Work)
       .run((tx) => worker.get(TodosConsumer).created({ tx, events: [{ ...late, data: event!.payload }] }));
     expect(await actionsOf(cast.guest)).toEqual(['mentioned']);
+    // Whom it names is judged by who changed it, not by who made it.
+    const secret = await service.seed.group({ visibility: 'private' });
+    const member = await service.seed.user();
+    await service.seed.member(member, secret, 'guest');
+    await edit(issue, { description: `x @${secret.full_path}` });
+    const byAdmin = { ...late, id: randomUUID(), actorId: cast.admin.id, data: event!.payload };
+    await worker.get(Work).run((tx) => worker.get(TodosConsumer).created({ tx, events: [byAdmin] }));
+    expect(await actionsOf(member)).toEqual([]);
   });
 
   test('for the members of a group and of the project', async () => {
@@ -233,6 +241,46 @@ describe('items are raised', () => {
     expect(await actionsOf(member)).toEqual([]);
     await comment(issue, `hey @${secret.full_path}`, cast.admin);
     expect(await actionsOf(member)).toEqual(['mentioned']);
+  });
+
+  test('and not when somebody else changes what a member of it wrote', async () => {
+    const secret = await service.seed.group({ visibility: 'private' });
+    const member = await service.seed.user();
+    await service.seed.member(member, secret, 'guest');
+    const issue = await anIssue();
+    const note = await comment(issue, 'hey', cast.admin);
+    const where = `/api/v4/projects/${project.id}/issues/${issue.iid}`;
+    const change = async (who: typeof cast.owner) => {
+      await by(who)
+        .put(`${where}/notes/${note.id}`)
+        .send({ body: `hey @${secret.full_path} ${who.id}` })
+        .expect(200);
+      const actions = await actionsOf(member);
+      const { body } = await by(cast.owner).get(`${where}/participants`);
+      return [actions, (body as { id: number }[]).some(({ id }) => id === member.id)];
+    };
+    // Before the effects of the first text as well as after them.
+    expect(await change(cast.owner)).toEqual([[], false]);
+    expect(await change(cast.owner)).toEqual([[], false]);
+    expect(await change(cast.admin)).toEqual([['mentioned'], true]);
+  });
+
+  test('an internal note makes nobody take part by what they are elsewhere', async () => {
+    const boss = await service.seed.user({ admin: true });
+    const issue = await anIssue();
+    const where = `/api/v4/projects/${project.id}/issues/${issue.iid}`;
+    const say = (who: typeof boss, body: string) =>
+      by(who).post(`${where}/notes`).send({ body, internal: true }).expect(201);
+    const takePart = async () => {
+      await worker.drained();
+      const { body } = await by(cast.owner).get(`${where}/participants`);
+      return (body as { id: number }[]).map(({ id }) => id);
+    };
+    await say(cast.owner, `${at(boss)} ${at(cast.reporter)} ${at(cast.guest)}`);
+    const taking = await takePart();
+    expect([boss, cast.reporter, cast.guest].map(({ id }) => taking.includes(id))).toEqual([false, true, false]);
+    await say(boss, 'x');
+    expect(await takePart()).toContain(boss.id);
   });
 
   test('with @all not through a group that the author may not know of', async () => {

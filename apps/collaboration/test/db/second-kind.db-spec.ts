@@ -51,6 +51,7 @@ const mergeRequests: NoteableKind = {
   sigil: '!',
   confidentialColumn: null,
   stateColumn: 'state',
+  editorColumn: null,
   abilities: ['internal-notes', 'todos'],
   events,
   visibleSql: () => 'true',
