@@ -72,6 +72,16 @@ describe('dear requests', () => {
     expect(await Promise.all([first, third])).toEqual(['a1', 'a3']);
   });
 
+  it('that come too late to a full line take nobody else out of it', async () => {
+    const places = new FairPlaces({ ...LINE, count: 1, ofOneCaller: 1, waitingOfOneCaller: 1 });
+    const requests = new Requests(places);
+    const all = ['a1', 'a2'].map((name) => requests.send(name, of(1)));
+    await expect(requests.send('a3', of(1, { onGone: (leave) => leave() }))).rejects.toThrow(TooManyRequests);
+    expect(places.waiting).toBe(1);
+    for (const name of ['a1', 'a2']) await requests.end(name);
+    expect(await Promise.all(all)).toEqual(['a1', 'a2']);
+  });
+
   it('take turns by caller, and in order within one', async () => {
     const requests = new Requests(new FairPlaces({ ...LINE, count: 1, ofOneCaller: 1 }));
     const all = [

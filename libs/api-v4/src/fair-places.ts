@@ -116,7 +116,7 @@ export class FairPlaces {
       this.line += 1;
       const late = setTimeout(waiting.refuse, (deadline - Date.now()) * this.places.waitingPart);
       onGone?.(() => own.waiting.includes(waiting) && waiting.refuse());
-      if (!hasRoom) waiting.refuse();
+      if (!hasRoom && own.waiting.includes(waiting)) waiting.refuse();
     });
   }
 

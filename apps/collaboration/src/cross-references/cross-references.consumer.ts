@@ -39,7 +39,7 @@ export class CrossReferencesConsumer {
     );
     return events.flatMap((event) => {
       const note = notes.get(event.data.note_id!);
-      return note ? [textOf(event, note.body)] : [];
+      return note ? [textOf(event, note.body, note.edited_by_id)] : [];
     });
   }
 
@@ -53,14 +53,15 @@ export class CrossReferencesConsumer {
       );
       for (const event of ofKind) {
         const thing = things.get(event.data.noteable_id);
-        if (thing) texts.push(textOf(event, thing.text));
+        if (thing) texts.push(textOf(event, thing.text, thing.edited_by_id));
       }
     }
     return texts;
   }
 }
 
-function textOf(event: Written, text: string): ReferringText {
+/** The text as it is now, which is that of whoever changed it last. */
+function textOf(event: Written, text: string, editedById: number | null): ReferringText {
   const { noteable_type: type, noteable_id: id, author_id: authorId, written_at: at } = event.data;
-  return { about: { type, id }, authorId, text, at: causedAt(event, at) };
+  return { about: { type, id }, authorId: editedById ?? authorId, text, at: causedAt(event, at) };
 }

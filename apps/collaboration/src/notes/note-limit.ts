@@ -40,7 +40,12 @@ const wait = prepared(
    from note_creations where user_id = $1::bigint`,
 );
 
-/** $1 who writes, $2 most, $3 how many more. */
+/** Whose minute it is: bots write in that of whoever made them, for they are made without a limit. */
+export function spenderOf(viewer: SignedInViewer): number {
+  return viewer.makerId ?? viewer.userId;
+}
+
+/** $1 whose minute it is, $2 most, $3 how many more. */
 const full = prepared('note_limit_full', `select 1 where ${fullSql('$1::bigint', '$2', '$3::integer')}`);
 
 /** What callers know the limit by. */
@@ -77,7 +82,7 @@ export class NoteLimit {
 
   /** As above, with the time that is left. */
   async usedBy(tx: Tx, viewer: SignedInViewer): Promise<TooManyRequests> {
-    const [left] = await tx.prepared<{ seconds: number }>(wait, [viewer.userId]);
+    const [left] = await tx.prepared<{ seconds: number }>(wait, [spenderOf(viewer)]);
     return this.used(left?.seconds);
   }
 
@@ -113,7 +118,7 @@ export class NoteLimit {
   async begin(tx: Tx, viewer: SignedInViewer, notes = 1): Promise<void> {
     this.count(tx, viewer, notes);
     if (!this.holdsFor(viewer)) return;
-    const values = [viewer.userId, this.perMinute, Math.min(notes, this.perMinute)];
+    const values = [spenderOf(viewer), this.perMinute, Math.min(notes, this.perMinute)];
     if ((await tx.prepared(full, values)).length > 0) throw await this.usedBy(tx, viewer);
   }
 
@@ -122,7 +127,7 @@ export class NoteLimit {
     const more = Math.min(notes, this.perMinute) - before;
     if (more <= 0) return;
     this.counted.set(tx, before + more);
-    const [counted] = await tx.prepared<CountedRow>(count, [viewer.userId, this.perMinute, more]);
+    const [counted] = await tx.prepared<CountedRow>(count, [spenderOf(viewer), this.perMinute, more]);
     if (!counted) throw await this.usedBy(tx, viewer);
     this.tell(counted);
   }

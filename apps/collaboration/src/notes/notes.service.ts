@@ -11,7 +11,7 @@ import type { WrittenText } from '../mentions/referring-texts';
 import type { NamedNoteable } from '../noteables/reader';
 import { editedBody, newBody } from './note.entity';
 import type { Note } from './note.entity';
-import { NoteLimit } from './note-limit';
+import { NoteLimit, spenderOf } from './note-limit';
 import type { CountedRow } from './note-limit';
 import { notePolicy } from './note.policy';
 import { notesSettings } from './notes.config';
@@ -110,7 +110,7 @@ export class NotesService {
     const isCounted = this.limit.holdsIn(tx, viewer);
     const statements = this.queries.statementsOf(on);
     const write = isCounted
-      ? statements.of(`${as}_counted`, [...values, this.limit.perMinute])
+      ? statements.of(`${as}_counted`, [...values, this.limit.perMinute, spenderOf(viewer)])
       : statements.of(as, values);
     const [note] = await tx.run<(CreatedRow & CountedRow) | UncountedRow>(write);
     if (!note) return undefined;
@@ -132,7 +132,7 @@ export class NotesService {
   ): Promise<CreatedRow | undefined> {
     const isCounted = this.limit.holdsIn(tx, viewer);
     const statements = this.queries.statementsOf(on);
-    const all = [...values, isCounted ? this.limit.perMinute : null];
+    const all = [...values, isCounted ? this.limit.perMinute : null, spenderOf(viewer)];
     const [note] = await tx.run<CreatedRow>(statements.of(`${as}_first`, all));
     tx.withCommit!({
       statement: (patienceMs) => statements.of(isCounted ? 'count_limited' : 'count', [...all, patienceMs]),
@@ -233,7 +233,7 @@ export class NotesService {
     if (why.comments >= this.settings.commentsPerNoteable) {
       throw new Invalid({ base: ['Maximum number of comments exceeded'] });
     }
-    throw this.limit.used(why.wait_seconds);
+    throw await this.limit.usedBy(tx, viewer);
   }
 }
 
@@ -270,7 +270,6 @@ function textOf(
 interface RefusalRow {
   readonly locked: boolean;
   readonly comments: number;
-  readonly wait_seconds: number | null;
 }
 
 function facts(

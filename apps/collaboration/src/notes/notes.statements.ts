@@ -188,7 +188,8 @@ export class NoteStatements {
   }
 
   /**
-   * $8 body, $9 internal (of an answer: the thread), $10 given time or null, $11 most comments[, $12 most in a minute].
+   * $8 body, $9 internal (of an answer: the thread), $10 given time or null, $11 most comments[, $12 most in a minute, $13
+   * whom it counts for].
    * One round trip: touches the noteable, counts the note, inserts, and answers the JSON. No row when anything stands
    * against it; no `id` when only the number of notes does, which is counted last: it is locked after all else.
    */
@@ -204,26 +205,27 @@ export class NoteStatements {
   }
 
   /**
-   * $8 body, $9 internal, $10 given time or null, $11 most comments, $12 most in a minute or null. As above, but nothing
+   * $8 body, $9 internal, $10 given time or null, $11 most comments, $12 most in a minute or null, $13 whom it
+   * counts for. As above, but nothing
    * is held by it: `count` follows with the commit.
    */
   private firstSql(made: MadeNote): string {
     return `with touched as (
       select i.id${this.kind.shownId === 'iid' ? ', i.iid' : ''} from ${this.kind.table} i
-      where ${this.takesNotesSql()} and not ${fullSql(READER.viewer, '$12')}
+      where ${this.takesNotesSql()} and not ${fullSql('$13::bigint', '$12')}
     ), n as (
       ${this.insertSql(made)}
     )
     select ${this.writtenSql()} from n cross join touched i left join directory_users a on a.id = n.author_id`;
   }
 
-  /** $9 internal, $11 most comments[, $12 most in a minute], $13 patience. Counts what `firstSql` wrote, if it still may. */
+  /** $9 internal, $11 most comments[, $12 most in a minute, $13 whom it counts for], $14 patience. Counts what `firstSql` wrote, if it still may. */
   private countSql(counted = ''): string {
     return `with touched as (
       ${this.touchSql('$9::boolean')}
       returning i.id
     )${counted && `, ${counted}`}
-    select ${asHopedSql(counted ? 'touched cross join counted' : 'touched', '$13')} as is_as_hoped${counted ? TOLD : ''}`;
+    select ${asHopedSql(counted ? 'touched cross join counted' : 'touched', '$14')} as is_as_hoped${counted ? TOLD : ''}`;
   }
 
   private takesNotesSql(): string {
@@ -255,9 +257,7 @@ export class NoteStatements {
   /** Why `create` made nothing; no row when the noteable is not visible. */
   private refusalSql(): string {
     return `select i.discussion_locked is true and not ${READER.isMember} as locked,
-      i.public_notes_count + i.internal_notes_count as comments,
-      (select ceil(extract(epoch from c.window_started_at + interval '1 minute' - now()))::integer
-        from note_creations c where c.user_id = ${READER.viewer}) as wait_seconds
+      i.public_notes_count + i.internal_notes_count as comments
       from ${this.kind.table} i
       where ${this.visible}`;
   }
@@ -289,7 +289,7 @@ export class NoteStatements {
 /** How the writer's minute stands. Shape: a CountedRow. */
 const TOLD = `, (select c.written from counted c) as written, (select c.seconds from counted c) as seconds`;
 const COUNTED_LAST = `counted as (
-      ${countedSql('$3', '$12', { from: 'from touched' })}
+      ${countedSql('$13', '$12', { from: 'from touched' })}
     )`;
 const COUNTED = `${COUNTED_LAST}, `;
 

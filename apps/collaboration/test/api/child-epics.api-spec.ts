@@ -123,7 +123,7 @@ it('days of a confidential child in another group are told to those alone who ma
   const above = await epicIn();
   const due = { due_date_is_fixed: true, due_date_fixed: '2031-05-05' };
   await assigned(await epicIn(beside, { confidential: true, ...due }), above);
-  const day = async (user: SeededUser) => (await shown(above, group, user)).due_date;
+  const day = async (user: SeededUser) => ((await shown(above, group, user)) as { due_date?: string | null }).due_date;
   expect([await day(owner), await day(reader)]).toEqual(['2031-05-05', null]);
   await service.seed.member(reader, beside, 'planner');
   expect(await day(reader)).toBe('2031-05-05');

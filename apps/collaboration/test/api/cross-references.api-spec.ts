@@ -92,6 +92,24 @@ describe('an issue that is named', () => {
     expect(await told()).toEqual([`mentioned in #${other.iid}`]);
   });
 
+  test('is told by whoever changed the text last, however late that is seen', async () => {
+    const hidden = await anIssueIn(secret);
+    const where = `/api/v4/projects/${project.id}/issues`;
+    await worker.drained();
+    await worker.stop();
+    try {
+      // Who made it sees what is named, and who changed it does not.
+      const sent = { title: 'x', description: `see #${target.iid}` };
+      const { body } = await by(cast.owner).post(where).send(sent).expect(201);
+      const description = `see ${secretPath}#${hidden.iid} and #${target.iid}`;
+      await edit(body as Named, { description }, cast.maintainer);
+    } finally {
+      worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
+    }
+    expect(await told(cast.owner, hidden, secret)).toEqual([]);
+    expect(await told()).toHaveLength(1);
+  });
+
   test('says it when a text is changed', async () => {
     const other = await anIssue();
     const note = await comment(other, 'not yet');

@@ -57,6 +57,32 @@ test('the fourth note of a minute is refused, also when all come at once', async
   await write().expect(201);
 });
 
+test('bots write in the minute of whoever made them', async () => {
+  const { user: maker, write } = await somebody();
+  const project = await service.seed.project();
+  const issues = `/api/v4/projects/${project.id}/issues`;
+  const { body: issue } = await service.app
+    .as(service.seed.viewer(maker))
+    .post(issues)
+    .send({ title: 'x' })
+    .expect(201);
+  const there = `${issues}/${(issue as { iid: number }).iid}/notes`;
+  const bot = async () => {
+    const viewer = service.seed.viewer(await service.seed.user({ kind: 'service_account' }));
+    return service.app.as({ ...viewer, makerId: maker.id });
+  };
+  const [first, second] = [await bot(), await bot()];
+  await first.post(there).send({ body: 'x' }).expect(201);
+  await write(there).expect(201);
+  await second.post(there).send({ body: 'x' }).expect(201);
+  for (const client of [first, second, await bot()]) {
+    const refused = await client.post(there).send({ body: 'x' }).expect(429);
+    expect(Number(refused.get('retry-after'))).toBeGreaterThan(10);
+    await client.post(there).send({ body: 'x\n/todo' }).expect(429);
+  }
+  await write(there).expect(429);
+});
+
 describe('an answer that was counted tells how many notes are left', () => {
   const told = (left: number) => ({
     'ratelimit-name': 'notes_create_limit',
@@ -113,7 +139,9 @@ test('people of the list write as many as they like, up to what an issue takes',
     written++;
   }
   expect([last.status, last.body]).toEqual([400, { message: { base: ['Maximum number of comments exceeded'] } }]);
-  const [issue] = await service.database.query<{ public_notes_count: number }>(`select public_notes_count from issues`);
+  const [issue] = await service.database.query<{ public_notes_count: number }>(
+    `select public_notes_count from issues order by id`,
+  );
   expect(issue).toEqual({ public_notes_count: 10 });
 });
 

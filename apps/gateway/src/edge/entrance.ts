@@ -56,7 +56,9 @@ export class Entrance {
     const caller = await known;
     if (isRefusal(caller)) return ownRight(caller, route);
     if (this.rates.areOn) {
-      const headers = await this.rates.count(caller.holder?.user_id ?? null, address, route.rate);
+      // Bots are made without a limit: they send in the minute of whoever made them.
+      const spender = caller.holder?.maker_id ?? caller.holder?.user_id ?? null;
+      const headers = await this.rates.count(spender, address, route.rate);
       if (isRefusal(headers)) return headers;
       exchange.rateHeaders = headers;
     }

@@ -43,6 +43,16 @@ describe('limits', () => {
     expect((await get(gateway, '/api/v4/todos')).headers['ratelimit-name']).toBe('throttle_unauthenticated_api');
   });
 
+  it('counts what bots send for whoever made them', async () => {
+    estate.identityInside.give('glpat-bot', aHolder({ user_id: 9, token_id: 90, bot: true, maker_id: 7 }));
+    estate.identityInside.give('glpat-maker', aHolder({ user_id: 7, token_id: 70 }));
+    const gateway = await estate.gateway({ RATE_LIMITS: 'on', GATEWAY_RATE_USER_PER_MINUTE_COUNT: '2' });
+    const statuses: number[] = [];
+    for (const token of ['glpat-bot', 'glpat-maker', 'glpat-bot', 'glpat-other'])
+      statuses.push((await get(gateway, '/api/v4/todos', { 'private-token': token })).status);
+    expect(statuses).toEqual([200, 200, 429, 200]);
+  });
+
   it('leaves the word to the service whose limit it was', async () => {
     const gateway = await estate.gateway({ RATE_LIMITS: 'on' });
     estate.collaboration.on('/api/v4/todos', (_, response) => {

@@ -61,13 +61,13 @@ export class NamespacesController {
   })
   async exists({ viewer, params }: SignedInCall<CheckNamespace>): Promise<PathCheck> {
     const { namespace, parent_id } = params;
-    if (parent_id === undefined) return this.checks.check(viewer.userId, namespace, null);
+    if (parent_id === undefined) return this.checks.check(viewer, namespace, null);
     const parent = await this.scopes.group(parent_id, viewer);
     if (parent && (viewer.isAdmin || parent.level >= ACCESS_LEVELS.guest))
-      return this.checks.check(viewer.userId, namespace, parent.id);
+      return this.checks.check(viewer, namespace, parent.id);
     // Members of a group see all that lies in it; others learn nothing of what they do not see.
     const seen = parent && (await this.scopes.group(`${parent.fullPath}/${namespace}`, viewer));
-    return this.checks.seen(viewer.userId, seen !== null);
+    return this.checks.seen(viewer, seen !== null);
   }
 
   @Endpoint('PUT', '/namespaces/:id', {

@@ -293,6 +293,8 @@ describe('GET /namespaces/:namespace/exists', () => {
     });
     expect(Number(refused!.get('retry-after'))).toBeGreaterThan(0);
     expect(Number(refused!.get('retry-after'))).toBeLessThanOrEqual(60);
+    const bot = identity.as({ userId: curious.id + 1_000_000, username: 'bot', isBot: true, makerId: curious.id });
+    await bot.get('/api/v4/namespaces/whatever/exists').expect(429);
     await identity.db.query(
       `update namespace_checks set window_started_at = now() - interval '61 seconds' where user_id = $1`,
       [curious.id],

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { SignedInViewer } from '@rookery/kernel';
 import { TooManyRequests } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
@@ -35,14 +36,14 @@ export class PathChecksService {
   ) {}
 
   /** The answer to whoever may know what they see there, and no more: no free path is told. Errors: TooManyRequests. */
-  async seen(userId: number, exists: boolean): Promise<PathCheck> {
-    await this.count(userId);
+  async seen(viewer: SignedInViewer, exists: boolean): Promise<PathCheck> {
+    await this.count(viewer);
     return { exists, suggests: [] };
   }
 
   /** Shape: `parentId` null = the top level. Errors: TooManyRequests. */
-  async check(userId: number, path: string, parentId: number | null): Promise<PathCheck> {
-    await this.count(userId);
+  async check(viewer: SignedInViewer, path: string, parentId: number | null): Promise<PathCheck> {
+    await this.count(viewer);
     const taken = await this.db.query(
       `select 1 from sibling_paths where parent_id = $1 and path = lower($2) and namespace_id is not null`,
       [parentId ?? 0, path],
@@ -53,10 +54,13 @@ export class PathChecksService {
     return { exists: true, suggests: [`${beginning}${free.number}`] };
   }
 
-  private async count(userId: number): Promise<void> {
+  /** Bots ask in the minute of whoever made them. */
+  private async count({ makerId, userId }: SignedInViewer): Promise<void> {
     const limit = this.settings.rateLimits ? this.settings.namespaceChecksPerMinute : 0;
     if (limit === 0) return;
-    const [counted] = (await this.db.query(COUNT, [userId, limit])) as [{ checks_count: number; wait_seconds: number }];
+    const [counted] = (await this.db.query(COUNT, [makerId ?? userId, limit])) as [
+      { checks_count: number; wait_seconds: number },
+    ];
     if (counted.checks_count <= limit) return;
     const setting = 'NAMESPACE_CHECKS_PER_MINUTE_COUNT';
     const told = { name: 'namespace_exists', most: limit, each: 'minute', setting } as const;
