@@ -5,7 +5,7 @@ import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
 import { groupedByKind, NoteableKinds } from '../noteables/noteable-kinds';
-import { causedAt, subjectsOf } from '../noteables/subjects';
+import { causedAt, saidBy, subjectsOf } from '../noteables/subjects';
 import { NoteSubjects } from '../notes/note-subjects';
 import { CrossReferences } from './cross-references';
 import type { ReferringText } from './cross-references';
@@ -39,7 +39,7 @@ export class CrossReferencesConsumer {
     );
     return events.flatMap((event) => {
       const note = notes.get(event.data.note_id!);
-      return note ? [textOf(event, note.body, note.edited_by_id)] : [];
+      return note ? [textOf(event, note.body, note)] : [];
     });
   }
 
@@ -53,15 +53,14 @@ export class CrossReferencesConsumer {
       );
       for (const event of ofKind) {
         const thing = things.get(event.data.noteable_id);
-        if (thing) texts.push(textOf(event, thing.text, thing.edited_by_id));
+        if (thing) texts.push(textOf(event, thing.text, thing));
       }
     }
     return texts;
   }
 }
 
-/** The text as it is now, which is that of whoever changed it last. */
-function textOf(event: Written, text: string, editedById: number | null): ReferringText {
-  const { noteable_type: type, noteable_id: id, author_id: authorId, written_at: at } = event.data;
-  return { about: { type, id }, authorId: editedById ?? authorId, text, at: causedAt(event, at) };
+function textOf(event: Written, text: string, subject: Parameters<typeof saidBy>[1]): ReferringText {
+  const { noteable_type: type, noteable_id: id, written_at: at } = event.data;
+  return { about: { type, id }, authorId: saidBy(event, subject), text, at: causedAt(event, at) };
 }

@@ -45,7 +45,7 @@ export type ThingEvent = Parameters<typeof actorOf>[0] & {
   readonly aggregateId: number;
 };
 
-/** What a thing says, where it stands, and who said it: who changed it last, else the actor, not always the author of it. */
+/** What a thing or a note says, where it stands, and who said it. */
 export interface SaidText {
   readonly projectId: number | null;
   readonly authorId: number;
@@ -63,8 +63,8 @@ export async function textsOf<E extends ThingEvent>(
   const things = await subjectsOf(tx, kinds.ofEvents(events), ids);
   const present = events.filter((event) => things.has(event.aggregateId));
   const texts = present.map((event) => {
-    const { project_id: projectId, edited_by_id, text } = things.get(event.aggregateId)!;
-    return { projectId, authorId: edited_by_id ?? actorOf(event), text };
+    const thing = things.get(event.aggregateId)!;
+    return { projectId: thing.project_id, authorId: saidBy(event, thing), text: thing.text };
   });
   return { present, texts };
 }
@@ -80,6 +80,17 @@ const MISDATED_MS = 3_600_000;
  */
 export function causedAt(event: { readonly time: string }, stated: string): string {
   return Math.abs(Date.parse(event.time) - Date.parse(stated)) > MISDATED_MS ? event.time : stated;
+}
+
+/**
+ * Who said what a text says now: whoever changed it last, which may have been after the event, else who made it. Not always
+ * the author of the thing, by whose rights others would name people.
+ */
+export function saidBy(
+  event: Parameters<typeof actorOf>[0],
+  subject: { readonly edited_by_id: number | null },
+): number {
+  return subject.edited_by_id ?? actorOf(event);
 }
 
 /** Who did it: the actor, or the author where a process acted. */

@@ -2,7 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { prepared } from '@rookery/persistence';
 import type { Prepared, RowOf, Tx } from '@rookery/persistence';
 import { NoteableKinds, projectIdSql, subjectSql } from '../noteables/noteable-kinds';
+import { saidBy } from '../noteables/subjects';
+import type { actorOf, SaidText } from '../noteables/subjects';
 import type { Note } from './note.entity';
+
+/** An event on a note. */
+export type NoteEvent = Parameters<typeof actorOf>[0] & {
+  readonly id: string;
+  readonly data: { readonly note_id: number };
+};
 
 /** A note and what it stands on, as they are now. */
 export interface NoteSubject extends RowOf<
@@ -36,5 +44,22 @@ export class NoteSubjects {
     if (ids.length === 0) return new Map();
     const rows = await tx.prepared<NoteSubject>(this.statement, [[...new Set(ids)]]);
     return new Map(rows.map((row) => [row.note_id, row]));
+  }
+
+  /** Of events those whose notes are still there, each with its note, and what each of these says now, in the same order. */
+  async textsOf<E extends NoteEvent>(
+    tx: Tx,
+    events: readonly E[],
+  ): Promise<{ readonly present: readonly { event: E; note: NoteSubject }[]; readonly texts: readonly SaidText[] }> {
+    const ids = events.map((event) => event.data.note_id);
+    const notes = await this.of(tx, ids);
+    const present = events.flatMap((event) => {
+      const note = notes.get(event.data.note_id);
+      return note ? [{ event, note }] : [];
+    });
+    const texts = present.map(({ event, note }) => {
+      return { projectId: note.project_id, authorId: saidBy(event, note), text: note.body };
+    });
+    return { present, texts };
   }
 }

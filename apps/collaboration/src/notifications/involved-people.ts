@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
 import { NamedPeople } from '../mentions/named-people';
 import { groupedByKind, NoteableKinds } from '../noteables/noteable-kinds';
-import { actorOf, textsOf } from '../noteables/subjects';
+import { textsOf } from '../noteables/subjects';
 import type { ThingEvent } from '../noteables/subjects';
 import { NoteSubjects } from '../notes/note-subjects';
+import type { NoteEvent } from '../notes/note-subjects';
 import { Participants } from './participants';
 
 /** Whom the text of an event's subject names, by the event's id; without an entry, the subject is gone. */
@@ -21,30 +22,11 @@ export class InvolvedPeople {
   ) {}
 
   /** Writers of notes take part too. */
-  async ofNotes(
-    tx: Tx,
-    events: readonly (Parameters<typeof actorOf>[0] & {
-      readonly id: string;
-      readonly data: { readonly note_id: number };
-    })[],
-  ): Promise<Named> {
-    const notes = await this.notes.of(
-      tx,
-      events.map((event) => event.data.note_id),
-    );
-    const said = events.flatMap((event) => {
-      const note = notes.get(event.data.note_id);
-      return note ? [{ event, note }] : [];
-    });
-    // Named by who changed it last, not always by the author of the note.
-    const texts = said.map(({ event, note }) => ({
-      projectId: note.project_id,
-      authorId: note.edited_by_id ?? actorOf(event),
-      text: note.body,
-    }));
+  async ofNotes(tx: Tx, events: readonly NoteEvent[]): Promise<Named> {
+    const { present, texts } = await this.notes.textsOf(tx, events);
     const named = await this.namedIn(tx, texts);
-    const byEvent = new Map(said.map(({ event }, index) => [event.id, named[index]!]));
-    for (const [kind, ofKind] of groupedByKind(this.kinds, said, ({ note }) => note.noteable_type)) {
+    const byEvent = new Map(present.map(({ event }, index) => [event.id, named[index]!]));
+    for (const [kind, ofKind] of groupedByKind(this.kinds, present, ({ note }) => note.noteable_type)) {
       const taking = ofKind.flatMap(({ event, note: { note_id: noteId, noteable_id: noteableId, author_id } }) =>
         [author_id, ...byEvent.get(event.id)!].map((userId) => ({ noteableId, userId, noteId })),
       );

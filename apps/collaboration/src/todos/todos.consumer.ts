@@ -132,20 +132,7 @@ export class TodosConsumer {
   }
 
   private async fromNotes<E extends NoteEvent>(tx: Tx, events: readonly E[], at: (event: E) => string): Promise<void> {
-    const notes = await this.notes.of(
-      tx,
-      events.map((event) => event.data.note_id),
-    );
-    const present = events.flatMap((event) => {
-      const note = notes.get(event.data.note_id);
-      return note ? [{ event, note }] : [];
-    });
-    // Named by who changed it last, not always by the author of the note.
-    const texts = present.map(({ event, note }) => ({
-      projectId: note.project_id,
-      authorId: note.edited_by_id ?? actorOf(event),
-      text: note.body,
-    }));
+    const { present, texts } = await this.notes.textsOf(tx, events);
     if (!texts.some(mayName)) return;
     await this.directory.settledFor(tx, events);
     const named = await this.people.in(tx, texts);
