@@ -161,14 +161,11 @@ describe('when a move has its effects', () => {
     await publish(nats, projectMoved.of({ aggregateId: project.id, actorId: 1, data }));
   };
   const rows = <R>(sql: string, ...values: unknown[]): Promise<R[]> => service.database.query<R>(sql, values);
-  const waits = (event: string) => async (): Promise<boolean> =>
-    (
-      await rows(
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-         and wait_event = $1`,
-        event,
-      )
-    ).length > 0;
+  const waits = (what: string, value: unknown) => async (): Promise<boolean> =>
+    (await rows(`select 1 from pg_stat_activity where datname = current_database() and ${what}`, value)).length > 0;
+  const waitsFor = (client: Client & { processID?: number }) =>
+    waits('$1::integer = any(pg_blocking_pids(pid))', client.processID);
+  const waitsToPlan = waits(`wait_event_type = 'Lock' and wait_event = $1`, 'advisory');
   const effects = async (): Promise<number> =>
     (await rows(`select 1 from inbox where effect in ('replace-stray-labels', 'replace-stray-milestones')`)).length;
 
@@ -187,11 +184,11 @@ describe('when a move has its effects', () => {
       const late = by(cast.owner)
         [verb](`/api/v4/${thing()}/promote`)
         .then(({ status }) => status);
-      await until(waits('transactionid'), 'the promotion to wait for its rows');
+      await until(waitsFor(other), 'the promotion to wait for its rows');
       const before = await effects();
       await tellOfMove();
       const isDone = async (): Promise<boolean> => (await effects()) === before + 2;
-      await until(async () => (await isDone()) || waits('advisory')(), 'the effects to be done, or to wait');
+      await until(async () => (await isDone()) || waitsToPlan(), 'the effects to be done, or to wait');
       await other.query('commit');
       expect(await late).toBe(200);
       await until(isDone, 'the effects');
@@ -224,11 +221,11 @@ describe('when a move has its effects', () => {
         .send(fields)
         .expect(201)
         .then(({ body }) => body.iid as number);
-      await until(waits('transactionid'), 'the issue to wait for its number');
+      await until(waitsFor(other), 'the issue to wait for its number');
       const before = await effects();
       await tellOfMove();
       const isDone = async (): Promise<boolean> => (await effects()) === before + 2;
-      await until(async () => (await isDone()) || waits('advisory')(), 'the effects to be done, or to wait');
+      await until(async () => (await isDone()) || waitsToPlan(), 'the effects to be done, or to wait');
       await other.query('commit');
       const iid = await late;
       await until(isDone, 'the effects');
