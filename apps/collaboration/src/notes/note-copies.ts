@@ -31,9 +31,9 @@ const copy = prepared(
        nextval(pg_get_serial_sequence('notes', 'id'))) as new_id
      from (select distinct thread_id from own where thread_id is not null) t
    ), written as (
-     insert into notes (id, noteable_type, noteable_id, project_id, author_id, body, system, internal, imported_from,
+     insert into notes (id, noteable_type, noteable_id, project_id, author_id, edited_by_id, body, system, internal, imported_from,
        thread_id, is_reply, resolved_at, resolved_by_id, referenced_type, referenced_id, created_at, updated_at)
-     select o.new_id, o.noteable_type, $4::bigint, $5::bigint, o.author_id, o.body, o.system, o.internal,
+     select o.new_id, o.noteable_type, $4::bigint, $5::bigint, o.author_id, o.edited_by_id, o.body, o.system, o.internal,
        o.imported_from, t.new_id, o.is_reply, o.resolved_at, o.resolved_by_id, o.referenced_type, o.referenced_id,
        o.created_at, o.updated_at
      from own o left join thread t on t.thread_id = o.thread_id

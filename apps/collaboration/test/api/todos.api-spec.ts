@@ -265,6 +265,27 @@ describe('items are raised', () => {
     expect(await change(cast.admin)).toEqual([['mentioned'], true]);
   });
 
+  test.each(['move', 'clone'])('nor when somebody else %ss what they wrote', async (verb) => {
+    const secret = await service.seed.group({ visibility: 'private' });
+    const member = await service.seed.user();
+    await service.seed.member(member, secret, 'guest');
+    const beside = await service.seed.project();
+    const issue = await anIssue({ description: `hey @${secret.full_path} ${at(cast.guest)}` }, cast.maintainer);
+    const { body: copied } = await by(cast.admin)
+      .post(`/api/v4/projects/${project.id}/issues/${issue.iid}/${verb}`)
+      .send({ to_project_id: beside.id })
+      .expect(201);
+    expect([await actionsOf(member), (await actionsOf(cast.guest)).length]).toEqual([[], 2]);
+    const where = `/api/v4/projects/${beside.id}/issues/${copied.iid}`;
+    const { body: taking } = await by(cast.owner).get(`${where}/participants`).expect(200);
+    expect((taking as { id: number }[]).map(({ id }) => id)).not.toContain(member.id);
+    await by(cast.admin)
+      .put(where)
+      .send({ description: `you @${secret.full_path}` })
+      .expect(200);
+    expect(await actionsOf(member)).toEqual(['mentioned']);
+  });
+
   test('an internal note makes nobody take part by what they are elsewhere', async () => {
     const boss = await service.seed.user({ admin: true });
     const issue = await anIssue();

@@ -37,10 +37,14 @@ const planned = prepared(
   'issues_planned',
   'select milestone_id from issues where project_id = $1::bigint and iid = $2::bigint',
 );
-/** $1 original, $2 its copy, $3-$5 notes that were copied, $6 whether the times go along. */
+/**
+ * $1 original, $2 its copy, $3-$5 notes that were copied, $6 whether the times go along. The text stays that of whoever
+ * wrote it: others who copy it name nobody by it.
+ */
 const carry = prepared(
   'issues_carry',
-  `update issues i set public_notes_count = $3::integer, internal_notes_count = $4::integer,
+  `update issues i set edited_by_id = coalesce(o.edited_by_id, o.author_id),
+     public_notes_count = $3::integer, internal_notes_count = $4::integer,
      system_notes_count = $5::integer, upvotes_count = o.upvotes_count, downvotes_count = o.downvotes_count,
      time_estimate = o.time_estimate, total_time_spent = case when $6::boolean then o.total_time_spent else 0 end
    from issues o where i.id = $2::bigint and o.id = $1::bigint`,
