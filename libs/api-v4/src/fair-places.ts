@@ -42,7 +42,7 @@ interface Caller {
  */
 export class FairPlaces {
   /** Callers with requests here, in the order in which they are served. */
-  private readonly callers = new Map<string, Caller>();
+  private readonly callers = new Map<number | string, Caller>();
   private taken = 0;
   private line = 0;
 
@@ -91,7 +91,7 @@ export class FairPlaces {
   }
 
   /** Until a place was taken for this request. */
-  private turn(name: string, own: Caller, { deadline, onGone }: Asking): Promise<void> {
+  private turn(name: number | string, own: Caller, { deadline, onGone }: Asking): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(late);
@@ -141,7 +141,7 @@ export class FairPlaces {
     }
   }
 
-  private forgetIdle(name: string, own: Caller): void {
+  private forgetIdle(name: number | string, own: Caller): void {
     if (own.running === 0 && own.waiting.length === 0) this.callers.delete(name);
   }
 }
@@ -172,6 +172,6 @@ export function placesOf(connections: number): { readonly dear: Places; readonly
 const LINE = { waiting: 48, waitingOfOneCaller: 16, waitingPart: 0.2 };
 
 /** Whose share counts: the person behind it all, who made the bot if it is one, or the address of somebody without a token. */
-function callerOf({ impersonatorId, makerId, userId, address }: Asking): string {
-  return String(impersonatorId ?? makerId ?? userId ?? address);
+export function callerOf({ impersonatorId, makerId, userId, address }: Omit<Asking, 'deadline'>): number | string {
+  return impersonatorId ?? makerId ?? userId ?? address ?? 'nobody';
 }

@@ -21,6 +21,7 @@ import type { Call } from './call';
 import { toIdOrPath } from './coercion';
 import type { EndpointRecord, ParamsClass } from './endpoint';
 import { afterCommit, renderError } from './errors';
+import { callerOf } from './fair-places';
 import { fieldsOf } from './fields';
 import { Otherwise } from './json-text';
 import { keptRefusal, keyedWriteOf, keyOf, meansItsToken, takesKey } from './keyed-request';
@@ -108,7 +109,8 @@ export class EndpointPipeline {
       rights = own;
       const answer = (): Promise<void> => this.answer({ request, reply, facts, viewer, rights: own }, key);
       const limited = (limit: LimitState): void => void (facts.limit = limit);
-      await awaitedBy({ kind: 'client', deadline: viewer.deadline, rights, limited }, answer);
+      const { deadline } = viewer;
+      await awaitedBy({ kind: 'client', deadline, caller: callerOf(viewer), rights, limited }, answer);
     } catch (error) {
       const requestId = facts.requestId;
       const own = requestId === '' ? log : log.child({ requestId });

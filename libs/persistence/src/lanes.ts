@@ -3,6 +3,8 @@ import { currentWaiter } from '@rookery/platform';
 import type { Rights } from '@rookery/platform';
 import { Pool } from 'pg';
 import type { PoolClient, PoolConfig } from 'pg';
+import type { Caller } from './caller-shares';
+import { CallerShares } from './caller-shares';
 
 /** What connections are kept apart for: requests of clients, questions of other processes, work in the background. */
 export const LANES = ['requests', 'internal', 'background'] as const;
@@ -23,9 +25,12 @@ export interface LaneLimits {
 
 type Taken = (error: Error | undefined, client: PoolClient | undefined, release: (destroy?: unknown) => void) => void;
 
+/** What part of the connections for requests one caller has at once, whatever they ask for. */
+const PART_OF_ONE_CALLER = 0.6;
+
 /**
  * The pool that TypeORM holds: one pool a lane behind it, so that neither requests nor background work take the last
- * connection from each other. Whoever waits for one does so until their deadline.
+ * connection from each other, nor one caller that of all others. Whoever waits for one does so until their deadline.
  * Who had to wait for long is handed their connection once their rights were looked at again: nothing is begun by rights
  * that are gone, however many wait.
  * Shape: the lane follows from who waits (`currentWaiter`). Errors: Unavailable when no connection was free in time;
@@ -38,10 +43,14 @@ export class LanePools extends Pool {
   /** Hears of everybody who had to wait for a connection. Units: ms. */
   onWaited: (lane: Lane, ms: number) => void = () => undefined;
   private readonly givenBackAt = new Map<Lane, number>();
+  private readonly shares: CallerShares;
+  private readonly holders = new Map<PoolClient, Caller>();
 
   constructor({ lanes, ...options }: PoolConfig & { readonly lanes: LaneLimits }) {
     super({ ...options, max: lanes.counts.requests });
     this.waitMs = lanes.waitMs;
+    this.shares = new CallerShares(Math.max(1, Math.floor(lanes.counts.requests * PART_OF_ONE_CALLER)));
+    this.on('release', (_, client) => this.giveBack(client));
     const beside = (lane: Lane, and: PoolConfig = {}): Pool => {
       const pool = new Pool({ ...options, ...and, max: lanes.counts[lane] });
       return pool.on('error', (error, client) => void this.emit('error', error, client));
@@ -99,21 +108,44 @@ export class LanePools extends Pool {
     const withinMs = waiter && waiter.deadline < Infinity ? waiter.deadline - Date.now() : this.waitMs;
     if (withinMs <= 0) return taken(new Unavailable('deadline'), undefined, nothing);
     const handOver = waiter?.rights ? lookedAt(waiter.rights, taken) : taken;
+    const caller = lane === 'requests' ? waiter?.caller : undefined;
+    const mayTake = caller === undefined || this.shares.take(caller);
     const { idleCount, waitingCount } = this.of(lane);
-    if (idleCount > 0 && waitingCount === 0) return this.connectIn(lane, handOver);
+    if (mayTake && idleCount > 0 && waitingCount === 0) return this.connectFor(caller, lane, handOver);
     const from = performance.now();
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
       taken(new Unavailable('database busy'), undefined, nothing);
     }, withinMs);
+    const begin = (): void =>
+      this.connectFor(caller, lane, (error, client, release) => {
+        clearTimeout(timer);
+        this.onWaited(lane, performance.now() - from);
+        // Whose turn comes too late hands it on at once.
+        if (isLate) release();
+        else handOver(error, client, release);
+      });
+    // The connection of whoever gave theirs back is free a moment later.
+    if (mayTake) begin();
+    else this.shares.wait(caller, () => process.nextTick(begin));
+  }
+
+  /** Shape: of the caller's share one was taken. */
+  private connectFor(caller: Caller | undefined, lane: Lane, taken: Taken): void {
+    if (caller === undefined) return this.connectIn(lane, taken);
     this.connectIn(lane, (error, client, release) => {
-      clearTimeout(timer);
-      this.onWaited(lane, performance.now() - from);
-      // Whose turn comes too late hands it on at once.
-      if (isLate) release();
-      else handOver(error, client, release);
+      if (client) this.holders.set(client, caller);
+      else this.shares.giveBack(caller);
+      taken(error, client, release);
     });
+  }
+
+  private giveBack(client: PoolClient): void {
+    const caller = this.holders.get(client);
+    if (caller === undefined) return;
+    this.holders.delete(client);
+    this.shares.giveBack(caller);
   }
 
   private connectIn(lane: Lane, taken: Taken): void {

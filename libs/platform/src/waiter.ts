@@ -27,6 +27,8 @@ export interface LimitState {
 export interface Waiter {
   readonly kind: 'client' | 'process';
   readonly deadline: number;
+  /** Whose share of what there is little of it takes: the person behind it all by id, or an address. */
+  readonly caller?: number | string;
   /** Left out where nothing hangs on the rights of anybody. */
   readonly rights?: Rights;
   /** Hears of a limit that what is done was counted by: the last word counts, and none where it fails. */

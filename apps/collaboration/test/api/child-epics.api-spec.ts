@@ -121,9 +121,14 @@ it('days of a confidential child in another group are told to those alone who ma
   await service.seed.member(reader, group, 'planner');
   await service.seed.member(owner, beside, 'owner');
   const above = await epicIn();
-  const due = { due_date_is_fixed: true, due_date_fixed: '2031-05-05' };
-  await assigned(await epicIn(beside, { confidential: true, ...due }), above);
   const day = async (user: SeededUser) => ((await shown(above, group, user)) as { due_date?: string | null }).due_date;
+  const due = { due_date_is_fixed: true, due_date_fixed: '2031-05-05' };
+  const child = await epicIn(beside, { confidential: true });
+  await assigned(child, above);
+  // What stands below it is no better known, also in the group of the reader.
+  await assigned(await epicIn(group, { confidential: true, ...due }), child, beside);
+  expect([await day(owner), await day(reader)]).toEqual(['2031-05-05', null]);
+  await change(child, due, owner, beside).expect(200);
   expect([await day(owner), await day(reader)]).toEqual(['2031-05-05', null]);
   await service.seed.member(reader, beside, 'planner');
   expect(await day(reader)).toBe('2031-05-05');

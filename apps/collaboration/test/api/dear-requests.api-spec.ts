@@ -56,25 +56,50 @@ const readAll = (viewer: Viewer): Promise<Response[]> =>
  * While it works, every statement on milestones waits. Shape: `held` ends when so many do, asked over a connection that
  * is not of the service.
  */
-async function whileMilestonesAreHeld(work: (held: (count: number) => Promise<void>) => Promise<void>): Promise<void> {
+async function whileMilestonesAreHeld(
+  work: (held: (count: number, withinMs?: number) => Promise<void>) => Promise<void>,
+): Promise<void> {
   const holder = new Client({ connectionString: service.databaseUrl });
   await holder.connect();
   try {
     await holder.query('begin');
     await holder.query('lock table milestones in access exclusive mode');
-    await work((count) => held(holder, count));
+    await work((count, withinMs) => held(holder, count, withinMs));
   } finally {
     await holder.end();
   }
 }
-async function held(holder: Client, count: number): Promise<void> {
+async function held(holder: Client, count: number, withinMs = Infinity): Promise<void> {
+  const from = performance.now();
   const waiting = `select count(*)::integer as n from pg_locks where not granted and relation = 'milestones'::regclass`;
   for (;;) {
     const { rows } = await holder.query<{ n: number }>(waiting);
     if (rows[0]!.n >= count) return;
+    if (performance.now() - from > withinMs) throw new Error(`${rows[0]!.n} wait`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
+
+describe('requests that take long, whatever they ask', () => {
+  it('leave connections to all others, whoever sends how many by themselves and by bots', async () => {
+    const [attacker, ...others] = innocents;
+    const bot = { ...service.seed.viewer(await service.seed.user()), makerId: attacker!.userId };
+    let asked: Promise<Response[]>;
+    await whileMilestonesAreHeld(async (held) => {
+      asked = Promise.all(
+        Array.from({ length: CALLERS }, async (_, index) =>
+          service.app.as(index % 2 === 0 ? attacker! : bot).get(`${milestones}?per_page=1`),
+        ),
+      );
+      await held(6);
+      await expect(held(7, 200)).rejects.toThrow();
+      const paths = [`${issues}/1/notes`, `${issues}/1/discussions`, `/api/v4/projects/${project.id}/labels`];
+      const read = others.flatMap((viewer) => paths.map(async (path) => service.app.as(viewer).get(path)));
+      expect(statusesOf(await Promise.all(read))).toEqual([200]);
+    });
+    expect((await asked!).filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
+  });
+});
 
 describe('searches that take long', () => {
   it('leave connections to all others, whoever sends how many', async () => {

@@ -26,6 +26,50 @@ const below = async (parent: ShownEpic, child: ShownEpic, place: DirectoryNamesp
     .post(`${pathOf(place)}/${parent.iid}/epics/${child.id}`)
     .expect(201));
 
+describe('days of more than anybody has below an epic', () => {
+  const MOST_EPICS = 5_000;
+  const MOST_ISSUES = 10_000;
+  const values = `'E', '#fff', '#000', 0`;
+  const columns = 'author_id, title, color, text_color, relative_position';
+
+  it.each([
+    ['epics', MOST_EPICS],
+    ['issues', MOST_ISSUES],
+  ])('are those of what is nearest: so many %s as ever matter', async (what, most) => {
+    const place = await ultimate();
+    const project = await service.seed.project({ namespace_id: place.id });
+    await service.seed.member(owner, place, 'owner');
+    const by = as(service.seed.viewer(owner));
+    const top = await open(service.seed.viewer(owner), place);
+    const sql = (text: string, ...sent: unknown[]) => service.database.query(text, sent);
+    // The last is the only one that says a day. The epic itself is one of those that are looked at.
+    const add = (from: number, to: number) =>
+      what === 'epics'
+        ? sql(
+            `insert into epics (group_id, iid, parent_id, start_is_fixed, start_fixed_on, ${columns})
+             select $1::bigint, g + 1, $2::bigint, g = ${MOST_EPICS - 1} or g = ${MOST_EPICS}, '2030-01-01'::date - g, $3::bigint, ${values}
+             from generate_series($4::integer, $5::integer) g`,
+            ...[place.id, top.id, owner.id, from, to],
+          )
+        : sql(
+            `with m as (insert into milestones (project_id, iid, title, start_on)
+               select $1::bigint, $4::bigint, 'v' || $4::bigint, '2030-01-01'::date - $5::integer returning id),
+             i as (insert into issues (project_id, iid, author_id, title, milestone_id)
+               select $1::bigint, g, $3::bigint, 'I', case when g = $5 then m.id end from m, generate_series($4::integer, $5::integer) g returning id)
+             insert into epic_issues (epic_id, issue_id, relative_position) select $2::bigint, id, 0 from i`,
+            ...[project.id, top.id, owner.id, from, to],
+          );
+    const start = async (): Promise<unknown> =>
+      (await by.get(`${pathOf(place)}/${top.iid}`).expect(200)).body.start_date;
+    const last = what === 'epics' ? most - 1 : most;
+    await add(1, last);
+    const day = new Date(Date.UTC(2030, 0, 1) - last * 86_400_000).toISOString().slice(0, 10);
+    expect(await start()).toBe(day);
+    await add(last + 1, last + 1);
+    expect(await start()).toBe(day);
+  });
+});
+
 describe('days of a tree of 7 levels and 2,000 epics', () => {
   let place: DirectoryNamespace;
   let project: DirectoryProject;

@@ -12,6 +12,64 @@ function request<T>(waitMs: number, use: () => Promise<T>): Promise<T> {
   return awaitedBy({ kind: 'client', deadline: Date.now() + waitMs }, use);
 }
 
+describe('connections by caller', () => {
+  let service: TestService;
+  beforeAll(async () => void (service = await startService({ settings: { DATABASE_POOL_COUNT: '5' } })));
+  afterAll(() => service.stop());
+
+  const as = <T>(caller: number | string, use: () => Promise<T>, waitMs = LONG_MS): Promise<T> =>
+    awaitedBy({ kind: 'client', deadline: Date.now() + waitMs, caller }, use);
+  const one = () => service.database.query('select 1');
+  /** So many of a caller's transactions at once; answers how each is ended. */
+  async function hold(caller: number | string, count: number) {
+    let begun = 0;
+    const running = Array.from({ length: count }, () => {
+      let end: () => void = () => undefined;
+      const ended = new Promise<void>((resolve) => (end = resolve));
+      const done = as(caller, () => service.work.run(() => ((begun += 1), ended)));
+      return { end, done };
+    });
+    return { running, begun: () => begun };
+  }
+
+  it('are three in five for one caller, whatever else is free, and the others stay for others', async () => {
+    const { running, begun } = await hold(7, 5);
+    await until(() => begun() === 3);
+    await expect(as(7, one, 50)).rejects.toMatchObject({ code: 'unavailable', reason: 'database busy' });
+    const other = await hold('192.0.2.1', 2);
+    await until(() => other.begun() === 2);
+    expect(begun()).toBe(3);
+    running[0]!.end();
+    await until(() => begun() === 4);
+    other.running.forEach(({ end }) => end());
+    await expect(as(8, one)).resolves.toHaveLength(1);
+    expect(begun()).toBe(4);
+    running.forEach(({ end }) => end());
+    await Promise.all([...running, ...other.running].map(({ done }) => done));
+    expect(begun()).toBe(5);
+  });
+
+  it('come back to the share of whoever could not be connected', async () => {
+    const { pool } = service.database;
+    const { Client } = pool as unknown as { Client: typeof import('pg').Client };
+    await Promise.all(Array.from({ length: 5 }, (_, id) => as(id, one)));
+    const refused = jest
+      .spyOn(Client.prototype, 'connect')
+      .mockImplementation(((done: (error: Error) => void) =>
+        process.nextTick(done, Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))) as never);
+    await as(9, () =>
+      service.database.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
+      ),
+    );
+    await as(9, () => service.database.query('select pg_terminate_backend(pg_backend_pid())')).catch(() => undefined);
+    await until(() => pool.totalCount === 0);
+    for (let n = 0; n < 4; n += 1) await expect(as(7, one)).rejects.toBeInstanceOf(Unavailable);
+    refused.mockRestore();
+    await expect(as(7, one)).resolves.toHaveLength(1);
+  });
+});
+
 describe('connections by lane', () => {
   let service: TestService;
   let held: (() => void)[];
