@@ -5,7 +5,7 @@ import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
 import { groupedByKind, NoteableKinds } from '../noteables/noteable-kinds';
-import { causedAt, saidBy, subjectsOf } from '../noteables/subjects';
+import { causedAt, saidIn, subjectsOf } from '../noteables/subjects';
 import { NoteSubjects } from '../notes/note-subjects';
 import { CrossReferences } from './cross-references';
 import type { ReferringText } from './cross-references';
@@ -39,7 +39,7 @@ export class CrossReferencesConsumer {
     );
     return events.flatMap((event) => {
       const note = notes.get(event.data.note_id!);
-      return note ? [textOf(event, note.body, note)] : [];
+      return note ? [textOf(event, { authorId: note.said_by_id, text: note.body })] : [];
     });
   }
 
@@ -53,14 +53,14 @@ export class CrossReferencesConsumer {
       );
       for (const event of ofKind) {
         const thing = things.get(event.data.noteable_id);
-        if (thing) texts.push(textOf(event, thing.text, thing));
+        if (thing) texts.push(...saidIn(thing).map((said) => textOf(event, said)));
       }
     }
     return texts;
   }
 }
 
-function textOf(event: Written, text: string, subject: Parameters<typeof saidBy>[1]): ReferringText {
+function textOf(event: Written, { authorId, text }: Pick<ReferringText, 'authorId' | 'text'>): ReferringText {
   const { noteable_type: type, noteable_id: id, written_at: at } = event.data;
-  return { about: { type, id }, authorId: saidBy(event, subject), text, at: causedAt(event, at) };
+  return { about: { type, id }, authorId, text, at: causedAt(event, at) };
 }

@@ -59,8 +59,9 @@ export class Epic {
   @Column({ type: 'bigint', default: 0, update: false }) relativePosition: number;
   @Column({ type: 'text' }) title: string;
   @Column({ type: 'text', nullable: true }) description: string | null;
-  /** Who changed title or description last. */
-  @Column({ type: 'bigint', nullable: true }) editedById: number | null;
+  /** Who changed them last. */
+  @Column({ type: 'bigint', nullable: true }) titleEditedById: number | null;
+  @Column({ type: 'bigint', nullable: true }) descriptionEditedById: number | null;
   @Column({ type: 'text', default: 'opened' }) state: 'opened' | 'closed';
   @Column({ type: 'boolean', default: false }) confidential: boolean;
   @Column({ type: 'boolean', nullable: true }) discussionLocked: boolean | null;
@@ -97,7 +98,7 @@ export class Epic {
     };
     Object.assign(epic, { groupId: by.groupId, authorId: by.actorId, ...open, ...dates, createdAt: by.at });
     epic.change({ color: EPIC_COLOUR, ...input }, by);
-    return Object.assign(epic, { editedById: null, updatedAt: by.at });
+    return Object.assign(epic, { titleEditedById: null, descriptionEditedById: null, updatedAt: by.at });
   }
 
   /** Answers the columns that changed. Errors: Invalid by field. */
@@ -117,7 +118,10 @@ export class Epic {
     if (Object.keys(problems).length > 0 || colour === null) throw new Invalid(problems);
     const shown = { color: colour, textColor: textColourOn(colour) };
     const next = { title, description, confidential, ...shown, startIsFixed, startFixedOn, dueIsFixed, dueFixedOn };
-    const edited = title !== this.title || description !== this.description ? { editedById: by.actorId } : {};
+    const edited = {
+      ...(title === this.title ? {} : { titleEditedById: by.actorId }),
+      ...(description === this.description ? {} : { descriptionEditedById: by.actorId }),
+    };
     return this.take({ ...next, ...edited, ...this.stateAfter(state_event, by) }, by);
   }
 

@@ -18,7 +18,7 @@ export const epicKind: NoteableKind = {
   feature: 'epics',
   confidentialColumn: 'confidential',
   stateColumn: 'state',
-  editorColumn: 'edited_by_id',
+  tellsEditors: true,
   abilities: ['internal-notes', 'threads', 'awards', 'todos', 'subscriptions', 'labels'],
   events: epicEvents,
   visibleSql: (reader) => visibleEpicSql(reader),

@@ -98,7 +98,8 @@ export class EpicsService {
     // The number is taken last, so that the counter's row is locked shortly.
     epic.iid = await nextInternalId(tx, epicKind.table, group.id);
     await tx.manager.save(epic);
-    emitOpened(tx, viewer, epic, await putLabels(tx, labelled(epic.id), wished, by));
+    const labels = await putLabels(tx, labelled(epic.id), wished, by);
+    emitOpened(tx, viewer, epic, this.noteLimit.countLabels(tx, viewer, labels));
     tellOfText(tx, viewer, { ...aboutEpic(epic), text: texts, at });
     return epic;
   }
@@ -139,6 +140,7 @@ export class EpicsService {
     const changed = new Set(epic.change(this.allowed(viewer, group, wish.fields), by));
     if (changed.has('confidential')) await this.refuseOpenIssues(tx, epic);
     const labels = await putLabels(tx, labelled(epic.id), await wishedLabels(tx, group, wish.labels), by);
+    this.noteLimit.countLabels(tx, viewer, labels);
     if (labels.added.length + labels.removed.length > 0) epic.updatedAt = at;
     const given = givenTime(viewer, group, wish);
     epic.updatedAt = given ?? epic.updatedAt;

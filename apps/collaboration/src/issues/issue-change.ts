@@ -78,11 +78,12 @@ export function changeOf(
   const columns: Partial<Issue> = {};
   const notes: string[] = [];
   if (wish.title !== undefined && wish.title !== issue.title) {
-    columns.title = wish.title;
+    Object.assign(columns, { title: wish.title, titleEditedById: o.actorId });
     notes.push(systemNotes.title(issue.title, wish.title));
   }
   if (wish.description !== undefined && wish.description !== issue.description) {
-    Object.assign(columns, { description: wish.description, ...taskCounts(wish.description) });
+    const edited = { description: wish.description, descriptionEditedById: o.actorId };
+    Object.assign(columns, edited, taskCounts(wish.description));
     notes.push(...descriptionNotes(issue.description, wish.description));
   }
   if (wish.issueType !== undefined && wish.issueType !== issue.issueType) columns.issueType = wish.issueType;
@@ -102,7 +103,6 @@ export function changeOf(
     if (isLocked !== (issue.discussionLocked === true)) notes.push(systemNotes.locked(isLocked, issueKind.word));
   }
   const textChanged = columns.title !== undefined || columns.description !== undefined;
-  if (textChanged) columns.editedById = o.actorId;
   return { ...withState(issue, wish, columns, notes, o), textChanged };
 }
 

@@ -17,7 +17,7 @@ export const issueKind: NoteableKind = {
   feature: 'issues',
   confidentialColumn: 'confidential',
   stateColumn: 'state',
-  editorColumn: 'edited_by_id',
+  tellsEditors: true,
   abilities: ['internal-notes', 'threads', 'awards', 'time', 'todos', 'subscriptions', 'labels', 'milestones'],
   takesNoteFlagAlone: true,
   events: issueEvents,

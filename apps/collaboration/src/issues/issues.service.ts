@@ -87,7 +87,11 @@ export class IssuesService {
       const issue = await insertIssue(tx, { ...placed, authorId: viewer.userId });
       await this.assignees.assign(tx, issue.id, [], users);
       const by = { actorId: viewer.userId, at: issue.createdAt };
-      const labels = await putLabels(tx, labelled(issue.id, project), wished, by);
+      const labels = this.noteLimit.countLabels(
+        tx,
+        viewer,
+        await putLabels(tx, labelled(issue.id, project), wished, by),
+      );
       await tellMilestone(tx, planned(issue), { from: null, to: milestoneId }, by);
       if (allowed.weight !== null) await tellWeight(tx, planned(issue), allowed.weight, by);
       tx.emit(
@@ -143,7 +147,8 @@ export class IssuesService {
     const by = { actorId: viewer.userId, at };
     await serve?.(issue.id);
     if (change.columns.confidential === false) await refuseInConfidentialEpic(tx, issue.id);
-    const around = { people, labels: await putLabels(tx, labelled(issue.id, project), wished, by) };
+    const relabelled = await putLabels(tx, labelled(issue.id, project), wished, by);
+    const around = { people, labels: this.noteLimit.countLabels(tx, viewer, relabelled) };
     await this.tell(tx, issue, change, by);
     const mentionedBefore = change.textChanged ? await this.named(tx, issue) : [];
     await this.store(tx, viewer, issue, { change, around, at, given: allowed.updatedAt });

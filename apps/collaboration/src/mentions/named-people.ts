@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { groupLevelSql, isNobodysSql } from '@rookery/directory';
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import type { Mentions } from './mentions';
 import { mentionsIn } from './mentions';
 import { mentionsSettings } from './mentions.config';
 import type { MentionsSettings } from './mentions.config';
@@ -91,38 +90,33 @@ const projectMembers = prepared(
 export class NamedPeople {
   constructor(@Inject(mentionsSettings.token) private readonly settings: MentionsSettings) {}
 
-  /** Shape: for each text, in the same order, its people, each once. Two statements, unless groups are named. */
-  async in(tx: Tx, texts: readonly NamingText[]): Promise<NamedPerson[][]> {
-    const mentions = texts.map((text) => mentionsIn(text.text));
-    const names = new Set(mentions.flatMap((one) => one.all.map((name) => name.toLowerCase())));
-    if (names.size === 0) return texts.map(() => []);
+  /**
+   * Shape: for each thing with its texts, in the same order, its people, each once. Two statements, unless groups are
+   * named.
+   */
+  async in(tx: Tx, things: readonly (readonly NamingText[])[]): Promise<NamedPerson[][]> {
+    const naming = things.map((texts) => texts.map((text) => namingOf(text)));
+    const names = new Set(naming.flat().flatMap((text) => text.names));
+    if (names.size === 0) return things.map(() => []);
     const rows = await tx.prepared<{ id: number; name: string }>(users, [[...names]]);
     const byName = new Map(rows.map((row) => [row.name, row.id]));
     const found: NamedPerson[][] = [];
-    for (const [index, text] of texts.entries()) found.push(await this.of(tx, text, mentions[index]!, byName));
+    for (const texts of naming) found.push(await this.of(tx, texts, byName));
     return found;
   }
 
-  private async of(
-    tx: Tx,
-    text: NamingText,
-    mentions: Mentions,
-    byName: ReadonlyMap<string, number>,
-  ): Promise<NamedPerson[]> {
-    const direct = new Set(mentions.direct.map((name) => name.toLowerCase()));
-    const named = mentions.all.map((name) => name.toLowerCase());
+  private async of(tx: Tx, texts: readonly Naming[], byName: ReadonlyMap<string, number>): Promise<NamedPerson[]> {
     const people = new Map<number, NamedPerson>();
-    const add = (userId: number, name: string): void => {
-      const isDirect = direct.has(name) || people.get(userId)?.isDirect === true;
+    const add = (userId: number, isNamedDirectly: boolean): void => {
+      const isDirect = isNamedDirectly || people.get(userId)?.isDirect === true;
       if (people.has(userId) || people.size < this.settings.peoplePerText) people.set(userId, { userId, isDirect });
     };
-    for (const name of named) if (byName.has(name)) add(byName.get(name)!, name);
-    for (const member of await this.members(
-      tx,
-      text,
-      named.filter((name) => !byName.has(name)),
-    )) {
-      add(member.user_id, member.name);
+    for (const { names, direct } of texts) {
+      for (const name of names) if (byName.has(name)) add(byName.get(name)!, direct.has(name));
+    }
+    for (const { text, names, direct } of texts) {
+      const others = names.filter((name) => !byName.has(name));
+      for (const member of await this.members(tx, text, others)) add(member.user_id, direct.has(member.name));
     }
     return [...people.values()];
   }
@@ -140,6 +134,19 @@ export class NamedPeople {
     ]);
     return [...found, ...everybody.map((row) => ({ user_id: row.user_id, name: ALL }))];
   }
+}
+
+/** A text with the names in it, lower-cased. */
+interface Naming {
+  readonly text: NamingText;
+  readonly names: readonly string[];
+  readonly direct: ReadonlySet<string>;
+}
+
+function namingOf(text: NamingText): Naming {
+  const { all, direct } = mentionsIn(text.text);
+  const lower = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase());
+  return { text, names: lower(all), direct: new Set(lower(direct)) };
 }
 
 interface MemberRow {

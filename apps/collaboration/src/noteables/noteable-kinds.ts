@@ -92,8 +92,8 @@ export interface NoteableKind extends ShownAs {
   readonly confidentialColumn: string | null;
   /** Text column, or null when nothing of the kind is ever closed. */
   readonly stateColumn: string | null;
-  /** The column of who changed its texts last, or null where texts of it name nobody. */
-  readonly editorColumn: string | null;
+  /** Whether it has columns `title_edited_by_id`, `description_edited_by_id`; false where others than authors change nothing. */
+  readonly tellsEditors: boolean;
   readonly abilities: readonly Ability[];
   /** A change of a note may send nothing but the deprecated `confidential`, which changes nothing. */
   readonly takesNoteFlagAlone?: true;

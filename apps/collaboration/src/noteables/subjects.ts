@@ -8,17 +8,20 @@ export interface NoteableSubject {
   readonly id: number;
   /** Null for things of groups. */
   readonly project_id: number | null;
-  readonly author_id: number;
-  /** Who changed its texts last; null when nobody did. */
-  readonly edited_by_id: number | null;
-  readonly text: string;
+  readonly title: string;
+  readonly description: string | null;
+  /** Who said what these say now: whoever changed them last, else the author. */
+  readonly title_by_id: number;
+  readonly description_by_id: number;
 }
 
+const saidBySql = ({ tellsEditors }: NoteableKind, text: string): string =>
+  tellsEditors ? `coalesce(i.${text}_edited_by_id, i.author_id)` : 'i.author_id';
 const things = perKind((kind) =>
   prepared(
     `${kind.table}_subjects`,
-    `select i.id, ${projectIdSql(kind)} as project_id, i.author_id,
-       ${kind.editorColumn ? `i.${kind.editorColumn}` : 'null::bigint'} as edited_by_id, i.title || E'\\n\\n' || coalesce(i.description, '') as text
+    `select i.id, ${projectIdSql(kind)} as project_id, i.title, i.description,
+       ${saidBySql(kind, 'title')} as title_by_id, ${saidBySql(kind, 'description')} as description_by_id
      from ${kind.table} i where i.id = any($1::bigint[]) order by i.id for key share`,
   ),
 );
@@ -45,11 +48,20 @@ export type ThingEvent = Parameters<typeof actorOf>[0] & {
   readonly aggregateId: number;
 };
 
-/** What a thing or a note says, where it stands, and who said it. */
+/**
+ * What a thing or a note says, where it stands, and who said it: by whose rights it names others. Not always the author, and
+ * not of all texts of a thing the same.
+ */
 export interface SaidText {
   readonly projectId: number | null;
   readonly authorId: number;
   readonly text: string;
+}
+
+export function saidIn(thing: NoteableSubject): readonly SaidText[] {
+  const { project_id: projectId, description } = thing;
+  const title = { projectId, authorId: thing.title_by_id, text: thing.title };
+  return description ? [title, { projectId, authorId: thing.description_by_id, text: description }] : [title];
 }
 
 /** Of events of one kind those whose things are still there, and what each of these says now, in the same order. */
@@ -57,16 +69,12 @@ export async function textsOf<E extends ThingEvent>(
   tx: Tx,
   kinds: NoteableKinds,
   events: readonly E[],
-): Promise<{ readonly present: readonly E[]; readonly texts: readonly SaidText[] }> {
+): Promise<{ readonly present: readonly E[]; readonly texts: readonly (readonly SaidText[])[] }> {
   if (events.length === 0) return { present: [], texts: [] };
   const ids = events.map((event) => event.aggregateId);
   const things = await subjectsOf(tx, kinds.ofEvents(events), ids);
   const present = events.filter((event) => things.has(event.aggregateId));
-  const texts = present.map((event) => {
-    const thing = things.get(event.aggregateId)!;
-    return { projectId: thing.project_id, authorId: saidBy(event, thing), text: thing.text };
-  });
-  return { present, texts };
+  return { present, texts: present.map((event) => saidIn(things.get(event.aggregateId)!)) };
 }
 
 /** Units: milliseconds. Clocks of processes and database never differ as much. */
@@ -80,17 +88,6 @@ const MISDATED_MS = 3_600_000;
  */
 export function causedAt(event: { readonly time: string }, stated: string): string {
   return Math.abs(Date.parse(event.time) - Date.parse(stated)) > MISDATED_MS ? event.time : stated;
-}
-
-/**
- * Who said what a text says now: whoever changed it last, which may have been after the event, else who made it. Not always
- * the author of the thing, by whose rights others would name people.
- */
-export function saidBy(
-  event: Parameters<typeof actorOf>[0],
-  subject: { readonly edited_by_id: number | null },
-): number {
-  return subject.edited_by_id ?? actorOf(event);
 }
 
 /** Who did it: the actor, or the author where a process acted. */

@@ -48,6 +48,9 @@ export function spenderOf(viewer: SignedInViewer): number {
 /** $1 whose minute it is, $2 most, $3 how many more. */
 const full = prepared('note_limit_full', `select 1 where ${fullSql('$1::bigint', '$2', '$3::integer')}`);
 
+/** So many labels that one request gives or takes are as a note; fewer are none. */
+const LABELS_AS_NOTE = 20;
+
 /** What callers know the limit by. */
 const NAME = 'notes_create_limit';
 
@@ -120,6 +123,17 @@ export class NoteLimit {
     if (!this.holdsFor(viewer)) return;
     const values = [spenderOf(viewer), this.perMinute, Math.min(notes, this.perMinute)];
     if ((await tx.prepared(full, values)).length > 0) throw await this.usedBy(tx, viewer);
+  }
+
+  /** As `count`, for a change of many labels at once. Shape: answers the change. */
+  countLabels<C extends { readonly added: readonly number[]; readonly removed: readonly number[] }>(
+    tx: Tx,
+    viewer: SignedInViewer,
+    change: C,
+  ): C {
+    const notes = Math.floor((change.added.length + change.removed.length) / LABELS_AS_NOTE);
+    if (notes > 0) this.count(tx, viewer, notes);
+    return change;
   }
 
   private async take(tx: Tx, viewer: SignedInViewer, notes: number): Promise<void> {

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { prepared } from '@rookery/persistence';
 import type { Prepared, RowOf, Tx } from '@rookery/persistence';
 import { NoteableKinds, projectIdSql, subjectSql } from '../noteables/noteable-kinds';
-import { saidBy } from '../noteables/subjects';
 import type { actorOf, SaidText } from '../noteables/subjects';
 import type { Note } from './note.entity';
 
@@ -13,11 +12,10 @@ export type NoteEvent = Parameters<typeof actorOf>[0] & {
 };
 
 /** A note and what it stands on, as they are now. */
-export interface NoteSubject extends RowOf<
-  Note,
-  'authorId' | 'editedById' | 'body' | 'noteableType' | 'createdAt' | 'threadId'
-> {
+export interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'noteableType' | 'createdAt' | 'threadId'> {
   readonly note_id: number;
+  /** Whoever changed it last, else the author. */
+  readonly said_by_id: number;
   /** Null for notes on things of groups. */
   readonly project_id: number | null;
   readonly noteable_id: number;
@@ -32,7 +30,7 @@ export class NoteSubjects {
     const on = { type: 'n.noteable_type', id: 'n.noteable_id' };
     this.statement = prepared(
       'notes_subjects',
-      `select n.id as note_id, n.body, n.author_id, n.edited_by_id, i.project_id, n.noteable_type, i.id as noteable_id, n.created_at, n.thread_id
+      `select n.id as note_id, n.body, n.author_id, coalesce(n.edited_by_id, n.author_id) as said_by_id, i.project_id, n.noteable_type, i.id as noteable_id, n.created_at, n.thread_id
        from notes n join lateral ${subjectSql(kinds.all, on, (kind) => `i.id, ${projectIdSql(kind)} as project_id`)} i on true
        where n.id = any($1::bigint[]) and not n.system
        order by n.id for key share of n`,
@@ -50,16 +48,19 @@ export class NoteSubjects {
   async textsOf<E extends NoteEvent>(
     tx: Tx,
     events: readonly E[],
-  ): Promise<{ readonly present: readonly { event: E; note: NoteSubject }[]; readonly texts: readonly SaidText[] }> {
+  ): Promise<{
+    readonly present: readonly { event: E; note: NoteSubject }[];
+    readonly texts: readonly (readonly SaidText[])[];
+  }> {
     const ids = events.map((event) => event.data.note_id);
     const notes = await this.of(tx, ids);
     const present = events.flatMap((event) => {
       const note = notes.get(event.data.note_id);
       return note ? [{ event, note }] : [];
     });
-    const texts = present.map(({ event, note }) => {
-      return { projectId: note.project_id, authorId: saidBy(event, note), text: note.body };
-    });
+    const texts = present.map(({ note }) => [
+      { projectId: note.project_id, authorId: note.said_by_id, text: note.body },
+    ]);
     return { present, texts };
   }
 }

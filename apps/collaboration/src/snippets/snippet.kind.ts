@@ -20,7 +20,7 @@ export const snippetKind: NoteableKind = {
   feature: 'snippets',
   confidentialColumn: null,
   stateColumn: null,
-  editorColumn: null,
+  tellsEditors: false,
   abilities: ['awards'],
   events: snippetEvents,
   visibleSql: visibleSnippetSql,

@@ -186,8 +186,8 @@ function settles({ actorId, data }: Delivered<NoteableEvent<'updated'>>): boolea
 }
 
 /** Most texts name nobody, and ask nothing of the copy of the directory. */
-function mayName({ text }: { readonly text: string }): boolean {
-  return text.includes('@');
+function mayName(texts: readonly { readonly text: string }[]): boolean {
+  return texts.some(({ text }) => text.includes('@'));
 }
 
 function namedBefore(event: NoteEvent | TextEvent): readonly number[] {

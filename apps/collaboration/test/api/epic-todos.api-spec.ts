@@ -193,6 +193,19 @@ describe('an item is raised', () => {
     expect(await actionsOf(guest)).toEqual(['directly_addressed']);
   });
 
+  it('in title and description apart, each by whoever changed it last', async () => {
+    const secret = await groupOf({ visibility: 'private' });
+    const member = await service.seed.user();
+    await service.seed.member(member, secret, 'guest');
+    await service.seed.member(member, group, 'guest');
+    await service.seed.member(owner, secret, 'guest');
+    epic = await open(who(planner), group, { title: 'x', description: `hey @${secret.full_path}` });
+    await edit({ title: 'better' });
+    expect(await actionsOf(member)).toEqual([]);
+    await edit({ title: `better @${secret.full_path}` });
+    expect(await actionsOf(member)).toEqual(['mentioned']);
+  });
+
   it('for those only who may read, and is theirs while they may', async () => {
     const stranger = await service.seed.user();
     const texts = `${at(guest)} ${at(planner)} ${at(stranger)} ${at(owner)}`;

@@ -83,6 +83,52 @@ test('bots write in the minute of whoever made them', async () => {
   await write(there).expect(429);
 });
 
+test('changes of many labels count, twenty as a note', async () => {
+  const { user } = await somebody();
+  const client = service.app.as(service.seed.viewer(user));
+  const group = await service.seed.group({ plan: 'ultimate' });
+  await service.seed.member(user, group, 'owner');
+  const project = await service.seed.project({ namespace_id: group.id });
+  const labels = (count: number) => Array.from({ length: count }, (_, index) => `label ${index}`).join(',');
+  const left = ({ headers }: { headers: Record<string, string> }) => headers['ratelimit-remaining'];
+  const issues = `/api/v4/projects/${project.id}/issues`;
+  const opened = await client.post(issues).send({ title: 'x', labels: labels(19) });
+  expect([opened.status, left(opened)]).toEqual([201, undefined]);
+  const own = `${issues}/${(opened.body as { iid: number }).iid}`;
+  expect(
+    left(
+      await client
+        .put(own)
+        .send({ labels: labels(58) })
+        .expect(200),
+    ),
+  ).toBe('2');
+  const epics = `/api/v4/groups/${group.id}/epics`;
+  const { body: epic } = await client.post(epics).send({ title: 'x' }).expect(201);
+  const goal = `${epics}/${(epic as { iid: number }).iid}`;
+  expect(
+    left(
+      await client
+        .put(goal)
+        .send({ labels: labels(41) })
+        .expect(200),
+    ),
+  ).toBe('0');
+  await client.put(own).send({ labels: '' }).expect(429);
+  await client
+    .post(issues)
+    .send({ title: 'x', labels: labels(20) })
+    .expect(429);
+  await client
+    .post(epics)
+    .send({ title: 'x', labels: labels(20) })
+    .expect(429);
+  await client
+    .put(own)
+    .send({ remove_labels: labels(19) })
+    .expect(200);
+});
+
 describe('an answer that was counted tells how many notes are left', () => {
   const told = (left: number) => ({
     'ratelimit-name': 'notes_create_limit',

@@ -265,6 +265,26 @@ describe('items are raised', () => {
     expect(await change(cast.admin)).toEqual([['mentioned'], true]);
   });
 
+  test('title and description apart, each by whoever changed it last', async () => {
+    const secret = await service.seed.group({ visibility: 'private' });
+    const members = await Promise.all([service.seed.user(), service.seed.user()]);
+    for (const member of members) await service.seed.member(member, secret, 'guest');
+    const other = await service.seed.group({ visibility: 'private' });
+    await service.seed.member(members[1]!, other, 'guest');
+    const issue = await anIssue({ description: `hey @${secret.full_path}` });
+    const actions = async () => [await actionsOf(members[0]!), await actionsOf(members[1]!)];
+    await edit(issue, { title: `better @${other.full_path}` }, cast.admin);
+    expect(await actions()).toEqual([[], ['mentioned']]);
+    const where = `/api/v4/projects/${project.id}/issues/${issue.iid}`;
+    const { body } = await by(cast.owner).get(`${where}/participants`);
+    expect((body as { id: number }[]).map(({ id }) => id)).not.toContain(members[0]!.id);
+    await edit(issue, { description: `hey @${secret.full_path}!` }, cast.admin);
+    expect((await actions())[0]).toEqual(['mentioned']);
+    // Nobody is named by what somebody else said before.
+    await edit(issue, { title: `now @${secret.full_path}` });
+    expect((await actions())[0]).toEqual(['mentioned']);
+  });
+
   test.each(['move', 'clone'])('nor when somebody else %ss what they wrote', async (verb) => {
     const secret = await service.seed.group({ visibility: 'private' });
     const member = await service.seed.user();

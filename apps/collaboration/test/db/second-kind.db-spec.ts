@@ -51,7 +51,7 @@ const mergeRequests: NoteableKind = {
   sigil: '!',
   confidentialColumn: null,
   stateColumn: 'state',
-  editorColumn: null,
+  tellsEditors: false,
   abilities: ['internal-notes', 'todos'],
   events,
   visibleSql: () => 'true',

@@ -192,6 +192,7 @@ describe('the bot of a token', () => {
     const { ann, dan, fay } = people as Record<string, Person>;
     const made = async (path: string, body: object) =>
       (await dan!.client.post(`/api/v4/${path}`).send(body).expect(201)).body as { id: number; user_id: number };
+    const open = await made('projects', { name: 'marked', visibility: 'public' });
     for (const visibility of ['private', 'internal', 'public']) {
       const group = await made('groups', { name: `Nest ${visibility}`, path: `nest-${visibility}`, visibility });
       const project = await made('projects', { name: 'egg', namespace_id: group.id, visibility });
@@ -199,11 +200,18 @@ describe('the bot of a token', () => {
         const token = { name: 'deploy', scopes: ['api'], access_level: 10 };
         const { user_id: id } = await made(`${place}/access_tokens`, token);
         const { username } = (await identity.root.get(`/api/v4/users/${id}`).expect(200)).body as { username: string };
+        const bot = identity.as({ userId: id, username, isBot: true });
+        await bot.post(`/api/v4/projects/${open.id}/star`).send({}).expect(201);
         const knownTo = async (client: Person['client'], isSignedIn = true) => {
           const listed = (await names({ username }, client)).includes(username);
           for (const list of ['projects', 'starred_projects'])
             for (const ref of [id, username])
               expect((await client.get(`/api/v4/users/${ref}/${list}`)).status).toBe(listed ? 200 : 404);
+          const { body } = await client
+            .get(`/api/v4/projects/${open.id}/starrers`)
+            .query({ per_page: 100 })
+            .expect(200);
+          expect((body as { user: { id: number } }[]).some(({ user }) => user.id === id)).toBe(listed);
           if (!isSignedIn) return listed;
           const { status } = await client.get(`/api/v4/users/${id}`);
           const found = (await names({ search: username }, client)).includes(username);
@@ -215,7 +223,7 @@ describe('the bot of a token', () => {
         expect(await knownTo(fay!.client)).toBe(visibility !== 'private');
         expect(await knownTo(ann!.client)).toBe(visibility === 'public');
         expect(await knownTo(identity.nobody, false)).toBe(visibility === 'public');
-        await identity.as({ userId: id, username, isBot: true }).get(`/api/v4/users/${id}`).expect(200);
+        await bot.get(`/api/v4/users/${id}`).expect(200);
       }
     }
   });

@@ -44,24 +44,42 @@ export function straysSql({ project, above }: { readonly project: string; readon
       and ${reachedSql('l', { project, above })} is not true)`;
 }
 
-/** A condition on a row `i`: it has all of the labels, none at all, or any. */
+/**
+ * A condition on a row `i`: it has all of the labels, none at all, or any. The first label may lead to the things; whether
+ * they have the others is looked up for each by key. Joined with them, all that have one would be gone through for each
+ * that has another: the planner takes one label of one project to be on next to nothing.
+ */
 export function labelledSql(filter: LabelFilter, reach: LabelReach, bind: Bind): string {
   if (filter === 'None' || filter === 'Any') return hasLabelSql(filter, reach, bind);
-  if (filter.length <= ONE_BY_ONE) return filter.map((name) => hasLabelSql([name], reach, bind)).join(' and ');
+  const [first, ...others] = filter;
+  const has = [hasLabelSql([first!], reach, bind)];
+  if (others.length < ONE_BY_ONE) {
+    return [...has, ...others.map((name) => `exists (${linkSql([name], reach, bind)} offset 0)`)].join(' and ');
+  }
   // Many names are counted: a plan with a part for each of them would take longer than the list.
-  return `(select count(distinct l.title) from label_links ll join labels l on l.id = ll.label_id
-    where ${linkedSql(reach)} and ${reachedSql('l', reach)} and l.title = any(${bind(filter)}::text[])) = ${filter.length}`;
+  const titles = labelsSql('title', others, reach, bind);
+  const counted = `(select count(distinct (${titles})[array_position(${labelsSql('id', others, reach, bind)}, ll.label_id)])
+    from (${linkSql(others, reach, bind)} offset 0) ll) = ${others.length}`;
+  return [...has, counted].join(' and ');
 }
 
 /** A condition on a row `i`: it has one of the labels, none at all, or any. */
 export function hasLabelSql(filter: LabelFilter, reach: LabelReach, bind: Bind): string {
   const any = `exists (select 1 from label_links ll where ${linkedSql(reach)} and ${isNoStraySql(reach)})`;
   if (filter === 'None') return `not ${any}`;
-  if (filter === 'Any') return any;
-  // The ids are found once; a condition on the name would be asked of each thing.
-  const title = filter.length === 1 ? `= ${bind(filter[0])}` : `= any(${bind(filter)}::text[])`;
-  return `exists (select 1 from label_links ll where ${linkedSql(reach)} and ll.label_id = any(array(
-      select l.id from labels l where l.title ${title} and ${reachedSql('l', reach)})))`;
+  return filter === 'Any' ? any : `exists (${linkSql(filter, reach, bind)})`;
+}
+
+/** The links of a row `i` to labels of these names. */
+function linkSql(names: readonly string[], reach: LabelReach, bind: Bind): string {
+  return `select ll.label_id from label_links ll
+    where ${linkedSql(reach)} and ll.label_id = any(${labelsSql('id', names, reach, bind)})`;
+}
+
+/** What labels of these names have, in one order: an array, found once; a condition on names would be asked of each thing. */
+function labelsSql(column: 'id' | 'title', names: readonly string[], reach: LabelReach, bind: Bind): string {
+  const title = names.length === 1 ? `= ${bind(names[0])}` : `= any(${bind(names)}::text[])`;
+  return `array(select l.${column} from labels l where l.title ${title} and ${reachedSql('l', reach)}${names.length === 1 ? '' : ' order by l.id'})`;
 }
 
 /** How many names are looked for each by its own index scan. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
 import type { UserFace } from '../../users/user.entity';
+import { knownUserSql } from '../../users/bot-home';
 import { personSearch } from '../../users/person-search';
 import { userFaceSql } from '../../users/users.queries';
 
@@ -32,6 +33,7 @@ export class StarrersQueries {
     })
       .among({ from: 'project_stars s join users u on u.id = s.user_id' })
       .where(`s.project_id = $1 and u.state = 'active'`)
+      .where((bind) => knownUserSql(viewer, bind))
       .narrow({ search: personSearch(viewer, 'u') }, params)
       .orderBy([['s.created_at', 'desc']], 's.user_id');
     if (!viewer.isAdmin) {
