@@ -64,10 +64,13 @@ const silent: TypeOrmLogger = {
   log: () => undefined,
 };
 
+/** Few and short units of work; opened when one is needed. */
+const APART_COUNT = 2;
+
 function lanesOf(settings: DatabaseSettings): LaneLimits {
   const { poolCount, internalPoolCount, backgroundPoolCount, poolWaitMs } = settings;
   return {
-    counts: { requests: poolCount, internal: internalPoolCount, background: backgroundPoolCount },
+    counts: { requests: poolCount, internal: internalPoolCount, background: backgroundPoolCount, apart: APART_COUNT },
     waitMs: poolWaitMs,
   };
 }

@@ -6,8 +6,11 @@ import type { PoolClient, PoolConfig } from 'pg';
 import type { Caller } from './caller-shares';
 import { CallerShares } from './caller-shares';
 
-/** What connections are kept apart for: requests of clients, questions of other processes, work in the background. */
-export const LANES = ['requests', 'internal', 'background'] as const;
+/**
+ * What connections are kept apart for: requests of clients, questions of other processes, work in the background; and what
+ * stays although a request fails, for which that request waits while it holds a connection: of its own lane all might be held so.
+ */
+export const LANES = ['requests', 'internal', 'background', 'apart'] as const;
 export type Lane = (typeof LANES)[number];
 
 /**
@@ -24,6 +27,8 @@ export interface LaneLimits {
 }
 
 type Taken = (error: Error | undefined, client: PoolClient | undefined, release: (destroy?: unknown) => void) => void;
+
+const LANE_OF = { client: 'requests', process: 'internal', holder: 'apart' } as const;
 
 /** What part of the connections for requests one caller has at once, whatever they ask for. */
 const PART_OF_ONE_CALLER = 0.6;
@@ -55,7 +60,11 @@ export class LanePools extends Pool {
       const pool = new Pool({ ...options, ...and, max: lanes.counts[lane] });
       return pool.on('error', (error, client) => void this.emit('error', error, client));
     };
-    this.besides = { internal: beside('internal'), background: beside('background', KEEPS_PLANS) };
+    this.besides = {
+      internal: beside('internal'),
+      background: beside('background', KEEPS_PLANS),
+      apart: beside('apart'),
+    };
     for (const lane of LANES) {
       this.of(lane).on('release', (error) => void (error ?? this.givenBackAt.set(lane, performance.now())));
     }
@@ -97,14 +106,14 @@ export class LanePools extends Pool {
   override end(): Promise<void>;
   override end(ended: () => void): void;
   override end(ended?: () => void): Promise<void> | void {
-    const all = Promise.all([super.end(), this.besides.internal.end(), this.besides.background.end()]);
+    const all = Promise.all([super.end(), ...Object.values(this.besides).map((pool) => pool.end())]);
     if (!ended) return all.then(() => undefined);
     void all.then(() => ended());
   }
 
   private take(taken: Taken): void {
     const waiter = currentWaiter();
-    const lane = waiter === null ? 'background' : waiter.kind === 'client' ? 'requests' : 'internal';
+    const lane = waiter === null ? 'background' : LANE_OF[waiter.kind];
     const withinMs = waiter && waiter.deadline < Infinity ? waiter.deadline - Date.now() : this.waitMs;
     if (withinMs <= 0) return taken(new Unavailable('deadline'), undefined, nothing);
     const handOver = waiter?.rights ? lookedAt(waiter.rights, taken) : taken;

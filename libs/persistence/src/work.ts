@@ -112,7 +112,7 @@ export class Work {
   apart<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
     if (!currentWhole(this.dataSource)) return this.run(use);
     const { whole: _, ...waiter } = currentWaiter()!;
-    return awaitedBy(waiter, () => this.run(use));
+    return awaitedBy({ ...waiter, kind: 'holder' }, () => this.run(use));
   }
 
   /** Tells when a commit has left events in the outbox of this process: the relay's wake-up. */

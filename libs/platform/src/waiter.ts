@@ -25,7 +25,8 @@ export interface LimitState {
 
 /** Who waits for what runs. Units: `deadline` in epoch milliseconds; Infinity when it was not told. */
 export interface Waiter {
-  readonly kind: 'client' | 'process';
+  /** A holder is a client whose request holds a connection to the database already. */
+  readonly kind: 'client' | 'process' | 'holder';
   readonly deadline: number;
   /** Whose share of what there is little of it takes: the person behind it all by id, or an address. */
   readonly caller?: number | string;

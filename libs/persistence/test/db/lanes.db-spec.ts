@@ -49,6 +49,25 @@ describe('connections by caller', () => {
     expect(begun()).toBe(5);
   });
 
+  it.each([
+    ['one caller', () => 7],
+    ['many', (index: number) => index],
+  ])('are there for what stays whatever becomes of requests of %s that hold one', async (_, callerOf) => {
+    const most = callerOf(0) === callerOf(1) ? 3 : 5;
+    let begun = 0;
+    const isFull = until(() => begun >= most);
+    const done = Array.from({ length: 6 }, (_each, index) =>
+      as(callerOf(index), () =>
+        service.work.whole(async () => {
+          begun += 1;
+          await isFull;
+          return service.work.apart((tx) => tx.query('select 1'));
+        }),
+      ),
+    );
+    await expect(Promise.all(done)).resolves.toHaveLength(6);
+  });
+
   it('come back to the share of whoever could not be connected', async () => {
     const { pool } = service.database;
     const { Client } = pool as unknown as { Client: typeof import('pg').Client };
