@@ -7,34 +7,56 @@ interface Share {
 }
 
 /**
- * What part of something each caller has at once: whoever asks for more waits for their own, so that others always find
- * one of several. Source: reference reliability 6.3.
+ * So many of something, and what part of them each caller has at once. Whoever asks for more waits; what is given back
+ * goes to whoever waits with least in hand, so that nobody waits behind the many requests of others.
+ * Source: reference reliability 6.3.
  */
 export class CallerShares {
-  /** Callers who have something. */
+  /** Callers who have something or wait for it, in the order in which they were served last. */
   private readonly shares = new Map<Caller, Share>();
 
-  constructor(private readonly most: number) {}
+  constructor(
+    private free: number,
+    private readonly most: number,
+  ) {}
 
   /** Whether one was free, and is taken. */
   take(caller: Caller): boolean {
+    if (this.free === 0) return false;
     const share = this.shares.get(caller);
     if (share === undefined) this.shares.set(caller, { held: 1, line: [] });
     else if (share.held < this.most) share.held += 1;
     else return false;
+    this.free -= 1;
     return true;
   }
 
   /** For whoever found none: `begin` is called with one taken. */
   wait(caller: Caller, begin: () => void): void {
-    this.shares.get(caller)!.line.push(begin);
+    const share = this.shares.get(caller);
+    if (share) share.line.push(begin);
+    else this.shares.set(caller, { held: 0, line: [begin] });
   }
 
   giveBack(caller: Caller): void {
     const share = this.shares.get(caller)!;
-    const next = share.line.shift();
-    if (next) return next();
     share.held -= 1;
-    if (share.held === 0) this.shares.delete(caller);
+    this.free += 1;
+    if (share.held === 0 && share.line.length === 0) this.shares.delete(caller);
+    this.serveNext();
+  }
+
+  private serveNext(): void {
+    let next: [Caller, Share] | undefined;
+    for (const [caller, share] of this.shares) {
+      if (share.line.length > 0 && share.held < (next?.[1].held ?? this.most)) next = [caller, share];
+    }
+    if (!next) return;
+    const [caller, share] = next;
+    this.shares.delete(caller);
+    this.shares.set(caller, share);
+    share.held += 1;
+    this.free -= 1;
+    share.line.shift()!();
   }
 }

@@ -30,8 +30,8 @@ type Taken = (error: Error | undefined, client: PoolClient | undefined, release:
 
 const LANE_OF = { client: 'requests', process: 'internal', holder: 'apart' } as const;
 
-/** What part of the connections for requests one caller has at once, whatever they ask for. */
-const PART_OF_ONE_CALLER = 0.6;
+/** What part of the connections for requests one caller has at once, whatever they ask for: two leave some to others. */
+const PART_OF_ONE_CALLER = 0.4;
 
 /**
  * The pool that TypeORM holds: one pool a lane behind it, so that neither requests nor background work take the last
@@ -54,7 +54,8 @@ export class LanePools extends Pool {
   constructor({ lanes, ...options }: PoolConfig & { readonly lanes: LaneLimits }) {
     super({ ...options, max: lanes.counts.requests });
     this.waitMs = lanes.waitMs;
-    this.shares = new CallerShares(Math.max(1, Math.floor(lanes.counts.requests * PART_OF_ONE_CALLER)));
+    const { requests } = lanes.counts;
+    this.shares = new CallerShares(requests, Math.max(1, Math.floor(requests * PART_OF_ONE_CALLER)));
     this.on('release', (_, client) => this.giveBack(client));
     const beside = (lane: Lane, and: PoolConfig = {}): Pool => {
       const pool = new Pool({ ...options, ...and, max: lanes.counts[lane] });

@@ -2,8 +2,8 @@
 export const MOST_LEVELS = 7;
 
 /** So many epics and issues below one are looked at for its days, the nearest. Source: reference work-tracking 5.5. */
-const MOST_EPICS = 5_000;
-const MOST_ISSUES = 10_000;
+const MOST_EPICS = 2_500;
+const MOST_ISSUES = 5_000;
 
 /**
  * What the children of the row `i` and the milestones of issues say of its days: a FROM item of one row. A child says its

@@ -91,8 +91,8 @@ describe('requests that take long, whatever they ask', () => {
           service.app.as(index % 2 === 0 ? attacker! : bot).get(`${milestones}?per_page=1`),
         ),
       );
-      await held(6);
-      await expect(held(7, 200)).rejects.toThrow();
+      await held(4);
+      await expect(held(5, 200)).rejects.toThrow();
       const paths = [`${issues}/1/notes`, `${issues}/1/discussions`, `/api/v4/projects/${project.id}/labels`];
       const read = others.flatMap((viewer) => paths.map(async (path) => service.app.as(viewer).get(path)));
       expect(statusesOf(await Promise.all(read))).toEqual([200]);

@@ -219,6 +219,17 @@ describe('lists', () => {
     expect(await listed({ labels: 'z,y,x,b,a' })).toEqual([6]);
     expect(await listed({ labels: 'b' }, cast.guest)).toEqual([6, 1]);
     expect(await listed({ labels: 'Any' }, cast.stranger)).toEqual([6, 4, 2, 1]);
+    await made({ labels: 'a,b,x,y,w' });
+    expect(await listed({ labels: 'z,y,x,b,a' })).toEqual([6]);
+    expect(await listed({ labels: 'w,y,x,b,a,w' })).toEqual([7]);
+    expect(await listed({ labels: 'w,y,x,b,a,no such' })).toEqual([]);
+    expect(await listed({ labels: 'y,x,b,a' })).toEqual([7, 6]);
+    // A namesake of the group that nothing has.
+    await service.database.query(
+      `insert into labels (group_id, title, description_html, color, text_color) values ($1, 'w', '', '#fff', '#000')`,
+      [project.namespace_id],
+    );
+    expect(await listed({ labels: 'w,y,x,b,a' })).toEqual([7]);
   });
 
   test('show details of labels when they are asked for', async () => {

@@ -154,6 +154,7 @@ const HOT: Record<string, () => Planned> = {
   'issues-by-change': () => listed({}, { orderBy: 'updated_at' }),
   'issues-labelled': () => listed({ labels: ['Label 204'] }),
   'issues-labelled-twice': () => listed({ labels: ['Label 204', 'Label 404'] }),
+  'issues-labelled-often': () => listed({ labels: [204, 404, 604, 804, 1004].map((n) => `Label ${n}`) }),
   'issues-without-label': () => listed({ not: { labels: ['Label 204'] } }),
   'issues-unlabelled': () => listed({ labels: 'None' }),
   'issues-serving-epic': () => listed({ epic: 5 }),

@@ -45,45 +45,59 @@ export function straysSql({ project, above }: { readonly project: string; readon
 }
 
 /**
- * A condition on a row `i`: it has all of the labels, none at all, or any. The first label may lead to the things; whether
- * they have the others is looked up for each by key. Joined with them, all that have one would be gone through for each
- * that has another: the planner takes one label of one project to be on next to nothing.
+ * A condition on a row `i`: it has all of the labels, none at all, or any. One label may lead to the things; whether they
+ * have the others is looked up for each by key. Joined with them, all that have one would be gone through for each that has
+ * another: the planner takes one label of one project to be on next to nothing.
  */
 export function labelledSql(filter: LabelFilter, reach: LabelReach, bind: Bind): string {
   if (filter === 'None' || filter === 'Any') return hasLabelSql(filter, reach, bind);
-  const [first, ...others] = filter;
-  const has = [hasLabelSql([first!], reach, bind)];
-  if (others.length < ONE_BY_ONE) {
-    return [...has, ...others.map((name) => `exists (${linkSql([name], reach, bind)} offset 0)`)].join(' and ');
-  }
-  // Many names are counted: a plan with a part for each of them would take longer than the list.
-  const titles = labelsSql('title', others, reach, bind);
-  const counted = `(select count(distinct (${titles})[array_position(${labelsSql('id', others, reach, bind)}, ll.label_id)])
-    from (${linkSql(others, reach, bind)} offset 0) ll) = ${others.length}`;
-  return [...has, counted].join(' and ');
+  if (filter.length > ONE_BY_ONE) return countedSql(filter.length, `${bind(filter)}::text[]`, reach);
+  const [first, ...others] = filter.map((name) => linkSql(`= ${bind(name)}`, reach));
+  return [`exists (${first!})`, ...others.map((link) => `exists (${link} offset 0)`)].join(' and ');
+}
+
+/**
+ * Many names are counted: a plan with a part for each of them would take longer than the list. The rarest leads, none where
+ * one of the names is that of no label. Shape: `names` is a text[] expression of so many.
+ */
+function countedSql(count: number, names: string, reach: LabelReach): string {
+  const named = `from labels l where l.title = any(${names}) and ${reachedSql('l', reach)}`;
+  const ofProject = reach.project === null ? '' : ` and used.project_id = ${reach.project}`;
+  const rarest = linkSql(
+    `= (select l.title ${named} order by (select count(*) from (
+        select 1 from label_links used where used.label_id = l.id${ofProject} limit ${RARE}) used), l.title limit 1)`,
+    reach,
+  );
+  const ids = `array(select l.id ${named} order by l.id)`;
+  const titles = `array(select l.title ${named} order by l.id)`;
+  const counted = `(select count(distinct (${titles})[array_position(${ids}, ll.label_id)])
+    from (select ll.label_id from label_links ll where ${linkedSql(reach)} and ll.label_id = any(${ids}) offset 0) ll)`;
+  return `(select count(distinct l.title) ${named}) = ${count} and exists (${rarest})
+    and case when exists (${rarest} offset 0) then ${counted} = ${count} else false end`;
 }
 
 /** A condition on a row `i`: it has one of the labels, none at all, or any. */
 export function hasLabelSql(filter: LabelFilter, reach: LabelReach, bind: Bind): string {
   const any = `exists (select 1 from label_links ll where ${linkedSql(reach)} and ${isNoStraySql(reach)})`;
   if (filter === 'None') return `not ${any}`;
-  return filter === 'Any' ? any : `exists (${linkSql(filter, reach, bind)})`;
+  if (filter === 'Any') return any;
+  const titles = filter.length === 1 ? `= ${bind(filter[0])}` : `= any(${bind(filter)}::text[])`;
+  return `exists (${linkSql(titles, reach)})`;
 }
 
-/** The links of a row `i` to labels of these names. */
-function linkSql(names: readonly string[], reach: LabelReach, bind: Bind): string {
-  return `select ll.label_id from label_links ll
-    where ${linkedSql(reach)} and ll.label_id = any(${labelsSql('id', names, reach, bind)})`;
-}
-
-/** What labels of these names have, in one order: an array, found once; a condition on names would be asked of each thing. */
-function labelsSql(column: 'id' | 'title', names: readonly string[], reach: LabelReach, bind: Bind): string {
-  const title = names.length === 1 ? `= ${bind(names[0])}` : `= any(${bind(names)}::text[])`;
-  return `array(select l.${column} from labels l where l.title ${title} and ${reachedSql('l', reach)}${names.length === 1 ? '' : ' order by l.id'})`;
+/**
+ * The links of a row `i` to labels of some names. The ids are found once; a condition on the name would be asked of each
+ * thing. Shape: `titles` is what follows the title in a condition.
+ */
+function linkSql(titles: string, reach: LabelReach): string {
+  return `select ll.label_id from label_links ll where ${linkedSql(reach)} and ll.label_id = any(array(
+      select l.id from labels l where l.title ${titles} and ${reachedSql('l', reach)}))`;
 }
 
 /** How many names are looked for each by its own index scan. */
 const ONE_BY_ONE = 4;
+/** Labels with as many links are all taken to be as frequent. */
+const RARE = 1000;
 
 function linkedSql({ type, project }: LabelReach): string {
   const ofProject = project === null ? '' : ` and ll.project_id = ${project}`;
