@@ -224,10 +224,13 @@ describe('lists', () => {
     expect(await listed({ labels: 'w,y,x,b,a,w' })).toEqual([7]);
     expect(await listed({ labels: 'w,y,x,b,a,no such' })).toEqual([]);
     expect(await listed({ labels: 'y,x,b,a' })).toEqual([7, 6]);
-    // A namesake of the group that nothing has.
+    // A namesake of the group is no other name, also where something has both.
+    const both = await made({ labels: 'a,b,x,w' });
     await service.database.query(
-      `insert into labels (group_id, title, description_html, color, text_color) values ($1, 'w', '', '#fff', '#000')`,
-      [project.namespace_id],
+      `with namesake as (insert into labels (group_id, title, description_html, color, text_color)
+         values ($1, 'w', '', '#fff', '#000') returning id)
+       insert into label_links (noteable_type, noteable_id, label_id, project_id) select 'Issue', $2, id, $3 from namesake`,
+      [project.namespace_id, both.id, project.id],
     );
     expect(await listed({ labels: 'w,y,x,b,a' })).toEqual([7]);
   });
