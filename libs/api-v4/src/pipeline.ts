@@ -109,8 +109,10 @@ export class EndpointPipeline {
       rights = own;
       const answer = (): Promise<void> => this.answer({ request, reply, facts, viewer, rights: own }, key);
       const limited = (limit: LimitState): void => void (facts.limit = limit);
-      const { deadline } = viewer;
-      await awaitedBy({ kind: 'client', deadline, caller: callerOf(viewer), rights, limited }, answer);
+      const waiter = { kind: 'client', deadline: viewer.deadline, caller: callerOf(viewer), rights, limited } as const;
+      // A write is carried out to its end, whoever waits for it.
+      const isGone = (): boolean => reply.raw.destroyed;
+      await awaitedBy(this.endpoint.method === 'GET' ? { ...waiter, isGone } : waiter, answer);
     } catch (error) {
       const requestId = facts.requestId;
       const own = requestId === '' ? log : log.child({ requestId });

@@ -225,6 +225,7 @@ export const UNAVAILABLE_REASONS = {
   restored:
     'The database of identity was restored, and not all copies of the directory have said yet which ids they have seen; nothing gets an id until they have.',
   deadline: 'The deadline had passed: before the service began, or before it answered.',
+  gone: 'Whoever asked to read something had left before that began; nobody heard this answer.',
   shed: 'The gateway had more to do than it takes on.',
   'not ready': 'Asked for its health, the process or a service behind it was not ready; the answer says why.',
   'clocks differ': 'The clocks of gateway and service are more than 30 seconds apart.',

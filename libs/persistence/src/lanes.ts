@@ -117,6 +117,8 @@ export class LanePools extends Pool {
     const lane = waiter === null ? 'background' : LANE_OF[waiter.kind];
     const withinMs = waiter && waiter.deadline < Infinity ? waiter.deadline - Date.now() : this.waitMs;
     if (withinMs <= 0) return taken(new Unavailable('deadline'), undefined, nothing);
+    const isGone = waiter?.isGone;
+    if (isGone?.()) return taken(new Unavailable('gone'), undefined, nothing);
     const handOver = waiter?.rights ? lookedAt(waiter.rights, taken) : taken;
     const caller = lane === 'requests' ? waiter?.caller : undefined;
     const mayTake = caller === undefined || this.shares.take(caller);
@@ -133,8 +135,10 @@ export class LanePools extends Pool {
         clearTimeout(timer);
         this.onWaited(lane, performance.now() - from);
         // Whose turn comes too late hands it on at once.
-        if (isLate) release();
-        else handOver(error, client, release);
+        if (isLate) return release();
+        if (!isGone?.()) return handOver(error, client, release);
+        release();
+        taken(new Unavailable('gone'), undefined, nothing);
       });
     // The connection of whoever gave theirs back is free a moment later.
     if (mayTake) begin();

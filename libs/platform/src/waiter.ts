@@ -30,6 +30,8 @@ export interface Waiter {
   readonly deadline: number;
   /** Whose share of what there is little of it takes: the person behind it all by id, or an address. */
   readonly caller?: number | string;
+  /** Whether they left: what they only read is not begun for them any more. Left out where it is done all the same. */
+  readonly isGone?: () => boolean;
   /** Left out where nothing hangs on the rights of anybody. */
   readonly rights?: Rights;
   /** Hears of a limit that what is done was counted by: the last word counts, and none where it fails. */

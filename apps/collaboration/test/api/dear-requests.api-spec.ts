@@ -1,7 +1,8 @@
 import { Client } from 'pg';
 import type { DirectoryProject } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
-import { anonymousViewer } from '@rookery/testing';
+import { Outages } from '@rookery/platform';
+import { anonymousViewer, until } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
 import type { Response } from 'supertest';
 import { startCollaboration } from '../support/app';
@@ -98,6 +99,22 @@ describe('requests that take long, whatever they ask', () => {
       expect(statusesOf(await Promise.all(read))).toEqual([200]);
     });
     expect((await asked!).filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
+  });
+});
+
+describe('reads that nobody waits for any more', () => {
+  it('are not begun', async () => {
+    const noted = jest.spyOn(service.app.get(Outages), 'note');
+    const gone = () => noted.mock.calls.filter(([reason]) => reason === 'gone').length;
+    await whileMilestonesAreHeld(async (held) => {
+      const asked = Array.from({ length: 8 }, () => service.app.as(innocents[0]!).get(`${milestones}?per_page=1`));
+      for (const one of asked) void one.end(() => undefined);
+      await held(4);
+      for (const one of asked) void one.abort();
+      expect(gone()).toBe(0);
+    });
+    await until(() => gone() >= 4);
+    noted.mockRestore();
   });
 });
 

@@ -83,6 +83,26 @@ describe('connections by caller', () => {
     await expect(Promise.all(done)).resolves.toHaveLength(6);
   });
 
+  it('are not for those who left, neither at once nor at their turn', async () => {
+    let hasLeft = true;
+    const read = () =>
+      awaitedBy({ kind: 'client', deadline: Date.now() + LONG_MS, caller: 7, isGone: () => hasLeft }, one);
+    await as(7, one);
+    await expect(read()).rejects.toMatchObject({ reason: 'gone' });
+    hasLeft = false;
+    await expect(read()).resolves.toHaveLength(1);
+    const { running, begun } = await hold(7, 2);
+    await until(() => begun() === 2);
+    const waiting = read();
+    await new Promise(setImmediate);
+    hasLeft = true;
+    running[0]!.end();
+    await expect(waiting).rejects.toMatchObject({ reason: 'gone' });
+    await expect(as(7, one)).resolves.toHaveLength(1);
+    running[1]!.end();
+    await Promise.all(running.map(({ done }) => done));
+  });
+
   it('come back to the share of whoever could not be connected', async () => {
     const { pool } = service.database;
     const { Client } = pool as unknown as { Client: typeof import('pg').Client };

@@ -64,8 +64,8 @@ function countedSql(count: number, names: string, reach: LabelReach): string {
   const named = `from labels l where l.title = any(${names}) and ${reachedSql('l', reach)}`;
   const ofProject = reach.project === null ? '' : ` and used.project_id = ${reach.project}`;
   const rarest = linkSql(
-    `= (select l.title ${named} order by (select count(*) from (
-        select 1 from label_links used where used.label_id = l.id${ofProject} limit ${RARE}) used), l.title limit 1)`,
+    `= (select l.title ${named} group by l.title order by sum((select count(*) from (
+        select 1 from label_links used where used.label_id = l.id${ofProject} limit ${RARE}) used)), l.title limit 1)`,
     reach,
   );
   const ids = `array(select l.id ${named} order by l.id)`;
