@@ -59,9 +59,9 @@ export class Epic {
   @Column({ type: 'bigint', default: 0, update: false }) relativePosition: number;
   @Column({ type: 'text' }) title: string;
   @Column({ type: 'text', nullable: true }) description: string | null;
-  /** Who changed them last. */
+  /** Who changed the title last, and who the description. */
   @Column({ type: 'bigint', nullable: true }) titleEditedById: number | null;
-  @Column({ type: 'bigint', nullable: true }) descriptionEditedById: number | null;
+  @Column({ type: 'bigint', nullable: true }) editedById: number | null;
   @Column({ type: 'text', default: 'opened' }) state: 'opened' | 'closed';
   @Column({ type: 'boolean', default: false }) confidential: boolean;
   @Column({ type: 'boolean', nullable: true }) discussionLocked: boolean | null;
@@ -98,7 +98,7 @@ export class Epic {
     };
     Object.assign(epic, { groupId: by.groupId, authorId: by.actorId, ...open, ...dates, createdAt: by.at });
     epic.change({ color: EPIC_COLOUR, ...input }, by);
-    return Object.assign(epic, { titleEditedById: null, descriptionEditedById: null, updatedAt: by.at });
+    return Object.assign(epic, { titleEditedById: null, editedById: null, updatedAt: by.at });
   }
 
   /** Answers the columns that changed. Errors: Invalid by field. */
@@ -120,7 +120,7 @@ export class Epic {
     const next = { title, description, confidential, ...shown, startIsFixed, startFixedOn, dueIsFixed, dueFixedOn };
     const edited = {
       ...(title === this.title ? {} : { titleEditedById: by.actorId }),
-      ...(description === this.description ? {} : { descriptionEditedById: by.actorId }),
+      ...(description === this.description ? {} : { editedById: by.actorId }),
     };
     return this.take({ ...next, ...edited, ...this.stateAfter(state_event, by) }, by);
   }

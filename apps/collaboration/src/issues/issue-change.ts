@@ -82,7 +82,7 @@ export function changeOf(
     notes.push(systemNotes.title(issue.title, wish.title));
   }
   if (wish.description !== undefined && wish.description !== issue.description) {
-    const edited = { description: wish.description, descriptionEditedById: o.actorId };
+    const edited = { description: wish.description, editedById: o.actorId };
     Object.assign(columns, edited, taskCounts(wish.description));
     notes.push(...descriptionNotes(issue.description, wish.description));
   }

@@ -45,9 +45,9 @@ export class Issue {
   @Column({ type: 'bigint' }) authorId: number;
   @Column({ type: 'text' }) title: string;
   @Column({ type: 'text', nullable: true }) description: string | null;
-  /** Who changed them last. */
+  /** Who changed the title last, and who the description. */
   @Column({ type: 'bigint', nullable: true }) titleEditedById: number | null;
-  @Column({ type: 'bigint', nullable: true }) descriptionEditedById: number | null;
+  @Column({ type: 'bigint', nullable: true }) editedById: number | null;
   @Column({ type: 'text', default: 'opened' }) state: IssueState;
   @Column({ type: 'boolean', default: false }) confidential: boolean;
   @Column({ type: 'boolean', nullable: true }) discussionLocked: boolean | null;

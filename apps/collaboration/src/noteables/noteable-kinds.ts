@@ -92,7 +92,7 @@ export interface NoteableKind extends ShownAs {
   readonly confidentialColumn: string | null;
   /** Text column, or null when nothing of the kind is ever closed. */
   readonly stateColumn: string | null;
-  /** Whether it has columns `title_edited_by_id`, `description_edited_by_id`; false where others than authors change nothing. */
+  /** Whether it has columns `title_edited_by_id` and `edited_by_id` (of the description); false where texts of it name nobody. */
   readonly tellsEditors: boolean;
   readonly abilities: readonly Ability[];
   /** A change of a note may send nothing but the deprecated `confidential`, which changes nothing. */

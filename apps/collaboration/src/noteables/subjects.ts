@@ -15,13 +15,13 @@ export interface NoteableSubject {
   readonly description_by_id: number;
 }
 
-const saidBySql = ({ tellsEditors }: NoteableKind, text: string): string =>
-  tellsEditors ? `coalesce(i.${text}_edited_by_id, i.author_id)` : 'i.author_id';
+const saidBySql = ({ tellsEditors }: NoteableKind, editor: string): string =>
+  tellsEditors ? `coalesce(i.${editor}, i.author_id)` : 'i.author_id';
 const things = perKind((kind) =>
   prepared(
     `${kind.table}_subjects`,
     `select i.id, ${projectIdSql(kind)} as project_id, i.title, i.description,
-       ${saidBySql(kind, 'title')} as title_by_id, ${saidBySql(kind, 'description')} as description_by_id
+       ${saidBySql(kind, 'title_edited_by_id')} as title_by_id, ${saidBySql(kind, 'edited_by_id')} as description_by_id
      from ${kind.table} i where i.id = any($1::bigint[]) order by i.id for key share`,
   ),
 );

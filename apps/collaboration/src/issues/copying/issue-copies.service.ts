@@ -44,7 +44,7 @@ const planned = prepared(
 const carry = prepared(
   'issues_carry',
   `update issues i set title_edited_by_id = coalesce(o.title_edited_by_id, o.author_id),
-     description_edited_by_id = coalesce(o.description_edited_by_id, o.author_id),
+     edited_by_id = coalesce(o.edited_by_id, o.author_id),
      public_notes_count = $3::integer, internal_notes_count = $4::integer,
      system_notes_count = $5::integer, upvotes_count = o.upvotes_count, downvotes_count = o.downvotes_count,
      time_estimate = o.time_estimate, total_time_spent = case when $6::boolean then o.total_time_spent else 0 end

@@ -1,0 +1,20 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Who changed a title last, apart from who changed the description (`edited_by_id`). Until now one column told of both, so
+ * what it says holds of either.
+ */
+export class TellWhoChangedTitles1767225852330 implements MigrationInterface {
+  readonly name = 'TellWhoChangedTitles1767225852330';
+
+  async up(runner: QueryRunner): Promise<void> {
+    for (const table of ['issues', 'epics']) {
+      await runner.query(`alter table ${table} add column title_edited_by_id bigint`);
+      await runner.query(`update ${table} set title_edited_by_id = edited_by_id where edited_by_id is not null`);
+    }
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const table of ['issues', 'epics']) await runner.query(`alter table ${table} drop column title_edited_by_id`);
+  }
+}
