@@ -58,6 +58,7 @@ export interface SaidText {
   readonly text: string;
 }
 
+/** The texts of a thing, each with whoever said it. */
 export function saidIn(thing: NoteableSubject): readonly SaidText[] {
   const { project_id: projectId, description } = thing;
   const title = { projectId, authorId: thing.title_by_id, text: thing.title };

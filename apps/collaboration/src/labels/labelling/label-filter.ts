@@ -72,6 +72,7 @@ function countedSql(count: number, names: string, reach: LabelReach): string {
   const titles = `array(select l.title ${named} order by l.id)`;
   const counted = `(select count(distinct (${titles})[array_position(${ids}, ll.label_id)])
     from (select ll.label_id from label_links ll where ${linkedSql(reach)} and ll.label_id = any(${ids}) offset 0) ll)`;
+  // Once for the planner, which may begin with it, and once so that nothing is counted where it is missing.
   return `(select count(distinct l.title) ${named}) = ${count} and exists (${rarest})
     and case when exists (${rarest} offset 0) then ${counted} = ${count} else false end`;
 }
