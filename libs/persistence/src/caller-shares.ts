@@ -38,6 +38,12 @@ export class CallerShares {
     else this.shares.set(caller, { held: 0, line: [begin] });
   }
 
+  get waiting(): number {
+    let count = 0;
+    for (const { line } of this.shares.values()) count += line.length;
+    return count;
+  }
+
   giveBack(caller: Caller): void {
     const share = this.shares.get(caller)!;
     share.held -= 1;

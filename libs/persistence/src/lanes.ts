@@ -75,6 +75,11 @@ export class LanePools extends Pool {
     return lane === 'requests' ? this : this.besides[lane];
   }
 
+  /** How many wait for a connection of a lane, be it that none is free or that their caller has their share. */
+  waiting(lane: Lane): number {
+    return this.of(lane).waitingCount + (lane === 'requests' ? this.shares.waiting : 0);
+  }
+
   /**
    * Whether statements of a lane are answered: by asking, or where all its connections are in use, by when one was given
    * back. Errors: those of the statement. Units: `withinMs` how long ago that may have been.

@@ -110,7 +110,10 @@ describe('reads that nobody waits for any more', () => {
       const asked = Array.from({ length: 8 }, () => service.app.as(innocents[0]!).get(`${milestones}?per_page=1`));
       for (const one of asked) void one.end(() => undefined);
       await held(4);
+      await until(() => service.database.pool.waiting('requests') === 4);
       for (const one of asked) void one.abort();
+      // Whoever is answered came after those who left.
+      await service.app.as(innocents[1]!).get(`/api/v4/projects/${project.id}/labels`).expect(200);
       expect(gone()).toBe(0);
     });
     await until(() => gone() >= 4);

@@ -35,6 +35,7 @@ describe('connections by caller', () => {
   it('are two in five for one caller, whatever else is free, and another two for the next', async () => {
     const { running, begun } = await hold(7, 5);
     await until(() => begun() === 2);
+    await until(() => service.database.pool.waiting('requests') === 3);
     await expect(as(7, one, 50)).rejects.toMatchObject({ code: 'unavailable', reason: 'database busy' });
     const other = await hold('192.0.2.1', 5);
     await until(() => other.begun() === 2);
@@ -54,7 +55,7 @@ describe('connections by caller', () => {
     const order: string[] = [];
     const late = as(3, async () => void (await one(), order.push('late')));
     const fresh = as(4, async () => void (await one(), order.push('fresh')));
-    await new Promise(setImmediate);
+    await until(() => service.database.pool.waiting('requests') === 3);
     expect(again.begun()).toBe(0);
     first.running[0]!.end();
     await fresh;
@@ -94,7 +95,7 @@ describe('connections by caller', () => {
     const { running, begun } = await hold(7, 2);
     await until(() => begun() === 2);
     const waiting = read();
-    await new Promise(setImmediate);
+    await until(() => service.database.pool.waiting('requests') === 1);
     hasLeft = true;
     running[0]!.end();
     await expect(waiting).rejects.toMatchObject({ reason: 'gone' });
@@ -194,7 +195,7 @@ describe('connections by lane', () => {
     const next = request(LONG_MS, one);
     held.pop()!();
     await expect(next).resolves.toEqual([{ one: 1 }]);
-    expect(service.database.pool.of('requests').waitingCount).toBe(0);
+    expect(service.database.pool.waiting('requests')).toBe(0);
   });
 
   it('counts what goes on after the answer as background work', async () => {
