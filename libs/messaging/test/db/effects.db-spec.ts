@@ -3,9 +3,10 @@ import { Unavailable } from '@rookery/kernel';
 import { DeadLetters } from '@rookery/persistence';
 import { Metrics } from '@rookery/platform';
 import type { PrivateNats, TestDatabase } from '@rookery/testing';
-import { startNats, until } from '@rookery/testing';
+import { startNats, until, untilBlocked } from '@rookery/testing';
 import { connect, headers } from 'nats';
 import type { NatsConnection } from 'nats';
+import { Client } from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { envelopeText } from '../../src/envelope';
 import { untilOfOneHistory } from '../../src/one-history';
@@ -16,6 +17,7 @@ import type { TestProcess } from '../support/service';
 
 const SUBJECT = 'collaboration.note.deleted.v1';
 const DURABLE = 'collaboration--mark-notes--note-deleted-v1';
+const GATHERING = 'collaboration--gather-notes--note-deleted-v1';
 
 describe('effects of events', () => {
   let nats: PrivateNats;
@@ -57,10 +59,10 @@ describe('effects of events', () => {
     );
     return JSON.stringify({ ...(JSON.parse(text) as object), ...over });
   };
-  const pendingAcks = async () => {
+  const pendingAcks = async (durable = DURABLE) => {
     const { num_ack_pending, num_pending } = await (
       await bus.jetstreamManager({ timeout: 50_000 })
-    ).consumers.info('COLLABORATION', DURABLE);
+    ).consumers.info('COLLABORATION', durable);
     return num_ack_pending + num_pending;
   };
   const consumersReady = (one: TestProcess) =>
@@ -125,6 +127,57 @@ describe('effects of events', () => {
     expect(await two.marks('gather-notes')).toEqual([1, 2, 3]);
     await two.start();
     await until(async () => (await two.marks('gather-notes')).length === 4, 'what was handed back');
+  });
+
+  /** While `work` runs no mark is written. */
+  const whileHeld = async (work: () => Promise<void>) => {
+    const holder = new Client({ connectionString: test.url });
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('lock table marks in exclusive mode');
+      await work();
+    } finally {
+      await holder.end();
+    }
+  };
+
+  it('that come while a batch is done wait for others, too', async () => {
+    const one = await process({ CONSUMER_BATCH_COUNT: '3' }, GatherNotesConsumer);
+    await one.start({ relay: true, consumers: true });
+    await consumersReady(one);
+    await whileHeld(async () => {
+      await one.emit(1, 2, 3);
+      await untilBlocked((sql) => one.database.query(sql), 2);
+      await one.emit(4);
+      await until(async () => (await pendingAcks(GATHERING)) === 4);
+    });
+    await until(async () => (await one.marks()).length === 4);
+    await until(async () => (await pendingAcks(GATHERING)) === 1);
+    await one.emit(5, 6);
+    await until(async () => (await one.marks('gather-notes')).length === 6);
+    expect(await one.count('marks', `effect = 'gather-notes' and batch = 3`)).toBe(6);
+  });
+
+  it('of which several came at once are followed by others a moment later, as several', async () => {
+    const one = await process();
+    await one.start({ relay: true, consumers: true });
+    await consumersReady(one);
+    await whileHeld(async () => {
+      await one.emit(1);
+      await untilBlocked((sql) => one.database.query(sql), 2);
+      await one.emit(2, 3);
+      await until(async () => (await pendingAcks()) === 3);
+    });
+    await until(async () => (await one.marks()).length === 3);
+    await one.emit(4);
+    await until(async () => (await one.marks()).length === 4);
+    const rows = await one.database.query<{ note_id: number; batch: number; ms: number }>(
+      `select note_id::integer, batch, (extract(epoch from at) * 1000)::float as ms from marks
+       where effect = 'mark-notes' order by note_id`,
+    );
+    expect(rows.map(({ batch }) => batch)).toEqual([1, 2, 2, 1]);
+    expect(rows[3]!.ms - rows[2]!.ms).toBeGreaterThanOrEqual(50);
   });
 
   it('happen once when every message is delivered three times', async () => {
