@@ -1,8 +1,9 @@
 import { Unavailable } from '@rookery/kernel';
 import type { DirectoryChangesAnswer } from '@rookery/contracts';
 import type { Tx } from '@rookery/persistence';
-import { until } from '@rookery/testing';
+import { until, untilBlocked } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
+import { Client } from 'pg';
 import { HistoriesService } from '../../src/directory/history/histories.service';
 import { DirectoryLog } from '../directory-log';
 
@@ -50,6 +51,29 @@ describe('the history of the directory', () => {
     expect(after.life).not.toBe(before.life);
     await restart();
     expect((await at(after)).epoch).toBe(before.epoch);
+  });
+
+  it('is known before anybody is answered, however often the look at it fails', async () => {
+    const before = await identity.all();
+    await identity.database.query(AS_RESTORED);
+    await identity.stop();
+    const [holder, other] = [database.url, database.url].map((connectionString) => new Client({ connectionString }));
+    await Promise.all([holder!.connect(), other!.connect()]);
+    await holder!.query('begin');
+    await holder!.query('select 1 from directory_head for update');
+    let isThere = false;
+    const starting = DirectoryLog.start(database.url).finally(() => (isThere = true));
+    for (let failures = 0; failures < 4; failures += 1) {
+      await untilBlocked((sql) => other!.query(sql));
+      await other!.query(
+        `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+    }
+    await untilBlocked((sql) => other!.query(sql));
+    expect(isThere).toBe(false);
+    await Promise.all([holder!.end(), other!.end()]);
+    identity = await starting;
+    expect((await identity.all()).epoch).not.toBe(before.epoch);
   });
 
   it('ends when the process finds another database as it begins', async () => {

@@ -10,20 +10,26 @@ import { HistoriesService } from './histories.service';
 const LOOK_MS = 1000;
 const IS_OTHER = `select 1 from directory_head where history <> ${HISTORY}`;
 
-/** Looks at the database before the process serves, and again and again while it does. */
+/**
+ * Looks at the database before the process serves, and again and again while it does. The process waits for the first
+ * look, however often it fails: of a database that was put back, the log tells a place that copies had passed, and whoever
+ * heard of it would decide by what is lost.
+ */
 @Injectable()
 export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly follower: Follower;
   private hasBegun = false;
+  private onKnown: () => void = () => undefined;
 
   constructor(
     @Inject(HistoriesService) private readonly histories: HistoriesService,
     @Inject(Database) private readonly database: Database,
-    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(LOGGER) logger: Logger,
     @Inject(IS_SERVING) private readonly isServing: boolean,
   ) {
     this.follower = new Follower('the history of the database', logger, async (signal) => {
       await this.turn();
+      this.onKnown();
       await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
       return true;
     });
@@ -32,14 +38,14 @@ export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
   async onApplicationBootstrap(): Promise<void> {
     if (!this.isServing) return;
     // A schema that is not there yet is waited for; nothing is written before.
-    await this.turn().catch((err: unknown) =>
-      this.logger.warn({ err }, 'the history of the database is not known yet'),
-    );
+    const known = new Promise<void>((resolve) => (this.onKnown = resolve));
     this.follower.start();
+    await known;
   }
 
   async onModuleDestroy(): Promise<void> {
     await this.follower.stop();
+    this.onKnown();
   }
 
   private async turn(): Promise<void> {
