@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import type { INestApplicationContext } from '@nestjs/common';
 import { internalKeys } from './internal-keys';
 import { createLogger, LOGGER, nestLogger, stderr } from './logger';
@@ -17,6 +18,13 @@ import { contextKeys } from './signed-context';
 import { stopOnSignals } from './stop';
 import { startTracing } from './tracing';
 
+/**
+ * V8 puts what is made at a place in the code among the old objects at once when much of what was made there lived long, as
+ * while a service starts. In a service that is wrong ever after: a listener of a request, once it is there, keeps the whole
+ * request and its answer alive until the next full collection. Source: docs/performance.md 5.17.
+ */
+const NOTHING_IS_BORN_OLD = '--no-allocation-site-pretenuring';
+
 /** Exit codes as in sysexits.h. */
 const EXIT = { failed: 1, usage: 64, configuration: 78 };
 
@@ -34,6 +42,7 @@ type Role = {
  * Source: docs/architecture.md 1; ADR 0011.
  */
 export async function boot(definition: ProcessDefinition): Promise<void> {
+  setFlagsFromString(NOTHING_IS_BORN_OLD);
   const [name = 'all', ...args] = process.argv.slice(2);
   const role = roles(definition, args).find((candidate) => candidate.name === name);
   if (!role) return refuse(usage(definition, name), EXIT.usage);
