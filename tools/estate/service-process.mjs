@@ -57,6 +57,15 @@ export class ServiceProcess {
 
   async start() {
     this.wanted = true;
+    try {
+      return await this.#begin();
+    } catch (error) {
+      this.wanted = false;
+      throw error;
+    }
+  }
+
+  async #begin() {
     const output = openLog(this.log);
     const before = statSync(this.log).size;
     // An IPC channel tells the child when this process is gone, however it went; an own session keeps Ctrl-C from it.
@@ -82,11 +91,10 @@ export class ServiceProcess {
     child.once('error', (error) => (ended = error.message));
     child.once('exit', (code, signal) => {
       ended = `it ended with ${signal ?? code}`;
-      if (ready) this.#died(child, ended);
+      if (ready) this.#died(child, `${this.name}: ${ended}`);
     });
     await until(() => ready || ended, READY_WITHIN_MS, 10);
     if (ready) return this;
-    this.wanted = false;
     await endProcess(this.record, { graceMs: 0 });
     throw new Error(
       `${this.name} did not become ready: ${ended ?? `no word in ${READY_WITHIN_MS / 1000} s`}\n${lastWords(this.log, before)}`,
@@ -96,9 +104,11 @@ export class ServiceProcess {
   #died(child, how) {
     if (!this.wanted || child !== this.child) return;
     const pause = Math.min(250 * 2 ** this.crashes++, 10_000);
-    this.onCrash(`${this.name}: ${how}; starting it again (log: ${this.log})`);
+    this.onCrash(`${how}; starting it again (log: ${this.log})`);
     setTimeout(() => {
-      if (this.wanted && child === this.child) this.start().catch((error) => this.onCrash(error.message));
+      // Once it was there, one that ends before it is ready again is begun again like any other.
+      if (!this.wanted || child !== this.child) return;
+      this.#begin().catch((error) => this.#died(this.child, error.message.split('\n', 1)[0]));
     }, pause);
   }
 

@@ -78,6 +78,37 @@ describe('a process that is to rest', () => {
     });
 });
 
+it('a process that was there is begun again until it is, and one that never was is given up', async () => {
+  const program = join(folder, 'frail.cjs');
+  const starts = join(folder, 'starts');
+  const frail = (fails) => `const { appendFileSync, statSync } = require('node:fs'); appendFileSync('${starts}', '.');
+    if ([${fails}].includes(statSync('${starts}').size)) process.exit(1);
+    process.send({ type: 'ready' }); setInterval(() => {}, 1000);`;
+  const crashes = [];
+  const service = new ServiceProcess({
+    name: 'frail',
+    env: {},
+    logs: folder,
+    program,
+    onCrash: (text) => crashes.push(text),
+  });
+  writeFileSync(program, frail('2, 3, 5'));
+  await service.start();
+  process.kill(service.pid, 'SIGKILL');
+  const { pid } = service;
+  assert.ok(await until(() => service.isReady && service.pid !== pid, 20_000));
+  assert.deepEqual(
+    crashes.map((text) => text.split(';')[0]),
+    ['it ended with SIGKILL', 'did not become ready: it ended with 1', 'did not become ready: it ended with 1'].map(
+      (how, index) => `frail${index === 0 ? ':' : ''} ${how}`,
+    ),
+  );
+  await service.stop();
+  await assert.rejects(service.start(), /did not become ready/);
+  assert.equal(isAlive(service.record), false);
+  assert.equal(crashes.length, 3);
+});
+
 it('a process is replaced after so many lives', async () => {
   const program = join(folder, 'mortal.cjs');
   writeFileSync(
