@@ -10,7 +10,7 @@
  *   thrice     every message is delivered three times
  *
  * Rights, by the product's own limits: does anybody get what is not theirs?
- *   copy       a copy of the directory is held back while people lose what they had and notes name them
+ *   copy       a copy of the directory is held back while people lose what they had and notes that name them wait
  *   mail       the mail server stalls while what waits becomes confidential; then it drops, puts off and refuses some of 200
  *   door       strangers and foreign services on the bus, and false news of deletions
  *   rotations  fifty replace one token at once while others work

@@ -225,6 +225,13 @@ const CHANGES = {
     from: /const giver = holder\.given_by_id \?\? holder\.impersonator_id;/,
     to: 'const giver = null;',
   },
+  /** Notes are written by identity's word on their own place, while the copy that judges whom they name is behind. */
+  'word-on-one': {
+    only: /apps[\\/]collaboration/,
+    file: /noteables[\\/]noteable-routes\.dto\.js$/,
+    from: /'id', 'copy'/,
+    to: "'id', 'whichever'",
+  },
   /** Effects go by any copy of the directory that was current a few seconds ago, whatever their cause had seen. */
   'hasty-effects': {
     only: /apps[\\/]collaboration/,
