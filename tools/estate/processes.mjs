@@ -161,14 +161,19 @@ export async function withLock(file, use, withinMs = 60_000) {
   }
 }
 
+/** Ports that somebody in this process was given, and may take later. */
+const given = new Set();
+
 /**
- * A port of 127.0.0.1 that is free now. It lies below the range from which systems take the ports of outgoing
- * connections, so it is still free when a process that was killed comes back for it.
+ * A port of 127.0.0.1 that is free now, and that nobody else in this process was given. It lies below the range from which
+ * systems take the ports of outgoing connections, so it is still free when a process that was killed comes back for it.
  */
 export async function freePort() {
   for (let attempt = 0; attempt < 100; attempt++) {
     const port = randomInt(20_000, 32_000);
-    if (await portIsFree(port, '127.0.0.1')) return port;
+    if (given.has(port) || !(await portIsFree(port, '127.0.0.1'))) continue;
+    given.add(port);
+    return port;
   }
   throw new Error('No free port between 20000 and 32000 was found');
 }

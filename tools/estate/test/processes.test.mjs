@@ -4,7 +4,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { describeProcess, endProcess, freePorts, isAlive, readRecord, tryLock, unlock, until } from '../processes.mjs';
+import {
+  describeProcess,
+  endProcess,
+  freePort,
+  freePorts,
+  isAlive,
+  readRecord,
+  tryLock,
+  unlock,
+  until,
+} from '../processes.mjs';
 import { ServiceProcess } from '../service-process.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'rookery-processes-'));
@@ -158,4 +168,10 @@ it('freePorts gives different ports below those of outgoing connections', async 
   const ports = await freePorts(12);
   assert.equal(new Set(ports).size, 12);
   assert.ok(ports.every((port) => port >= 20_000 && port < 32_000));
+});
+
+it('freePort gives no port twice, though nobody listens on it as yet', async () => {
+  const ports = [];
+  while (ports.length < 500) ports.push(await freePort());
+  assert.equal(new Set(ports).size, ports.length);
 });
