@@ -9,6 +9,11 @@ export class TellWhoChangedTitles1767225852330 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     for (const table of ['issues', 'epics']) {
+      // For a day the migration before made both columns, that of descriptions under another name.
+      if (await runner.hasColumn(table, 'description_edited_by_id')) {
+        await runner.query(`alter table ${table} rename column description_edited_by_id to edited_by_id`);
+        continue;
+      }
       await runner.query(`alter table ${table} add column title_edited_by_id bigint`);
       await runner.query(`update ${table} set title_edited_by_id = edited_by_id where edited_by_id is not null`);
     }
