@@ -73,6 +73,7 @@ async function startLimit(estate, people) {
       PORT: String(port),
       LIMIT_BASE: estate.baseUrl,
       LIMIT_DATABASE_URL: estate.databases.collaboration,
+      LIMIT_SMTP_URL: estate.smtpUrl,
       LIMIT_TOKENS: JSON.stringify(tokens),
     },
   });
@@ -80,6 +81,28 @@ async function startLimit(estate, people) {
     child.once('message', resolve).once('exit', () => reject(new Error('the limit ended'))),
   );
   return { origin: `http://127.0.0.1:${port}`, pid: child.pid, stop: () => child.kill() };
+}
+
+/** What is only so by its number, its time or its writer; the rest of an answer is compared. */
+const OWN = new Set(['id', 'created_at', 'updated_at']);
+
+/**
+ * The limit is none unless it says all that the product says.
+ * Errors: what they say differently; a note is compared without its id and times.
+ */
+async function holdAlike(ours, limit, names) {
+  const ask = async ({ origin, kinds }, name) => {
+    const { path, ...request } = kinds[name](3);
+    const response = await fetch(origin + path, request);
+    return response.text();
+  };
+  for (const name of names.filter((one) => one !== 'M')) {
+    const without = name === 'W1' ? (key, value) => (OWN.has(key) ? undefined : value) : undefined;
+    const [said, floor] = (await Promise.all([ask(ours, name), ask(limit, name)])).map((text) =>
+      JSON.stringify(JSON.parse(text, without)),
+    );
+    if (said !== floor) throw new Error(`${name}: the limit says something else:\n${said}\n${floor}`);
+  }
 }
 
 /** Answers the idle draw. */
@@ -178,6 +201,7 @@ try {
     ends.unshift(limit.stop);
     const pids = [limit.pid, ours.estate.pids.postgres];
     targets.limit = { origin: limit.origin, pids, kinds: ours.target.kinds };
+    await holdAlike(ours.target, targets.limit, chosen.names);
   }
   console.log('      target   CPU s/1,000   req/s    p50 ms   p99 ms   not 2xx   CPU ratio (goal)');
   for (const name of chosen.names) {

@@ -1,15 +1,25 @@
 /**
  * The limit: one bare Fastify + pg process (8 connections, named prepared statements, tokens in a map, response
- * schemas) that answers the same JSON from the same tables in the same PostgreSQL. It is a floor, not a product.
+ * schemas) that answers the same JSON from the same tables in the same PostgreSQL, and sends the e-mail of a note through
+ * the product's own SMTP client. It judges, checks and repeats nothing: a floor, not a product. The bench holds its
+ * answers against the product's before it measures (docs/performance.md 1).
  *
- *   node tools/bench/limit.mjs   with LIMIT_DATABASE_URL, LIMIT_TOKENS (JSON: token -> [id, username]), LIMIT_BASE
+ *   node tools/bench/limit.mjs   with LIMIT_DATABASE_URL, LIMIT_TOKENS (JSON: token -> [id, username]), LIMIT_BASE,
+ *                                LIMIT_SMTP_URL
  */
 import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
 import Fastify from 'fastify';
 import pg from 'pg';
+import { issueOf, issueShown, ISSUE_COLUMNS, ISSUE_JOINS } from './limit-issue.mjs';
 
+const { SmtpClient } = createRequire(import.meta.url)(
+  '../../apps/collaboration/dist/notifications/mailer/smtp-client.js',
+);
 const tokens = new Map(Object.entries(JSON.parse(process.env.LIMIT_TOKENS)));
 const base = process.env.LIMIT_BASE;
+const { hostname } = new URL(base);
+const smtp = new SmtpClient({ smtpUrl: process.env.LIMIT_SMTP_URL, connections: 5, timeoutMs: 30_000 });
 const pool = new pg.Pool({ connectionString: process.env.LIMIT_DATABASE_URL, max: 8 });
 const app = Fastify();
 const named = (name, text, values) => pool.query({ name, text, values });
@@ -29,10 +39,9 @@ const user = {
     locked: boolean,
     avatar_url: maybe,
     web_url: string,
-    email: maybe,
-    created_at: string,
   },
 };
+const noteAuthor = { type: 'object', properties: { ...user.properties, email: maybe, created_at: string } };
 const note = {
   type: 'object',
   properties: {
@@ -40,7 +49,7 @@ const note = {
     type: maybe,
     body: string,
     attachment: maybe,
-    author: user,
+    author: noteAuthor,
     created_at: string,
     updated_at: string,
     system: boolean,
@@ -56,48 +65,36 @@ const note = {
     commands_changes: { type: 'object', properties: {} },
   },
 };
-const issue = {
-  type: 'object',
-  properties: {
-    id: integer,
-    iid: integer,
-    project_id: integer,
-    title: string,
-    description: maybe,
-    state: string,
-    created_at: string,
-    updated_at: string,
-    closed_at: maybe,
-    author: user,
-    user_notes_count: integer,
-    confidential: boolean,
-    issue_type: string,
-    web_url: string,
-    references: { type: 'object', properties: { short: string, relative: string, full: string } },
-  },
-};
 const todo = {
   type: 'object',
   properties: {
     id: integer,
-    project: {
-      type: 'object',
-      properties: { id: integer, name: string, name_with_namespace: string, path: string, path_with_namespace: string },
-    },
     author: user,
     action_name: string,
     target_type: string,
-    target: issue,
+    target: issueShown(user),
     target_url: string,
     body: string,
     state: string,
     created_at: string,
     updated_at: string,
+    project: {
+      type: 'object',
+      properties: {
+        id: integer,
+        description: maybe,
+        name: string,
+        name_with_namespace: string,
+        path: string,
+        path_with_namespace: string,
+        created_at: string,
+      },
+    },
   },
 };
 const list = (items) => ({ 200: { type: 'array', items } });
 
-const author = (row, prefix = 'a_') => ({
+const person = (row, prefix) => ({
   id: Number(row[`${prefix}id`]),
   username: row[`${prefix}username`],
   public_email: row[`${prefix}email`],
@@ -106,18 +103,24 @@ const author = (row, prefix = 'a_') => ({
   locked: false,
   avatar_url: row[`${prefix}avatar`],
   web_url: `${base}/${row[`${prefix}username`]}`,
-  email: row[`${prefix}email`],
-  created_at: row[`${prefix}since`],
 });
-const AUTHOR = (alias, prefix) =>
+/** With the address that the caller may know. */
+const author = (row, caller) => {
+  const shown = person(row, 'a_');
+  const real = shown.id === caller ? row.a_real : null;
+  shown.email = real ?? shown.public_email ?? `${shown.id}-${shown.username}@users.noreply.${hostname}`;
+  shown.created_at = row.a_since.toISOString();
+  return shown;
+};
+const PERSON = (alias, prefix) =>
   `${alias}.id as ${prefix}id, ${alias}.username as ${prefix}username, ${alias}.public_email as ${prefix}email, ${alias}.name as ${prefix}name,
-   ${alias}.state as ${prefix}state, ${alias}.avatar_url as ${prefix}avatar, ${alias}.created_at as ${prefix}since`;
-const noteOf = (row) => ({
+   ${alias}.state as ${prefix}state, ${alias}.avatar_url as ${prefix}avatar`;
+const noteOf = (row, caller) => ({
   id: Number(row.id),
   type: null,
   body: row.body,
   attachment: null,
-  author: author(row),
+  author: author(row, caller),
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
   system: row.system,
@@ -137,7 +140,8 @@ app.addHook('onRequest', async (request, reply) => {
   request.user = tokens.get(request.headers['private-token']);
   if (!request.user) return reply.code(401).send({ message: '401 Unauthorized' });
 });
-const NOTE = `n.id, n.body, n.created_at, n.updated_at, n.system, n.noteable_id, n.project_id, n.internal, n.imported_from, ${AUTHOR('a', 'a_')}`;
+const NOTE = `n.id, n.body, n.created_at, n.updated_at, n.system, n.noteable_id, n.project_id, n.internal, n.imported_from,
+  ${PERSON('a', 'a_')}, a.notification_email as a_real, a.created_at as a_since`;
 
 app.get('/api/v4/projects/:id/issues/:iid/notes', { schema: { response: list(note) } }, async (request, reply) => {
   const { rows } = await named(
@@ -148,7 +152,7 @@ app.get('/api/v4/projects/:id/issues/:iid/notes', { schema: { response: list(not
     [request.params.id, request.params.iid],
   );
   reply.header('x-total', rows[0]?.total ?? 0);
-  return rows.map(noteOf);
+  return rows.map((row) => noteOf(row, request.user[0]));
 });
 app.get('/api/v4/projects/:id/issues/:iid/notes/:note', { schema: { response: { 200: note } } }, async (request) => {
   const { rows } = await named(
@@ -157,58 +161,44 @@ app.get('/api/v4/projects/:id/issues/:iid/notes/:note', { schema: { response: { 
      join directory_users a on a.id = n.author_id where i.project_id = $1 and i.iid = $2 and n.id = $3`,
     [request.params.id, request.params.iid, request.params.note],
   );
-  return noteOf(rows[0]);
+  return noteOf(rows[0], request.user[0]);
 });
 app.get('/api/v4/todos', { schema: { response: list(todo) } }, async (request) => {
   const { rows } = await named(
     'r3',
-    `select t.id, t.action, t.state, t.created_at, t.updated_at, p.id as p_id, p.name as p_name, p.path as p_path,
-       s.full_name, s.full_path, ${AUTHOR('a', 'a_')}, i.id as i_id, i.iid, i.title, i.description, i.state as i_state,
-       i.created_at as i_created, i.updated_at as i_updated, i.public_notes_count, i.confidential, i.issue_type,
-       ${AUTHOR('b', 'b_')}, n.body, n.id as note_id
+    `select t.id, t.action, t.state, t.created_at, t.updated_at, n.body, n.id as note_id, p.id as p_id,
+       p.description as p_description, p.name as p_name, p.path as p_path, p.created_at as p_since, s.full_name, s.full_path,
+       ${PERSON('a', 'a_')}, ${PERSON('b', 'b_')}, ${PERSON('c', 'c_')}, ${ISSUE_COLUMNS}
      from (select * from todos where user_id = $1 and state = 'pending' order by id desc limit 20) t
      join directory_projects p on p.id = t.project_id join directory_namespaces s on s.id = p.namespace_id
      join directory_users a on a.id = t.author_id join issues i on i.id = t.target_id
-     join directory_users b on b.id = i.author_id left join notes n on n.id = t.note_id order by t.id desc`,
+     join directory_users b on b.id = i.author_id left join directory_users c on c.id = i.closed_by_id
+     left join notes n on n.id = t.note_id ${ISSUE_JOINS} order by t.id desc`,
     [request.user[0]],
   );
   return rows.map((row) => {
     const path = `${row.full_path}/${row.p_path}`;
-    const web = `${base}/${path}/-/issues/${row.iid}`;
+    const target = issueOf(row, { base, path, person });
     return {
       id: Number(row.id),
-      project: {
-        id: Number(row.p_id),
-        name: row.p_name,
-        name_with_namespace: `${row.full_name} / ${row.p_name}`,
-        path: row.p_path,
-        path_with_namespace: path,
-      },
-      author: author(row),
+      author: person(row, 'a_'),
       action_name: row.action,
       target_type: 'Issue',
-      target: {
-        id: Number(row.i_id),
-        iid: Number(row.iid),
-        project_id: Number(row.p_id),
-        title: row.title,
-        description: row.description,
-        state: row.i_state,
-        created_at: row.i_created.toISOString(),
-        updated_at: row.i_updated.toISOString(),
-        closed_at: null,
-        author: author(row, 'b_'),
-        user_notes_count: row.public_notes_count,
-        confidential: row.confidential,
-        issue_type: row.issue_type,
-        web_url: web,
-        references: { short: `#${row.iid}`, relative: `#${row.iid}`, full: `${path}#${row.iid}` },
-      },
-      target_url: `${web}#note_${row.note_id}`,
+      target,
+      target_url: `${target.web_url}#note_${row.note_id}`,
       body: row.body,
       state: row.state,
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),
+      project: {
+        id: Number(row.p_id),
+        description: row.p_description,
+        name: row.p_name,
+        name_with_namespace: `${row.full_name} / ${row.p_name}`,
+        path: row.p_path,
+        path_with_namespace: path,
+        created_at: row.p_since.toISOString(),
+      },
     };
   });
 });
@@ -216,13 +206,17 @@ app.post('/api/v4/projects/:id/issues/:iid/notes', { schema: { response: { 201: 
   const { rows } = await named(
     'w1',
     `with i as (update issues set public_notes_count = public_notes_count + 1, updated_at = now()
-       where project_id = $1 and iid = $2 returning id, iid),
+       where project_id = $1 and iid = $2 returning id, iid, title),
      n as (insert into notes (noteable_type, noteable_id, project_id, author_id, body) select 'Issue', i.id, $1, $3, $4 from i returning *),
-     m as (select id from directory_users where lower(username) = $5),
+     m as (select id, notification_email from directory_users where lower(username) = $5),
      t as (insert into todos (user_id, author_id, action, project_id, target_type, target_id, note_id, source_event_id, created_at, updated_at)
        select m.id, $3, 'mentioned', $1, 'Issue', n.noteable_id, n.id, $6, now(), now() from m, n),
+     f as (insert into activity_events (source_event_id, project_id, author_id, action, target_type, target_id, noteable_type, noteable_id, created_at)
+       select $6, $1, $3, 'commented', 'Note', n.id, 'Issue', n.noteable_id, now() from n),
      o as (insert into bench_outbox (payload) select jsonb_build_object('note_id', n.id) from n)
-     select ${NOTE}, i.iid from n cross join i join directory_users a on a.id = n.author_id`,
+     select ${NOTE}, i.iid, i.title, m.notification_email as told, p.name as p_name, s.full_path || '/' || p.path as p_path
+     from n cross join i join directory_users a on a.id = n.author_id join directory_projects p on p.id = n.project_id
+       join directory_namespaces s on s.id = p.namespace_id left join m on true`,
     [
       request.params.id,
       request.params.iid,
@@ -232,9 +226,47 @@ app.post('/api/v4/projects/:id/issues/:iid/notes', { schema: { response: { 201: 
       randomUUID(),
     ],
   );
+  if (rows[0].told) void smtp.send(mailOf(rows[0]));
   reply.code(201);
-  return noteOf(rows[0]);
+  return noteOf(rows[0], request.user[0]);
 });
+
+/** As the product tells somebody that they were mentioned. */
+function mailOf(row) {
+  const who = `${row.a_name} (@${row.a_username})`;
+  const lead = `${who} commented on issue #${row.iid}: ${row.title}`;
+  const thread = `<issue_${row.noteable_id}@${hostname}>`;
+  const url = `${base}/${row.p_path}/-/issues/${row.iid}#note_${row.id}`;
+  const footer = 'You get this e-mail because you were mentioned.';
+  return {
+    from: { name: who, address: `rookery@${hostname}` },
+    to: { name: '', address: row.told },
+    replyTo: { name: row.p_path, address: `noreply@${hostname}` },
+    envelope: { from: `rookery@${hostname}`, to: [row.told] },
+    subject: `Re: ${row.p_name} | ${row.title} (#${row.iid})`,
+    text: `${lead}\n\n${row.body}\n\n-- \n${footer}\n${url}\n`,
+    html: `<p>${lead}</p><p>${row.body}</p><hr><p>${footer} <a href="${url}">View it</a>.</p>`,
+    messageId: `<note_${row.id}.limit@${hostname}>`,
+    inReplyTo: thread,
+    references: thread,
+    headers: {
+      'X-Platform-Project': row.p_name,
+      'X-Platform-Project-Id': String(row.project_id),
+      'X-Platform-Project-Path': row.p_path,
+      'X-Platform-Issue-ID': String(row.noteable_id),
+      'X-Platform-Issue-IID': String(row.iid),
+      'X-Platform-Issue-State': 'opened',
+      'X-Platform-ConfidentialIssue': 'false',
+      'X-Platform-Note-ID': String(row.id),
+      'X-Platform-NotificationReason': 'mentioned',
+      'List-Id': `${row.p_path} <bench.${hostname}>`,
+      'Auto-Submitted': 'auto-generated',
+      'X-Auto-Response-Suppress': 'All',
+    },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
 
 await pool.query(
   'create table if not exists bench_outbox (id bigint generated always as identity primary key, payload jsonb not null)',
