@@ -54,3 +54,25 @@ it('lets those ask anew who wait at a version that the database does not know', 
   await looksWithin(1000);
   expect(await Promise.race([moved, Promise.resolve('waits')])).toBe(false);
 });
+
+it('leaves its own looks out while another makes them', async () => {
+  void watch.beyond(head, LONG_MS);
+  await looksWithin(15_000);
+  const before = looks;
+  for (let turn = 0; turn < 20; turn += 1) {
+    await watch.look();
+    await jest.advanceTimersByTimeAsync(900);
+  }
+  expect(looks - before).toBe(20);
+  expect(await looksWithin(5000)).toBeGreaterThan(3);
+});
+
+it('tells whether a look that began since then found a version', async () => {
+  const from = performance.now();
+  expect(watch.hasSeen(5, from)).toBe(false);
+  await watch.look();
+  expect(watch.hasSeen(5, from)).toBe(true);
+  expect(watch.hasSeen(4, from)).toBe(false);
+  await jest.advanceTimersByTimeAsync(10);
+  expect(watch.hasSeen(5, performance.now())).toBe(false);
+});

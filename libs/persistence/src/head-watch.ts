@@ -18,12 +18,13 @@ interface Waiter {
 /**
  * Wakes those who wait for a version to move: at once after a commit of this process; after one of another replica
  * within `busyMs`, or `calmMs` when nothing moved for ten seconds. One look at the database serves everybody who waits.
- * Shape: `head` selects one row, a Head. Units: ms.
+ * Shape: `head` selects one row, a Head and what else its owner wants to see of it. Units: ms.
  */
-export class HeadWatch {
+export class HeadWatch<Row extends Head = Head> {
   private readonly waiters = new Set<Waiter>();
-  private looking: NodeJS.Timeout | undefined;
+  private nextLook: NodeJS.Timeout | undefined;
   private latestHead: Head | null = null;
+  private lastSeen: { readonly version: number; readonly at: number } | null = null;
   private readonly pace: Pace;
 
   constructor(
@@ -43,6 +44,11 @@ export class HeadWatch {
   /** The newest version of the newest epoch that this process committed or saw; null when it knows of none yet. */
   get latest(): number | null {
     return this.latestHead?.version ?? null;
+  }
+
+  /** Whether a look that began since then found this very version. Units: ms of `performance.now()`. */
+  hasSeen(version: number, since: number): boolean {
+    return this.lastSeen !== null && this.lastSeen.version === version && this.lastSeen.at >= since;
   }
 
   /** Called once a commit is confirmed. */
@@ -79,21 +85,30 @@ export class HeadWatch {
       const leave = (): void => waiter.settle(false);
       signal?.addEventListener('abort', leave, { once: true });
       this.waiters.add(waiter);
-      this.look();
+      this.lookLater();
     });
   }
 
-  private look(): void {
-    if (this.looking !== undefined || this.waiters.size === 0) return;
-    this.looking = setTimeout(() => {
-      void awaitedByMany(() => hedged(() => this.database.prepared<Head>(this.head, [])))
-        .then(([head]) => head && this.moved(head))
-        // Each that waits has a time limit of its own.
-        .catch(() => undefined)
-        .finally(() => {
-          this.looking = undefined;
-          this.look();
-        });
-    }, this.pace.restMs);
+  /** Looks now, tells those who wait, and puts the next look off. */
+  async look(): Promise<Row | undefined> {
+    clearTimeout(this.nextLook);
+    this.nextLook = undefined;
+    const at = performance.now();
+    try {
+      const [row] = await awaitedByMany(() => hedged(() => this.database.prepared<Row>(this.head, [])));
+      if (row) {
+        this.lastSeen = { version: row.version, at };
+        this.moved(row);
+      }
+      return row;
+    } finally {
+      this.lookLater();
+    }
+  }
+
+  private lookLater(): void {
+    if (this.nextLook !== undefined || this.waiters.size === 0) return;
+    // Each that waits has a time limit of its own, so a look that fails is made again and nothing else.
+    this.nextLook = setTimeout(() => void this.look().catch(() => undefined), this.pace.restMs);
   }
 }

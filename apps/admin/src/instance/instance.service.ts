@@ -23,6 +23,8 @@ const ANSWER = prepared(
 /** What other services are told of the whole instance, and when. Source: ADR 0180. */
 @Injectable()
 export class InstanceService {
+  private told: InstanceAnswer | null = null;
+
   constructor(
     private readonly database: Database,
     private readonly watch: HeadWatch,
@@ -39,17 +41,21 @@ export class InstanceService {
 
   /**
    * All that is set; at once when the reader has another version, else when it changes or the wait is over. A lower
-   * version is another one: after a restore of the database it is what counts.
+   * version is another one: after a restore of the database it is what counts. The same is told again without another
+   * look at all of it, once a look at the version in the meantime has found it.
    */
   async otherThan(version: number, waitMs: number, signal: AbortSignal): Promise<InstanceAnswer> {
-    const answer = await this.read();
-    if (answer.version !== version || waitMs <= 0) return answer;
+    const from = performance.now();
+    const isCurrent = waitMs > 0 && this.watch.latest === version && this.told?.version === version;
+    const told = isCurrent ? this.told! : await this.read();
+    if (told.version !== version || waitMs <= 0) return told;
     const hasMoved = await this.watch.beyond({ version, epoch: '' }, waitMs, signal);
-    return hasMoved ? this.read() : answer;
+    return hasMoved || !this.watch.hasSeen(version, from) ? this.read() : told;
   }
 
   private async read(): Promise<InstanceAnswer> {
     const [answer] = await this.database.prepared<InstanceAnswer>(ANSWER, []);
+    this.told = answer!;
     return answer!;
   }
 }

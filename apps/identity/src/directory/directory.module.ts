@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { BEFORE_REPLAY, SCOPE_RESOLVER, WRITE_HEADERS } from '@rookery/api-v4';
 import type { BeforeReplay, WriteHeaders } from '@rookery/api-v4';
 import { DIRECTORY_VERSION_HEADER } from '@rookery/contracts';
-import { Database, HeadWatch, Owns, prepared } from '@rookery/persistence';
+import { Database, HeadWatch, HISTORY, Owns, prepared } from '@rookery/persistence';
 import type { Head } from '@rookery/persistence';
 import { ShutdownOrder } from '@rookery/platform';
 import { ChangeFeed } from './change-feed';
@@ -16,10 +16,14 @@ import { IdentityScopeResolver } from './scope/identity-scope-resolver';
 import { NamedNamespaces } from './scope/named-namespaces';
 
 /**
- * How soon commits of other replicas are seen; leases of lost rights end by it, and by themselves within a second. Units: ms.
+ * How soon commits of other replicas are seen while there are some; leases of lost rights end by it, and by themselves
+ * within a second. While there are none, HistoryWatch looks once a second; should it not, so does the head. Units: ms.
  */
-const LOOKS = { busyMs: 100, calmMs: 1000 };
-const HEAD = prepared('directory_head_now', 'select version, epoch from directory_head');
+const LOOKS = { busyMs: 100, calmMs: 1500 };
+const HEAD = prepared(
+  'directory_head_now',
+  `select version, epoch, history <> ${HISTORY} as is_other from directory_head`,
+);
 
 /**
  * Tells the gateway, on the answer to each write, which version of the directory it must see from now on: the newest

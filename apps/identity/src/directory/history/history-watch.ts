@@ -1,19 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import { Database, HISTORY } from '@rookery/persistence';
+import { HeadWatch } from '@rookery/persistence';
+import type { Head } from '@rookery/persistence';
 import { Follower, IS_SERVING, LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { HistoriesService } from './histories.service';
 
 /** How soon a database is noticed that was put in the place of the one in use. Units: ms. */
 const LOOK_MS = 1000;
-const IS_OTHER = `select 1 from directory_head where history <> ${HISTORY}`;
+
+/** The head of the log as it is looked at. Shape: `is_other` when the database is not the one that the log was kept in. */
+export interface WatchedHead extends Head {
+  readonly is_other: boolean;
+}
 
 /**
  * Looks at the database before the process serves, and again and again while it does. The process waits for the first
  * look, however often it fails: of a database that was put back, the log tells a place that copies had passed, and whoever
- * heard of it would decide by what is lost.
+ * heard of it would decide by what is lost. These looks are those of the head, too, while nothing else makes any.
  */
 @Injectable()
 export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
@@ -23,7 +28,7 @@ export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     @Inject(HistoriesService) private readonly histories: HistoriesService,
-    @Inject(Database) private readonly database: Database,
+    @Inject(HeadWatch) private readonly watch: HeadWatch<WatchedHead>,
     @Inject(LOGGER) logger: Logger,
     @Inject(IS_SERVING) private readonly isServing: boolean,
   ) {
@@ -49,7 +54,7 @@ export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async turn(): Promise<void> {
-    if (this.hasBegun && (await this.database.query(IS_OTHER)).length === 0) return;
+    if (this.hasBegun && (await this.watch.look())?.is_other === false) return;
     await this.histories.look(!this.hasBegun);
     this.hasBegun = true;
   }
