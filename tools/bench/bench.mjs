@@ -31,10 +31,11 @@ function options(words) {
   };
   const rounds = numberOf('--rounds', 3);
   const count = numberOf('--count', 3000);
-  const concurrency = numberOf('--concurrency', 16);
+  const concurrency = numberOf('--concurrency', words.includes('hot') ? 100 : 16);
+  const seconds = numberOf('--seconds', 30);
   const at = words.indexOf('--against');
   const against = at < 0 ? undefined : resolve(words.splice(at, 2)[1]);
-  return { rounds, count, concurrency, against, names: words.length > 0 ? words : Object.keys(GOALS) };
+  return { rounds, count, concurrency, seconds, against, names: words.length > 0 ? words : Object.keys(GOALS) };
 }
 
 /** What is asked, the same of both. */
