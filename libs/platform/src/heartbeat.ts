@@ -2,10 +2,13 @@ import type { Server, Socket } from 'node:net';
 import { Pace } from './pace';
 
 /**
- * Between two beats; longer when nobody asked for ten seconds. Three of the longer ones are less than a decision about
- * rights is gone by, so the first request after a pause is not asked about twice. Units: milliseconds.
+ * Between two beats; longer when hardly anybody asked for ten seconds. Three of the longer ones are less than a decision
+ * about rights is gone by, so the first request after a pause is not asked about twice. Units: milliseconds.
  */
 const BEAT_MS = { busy: 100, calm: 300 };
+/** Services that copy something keep a question open and ask it anew, all of them twice a second: that is no traffic. */
+const BUSY_REQUESTS = 10;
+const BUSY_WITHIN_MS = 3000;
 
 /**
  * Knows since when at the latest what is read now can have been waiting to be read. A process that stands still (stopped,
@@ -25,6 +28,8 @@ export class Heartbeat {
   private noneWaited: number;
   private wasTaken = false;
   private counting = false;
+  private asked = 0;
+  private askedSince = 0;
   /** Since when the first request of a connection can have been waiting. */
   private readonly newcomers = new WeakMap<Socket, number>();
 
@@ -43,7 +48,8 @@ export class Heartbeat {
 
   /** What is read from this connection now did not come before this. For each request once, as its head is read. */
   earliestArrival(socket?: Socket): number {
-    this.pace.found();
+    this.asked += 1;
+    if (this.asked >= BUSY_REQUESTS) this.pace.found();
     const came = socket && this.newcomers.get(socket);
     if (came === undefined) return this.beats[0];
     this.newcomers.delete(socket!);
@@ -66,6 +72,9 @@ export class Heartbeat {
     beats[0] = beats[1];
     beats[1] = beats[2];
     beats[2] = performance.now();
+    if (beats[2] - this.askedSince < BUSY_WITHIN_MS) return;
+    this.asked = 0;
+    this.askedSince = beats[2];
   }
 
   private taken(socket: Socket): void {
