@@ -40,7 +40,7 @@ export class TodosService {
 
   /**
    * One round trip while the copy of the directory is new enough: the same statement says how new it is. Otherwise the
-   * directory waits or refuses, and the list is read again.
+   * directory waits or refuses, and the list is read again. Whoever has items of groups is read for twice.
    */
   async page(viewer: SignedInViewer, filter: TodoFilter, page: PageRequest): Promise<JsonPage> {
     let row = await this.read(viewer, filter, page);
@@ -78,8 +78,11 @@ export class TodosService {
   }
 
   private async read(viewer: SignedInViewer, filter: TodoFilter, page: PageRequest): Promise<PageRow> {
-    const [row] = await this.database.run<PageRow>(this.statements.page(filter, page, personValues(viewer)));
-    return row!;
+    const values = personValues(viewer);
+    const [row] = await this.database.run<PageRow>(this.statements.page('ofProjects', filter, page, values));
+    if (!row!.is_partial) return row!;
+    const [all] = await this.database.run<PageRow>(this.statements.page('all', filter, page, values));
+    return all!;
   }
 }
 
@@ -87,6 +90,8 @@ interface PageRow extends JsonPageRow {
   readonly version: number;
   readonly epoch: string;
   readonly viewer_state: string | null;
+  /** The person has items besides those of projects. */
+  readonly is_partial: boolean;
 }
 
 /** The first three values of every statement on to-dos. */

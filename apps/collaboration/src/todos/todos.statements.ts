@@ -23,15 +23,17 @@ export interface TodoFilter {
 // The first three values of every statement here.
 const VIEWER = '$1::bigint';
 const person = { user: VIEWER, isAdmin: '$2::boolean', isExternal: '$3::boolean' };
-/** The access to its project, or to its group: an item has one of them. What the other would say is null. */
-const ACCESS = `(select p.project_id, null::bigint as group_id, p.name, p.path, p.full_path, p.name_with_namespace,
+/** The access to its project. What that to its group would say is null. */
+const PROJECT_ACCESS = `select p.project_id, null::bigint as group_id, p.name, p.path, p.full_path, p.name_with_namespace,
         p.description, p.created_at, null::bigint as parent_id, null as avatar_url, p.traversal_ids, p.is_member,
         p.reads_confidential, p.reads_internal, p.reads_issues, p.reads_merge_requests, p.reads_snippets, false as reads_epics
-      from ${projectAccessSql('t.project_id', person)} p
+      from ${projectAccessSql('t.project_id', person)} p`;
+/** The access to its project, or to its group: an item has one of them. */
+const ACCESS = `${PROJECT_ACCESS}
       union all select null, its.group_id, its.name, its.path, its.full_path, null, null, null, its.parent_id,
         its.avatar_url, its.traversal_ids, its.is_member, its.reads_confidential, its.reads_internal, false, false, false,
         its.reads_epics
-      from ${groupAccessSql('t.group_id', person)} its)`;
+      from ${groupAccessSql('t.group_id', person)} its where t.group_id is not null`;
 
 const TARGET = { type: 't.target_type', id: 't.target_id' };
 /** An item may be seen while its project, its target and its note may be. Source: reference work-tracking 6.1; ADR 0080. */
@@ -52,28 +54,40 @@ const COLUMNS = `t.id, t.author_id, t.action, t.target_type, t.target_id, t.note
       target.bytes + coalesce(octet_length(n.body), 0) as bytes`;
 
 /**
+ * Which items a statement knows of. Few people have items of groups, and to make ready for them costs as much as the
+ * page of all others.
+ */
+type Scope = 'ofProjects' | 'all';
+
+/** Of a scope: the kinds, the items with what is judged of them, and what their JSON is made of. */
+interface Known {
+  readonly kinds: readonly NoteableKind[];
+  readonly seen: string;
+  readonly joined: string;
+}
+
+/**
  * The statements on to-dos, by hand: R3 is one of them. The page is cut before its JSON is built; what a person may
- * see is decided anew at each read, per project once. Source: docs/performance.md 2, 5.1-5.3, 5.7; ADR 0080.
+ * see is decided anew at each read, per project once. Source: docs/performance.md 2, 5.1-5.3, 5.7, 5.18; ADR 0080.
  */
 export class TodoStatements {
   private readonly kept = new KeptStatements();
-  private readonly kinds: readonly NoteableKind[];
   private readonly shape: WrittenShape;
-  private readonly seen: string;
-  private readonly joined: string;
+  private readonly known: Readonly<Record<Scope, Known>>;
   private readonly oneSql: string;
 
   constructor(kinds: NoteableKinds, externalUrl: string) {
-    this.kinds = kinds.able('todos');
+    const all = kinds.able('todos');
     this.shape = todoShape.over({ externalUrl });
-    this.seen = `todos t
-      join lateral ${ACCESS} a on true
-      ${judged(this.kinds)}`;
     const project = { fullPath: 't.full_path', above: 't.traversal_ids' };
     const sql = { externalUrl, ...project, readsInternal: 't.reads_internal', person };
-    this.joined = joined(this.kinds, (kind) => kind.listed.over(sql).sql);
-    const detailed = joined(this.kinds, (kind) => kind.detailed.over({ ...sql, viewer: VIEWER }).sql);
-    this.oneSql = `select ${todoDetailShape.over({ externalUrl }).sql} as json from (select ${COLUMNS} from ${this.seen}
+    const listed = (kind: NoteableKind): string => kind.listed.over(sql).sql;
+    this.known = {
+      ofProjects: knownOf(all.filter(isOf('project')), PROJECT_ACCESS, listed),
+      all: knownOf(all, ACCESS, listed),
+    };
+    const detailed = joined(all, (kind) => kind.detailed.over({ ...sql, viewer: VIEWER }).sql);
+    this.oneSql = `select ${todoDetailShape.over({ externalUrl }).sql} as json from (select ${COLUMNS} from ${this.known.all.seen}
          where t.id = $4::bigint and t.user_id = ${VIEWER} and ${VISIBLE}) t
        ${detailed}`;
   }
@@ -83,12 +97,12 @@ export class TodoStatements {
     return this.kept.statement('todos_one', values, () => ({ text: this.oneSql, values }));
   }
 
-  /** Kept for what most requests ask for. */
-  page(wanted: TodoFilter, page: PageRequest, values: readonly unknown[]): Statement {
+  /** Kept for what most requests ask for. Shape: of projects alone, its row tells by `is_partial` that it shows nothing. */
+  page(scope: Scope, wanted: TodoFilter, page: PageRequest, values: readonly unknown[]): Statement {
     const { state, ...others } = wanted;
     const isPlain = isUsualPage(page) && Object.values(others).every((value) => value === undefined);
-    const name = isPlain ? `todos_page_${state}_${page.perPage}` : null;
-    return this.kept.statement(name, values, () => this.listed(wanted, page, values));
+    const name = isPlain ? `todos_page_${scope}_${state}_${page.perPage}` : null;
+    return this.kept.statement(name, values, () => this.listed(scope, wanted, page, values));
   }
 
   /**
@@ -96,19 +110,23 @@ export class TodoStatements {
    * The count stops past COUNT_LIMIT. It reads an index alone for projects in which the caller reads everything, and
    * looks at items one by one only in the others.
    */
-  private listed(wanted: TodoFilter, page: PageRequest, values: readonly unknown[]): Draft {
+  private listed(scope: Scope, wanted: TodoFilter, page: PageRequest, values: readonly unknown[]): Draft {
+    const { kinds, seen, joined: joins } = this.known[scope];
     const list = new ListQuery<never>({
       name: 'todos',
       from: 'todos t',
       carries: COLUMNS,
-      joins: this.joined,
+      joins,
       bytes: 't.bytes',
       values,
     })
-      .among({ from: this.seen })
+      .among({ from: seen })
       .where(`t.user_id = ${VIEWER} and t.state = '${wanted.state}'`)
       .narrow(FILTERS, wanted);
-    const counted = countedTodosSql(this.kinds, list.conditionSql);
+    const counted = countedTodosSql(kinds, list.conditionSql);
+    const hasOfGroups = `exists (select 1 from todos other where other.user_id = ${VIEWER} and other.state = '${wanted.state}'
+      and other.project_id is null)`;
+    if (scope === 'ofProjects') list.where(`not ${hasOfGroups}`);
     // Not by id alone: the planner would walk the ids of everybody's items to find the newest of one person.
     return list
       .where(VISIBLE)
@@ -116,11 +134,18 @@ export class TodoStatements {
       .json(page, {
         rows: (...rows) => arraySql(this.shape, ...rows),
         counted,
-        besides: `state.version, state.epoch,
+        besides: `state.version, state.epoch, ${scope === 'ofProjects' ? hasOfGroups : 'false'} as is_partial,
           (select u.state from directory_users u where u.id = ${VIEWER}) as viewer_state`,
         from: 'from directory_state state',
       });
   }
+}
+
+function knownOf(kinds: readonly NoteableKind[], access: string, jsonOf: (kind: NoteableKind) => string): Known {
+  const seen = `todos t
+      join lateral (${access}) a on true
+      ${judged(kinds)}`;
+  return { kinds, seen, joined: joined(kinds, jsonOf) };
 }
 
 /** What the list is narrowed by, before anything is judged. Things that nobody knows narrow it to nothing. */

@@ -81,17 +81,19 @@ afterAll(async () => {
 const GROWING_TABLE = /^(todos|activity_events|issues|epics|notes|participants)$/;
 const GROWING_INDEX = /_(todos|activity_events|issues|epics|notes|participants)(_|$)/;
 const page = { page: 1, perPage: 20 };
-const listed = (filter: Partial<TodoFilter> = {}): Planned =>
-  todos.page({ state: 'pending', ...filter }, page, [8, false, false]);
+const listed = (scope: 'ofProjects' | 'all', filter: Partial<TodoFilter> = {}): Planned =>
+  todos.page(scope, { state: 'pending', ...filter }, page, [8, false, false]);
 const feed =
   (kind: Feed, more: unknown[] = [], filter: Partial<ActivityFilter> = {}): Planned =>
   (db) =>
     feeds.page(db, kind, { sort: 'desc', ...filter }, page, [8, false, false, ...more]);
 const HOT: Record<string, () => Planned> = {
-  'todos-pending': () => listed(),
+  'todos-pending': () => listed('ofProjects'),
+  'todos-pending-of-groups-too': () => listed('all'),
   'participants-of-issue': () =>
     people.statement({ kind: issueKind, by: 'iid' }, page, [2, 1, 8, true, false, false, false]),
-  'todos-done': () => listed({ state: 'done' }),
+  'todos-done': () => listed('ofProjects', { state: 'done' }),
+  'todos-done-of-groups-too': () => listed('all', { state: 'done' }),
   'activity-of-author': () => feed('author', [8]),
   'activity-of-project': () => feed('project', [8, 'p8', true, true, true, true, true, true]),
   'activity-of-memberships': () => feed('memberships'),
