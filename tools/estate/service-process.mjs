@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describeProcess, endProcess, isAlive, until } from './processes.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const PACKED_MODULES = join(ROOT, 'tools/estate/packed-modules.cjs');
 const READY_WITHIN_MS = 180_000;
 /**
  * The queue of jobs (graphile-worker) keeps every configuration that it ever had, and with it 1 to 4 MB of each life of a
@@ -69,7 +70,7 @@ export class ServiceProcess {
     const output = openLog(this.log);
     const before = statSync(this.log).size;
     // An IPC channel tells the child when this process is gone, however it went; an own session keeps Ctrl-C from it.
-    const child = spawn(process.execPath, [this.program, 'all'], {
+    const child = spawn(process.execPath, ['--require', PACKED_MODULES, this.program, 'all'], {
       cwd: ROOT,
       env: this.env,
       detached: true,
