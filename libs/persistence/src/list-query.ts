@@ -256,8 +256,9 @@ export class ListQuery<R> {
     const keys = this.terms.map(([by], at) => `${by} as key_${at}`).join(', ');
     const order = this.terms.map(([, ...way], at) => [`key_${at}`, ...way].join(' ')).join(', ');
     const found = `select ${this.key} as id, ${keys} from ${this.source.from} ${this.narrowing}`;
-    const cut = `select id, row_number() over (order by ${order}) as position from gathered
-      order by ${order} limit ${request.perPage + 1} offset ${this.bind(offsetOf(request))}::int`;
+    // Cut before it is numbered: the first of many are found without sorting them all.
+    const cut = `select id, row_number() over (order by ${order}) as position from (select * from gathered
+      order by ${order} limit ${request.perPage + 1} offset ${this.bind(offsetOf(request))}::int) first`;
     const text = `with gathered as materialized (${found})
       select counted.counted, page.* from (select least(count(*), ${COUNT_LIMIT + 1})::int as counted from gathered) counted
       left join (select true as is_row, shown.* from (${this.shown(cut)}) shown) page on true`;
