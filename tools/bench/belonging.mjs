@@ -23,8 +23,19 @@ const WAYS = ['few', 'spread', 'last', 'inherited'];
 /** Calls that are held, calls that are only shown, and how many rows each way has. */
 const LISTS = {
   groups: {
-    held: ['', '?per_page=100', '?sort=desc', '?page=3', '?owned=true', '?min_access_level=30'],
-    shown: ['?order_by=path', '?order_by=id', '?top_level_only=true', '?all_available=true', '?search=group 0123'],
+    held: [
+      '',
+      '?per_page=100',
+      '?sort=desc',
+      '?page=3',
+      '?owned=true',
+      '?min_access_level=30',
+      '?order_by=path',
+      '?order_by=path&owned=true',
+      '?order_by=id',
+      '?top_level_only=true',
+    ],
+    shown: ['?all_available=true', '?search=group 0123'],
     totals: { few: FEW, inherited: MANY + 1 },
     whole: '/groups',
   },

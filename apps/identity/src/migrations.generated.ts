@@ -30,3 +30,4 @@ export * from './migrations/1767225600042-tell-feature-levels';
 export * from './migrations/1767225600050-tell-histories-apart';
 export * from './migrations/1767225600051-cover-what-lists-sort';
 export * from './migrations/1767225600052-tell-homes-of-bots';
+export * from './migrations/1767225600053-keep-paths-beside-members';

@@ -12,7 +12,9 @@ export type SourceType = 'namespace' | 'project';
 @Index('ix_members_source', ['sourceType', 'sourceId', 'id'])
 @Index('ix_members_user_id', { synchronize: false })
 @Unique('uq_members_source_user', ['sourceType', 'sourceId', 'userId'])
+@Index('ix_members_source_at_top', { synchronize: false })
 @Index('ix_members_user_id_source_name', { synchronize: false })
+@Index('ix_members_user_id_source_path', { synchronize: false })
 @Index('ix_members_leads_further', { synchronize: false })
 export class Member {
   @PrimaryGeneratedColumn('identity', {
@@ -35,6 +37,10 @@ export class Member {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
   /** Name of the group, kept by the database. Source: ADR 0063. */
   @Column({ type: 'text', default: '' }) sourceName: string;
+  /** Its path, kept by the database. Source: ADR 0063. */
+  @Column({ type: 'text', default: '' }) sourcePath: string;
+  /** Whether it lies below no other group, kept by the database. Source: ADR 0063. */
+  @Column({ type: 'boolean', default: false }) sourceAtTop: boolean;
   /** Whether the group ever had a subgroup or was invited, kept by the database. Source: ADR 0063. */
   @Column({ type: 'boolean', default: false }) leadsFurther: boolean;
 }

@@ -104,9 +104,9 @@ const DISAGREEMENTS: Readonly<Record<string, string>> = {
     select n.id from namespaces n left join tree on tree.id = n.id
     where (tree.ids, tree.full_name, tree.full_path) is distinct from (n.traversal_ids, n.full_name, n.full_path)`,
   'ancestors of groups': `select coalesce(a.namespace_id, t.id) as id from namespace_ancestors a
-    full join (select n.id, unnest(n.traversal_ids) as ancestor, n.name from namespaces n) t
+    full join (select n.id, unnest(n.traversal_ids) as ancestor, n.name, n.path from namespaces n) t
       on t.id = a.namespace_id and t.ancestor = a.ancestor_id
-    where t.name is distinct from a.name`,
+    where (t.name, t.path) is distinct from (a.name, a.path)`,
   'what lies in a group is no more open than it': `select n.id from namespaces n join namespaces up on up.id = n.parent_id
       where array_position(array['private', 'internal', 'public'], n.visibility)
         > array_position(array['private', 'internal', 'public'], up.visibility)
@@ -114,8 +114,8 @@ const DISAGREEMENTS: Readonly<Record<string, string>> = {
       where array_position(array['private', 'internal', 'public'], p.visibility)
         > array_position(array['private', 'internal', 'public'], up.visibility)`,
   'facts beside memberships': `select m.id from members m join namespaces n on n.id = m.source_id
-    where m.source_type = 'namespace' and (m.source_name, m.leads_further) is distinct from
-      (n.name, exists (select 1 from leading_namespaces l where l.namespace_id = n.id))`,
+    where m.source_type = 'namespace' and (m.source_name, m.source_path, m.source_at_top, m.leads_further) is distinct from
+      (n.name, n.path, n.parent_id is null, exists (select 1 from leading_namespaces l where l.namespace_id = n.id))`,
   'groups that lead further': `select parent_id as id from namespaces where parent_id is not null
       and parent_id not in (select namespace_id from leading_namespaces)
     union all select group_id from shares where group_id not in (select namespace_id from leading_namespaces)`,

@@ -1,7 +1,7 @@
 import type { Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { reachedProjectsSql } from './reach-sql';
-import { reachedTreeSql } from './reached-groups-sql';
+import { gatheredGroupsSql, reachedTreeSql } from './reached-groups-sql';
 
 /**
  * What the viewer may know of, as a condition on rows `p` of projects; the two sub-selects are evaluated once for the
@@ -24,16 +24,17 @@ export function reachedProjects(user: string, level: number): string {
 }
 
 /**
- * Rows of the same projects, for a list of nothing else. Homes are an array in order: their projects are found in one walk
- * over an index instead of by a search for each. Shape: a FROM item without its alias; columns that stand in that index
- * are found without a look at any row.
+ * Rows of the same projects, for a list of nothing else. Homes are an array: their projects are found in one walk over an
+ * index instead of by a search for each. Shape: a FROM item without its alias; columns that stand in that index are found
+ * without a look at any row.
  */
 export function reachedProjectRows(user: string, level: number, columns: readonly string[]): string {
   const at = String(level);
   const shown = columns.map((column) => `q.${column}`).join(', ');
-  return `(with homes as materialized (
-      select home.id from (${reachedTreeSql({ user, level: at })}) home order by home.id)
-    select ${shown} from projects q where q.namespace_id = any(array(select id from homes))
+  const own = `select own.id from namespaces own where own.owner_id = ${user}`;
+  return `(with homes as materialized (select ${gatheredGroupsSql({ user, level: at })} as ids)
+    select ${shown} from projects q where q.namespace_id = any((select ids from homes)::bigint[])
+    union all select ${shown} from projects q where q.namespace_id in (${own})
     union all select ${shown} from projects q where q.id in (${reachedProjectsSql(user, at)})
-      and q.namespace_id not in (select id from homes))`;
+      and q.namespace_id not in (select unnest(ids) from homes union all ${own}))`;
 }

@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
-import { firstReachedGroupsSql, reachedGroupsSql } from '../../directory/reach/reached-groups-sql';
+import {
+  firstReachedGroupsSql,
+  firstReachedTopGroupsSql,
+  gatheredGroupsSql,
+  reachedGroupsSql,
+  reachedTopGroupsSql,
+} from '../../directory/reach/reached-groups-sql';
 import type { GroupAbove, GroupFilters } from './group-filters';
 import { narrow, narrowByState } from './group-narrowing';
 import { groupOrder } from './group-order';
@@ -55,8 +61,8 @@ export class GroupListsQueries {
     const id = list.bind(above.id);
     list.where(`tree.ancestor_id = ${id} and tree.namespace_id <> ${id}`);
     narrowBelow(list, viewer, above, params);
-    // The name beside the ancestor is the one that its index is ordered by.
-    return list.orderBy(groupOrder(list.bind, params, 'tree.name')).page(this.db, request);
+    // Name and path beside the ancestor are those that its indexes are ordered by.
+    return list.orderBy(groupOrder(list.bind, params, { name: 'tree.name', path: 'tree.path' })).page(this.db, request);
   }
 }
 
@@ -77,18 +83,31 @@ function allGroups(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupR
     narrowAll(list, viewer, params);
     return list.orderBy(groupOrder(list.bind, params));
   }
+  return reachedGroups(list, viewer, params, level);
+}
+
+/** What the caller reaches. That a group lies at the top is known where it is found, so it is no condition here. */
+function reachedGroups(
+  list: ListQuery<ListedGroupRow>,
+  viewer: Viewer,
+  { top_level_only, ...params }: GroupFilters,
+  level: number,
+): ListQuery<ListedGroupRow> {
   const reach = reachOf(list, viewer, level);
-  narrowAll(list, viewer, params);
+  narrowAll(list, viewer, { ...params, top_level_only: false });
   list.orderBy(groupOrder(list.bind, params));
-  const reached = `(${reachedGroupsSql(reach)})`;
-  if (list.isWhole && (params.order_by === 'name' || params.order_by === 'similarity')) {
-    const first = (count: number): string => `(${firstReachedGroupsSql(reach, { count, sort: params.sort })}) n`;
-    return list.among({ from: `${reached} n`, first });
+  if (list.isWhole) {
+    const by = params.order_by === 'similarity' ? 'name' : params.order_by;
+    const [all, firstOf] = top_level_only
+      ? [reachedTopGroupsSql, firstReachedTopGroupsSql]
+      : [reachedGroupsSql, firstReachedGroupsSql];
+    const first = (count: number): string => `(${firstOf(reach, { count, by, sort: params.sort })}) n`;
+    return list.among({ from: `(${all(reach)}) n`, first });
   }
-  // An array in order: all of them are found in one walk over an index, and only then sorted. For the sake of the first
-  // rows of a join the planner would go through every group there is.
-  const ids = `select reached.id from ${reached} reached order by reached.id`;
-  const from = `(select n.* from namespaces n where n.kind = 'group' and n.id = any(array(${ids}))) n`;
+  // An array: all of them are found in one walk over an index, and only then sorted. For the sake of the first rows of a
+  // join the planner would go through every group there is.
+  const ids = top_level_only ? `array(${reachedTopGroupsSql(reach)})` : gatheredGroupsSql(reach);
+  const from = `(select n.* from namespaces n where n.kind = 'group' and n.id = any(${ids})) n`;
   return list.among({ from, isGathered: true });
 }
 

@@ -38,13 +38,15 @@ export class RedirectRoute {
 @Entity('namespace_ancestors')
 @Index('ix_namespace_ancestors_name', ['ancestorId', 'name', 'namespaceId'])
 @Index('ix_namespace_ancestors_namespace_id', ['namespaceId', 'ancestorId'])
+@Index('ix_namespace_ancestors_path', ['ancestorId', 'path', 'namespaceId'])
 export class NamespaceAncestor {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_namespace_ancestors' }) ancestorId: number;
   @ForeignKey('namespaces', { name: 'fk_namespace_ancestors_namespace_id', onDelete: 'CASCADE' })
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_namespace_ancestors' })
   namespaceId: number;
-  /** Of the namespace. */
+  /** Of the namespace, as the path. */
   @Column({ type: 'text', default: '' }) name: string;
+  @Column({ type: 'text', default: '' }) path: string;
 }
 
 /** A group that has subgroups or was invited: its members reach more than itself. Kept by the database (ADR 0063). */
