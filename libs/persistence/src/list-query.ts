@@ -1,9 +1,9 @@
 import type { Page, PageRequest } from '@rookery/kernel';
-import { COUNT_LIMIT, HeavyPage, mostBytesOf, offsetOf, pageOf, totalOf } from '@rookery/kernel';
+import { COUNT_LIMIT, HeavyPage, mostBytesOf, offsetOf, pageOf } from '@rookery/kernel';
 import { fitted } from './conditions';
 import type { Bind, Condition, Draft, Filters } from './conditions';
 import type { Reads } from './database';
-import type { JsonParts, JsonRows, ListParts, OrderTerm, PageParts, Source, Told } from './list-parts';
+import type { JsonParts, JsonRows, ListParts, OrderTerm, Source, Told } from './list-parts';
 import { isUsualPage, isUsualSize, preparedByText } from './prepared';
 
 /**
@@ -153,25 +153,12 @@ export class ListQuery<R> {
   }
 
   /**
-   * The page and its count in one statement, for lists that count in a way of their own; the usual first pages are kept
-   * prepared. Shape: with `bytes`, columns that
-   * hold them are null where `is_heavy`. Errors: HeavyPage.
+   * The page and its count in one statement. Shape: one row with `counted`, `has_more` (null: the count tells), `json`, and
+   * what is asked besides.
    */
-  async pageAtOnce(db: Reads, request: PageRequest, parts: PageParts): Promise<Page<R>> {
-    const rows: JsonRows = (from, order, heavy) =>
-      `select true as is_row, ${heavy ?? 'false'} as was_heavy, row_number() over (order by ${order}) as place,
-        ${this.parts.columns} ${from}`;
-    const text = `${withSql(parts)}select head.*, page.* from (select ${this.headSql(request, parts)}) head
-      left join lateral (${this.arraySql(request, rows)}) page on true order by page.place`;
-    const told = await this.read<Told<R>>(db, text, { isUsual: this.isUsual && isUsualPage(request), of: 'page' });
-    if (told[0]!.was_heavy) throw new HeavyPage();
-    return { rows: told.filter((row) => row.is_row), ...totalOf(request, told[0]!) };
-  }
-
-  /** One row: `counted`, `has_more` (null: the count tells), `json`, and what is asked besides. */
   json(request: PageRequest, o: JsonParts): Draft {
     const besides = o.besides ? `${o.besides}, ` : '';
-    const text = `${withSql(o)}select ${besides}${this.headSql(request, o)}, ${this.arraySql(request, o.rows)} as json
+    const text = `${o.with ? `with ${o.with} ` : ''}select ${besides}${this.headSql(request, o)}, ${this.arraySql(request, o.rows)} as json
       ${o.from ?? ''}`;
     return { text, values: this.values };
   }
@@ -196,10 +183,13 @@ export class ListQuery<R> {
     return this.conditions.join('\n  and ');
   }
 
-  private headSql({ page, perPage }: PageRequest, { counted = this.countSql }: PageParts): string {
+  private headSql(
+    { page, perPage }: PageRequest,
+    { counted = this.countSql, countedTo = COUNT_LIMIT }: JsonParts,
+  ): string {
     const end = page * perPage;
     const more = `exists (select 1 from ${this.rowsSql(end + 1)} order by ${this.orderSql} limit 1 offset ${end})`;
-    return `${counted} as counted, ${end < COUNT_LIMIT ? 'null' : more}::boolean as has_more`;
+    return `${counted} as counted, ${end < countedTo ? 'null' : more}::boolean as has_more`;
   }
 
   private async refuseHeavy(db: Reads, request: PageRequest, bytes: string): Promise<void> {
@@ -269,15 +259,11 @@ export class ListQuery<R> {
   private read<T>(
     db: Reads,
     sql: string,
-    o: { readonly isUsual?: boolean; readonly of?: 'all' | 'bytes' | 'count' | 'one' | 'page' },
+    o: { readonly isUsual?: boolean; readonly of?: 'all' | 'bytes' | 'count' | 'one' },
   ): Promise<T[]> {
     const statement = fitted({ text: sql, values: this.values });
     if (!(o.isUsual ?? this.isUsual)) return db.run<T>(statement);
     const { name } = preparedByText(o.of ? `${this.parts.name}-${o.of}` : this.parts.name, statement.text);
     return db.run<T>({ ...statement, name });
   }
-}
-
-function withSql(parts: PageParts): string {
-  return parts.with ? `with ${parts.with} ` : '';
 }

@@ -1,26 +1,42 @@
-import { bool, choice, instant, int, nested, nothing, nullable, presenter, text } from '@rookery/api-v4';
-import { userSummary } from '@rookery/directory';
-import { writtenJson } from '../noteables/json.shape';
+import { nothing, nullable, text } from '@rookery/api-v4';
+import { json, jsonShape } from '../noteables/json.shape';
+import { personShape } from '../noteables/person.shape';
 import { noteShape } from '../notes/note.shape';
-import { ACTION_NAMES, SHOWN_TARGET_TYPES } from './activity-words';
-import type { FeedEntry } from './feeds';
+import type { NoteSql } from '../notes/note.shape';
+import { ACTION_NAMES, actionNameSql, SHOWN_TARGET_TYPES } from './activity-words';
 
-/** Source: requirements 1 §2 Event; reference work-tracking 7.4. */
-export const activityEvent = presenter<FeedEntry>('ActivityEvent').fields({
-  id: [int, (entry) => entry.id],
-  title: [nullable(text), () => null],
-  project_id: [int, (entry) => entry.project_id],
-  action_name: [choice<string>(...ACTION_NAMES), (entry) => entry.action_name],
-  target_id: [nullable(int), (entry) => entry.target_id],
-  target_iid: [nullable(int), (entry) => entry.target_iid],
-  target_type: [nullable(choice<string>(...SHOWN_TARGET_TYPES)), (entry) => entry.target_type],
-  author_id: [int, (entry) => entry.author_id],
-  target_title: [nullable(text), (entry) => entry.target_title],
-  created_at: [instant, (entry) => entry.created_at],
-  imported: [bool, (entry) => entry.imported_from !== 'none'],
-  imported_from: [text, (entry) => entry.imported_from],
-  author_username: [nullable(text), (entry) => entry.author?.username],
-  data: [nothing, () => null],
-  author: [nested(userSummary), (entry) => entry.author!, { when: (entry) => entry.author !== undefined }],
-  note: [writtenJson(noteShape), (entry) => entry.note!, { when: (entry) => entry.note !== null }],
-});
+/** SQL expressions that an entry's JSON is built from besides those of its note. */
+export interface ActivityEventSql extends NoteSql {
+  readonly targetIid: string;
+  readonly targetTitle: string;
+}
+
+/**
+ * An entry as the API shows it. Shape: aliases `e` (the entry), `author` (directory_users, may be missing), `n` (note, may
+ * be missing) with its author `a`.
+ * Source: requirements 1 §2 Event; reference work-tracking 7.4.
+ */
+export const activityEventShape = jsonShape<ActivityEventSql>('ActivityEvent')
+  .fields({
+    id: [json.int, () => 'e.id'],
+    title: [json.constant(nullable(text)), () => null],
+    project_id: [json.int, () => 'e.project_id'],
+    action_name: [json.choice<string>(...ACTION_NAMES), () => actionNameSql('e')],
+    target_id: [json.intOrNull, () => 'e.target_id'],
+    target_iid: [json.intOrNull, (sql) => sql.targetIid],
+    target_type: [json.choiceOrNull<string>(...SHOWN_TARGET_TYPES), () => 'e.target_type'],
+    author_id: [json.int, () => 'e.author_id'],
+    target_title: [json.textOrNull, (sql) => sql.targetTitle],
+    created_at: [json.instant, () => 'e.created_at'],
+    imported: [json.bool, () => `e.imported_from <> 'none'`],
+    imported_from: [json.text, () => 'e.imported_from'],
+    author_username: [json.tokenOrNull, () => 'author.username'],
+    data: [json.constant(nothing), () => null],
+  })
+  .extend<ActivityEventSql>('ActivityEvent')
+  .fields(
+    { author: [json.object(personShape), ({ externalUrl }) => ({ user: 'author', externalUrl })] },
+    () => 'author.id is not null',
+  )
+  .extend<ActivityEventSql>('ActivityEvent')
+  .fields({ note: [json.object(noteShape), (sql) => sql] }, () => 'n.id is not null');
