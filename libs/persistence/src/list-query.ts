@@ -96,16 +96,23 @@ export class ListQuery<R> {
 
   /**
    * For each row of `each` the rows of `part`, which may name it, as may all conditions; order and columns are those of
-   * the rows alone. Each is read by an index of its own: all for the count, the first rows of each for a page. To be called
-   * when conditions and order are known.
+   * the rows alone. Each is read by an index of its own: all for the count, the first rows of each for a page. Of several
+   * ways no two give the same row. To be called when conditions and order are known.
    */
-  amongEach(each: string, part: string): this {
+  amongEach(...ways: readonly (readonly [each: string, part: string])[]): this {
     const { alias, orderSql, whereSql } = this;
-    const read = (end: string): string =>
+    const read = ([each, part]: (typeof ways)[number], end: string): string =>
       `${each} cross join lateral (select ${alias}.* from ${part} ${whereSql} ${end}) ${alias}`;
-    const first = (count: number): string => read(`order by ${orderSql} limit ${count}`);
+    const all = (end: string): string =>
+      ways.length === 1
+        ? read(ways[0]!, end)
+        : `(${ways.map((way) => `select ${alias}.* from ${read(way, end)}`).join(' union all ')}) ${alias}`;
     // The fence keeps what the conditions look up of `each` from being looked up for every row.
-    return this.among({ from: read('offset 0'), first, isNarrowed: true });
+    return this.among({
+      from: all('offset 0'),
+      first: (count) => all(`order by ${orderSql} limit ${count}`),
+      isNarrowed: true,
+    });
   }
 
   /** Nothing narrows the list so far. */
