@@ -120,7 +120,7 @@ async function seed(estate, total) {
   await client.connect();
   await client.query('set synchronous_commit = off');
   await client.query('delete from issues');
-  // Put in order at once: row by row it takes ten times as long.
+  // Put in order at once: row by row takes several times as long.
   const { rows: trigrams } = await client.query(
     `select indexdef from pg_indexes where indexname = 'ix_issue_texts_text'`,
   );
