@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 /**
- * `npm run bench [-- R1 R2 R3 W1 M | groups | projects | growth | hot] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>]`:
+ * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 | groups | projects | growth | hot] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--entries 10000]`:
  * the whole stack beside the limit (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as
  * medians and ratios. What decides is the CPU time of the whole stack for a thousand requests, less what it takes while
  * idle in the same time; after writes it is counted until all is quiet. With `--against` the estate of another checkout
  * (built and installed) is asked the same at the same time, in place of the limit: whatever the machine does besides
  * costs both alike, so their ratio holds where figures taken in turn scatter. The last line is ours beside it: the median
- * of the rounds' ratios.
+ * of the rounds' ratios. Feeds (F1 one's own, F2 a project's, F3 of all one's projects, over so many `--entries`) are
+ * measured beside R1 of the same estate instead, in turn.
  */
 import { fork } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -23,6 +24,8 @@ import { load } from './load.mjs';
 import { ISSUES, PEOPLE } from './seed.mjs';
 
 const GOALS = { R1: 1.8, R2: 2.2, R3: 1.8, W1: 3.0, M: 2.0 };
+/** What feeds may cost beside R1. */
+const FEED_GOALS = { F1: 2, F2: 2, F3: 2 };
 
 function options(words) {
   const numberOf = (name, fallback) => {
@@ -33,9 +36,18 @@ function options(words) {
   const count = numberOf('--count', 3000);
   const concurrency = numberOf('--concurrency', words.includes('hot') ? 100 : 16);
   const seconds = numberOf('--seconds', 30);
+  const entries = numberOf('--entries', 10_000);
   const at = words.indexOf('--against');
   const against = at < 0 ? undefined : resolve(words.splice(at, 2)[1]);
-  return { rounds, count, concurrency, seconds, against, names: words.length > 0 ? words : Object.keys(GOALS) };
+  return {
+    rounds,
+    count,
+    concurrency,
+    seconds,
+    entries,
+    against,
+    names: words.length > 0 ? words : Object.keys(GOALS),
+  };
 }
 
 /** What is asked, the same of both. */
@@ -52,6 +64,9 @@ function workloads({ project, people }) {
     R1: (index) => ({ method: 'GET', path: notes(issueOf(index)), headers: as(index) }),
     R2: (index) => ({ method: 'GET', path: oneNote(index), headers: as(index) }),
     R3: (index) => ({ method: 'GET', path: '/api/v4/todos', headers: as(index) }),
+    F1: (index) => ({ method: 'GET', path: '/api/v4/events', headers: as(index) }),
+    F2: (index) => ({ method: 'GET', path: `/api/v4/projects/${project}/events`, headers: as(index) }),
+    F3: (index) => ({ method: 'GET', path: '/api/v4/events?scope=all', headers: as(index) }),
     W1: (index) => ({
       method: 'POST',
       path: notes(200 + ((index * 11) % (ISSUES - 200))),
@@ -141,7 +156,7 @@ const summary = (rows) =>
   Object.fromEntries(['cpu', 'rate', 'p50', 'p99', 'bad'].map((name) => [name, middle(rows.map((row) => row[name]))]));
 
 /** An estate with its data. `checkout` is the root of the one whose code runs. */
-async function seeded(checkout) {
+async function seeded(checkout, { entries }) {
   const from = (path) => import(pathToFileURL(join(checkout, 'tools', path)));
   const { startEstate } = await from('estate/estate.mjs');
   const { seed } = await from('bench/seed.mjs');
@@ -158,7 +173,7 @@ async function seeded(checkout) {
     await estate.stop();
     await estate.discard();
   };
-  const data = await seed(estate).catch(async (error) => {
+  const data = await seed(estate, { entries }).catch(async (error) => {
     await end();
     throw error;
   });
@@ -170,6 +185,9 @@ async function seeded(checkout) {
     target: { origin: estate.baseUrl, pids: Object.values(stack), processes: stack, kinds: workloads(data) },
   };
 }
+
+/** A feed, and the newest notes of an issue in its place. */
+const besideNotes = (target, name) => ({ rookery: target, notes: { ...target, kinds: { [name]: target.kinds.R1 } } });
 
 const chosen = options(process.argv.slice(2));
 // Other questions, with data of their own: each stands alone.
@@ -190,22 +208,25 @@ if (belonging) {
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const ends = [];
 try {
-  const ours = await seeded(ROOT);
+  const ours = await seeded(ROOT, chosen);
   ends.push(ours.end);
-  const targets = { rookery: ours.target };
+  const stacks = { rookery: ours.target };
   if (chosen.against) {
-    const other = await seeded(chosen.against);
+    const other = await seeded(chosen.against, chosen);
     ends.push(other.end);
-    targets.other = other.target;
+    stacks.other = other.target;
   } else {
     const limit = await startLimit(ours.estate, ours.data.people);
     ends.unshift(limit.stop);
     const pids = [limit.pid, ours.estate.pids.postgres];
-    targets.limit = { origin: limit.origin, pids, kinds: ours.target.kinds };
-    await holdAlike(ours.target, targets.limit, chosen.names);
+    stacks.limit = { origin: limit.origin, pids, kinds: ours.target.kinds };
+    const asked = chosen.names.filter((name) => name in GOALS);
+    await holdAlike(ours.target, stacks.limit, asked);
   }
   console.log('      target   CPU s/1,000   req/s    p50 ms   p99 ms   not 2xx   CPU ratio (goal)');
   for (const name of chosen.names) {
+    const goal = GOALS[name] ?? FEED_GOALS[name];
+    const targets = name in FEED_GOALS && !chosen.against ? besideNotes(ours.target, name) : stacks;
     const rows = Object.fromEntries(Object.keys(targets).map((target) => [target, []]));
     for (let round = 0; round < chosen.rounds; round += 1) {
       // In turn, or all at once.
@@ -215,7 +236,7 @@ try {
         for (const [index, row] of (await Promise.all(measured)).entries()) rows[turn[index][0]].push(row);
       }
     }
-    const floor = rows.limit && summary(rows.limit);
+    const floor = (rows.limit || rows.notes) && summary(rows.limit ?? rows.notes);
     for (const target of Object.keys(targets)) {
       const row = summary(rows[target]);
       const figures = [
@@ -225,7 +246,7 @@ try {
         row.p99.toFixed(2).padStart(8),
         String(row.bad).padStart(9),
       ];
-      const ratio = floor && target === 'rookery' ? `   x ${(row.cpu / floor.cpu).toFixed(2)} (${GOALS[name]})` : '';
+      const ratio = floor && target === 'rookery' ? `   x ${(row.cpu / floor.cpu).toFixed(2)} (${goal})` : '';
       console.log(`${name.padEnd(5)} ${target.padEnd(8)} ${figures.join(' ')}${ratio}`);
     }
     for (const [target, about] of Object.entries(targets)) {

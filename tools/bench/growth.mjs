@@ -120,6 +120,11 @@ async function seed(estate, total) {
   await client.connect();
   await client.query('set synchronous_commit = off');
   await client.query('delete from issues');
+  // Put in order at once: row by row takes several times as long.
+  const { rows: trigrams } = await client.query(
+    `select indexdef from pg_indexes where indexname = 'ix_issue_texts_text'`,
+  );
+  await client.query('drop index ix_issue_texts_text');
   await plan(client, { from: 1, to: 100, project: `${project}` });
   await plan(client, { from: 101, to: 101 + total / 100, project: `${OTHERS} + n % ${total / OWN}` });
   await fill(client, { from: 1, to: OWN, project: `${project}`, group: `${group}`, reader: reader.id });
@@ -128,6 +133,7 @@ async function seed(estate, total) {
     const place = `${OTHERS} + n / ${OWN}`;
     await fill(client, { from, to, project: place, group: place, reader: OTHERS });
   }
+  await client.query(trigrams[0].indexdef);
   await client.query('vacuum analyze');
   await client.end();
   return { reader, words: { PROJECT: project, GROUP: group, READER: reader.id, MILESTONE: 3, CREATED: daysAgo(1) } };

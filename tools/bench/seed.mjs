@@ -1,4 +1,7 @@
-/** The data of docs/performance: 50 people, one project, 1,000 issues, 50,000 notes, and to-dos for each person. */
+/**
+ * The data of docs/performance: 50 people, one project, 1,000 issues, 50,000 notes, to-dos for each person, and what feeds
+ * tell of.
+ */
 import pg from 'pg';
 import { makePerson, writerOf } from './writer.mjs';
 
@@ -7,8 +10,8 @@ export const ISSUES = 1000;
 export const NOTES = 50_000;
 const TODOS_A_PERSON = 100;
 
-/** Shape: `{ project, issues: firstId, people: [{ id, username, token }] }`. */
-export async function seed(estate) {
+/** Shape: `{ project, issues: firstId, people: [{ id, username, token }] }`; `entries` of feeds, each person's as many. */
+export async function seed(estate, { entries = 10_000 } = {}) {
   const call = writerOf(estate);
   const people = [];
   for (let index = 0; index < PEOPLE; index += 1) people.push(await makePerson(call, `person${index}`));
@@ -53,7 +56,23 @@ export async function seed(estate) {
      cross join lateral (select * from notes where project_id = $1 order by id limit $3 offset (u.place - 1) * $3) n`,
     [project, ids, TODOS_A_PERSON],
   );
+  await tell(client, { entries, project });
   await client.query('vacuum analyze');
   await client.end();
   return { project, firstIssue: first.id, people };
+}
+
+/** What happened in the project: of three entries two are comments, as their notes say, and one is an issue that was closed. They are
+ * newer than what the seed itself caused. */
+async function tell(client, { entries, project }) {
+  await client.query(
+    `insert into activity_events (project_id, author_id, action, target_type, target_id, noteable_type, noteable_id,
+       source_event_id, created_at)
+     select $1, n.author_id, case when k % 3 = 0 then 'closed' else 'commented' end,
+       case when k % 3 = 0 then 'Issue' else 'Note' end, case when k % 3 = 0 then n.noteable_id else n.id end,
+       'Issue', n.noteable_id, gen_random_uuid(), now() + make_interval(secs => k)
+     from generate_series(1, $2) k
+     join lateral (select * from notes where id = 1 + (k - 1) % $3) n on true`,
+    [project, entries, NOTES],
+  );
 }

@@ -33,7 +33,7 @@ export function mostBytesOf({ mayBeHeavy }: PageRequest): number {
   return mayBeHeavy ? HEAVIEST_PAGE : LIGHT_PAGE;
 }
 
-/** One page of rows. `total` is null when there are more than COUNT_LIMIT. */
+/** One page of rows. `total` is null when there are more than COUNT_LIMIT, or than the list counts. */
 export interface Page<T> {
   readonly rows: readonly T[];
   readonly total: number | null;
@@ -69,9 +69,13 @@ export interface ToldTotal {
   readonly has_more: boolean | null;
 }
 
-export function totalOf({ page, perPage }: PageRequest, told: ToldTotal): Pick<JsonPage, 'total' | 'hasNext'> {
-  const { counted, has_more: hasMore } = told;
-  return { total: counted > COUNT_LIMIT ? null : counted, hasNext: hasMore ?? counted > page * perPage };
+/** Shape: the count stopped past `most`. */
+export function totalOf(
+  { page, perPage }: PageRequest,
+  { counted, has_more: hasMore }: ToldTotal,
+  most = COUNT_LIMIT,
+): Pick<JsonPage, 'total' | 'hasNext'> {
+  return { total: counted > most ? null : counted, hasNext: hasMore ?? counted > page * perPage };
 }
 
 /** The row of a statement that answers a page as JSON. Shape: `json` is null when the page would be too heavy. */
@@ -79,8 +83,8 @@ export interface JsonPageRow extends ToldTotal {
   readonly json: string | null;
 }
 
-/** Errors: HeavyPage. */
-export function jsonPageOf(request: PageRequest, row: JsonPageRow): JsonPage {
+/** Shape: `most` as in `totalOf`. Errors: HeavyPage. */
+export function jsonPageOf(request: PageRequest, row: JsonPageRow, most = COUNT_LIMIT): JsonPage {
   if (row.json === null) throw new HeavyPage();
-  return { json: row.json, ...totalOf(request, row) };
+  return { json: row.json, ...totalOf(request, row, most) };
 }

@@ -14,7 +14,7 @@ export type { Prepared, Statement } from './prepared';
 export { containing, filter, fitted, nearness, partOf, wordsIn } from './conditions';
 export type { AllFilters, Bind, Condition, Draft, Filter, Filters } from './conditions';
 export { ListQuery } from './list-query';
-export type { JsonParts, ListParts, OrderTerm, PageParts, Sort, Source } from './list-parts';
+export type { JsonParts, JsonRows, ListParts, OrderTerm, Sort, Source } from './list-parts';
 export { instantSql } from './row-values';
 export { asProperties } from './row-of';
 export type { RowOf } from './row-of';

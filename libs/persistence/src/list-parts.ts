@@ -1,5 +1,3 @@
-import type { ToldTotal } from '@rookery/kernel';
-
 export type Sort = 'asc' | 'desc';
 /** An SQL expression to sort by, and how. */
 export type OrderTerm = readonly [by: string, sort: Sort, nulls?: 'nulls last'];
@@ -42,32 +40,29 @@ export interface Source {
   readonly isGathered?: boolean;
 }
 
-/** What a statement that answers a page with its count says besides. Shape: SQL texts. */
-export interface PageParts {
-  /** In place of the bounded count: an expression. */
-  readonly counted?: string;
-  /** Common table expressions of all that. */
-  readonly with?: string;
-}
-
 /**
  * The rows of a FROM clause in this order, as one JSON array: an expression. Shape: where the boolean expression `heavy`
  * holds of the rows, which it does of all or of none, it is null.
  */
 export type JsonRows = (from: string, order: string, heavy: string | null) => string;
 
-/** The same for a page as JSON. */
-export interface JsonParts extends PageParts {
+/** What a statement that answers a page with its count is made of. Shape: SQL texts. */
+export interface JsonParts {
   readonly rows: JsonRows;
+  /** In place of the bounded count: an expression. */
+  readonly counted?: string;
+  /** How far that counts: it stops past so many rows. Default: COUNT_LIMIT. */
+  readonly countedTo?: number;
+  /** Common table expressions of all that. */
+  readonly with?: string;
   /** More columns: `state.version`, and the FROM clause that they are of. */
   readonly besides?: string;
   readonly from?: string;
 }
 
 /** A row of a page that was read with its count. */
-export type Told<R> = R &
-  ToldTotal & {
-    /** Null for the one row of a page that has none. */
-    readonly is_row: boolean | null;
-    readonly was_heavy: boolean | null;
-  };
+export type Told<R> = R & {
+  readonly counted: number;
+  /** Null for the one row of a page that has none. */
+  readonly is_row: boolean | null;
+};

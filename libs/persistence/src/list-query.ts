@@ -1,9 +1,9 @@
 import type { Page, PageRequest } from '@rookery/kernel';
-import { COUNT_LIMIT, HeavyPage, mostBytesOf, offsetOf, pageOf, totalOf } from '@rookery/kernel';
+import { COUNT_LIMIT, HeavyPage, mostBytesOf, offsetOf, pageOf } from '@rookery/kernel';
 import { fitted } from './conditions';
 import type { Bind, Condition, Draft, Filters } from './conditions';
 import type { Reads } from './database';
-import type { JsonParts, JsonRows, ListParts, OrderTerm, PageParts, Source, Told } from './list-parts';
+import type { JsonParts, JsonRows, ListParts, OrderTerm, Source, Told } from './list-parts';
 import { isUsualPage, isUsualSize, preparedByText } from './prepared';
 
 /**
@@ -96,16 +96,23 @@ export class ListQuery<R> {
 
   /**
    * For each row of `each` the rows of `part`, which may name it, as may all conditions; order and columns are those of
-   * the rows alone. Each is read by an index of its own: all for the count, the first rows of each for a page. To be called
-   * when conditions and order are known.
+   * the rows alone. Each is read by an index of its own: all for the count, the first rows of each for a page. Of several
+   * ways no two give the same row. To be called when conditions and order are known.
    */
-  amongEach(each: string, part: string): this {
+  amongEach(...ways: readonly (readonly [each: string, part: string])[]): this {
     const { alias, orderSql, whereSql } = this;
-    const read = (end: string): string =>
+    const read = ([each, part]: (typeof ways)[number], end: string): string =>
       `${each} cross join lateral (select ${alias}.* from ${part} ${whereSql} ${end}) ${alias}`;
-    const first = (count: number): string => read(`order by ${orderSql} limit ${count}`);
+    const all = (end: string): string =>
+      ways.length === 1
+        ? read(ways[0]!, end)
+        : `(${ways.map((way) => `select ${alias}.* from ${read(way, end)}`).join(' union all ')}) ${alias}`;
     // The fence keeps what the conditions look up of `each` from being looked up for every row.
-    return this.among({ from: read('offset 0'), first, isNarrowed: true });
+    return this.among({
+      from: all('offset 0'),
+      first: (count) => all(`order by ${orderSql} limit ${count}`),
+      isNarrowed: true,
+    });
   }
 
   /** Nothing narrows the list so far. */
@@ -153,25 +160,12 @@ export class ListQuery<R> {
   }
 
   /**
-   * The page and its count in one statement, for lists that count in a way of their own; the usual first pages are kept
-   * prepared. Shape: with `bytes`, columns that
-   * hold them are null where `is_heavy`. Errors: HeavyPage.
+   * The page and its count in one statement. Shape: one row with `counted`, `has_more` (null: the count tells), `json`, and
+   * what is asked besides.
    */
-  async pageAtOnce(db: Reads, request: PageRequest, parts: PageParts): Promise<Page<R>> {
-    const rows: JsonRows = (from, order, heavy) =>
-      `select true as is_row, ${heavy ?? 'false'} as was_heavy, row_number() over (order by ${order}) as place,
-        ${this.parts.columns} ${from}`;
-    const text = `${withSql(parts)}select head.*, page.* from (select ${this.headSql(request, parts)}) head
-      left join lateral (${this.arraySql(request, rows)}) page on true order by page.place`;
-    const told = await this.read<Told<R>>(db, text, { isUsual: this.isUsual && isUsualPage(request), of: 'page' });
-    if (told[0]!.was_heavy) throw new HeavyPage();
-    return { rows: told.filter((row) => row.is_row), ...totalOf(request, told[0]!) };
-  }
-
-  /** One row: `counted`, `has_more` (null: the count tells), `json`, and what is asked besides. */
   json(request: PageRequest, o: JsonParts): Draft {
     const besides = o.besides ? `${o.besides}, ` : '';
-    const text = `${withSql(o)}select ${besides}${this.headSql(request, o)}, ${this.arraySql(request, o.rows)} as json
+    const text = `${o.with ? `with ${o.with} ` : ''}select ${besides}${this.headSql(request, o)}, ${this.arraySql(request, o.rows)} as json
       ${o.from ?? ''}`;
     return { text, values: this.values };
   }
@@ -196,10 +190,13 @@ export class ListQuery<R> {
     return this.conditions.join('\n  and ');
   }
 
-  private headSql({ page, perPage }: PageRequest, { counted = this.countSql }: PageParts): string {
+  private headSql(
+    { page, perPage }: PageRequest,
+    { counted = this.countSql, countedTo = COUNT_LIMIT }: JsonParts,
+  ): string {
     const end = page * perPage;
     const more = `exists (select 1 from ${this.rowsSql(end + 1)} order by ${this.orderSql} limit 1 offset ${end})`;
-    return `${counted} as counted, ${end < COUNT_LIMIT ? 'null' : more}::boolean as has_more`;
+    return `${counted} as counted, ${end < countedTo ? 'null' : more}::boolean as has_more`;
   }
 
   private async refuseHeavy(db: Reads, request: PageRequest, bytes: string): Promise<void> {
@@ -272,15 +269,11 @@ export class ListQuery<R> {
   private read<T>(
     db: Reads,
     sql: string,
-    o: { readonly isUsual?: boolean; readonly of?: 'all' | 'bytes' | 'count' | 'one' | 'page' },
+    o: { readonly isUsual?: boolean; readonly of?: 'all' | 'bytes' | 'count' | 'one' },
   ): Promise<T[]> {
     const statement = fitted({ text: sql, values: this.values });
     if (!(o.isUsual ?? this.isUsual)) return db.run<T>(statement);
     const { name } = preparedByText(o.of ? `${this.parts.name}-${o.of}` : this.parts.name, statement.text);
     return db.run<T>({ ...statement, name });
   }
-}
-
-function withSql(parts: PageParts): string {
-  return parts.with ? `with ${parts.with} ` : '';
 }

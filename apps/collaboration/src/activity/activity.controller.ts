@@ -1,13 +1,12 @@
 import { Controller } from '@nestjs/common';
 import { anyone, Endpoint, page, project, signedIn } from '@rookery/api-v4';
-import type { Call, ProjectScope } from '@rookery/api-v4';
-import type { Page, SignedInViewer } from '@rookery/kernel';
+import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
 import { filterOf, ListActivity, ListActivityOfUser, ListOwnActivity } from './activity.dto';
 import { ActivityQueries } from './activity.queries';
-import { activityEvent } from './activity-event.presenter';
-import type { FeedEntry } from './feeds';
+import { activityEventShape } from './activity-event.shape';
 
-const answers = page(activityEvent);
+const answers = page(activityEventShape.presenter);
 
 @Controller()
 export class ActivityController {
@@ -21,7 +20,7 @@ export class ActivityController {
     answers,
     tokenScopes: ['read_user'],
   })
-  own({ params, viewer, page }: Call<ListOwnActivity, undefined, SignedInViewer>): Promise<Page<FeedEntry>> {
+  own({ params, viewer, page }: Call<ListOwnActivity, undefined, SignedInViewer>): Promise<JsonPage> {
     const { activity } = this;
     if (params.scope === 'all') return activity.ofMemberships(viewer, filterOf(params), page);
     return activity.own(viewer, filterOf(params), page);
@@ -35,7 +34,7 @@ export class ActivityController {
     answers,
     tokenScopes: ['read_user'],
   })
-  ofUser({ params, viewer, page }: Call<ListActivityOfUser>): Promise<Page<FeedEntry>> {
+  ofUser({ params, viewer, page }: Call<ListActivityOfUser>): Promise<JsonPage> {
     const person = { ref: params.id, all: params.scope === 'all' };
     return this.activity.ofUser(viewer, person, filterOf(params), page);
   }
@@ -48,7 +47,7 @@ export class ActivityController {
     params: ListActivity,
     answers,
   })
-  ofProject({ params, viewer, within, page }: Call<ListActivity, ProjectScope>): Promise<Page<FeedEntry>> {
+  ofProject({ params, viewer, within, page }: Call<ListActivity, ProjectScope>): Promise<JsonPage> {
     return this.activity.ofProject(viewer, within, filterOf(params), page);
   }
 }

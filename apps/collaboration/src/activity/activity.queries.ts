@@ -1,18 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import type { DirectoryUserRow } from '@rookery/directory';
-import type { Page, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
-import { NotFound } from '@rookery/kernel';
+import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { NoteableKinds } from '../noteables/noteable-kinds';
 import { readerOf, reads } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
-import { ActivityFeeds } from './feeds';
-import type { ActivityFilter, Feed, FeedEntry } from './feeds';
+import { ActivityFeeds, FEED_COUNT_LIMIT } from './feeds';
+import type { ActivityFilter, Feed } from './feeds';
 
-const NOTHING: Page<FeedEntry> = { rows: [], total: 0, hasNext: false };
+const NOTHING: JsonPage = { json: '[]', total: 0, hasNext: false };
 
 /** Reading feeds of activity. Source: requirements 1 §4 Events; reference work-tracking 7. */
 @Injectable()
@@ -29,13 +29,13 @@ export class ActivityQueries {
   }
 
   /** What the caller did. */
-  async own(viewer: SignedInViewer, filter: ActivityFilter, page: PageRequest): Promise<Page<FeedEntry>> {
+  async own(viewer: SignedInViewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
     await this.directory.fresh(viewer);
     return this.read('author', [...personValues(viewer), viewer.userId], filter, page);
   }
 
   /** What anybody did in the projects of which the caller is a member. */
-  async ofMemberships(viewer: Viewer, filter: ActivityFilter, page: PageRequest): Promise<Page<FeedEntry>> {
+  async ofMemberships(viewer: Viewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
     if (viewer.userId === null) return NOTHING;
     await this.directory.fresh(viewer);
     return this.read('memberships', personValues(viewer), filter, page);
@@ -51,7 +51,7 @@ export class ActivityQueries {
     { ref, all }: { readonly ref: number | string; readonly all: boolean },
     filter: ActivityFilter,
     page: PageRequest,
-  ): Promise<Page<FeedEntry>> {
+  ): Promise<JsonPage> {
     await this.directory.fresh(viewer);
     const [user] = await this.directory.knownTo(viewer, await this.find(ref));
     if (!user) throw new NotFound('User');
@@ -66,7 +66,7 @@ export class ActivityQueries {
     project: ParentFacts & { readonly name: string },
     filter: ActivityFilter,
     page: PageRequest,
-  ): Promise<Page<FeedEntry>> {
+  ): Promise<JsonPage> {
     const reader = readerOf(viewer, project);
     const access = [project.id, project.name, reader.isMember, reader.readsConfidential, reader.readsInternal];
     const features = (['issues', 'merge_requests', 'snippets'] as const).map((one) => reads(one, project, reader));
@@ -78,15 +78,9 @@ export class ActivityQueries {
     return [...(isId ? await this.directory.users([ref]) : await this.directory.usersByUsername([ref])).values()];
   }
 
-  private async read(
-    feed: Feed,
-    values: unknown[],
-    filter: ActivityFilter,
-    page: PageRequest,
-  ): Promise<Page<FeedEntry>> {
-    const found = await this.feeds.page(this.database, feed, filter, page, values);
-    const authors = await this.directory.users([...new Set(found.rows.map((entry) => entry.author_id))]);
-    return { ...found, rows: found.rows.map((entry) => ({ ...entry, author: authors.get(entry.author_id) })) };
+  private async read(feed: Feed, values: unknown[], filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
+    const [row] = await this.database.run<JsonPageRow>(this.feeds.page(feed, filter, page, values));
+    return jsonPageOf(page, row!, FEED_COUNT_LIMIT);
   }
 }
 

@@ -120,7 +120,7 @@ export class EpicsQueries {
         .where(epicKind.visibleSql(readerOfAccess('a', PERSON.user)))
         .narrow(FILTERS, filter)
         .orderBy(epicSorting(order));
-      return list.amongEach('read a', ROWS).json(page, {
+      return list.amongEach(['read a', ROWS]).json(page, {
         with: `read as materialized (${readGroupsSql(reach)})`,
         rows: (...rows) =>
           arraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),

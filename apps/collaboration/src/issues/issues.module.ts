@@ -34,6 +34,7 @@ import {
   GroupMilestoneIssuesController,
   ProjectMilestoneIssuesController,
 } from './listing/milestone-issues.controller';
+import { IssueText } from './listing/issue-text.entity';
 import { IssuesEverywhereController } from './listing/issues-everywhere.controller';
 import { IssuesEverywhereQueries } from './listing/issues-everywhere.queries';
 import { MilestoneIssuesQueries } from './listing/milestone-issues.queries';
@@ -48,7 +49,7 @@ import { IssueOrderService } from './reordering/issue-order.service';
 import { EpicChoice } from './serving/epic-choice';
 
 /** Units of work of a project, who works on them, how many are open, and the routes of their notes. */
-@Owns(Issue, IssueAssignee, IssueCount)
+@Owns(Issue, IssueAssignee, IssueCount, IssueText)
 @Module({
   imports: [
     AwardEmojiModule,

@@ -13,10 +13,12 @@ import type { WrittenShape } from '../noteables/json.shape';
 import { readerOf, reads } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
 import { reachedSql } from '../noteables/reach-sql';
-import { issueFilters } from './listing/issue-filter';
+import { beyondWords, issueFilters } from './listing/issue-filter';
 import type { IssueFilter } from './listing/issue-filter';
 import { looksForStrays, pageName, sorting } from './listing/issue-order';
 import type { IssueOrder } from './listing/issue-order';
+import { foundByWords } from './listing/issue-search';
+import type { FoundByWords } from './listing/issue-search';
 import { issueKind } from './issue.kind';
 import { issueBytes, issueDetailShape, issueShape } from './issue.shape';
 
@@ -36,6 +38,13 @@ const LABELS: LabelReach = { type: 'Issue', ...HERE, strays: '(select strays.ids
 const STRAYS = `strays as materialized (select ${straysSql(HERE)} as ids)`;
 const REACH = { person: PERSON, labels: LABELS, milestones: reachedSql('m', HERE) };
 const FILTERS = issueFilters(REACH);
+
+const HERE_ALONE = '(select $1::bigint as project_id) a';
+/** Issues that have the words: few are looked up, of many the list is walked in its order. */
+const waysOf = ({ areFew, hasThem }: FoundByWords): [each: string, part: string][] => [
+  [`(select * from found where ${areFew}) f`, '(select * from issues own where own.id = f.issue_id) i'],
+  [`(select 1 where not ${areFew}) f`, `(select * from issues own where own.project_id = $1::bigint and ${hasThem}) i`],
+];
 
 /** Reading issues of a project; rows that the reader may not see are left out by the statement itself. */
 @Injectable()
@@ -89,12 +98,22 @@ export class IssuesQueries {
   }
 
   pageStatement(values: readonly unknown[], filter: IssueFilter, order: IssueOrder, page: PageRequest): Statement {
-    return this.kept.statement(pageName('page', filter, order, page), values, (): Draft => {
+    const kept = pageName('page', filter, order, page);
+    return this.kept.statement(kept.name, [...values, ...kept.values], (): Draft => {
       const parts = { name: 'issues', from: 'issues i', carries: 'i.*', bytes: issueBytes(order), values };
       const list = new ListQuery<never>(parts);
-      list.where('i.project_id = $1::bigint').where(VISIBLE).narrow(FILTERS, filter).orderBy(sorting(order, REACH));
-      const strays = looksForStrays(filter, order) ? { with: STRAYS } : {};
-      return list.json(page, { ...strays, rows: (...rows) => arraySql(this.shown(order), ...rows) });
+      const words = foundByWords(filter, list.bind, HERE_ALONE);
+      list
+        .where('i.project_id = $1::bigint')
+        .where(VISIBLE)
+        .narrow(FILTERS, words ? beyondWords(filter) : filter)
+        .orderBy(sorting(order, REACH));
+      if (words) list.amongEach(...waysOf(words));
+      const before = [...(looksForStrays(filter, order) ? [STRAYS] : []), ...(words ? [words.with] : [])];
+      return list.json(page, {
+        ...(before.length > 0 ? { with: before.join(', ') } : {}),
+        rows: (...rows) => arraySql(this.shown(order), ...rows),
+      });
     });
   }
 

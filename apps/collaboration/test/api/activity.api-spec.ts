@@ -394,3 +394,57 @@ describe('pages', () => {
   describe('of a person', () => list(() => `/api/v4/users/${cast.owner.username}/events`, { sort: 'asc' }));
   describe('of all projects', () => list(() => '/api/v4/events', { scope: 'all' }));
 });
+
+describe('how many there are', () => {
+  const TOLD = 50;
+  /** Whoever knows of the project sees these; an entry of a confidential issue only its members do. */
+  const happens = (times: number): Promise<unknown> =>
+    service.database.query(
+      `insert into activity_events (project_id, author_id, action, target_type, target_id, source_event_id, created_at)
+       select $1, $2, 'joined', 'Project', $1, gen_random_uuid(), now() from generate_series(1, $3::integer)`,
+      [project.id, cast.owner.id, times],
+    );
+  const feeds = () => [
+    `/api/v4/projects/${project.id}/events`,
+    `/api/v4/users/${cast.owner.id}/events`,
+    '/api/v4/events?scope=all',
+  ];
+  const rels = (link: string) => [...link.matchAll(/rel="(\w+)"/g)].map(([, rel]) => rel).sort();
+
+  test('is told up to fifty, of those that the reader sees', async () => {
+    await anIssue({ confidential: true });
+    await worker.drained();
+    await happens(TOLD);
+    for (const path of feeds()) {
+      const page = await by(cast.guest).get(path);
+      expect([path, page.body.length, page.get('x-total'), page.get('x-total-pages')]).toEqual([path, 20, '50', '3']);
+      expect(rels(page.get('link')!)).toEqual(['first', 'last', 'next']);
+      const end = await by(cast.guest).get(path).query({ page: 3 });
+      expect([end.body.length, end.get('x-next-page')]).toEqual([10, '']);
+    }
+    const all = await by(cast.reporter).get(feeds()[0]!);
+    expect([all.get('x-total'), all.get('x-next-page')]).toEqual([undefined, '2']);
+  });
+
+  test('is not told beyond, where pages lead on all the same', async () => {
+    await happens(TOLD + 31);
+    for (const path of feeds()) {
+      const [ids, lasts]: [number[], unknown[]] = [[], []];
+      for (let next = '1'; next !== '';) {
+        const page = await by(cast.guest).get(path).query({ page: next });
+        ids.push(...page.body.map((one: Body) => one['id'] as number));
+        next = page.get('x-next-page')!;
+        lasts.push(page.get('x-total'), page.get('x-total-pages'));
+        expect(rels(page.get('link')!)).toEqual([
+          'first',
+          ...(next === '' ? [] : ['next']),
+          ...(page.get('x-page') === '1' ? [] : ['prev']),
+        ]);
+      }
+      expect([path, ids.length, new Set(ids).size]).toEqual([path, TOLD + 31, TOLD + 31]);
+      expect(lasts.every((told) => told === undefined)).toBe(true);
+      const one = await by(cast.guest).get(path).query({ per_page: 81 });
+      expect([one.body.length, one.get('x-next-page'), one.get('x-total')]).toEqual([81, '', undefined]);
+    }
+  });
+});

@@ -4,7 +4,7 @@ import type { Directory } from '@rookery/directory';
 import { runMigrations } from '@rookery/persistence';
 import type { Database } from '@rookery/persistence';
 import { expectPlan, planOf, readRows, testDatabase, vacuumed } from '@rookery/testing';
-import type { Planned, TestDatabase } from '@rookery/testing';
+import type { Planned, Statement, TestDatabase } from '@rookery/testing';
 import { AwardStatements } from '../../src/award-emoji/award-emoji.statements';
 import { migrations } from '../../src/database';
 import { IssueLinksQueries } from '../../src/issue-links/issue-links.queries';
@@ -197,6 +197,8 @@ const HOT: Record<string, () => Planned> = {
   'issues-by-weight': () => listed({ weight: 'Any' }, { orderBy: 'weight', sort: 'asc' }),
   'issues-with-my-emoji': () => listed({ reaction: 'rocket' }),
   'issues-searched': () => listed({ search: 'first egg' }),
+  'issues-of-group-searched': () => ofGroup({ search: 'first egg' }),
+  'issues-of-instance-searched': () => ofInstance({ scope: 'all', search: 'first egg' }),
   'milestones-searched': () => milestones.pageStatement('project', { search: 'egg' }, pageOne, planned),
   'issues-by-due-date': () => listed({ dueDate: 'any' }, { orderBy: 'due_date', sort: 'asc' }),
   'issues-closed': () => listed({ state: 'closed' }),
@@ -230,7 +232,7 @@ test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
   const shape = await expectPlan(pool, join(__dirname, '../golden', `${name}.plan.txt`), HOT[name]!());
   // The directory of a test is so small that reading it whole is right.
   expect(shape).not.toMatch(
-    /Seq Scan on (notes|issues|issue_assignees|labels|label_links|resource_(label|milestone)_events|milestones)\b/,
+    /Seq Scan on (notes|issues|issue_texts|issue_assignees|labels|label_links|resource_(label|milestone)_events|milestones)\b/,
   );
 });
 
@@ -239,5 +241,16 @@ test.each(['created_at', 'updated_at'] as const)(
   async (orderBy) => {
     const plan = await planOf(pool, noted({ orderBy }), 'run');
     expect(readRows(plan, 'notes')).toBe(20);
+  },
+);
+
+test.each(Object.keys(HOT).filter((name) => /^issues-.*searched$/.test(name)))(
+  '%s by trigrams whatever the words are',
+  async (name) => {
+    const { text } = HOT[name]!() as Statement;
+    const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`explain (generic_plan, costs off) ${text}`);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toMatch(/Bitmap Index Scan on ix_issue_texts_text/);
+    expect(plan).not.toMatch(/Seq Scan on issue/);
   },
 );

@@ -8,6 +8,7 @@ import { reactedSql } from '../../award-emoji/reaction-filter';
 import { userNamedSql } from '../../noteables/access-sql';
 import type { PersonSql } from '../../noteables/access-sql';
 import type { Bind, Filters } from '@rookery/persistence';
+import { isOfBoth, wordsOf } from './issue-search';
 import { servingSql } from '../serving/serving-filter';
 import type { EpicFilter } from '../serving/serving-filter';
 
@@ -120,16 +121,19 @@ export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
   };
 }
 
-const MAX_WORDS = 20;
-
 /** Every word must occur in one of the fields of `i`, ignoring case. Blanks ask for nothing. */
 export function found(text: string, bind: Bind, fields: readonly ('title' | 'description')[]): string | false {
-  const words = text.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
+  const words = wordsOf(text);
   const texts = {
     short: fields.includes('title') ? ['i.title'] : [],
     long: fields.includes('description') ? ['i.description'] : [],
   };
   return words.length > 0 && wordsIn(texts, words, bind);
+}
+
+/** What is left to narrow a list by that has found the words in title or description already. */
+export function beyondWords({ search, ...filter }: IssueFilter): IssueFilter {
+  return isOfBoth(filter) ? filter : { ...filter, search };
 }
 
 function excluded(reach: ReachSql, not: Exclusion, bind: Bind): string {

@@ -5,6 +5,7 @@ import { labelPrioritySql, asksForAny } from '../../labels/labelling/label-filte
 import { milestoneDueSql } from '../../milestones/assigning/milestone-filter';
 import { positionSql } from '../reordering/positions';
 import type { IssueFilter, ReachSql } from './issue-filter';
+import { keptSearch } from './issue-search';
 
 export const ISSUE_ORDERS = [
   'created_at',
@@ -61,19 +62,21 @@ export function looksForStrays({ labels, not }: IssueFilter, { orderBy }: IssueO
 }
 
 /**
- * The name of a first page by state alone, which is what most lists are: planning one costs more than running it. Shape:
- * null for a statement that is not kept.
+ * The name of a first page by state alone, or by state and words, which is what most lists are: planning one costs more than
+ * running it. Shape: null for a statement that is not kept; `values` are what it has besides those of all lists.
  */
 export function pageName(
   of: string,
   { state = 'all', ...filter }: IssueFilter,
   { orderBy, sort, withLabelDetails }: IssueOrder,
   page: PageRequest,
-): string | null {
+): { readonly name: string | null; readonly values: readonly unknown[] } {
   const isDated = orderBy === 'created_at' || orderBy === 'updated_at';
-  return isUsualPage(page) && isDated && withLabelDetails !== true && isPlain(filter)
-    ? `issues_${of}_${state}_${orderBy}_${sort}_${page.perPage}`
-    : null;
+  const words = keptSearch(filter);
+  const rest = words ? { ...filter, search: undefined, searchIn: undefined } : filter;
+  if (!isUsualPage(page) || !isDated || withLabelDetails === true || !isPlain(rest)) return { name: null, values: [] };
+  const name = `issues_${of}_${state}_${orderBy}_${sort}_${page.perPage}`;
+  return words ? { name: `${name}_${words.name}`, values: words.values } : { name, values: [] };
 }
 
 function isPlain({ scope, people, not, asksForMissing, ...rest }: IssueFilter): boolean {

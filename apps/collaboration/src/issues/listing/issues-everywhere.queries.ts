@@ -15,10 +15,12 @@ import { readableSql } from '../../noteables/noteable-kinds';
 import { reachedSql } from '../../noteables/reach-sql';
 import { issueKind } from '../issue.kind';
 import { issueBytes, issueDetailShape, issueShape } from '../issue.shape';
-import { issueFilters } from './issue-filter';
+import { beyondWords, issueFilters } from './issue-filter';
 import type { IssueFilter, ReachSql } from './issue-filter';
 import { looksForStrays, pageName, sorting } from './issue-order';
 import type { IssueOrder } from './issue-order';
+import { foundByWords } from './issue-search';
+import type { FoundByWords } from './issue-search';
 
 /** Whose issues are listed: those of a group and all groups below it, or those of the whole instance. */
 export interface IssuePlaces {
@@ -42,9 +44,17 @@ const reachOf = (row: string): ReachSql => {
 const STRAYS = `, ${straysSql({ project: 'a.project_id', above: 'a.traversal_ids' })} as strays`;
 const FILTERS = issueFilters(reachOf('a'));
 const ORDER = reachOf('i');
-/** Shape: `more` are columns of a project. */
-const rowsSql = (more = ''): string => `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.seen_as${more}
-  from issues own where own.project_id = a.project_id) i`;
+/** Shape: `more` are columns of a project; `which` is a condition on `own`. */
+const rowsSql = (more = '', which = 'own.project_id = a.project_id'): string =>
+  `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.seen_as${more} from issues own where ${which}) i`;
+/** Issues that have the words: few are looked up, of many those of each project are walked in the list's order. */
+const waysOf = ({ areFew, hasThem }: FoundByWords, more: string): [each: string, part: string][] => [
+  [
+    `(select a.*, f.issue_id from found f join read a on a.project_id = f.project_id where ${areFew}) a`,
+    rowsSql(more, 'own.id = a.issue_id and own.project_id = a.project_id'),
+  ],
+  [`(select * from read where not ${areFew}) a`, rowsSql(more, `own.project_id = a.project_id and ${hasThem}`)],
+];
 
 /**
  * Lists of issues of many projects. Who reads what is judged once for each project; of each the first issues are read by
@@ -103,8 +113,9 @@ export class IssuesEverywhereQueries {
     page: PageRequest,
   ): Statement {
     // Only lists of groups ask for everything as a rule.
-    const name = places.group && places.nonArchived ? pageName('group', filter, order, page) : null;
-    return this.kept.statement(name, values, (): Draft => {
+    const kept = pageName('group', filter, order, page);
+    const name = places.group && places.nonArchived ? kept.name : null;
+    return this.kept.statement(name, [...values, ...kept.values], (): Draft => {
       const list = new ListQuery<never>({
         name: 'issues',
         from: 'issues i',
@@ -112,14 +123,17 @@ export class IssuesEverywhereQueries {
         bytes: issueBytes(order),
         values,
       });
+      const isEverywhere = !places.group && isOfAll(filter);
+      const words = foundByWords(filter, list.bind, isEverywhere ? null : 'read a');
       list
         .where(readableSql(issueKind, 'a', PERSON.user))
-        .narrow(FILTERS, filter)
+        .narrow(FILTERS, words ? beyondWords(filter) : filter)
         .orderBy(sorting(order, ORDER));
       const [strays, more] = looksForStrays(filter, order) ? [STRAYS, ', a.strays'] : ['', ''];
       const read = `read as materialized (${readProjectsSql(places, usedSql(places, filter, list.bind), strays)})`;
-      return list.amongEach('read a', rowsSql(more)).json(page, {
-        with: read,
+      const ways: [string, string][] = words ? waysOf(words, more) : [['read a', rowsSql(more)]];
+      return list.amongEach(...ways).json(page, {
+        with: words ? `${read}, ${words.with}` : read,
         rows: (...rows) =>
           arraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),
       });
@@ -135,6 +149,11 @@ function readProjectsSql({ group, nonArchived }: IssuePlaces, used: string, more
   return `select a.*, ${seenAs} as seen_as${more} from (${used}) used
     join directory_projects living on living.id = used.project_id${nonArchived ? ' and not living.archived' : ''}
     cross join lateral ${projectAccessSql('used.project_id', PERSON)} a where a.reads_issues`;
+}
+
+/** Does a list ask for issues whoever works on them? */
+function isOfAll({ scope = 'all', people }: IssueFilter): boolean {
+  return scope === 'all' && typeof people?.assigneeId !== 'number' && people?.authorId === undefined;
 }
 
 /** Projects that come into question. Shape: a query of one column, `project_id`, which tells each once. */
