@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceName } from '@rookery/contracts';
 import type { Database, Work } from '@rookery/persistence';
 import { Pace } from '@rookery/platform';
@@ -26,12 +25,6 @@ const CALM_POLL_MS = 3000;
  * new link to the bus, have it looked at right away.
  */
 const STREAM_CHECK_MS = { busy: 2000, calm: 30_000 };
-/**
- * After a batch of several the next begins so much later than that one did: events of many who write at once share a
- * statement, an acknowledgement and a mark. Who writes by themselves waits for nothing, a backlog neither.
- * Source: docs/performance.md 5.19.
- */
-const GATHER_MS = 20;
 const PRUNE_EVERY_MS = 10 * 60 * 1000;
 
 export interface RelayParts {
@@ -141,7 +134,6 @@ export class Relay {
     }
     if (!this.isOfOneHistory) await this.restoration.look(connection, this.effects);
     this.isOfOneHistory = true;
-    const from = performance.now();
     const rows = await this.reader!.markAndRead(this.published, settings.outboxBatchCount);
     this.published = [];
     if (rows.length === 0) return false;
@@ -152,7 +144,6 @@ export class Relay {
     this.published = outcome.acknowledged;
     if (outcome.failed.length > 0) await this.failed(outcome);
     else this.failuresInRow = 0;
-    if (rows.length > 1 && rows.length < settings.outboxBatchCount) await this.gather(from);
     return true;
   }
 
@@ -178,12 +169,6 @@ export class Relay {
     this.counters.failed.inc({ reason: reasonOf(error) });
     this.parts.logger.warn({ err: error }, 'the relay could not go on');
     await this.backOff();
-  }
-
-  /** Not ended by nudges: each event would be a batch of its own again. */
-  private async gather(from: number): Promise<void> {
-    const { signal } = this.stopping;
-    await pause(GATHER_MS - (performance.now() - from), undefined, { signal }).catch(() => undefined);
   }
 
   private async rest(): Promise<void> {

@@ -98,39 +98,6 @@ describe('Relay', () => {
     expect((await streamInfo()).state.messages).toBe(3000);
   });
 
-  it('gathers what many write at once, and keeps nobody waiting who writes alone', async () => {
-    const one = await process();
-    await one.start({ consumers: false });
-    const looks: { at: number; rows: number }[] = [];
-    const { markAndRead } = OutboxReader.prototype;
-    const spy = jest.spyOn(OutboxReader.prototype, 'markAndRead').mockImplementation(async function (
-      this: OutboxReader,
-      ...asked
-    ) {
-      const look = { at: performance.now(), rows: 0 };
-      looks.push(look);
-      const rows = await markAndRead.apply(this, asked);
-      look.rows = rows.length;
-      return rows;
-    });
-    try {
-      for (const id of range(10)) await one.emit(id, id + 1000);
-      await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
-      const after = (wanted: (rows: number) => boolean) =>
-        looks.slice(1).flatMap(({ at }, index) => (wanted(looks[index]!.rows) ? [at - looks[index]!.at] : []));
-      expect(after((rows) => rows > 1).length).toBeGreaterThan(0);
-      expect(Math.min(...after((rows) => rows > 1))).toBeGreaterThan(18);
-      looks.length = 0;
-      for (const id of range(20, 2000)) {
-        await one.emit(id);
-        await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
-      }
-      expect(Math.min(...after((rows) => rows === 1))).toBeLessThan(18);
-    } finally {
-      spy.mockRestore();
-    }
-  });
-
   it('lets one process relay at a time, and another take over', async () => {
     const [one, two] = [await process(), await process()];
     await one.start({ consumers: false });
