@@ -1,12 +1,12 @@
 /**
  * `npm run footprint`: the memory of an idle estate and the CPU that it takes, databases included, by process.
  *
- *   node tools/estate/footprint.mjs [--max 900] [--settle 60] [--window 60] [--running]
+ *   node tools/estate/footprint.mjs [--max 900] [--settle 180] [--window 60] [--running]
  *
  * Starts an estate of its own on a throw-away folder, or with `--running` looks at the one on ROOKERY_DATA. PSS counts a
  * page that several processes share once in all; RSS counts it in each. CPU is in per cent of one core, over `--window`
  * seconds after `--settle` seconds of rest: what looks seldom when nothing happens does so ten seconds after the start at
- * the earliest. `--max` (MiB of PSS) sets the exit status.
+ * the earliest, and V8 compiles and collects for two minutes. `--max` (MiB of PSS) sets the exit status.
  */
 import { mkdtempSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ async function main(words) {
   if (process.platform !== 'linux') throw new Error('This reads /proc, which only Linux has');
   const option = (name, otherwise) => (words.includes(name) ? Number(words[words.indexOf(name) + 1]) : otherwise);
   const limit = option('--max', Infinity);
-  const times = { settleMs: option('--settle', 60) * 1000, windowMs: option('--window', 60) * 1000 };
+  const times = { settleMs: option('--settle', 180) * 1000, windowMs: option('--window', 60) * 1000 };
   const rows = words.includes('--running') ? await running(times) : await idle(times);
   const sum = (field) => rows.reduce((total, row) => total + row[field], 0);
   print([...rows, { name: 'in all', count: sum('count'), pss: sum('pss'), rss: sum('rss'), cpu: sum('cpu') }]);

@@ -17,6 +17,9 @@ import type { MailState } from './mailer/mail-source';
 @Index('ix_mails_put_off', ['recipientId', 'noteableId', 'noteableType', 'allowedAt'], {
   where: `state = 'queued' and claim is null and allowed_at is not null`,
 })
+@Index('ix_mails_unlooked', ['recipientId', 'nextAttemptAt', 'id'], {
+  where: `state = 'queued' and allowed_at is null`,
+})
 @Index('ix_mails_gathered_into', ['gatheredInto'], { where: 'gathered_into is not null' })
 export class Mail {
   @PrimaryGeneratedColumn('identity', {

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { runMigrations } from '@rookery/persistence';
-import type { Database } from '@rookery/persistence';
+import type { Database, Prepared, Work } from '@rookery/persistence';
 import { expectPlan, nodesOf, planOf, readRows, startNats, testDatabase, until, vacuumed } from '@rookery/testing';
 import type { Planned, PlanNode, PrivateNats, SeededService, SeededUser, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
+import type { MailerSettings } from '../../src/notifications/mailer/mailer.config';
 import { MailTable } from '../../src/notifications/mailer/mail-table';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
@@ -24,6 +25,13 @@ const settled: Planned = (db: Database) =>
     { prepared: (statement, values) => db.run({ ...statement, values }) },
     [1, 2, 3, 4, 5].map((id) => ({ id, state: 'sent', reply: null, messageId: null, delayMs: 0 })),
   );
+const swept: Planned = (db: Database) => {
+  const tx = {
+    prepared: (statement: Prepared, values: readonly unknown[]) => db.run({ ...statement, values }).then(() => []),
+  };
+  const work = { run: (use: (given: typeof tx) => unknown) => use(tx) } as unknown as Work;
+  return new MailTable('mails', 'update mails m set').sweep(work, { ...SETTINGS, burst: 60 } as MailerSettings);
+};
 const looked: Planned = (db: Database) => table.isDue(db);
 
 const sent = `
@@ -82,6 +90,26 @@ describe('plans', () => {
       expect(by.filter((index) => index !== undefined)).toEqual(['pk_mails']);
     }
   });
+});
+
+test('of 50,000 that nobody looked at those are read that are put off at once, however many may go', async () => {
+  const database = await testDatabase('collaboration', migrations);
+  await runMigrations(database.url, migrations);
+  const pool = new Pool({ connectionString: database.url, max: 1 });
+  try {
+    // Each of them may get some; what is beyond waits in one thread.
+    await pool.query(`
+      insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id)
+        select gen_random_uuid(), 1 + g % ${PEOPLE}, 'note_created', 100, 1, 'Issue', 1 from generate_series(1, 50000) g;
+      insert into mail_allowances (recipient_id, tokens, refilled_at) select g, 5, now() from generate_series(1, 3000) g;`);
+    await vacuumed(pool);
+    const plan = await planOf(pool, swept, 'run');
+    expect(readRows(plan, 'mails')).toBeGreaterThanOrEqual(2000);
+    expect(readRows(plan, 'mails')).toBeLessThan(5000);
+  } finally {
+    await pool.end();
+    await database.drop();
+  }
 });
 
 describe('at work', () => {

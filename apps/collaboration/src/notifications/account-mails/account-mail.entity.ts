@@ -8,6 +8,9 @@ import type { MailState } from '../mailer/mail-source';
 @Index('uq_account_mails_source_event_id', ['sourceEventId', 'recipientId', 'template'], { unique: true })
 @Index('ix_account_mails_queued', ['nextAttemptAt', 'id'], { where: `state = 'queued'` })
 @Index('ix_account_mails_recipient_id', ['recipientId'])
+@Index('ix_account_mails_unlooked', ['recipientId', 'nextAttemptAt', 'id'], {
+  where: `state = 'queued' and allowed_at is null`,
+})
 export class AccountMail {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',

@@ -4,7 +4,7 @@ import { prepared } from '@rookery/persistence';
 import type { Database, Prepared, Tx, Work } from '@rookery/persistence';
 import type { MailOutcome, Waiting } from './mail-source';
 import type { MailerSettings } from './mailer.config';
-import { allowanceSql, takeTurns, threadOf } from './turns';
+import { allowanceSql, refilledSql, takeTurns, threadOf } from './turns';
 import type { QueuedMail } from './turns';
 
 /** Longer than a server works at a commit whose client is gone. Units: ms. */
@@ -69,12 +69,17 @@ export class MailTable {
        returning m.id, m.recipient_id, m.template, ${thread.of}, picked.allowed_at is null as is_fresh,
          (picked.allowed_at is not null and picked.claim is null and not ${thread.isGathering}) as is_put_off`,
     );
-    // $1 mails a second.
+    // $1 mails a second, $2 burst. By recipient: in the order of the queue, all that waits would be gone over each time. They
+    // are locked by their key; by an index of what waits, all of it would be read.
     this.sweeping = prepared(
       `${table}_sweep`,
-      `select m.id, m.recipient_id, ${thread.of} from ${table} m where m.id in (
-         select q.id from ${table} q where ${due} and q.allowed_at is null and ${allowanceSql('q.recipient_id', '$1')} < 1
-         order by q.next_attempt_at, q.id limit ${SWEEP_COUNT} for update skip locked)`,
+      `select m.id, m.recipient_id, ${thread.of} from ${table} m
+       where m.state || '' = 'queued' and m.allowed_at is null and m.id = any(array(
+         select late.id from mail_allowances a cross join lateral (
+           select q.id from ${table} q where q.recipient_id = a.recipient_id and ${due} and q.allowed_at is null
+           order by q.next_attempt_at, q.id offset floor(greatest(0, least($2::float8, ${refilledSql('$1')})))::bigint
+           limit ${SWEEP_COUNT}) late limit ${SWEEP_COUNT}))
+       for update of m skip locked`,
     );
     this.postponing = prepared(
       `${table}_postpone`,
@@ -126,14 +131,14 @@ export class MailTable {
   }
 
   /**
-   * Puts off what waits for people who get no more now, so that it is passed by from then on. Answers how many, while
-   * there may be more.
+   * Puts off what waits for people beyond what they may get now, so that it is passed by from then on. Answers how many,
+   * while there may be more.
    */
   async sweep(work: Work, settings: MailerSettings): Promise<number> {
     const now = performance.now();
     if (now - this.sweptAt < SWEEP_MS) return 0;
     const count = await work.run(async (tx) => {
-      const held = await tx.prepared<QueuedMail>(this.sweeping, [settings.perMinute / 60]);
+      const held = await tx.prepared<QueuedMail>(this.sweeping, [settings.perMinute / 60, settings.burst]);
       await this.putOff(tx, held, settings, false);
       return held.length;
     });

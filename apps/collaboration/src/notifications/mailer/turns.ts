@@ -47,10 +47,14 @@ const given = prepared(
    where latest.allowed_at > now()`,
 );
 
-/** A number in SQL: how many e-mails a recipient may get now. Shape: `perSecond` is a parameter. */
+/** A number in SQL: the allowance `a` (mail_allowances) by now, however much that is. Shape: `perSecond` is a parameter. */
+export function refilledSql(perSecond: string): string {
+  return `a.tokens + extract(epoch from now() - a.refilled_at) * ${perSecond}::float8`;
+}
+
+/** A number in SQL: whether a recipient may get an e-mail now, which is at least 1. Shape: as above. */
 export function allowanceSql(recipientId: string, perSecond: string): string {
-  return `coalesce((select a.tokens + extract(epoch from now() - a.refilled_at) * ${perSecond}::float8
-    from mail_allowances a where a.recipient_id = ${recipientId}), 1)`;
+  return `coalesce((select ${refilledSql(perSecond)} from mail_allowances a where a.recipient_id = ${recipientId}), 1)`;
 }
 
 /** Null where each e-mail goes by itself. */
