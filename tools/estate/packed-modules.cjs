@@ -5,7 +5,7 @@
  *
  * A module is taken from there only while its file has the size and time that it had; whatever changed is read as usual,
  * and kept anew. File names, `__dirname`, stack traces and the order of loading are those of Node's own loader. A pack
- * that cannot be read, or that another version of Node or another installation made, is as good as none.
+ * that cannot be read, or that another version of Node or another installation made, is as good as none. Source: ADR 0018.
  *
  * Shape of a pack: length of the head (uint32), head (JSON), then sources and compiled code.
  */
