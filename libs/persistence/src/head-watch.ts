@@ -46,6 +46,11 @@ export class HeadWatch<Row extends Head = Head> {
     return this.latestHead?.version ?? null;
   }
 
+  /** Whether polls are answered at once, since the process ends. */
+  get isEnding(): boolean {
+    return this.shutdown.hasBegun;
+  }
+
   /** Whether a look that began since then found this very version. Units: ms of `performance.now()`. */
   hasSeen(version: number, since: number): boolean {
     return this.lastSeen !== null && this.lastSeen.version === version && this.lastSeen.at >= since;

@@ -50,7 +50,10 @@ export class InstanceService {
     const told = isCurrent ? this.told! : await this.read();
     if (told.version !== version || waitMs <= 0) return told;
     const hasMoved = await this.watch.beyond({ version, epoch: '' }, waitMs, signal);
-    return hasMoved || !this.watch.hasSeen(version, from) ? this.read() : told;
+    // Nobody looks any more once the asker is gone or the process ends: what was told before stands.
+    const isOver = signal.aborted || this.watch.isEnding;
+    const isSame = !hasMoved && (isOver || this.watch.hasSeen(version, from));
+    return isSame ? told : this.read();
   }
 
   private async read(): Promise<InstanceAnswer> {
