@@ -100,36 +100,43 @@ export class ActivityFeeds {
     const narrowed = ['true', ...list.asked(FILTERS, wanted)].join(' and ');
     const by = `order by e.created_at ${wanted.sort}, e.id ${wanted.sort}`;
     const rows: JsonRows = (...of) => arraySql(this.shape, ...of);
-    const most = FEED_COUNT_LIMIT + 1;
-    if (feed === 'memberships') {
-      const each = (end: string): string => this.ofMemberships(narrowed, end);
-      const counted = `(select count(*)::integer from (select 1 from ${each(`limit ${most}`)} limit ${most}) c)`;
-      return list
-        .among({ from, first: (count) => each(`${by} limit ${count}`) })
-        .json(page, { rows, counted, countedTo: FEED_COUNT_LIMIT, with: memberProjectsSql(VIEWER) });
-    }
     // Read once, for the page, for what follows it and for the count.
-    const count = Math.max(most, page.page * page.perPage + 1);
+    const count = Math.max(FEED_COUNT_LIMIT + 1, page.page * page.perPage + 1);
     return list.among({ from, first: () => 'found e' }).json(page, {
       rows,
       counted: '(select count(*)::integer from found)',
       countedTo: FEED_COUNT_LIMIT,
-      with: `found as materialized (${this.entries(feed, narrowed, `${by} limit ${count}`)})`,
+      with: feed === 'memberships' ? this.ofMemberships(narrowed, by, count) : this.entries(feed, narrowed, by, count),
     });
   }
 
-  /** Visible entries of an author or of a project. */
-  private entries(feed: Exclude<Feed, 'memberships'>, narrowed: string, end: string): string {
+  /** `found`: visible entries of an author or of a project. */
+  private entries(feed: Exclude<Feed, 'memberships'>, narrowed: string, by: string, count: number): string {
     const access = feed === 'project' ? ONE_PROJECT : projectAccessSql('e.project_id', person);
-    return `select e.*, ${SHOWN} from activity_events e join lateral ${access} a on true ${this.judged}
-      where e.${feed}_id = ${OF} and ${narrowed} and ${VISIBLE} ${end}`;
+    return `found as materialized (select e.*, ${SHOWN} from activity_events e join lateral ${access} a on true ${this.judged}
+      where e.${feed}_id = ${OF} and ${narrowed} and ${VISIBLE} ${by} limit ${count})`;
   }
 
-  /** A few of each project, so that a member of many reads as many pages' beginnings and not their whole history. */
-  private ofMemberships(narrowed: string, end: string): string {
-    return `(select e.* from mine join lateral ${projectAccessSql('mine.project_id', person)} a on a.is_member
-    cross join lateral (select e.*, ${SHOWN} from activity_events e ${this.judged}
-      where e.project_id = mine.project_id and ${narrowed} and ${VISIBLE} ${end}) e) e`;
+  /**
+   * `found`: the same of all projects of the caller. The first entries of all are found by the index of each project, and judged.
+   * Nearly always they may all be seen, and are the page. If not, so many of each project are judged: a member of many
+   * reads as many pages' beginnings and not their whole history.
+   */
+  private ofMemberships(narrowed: string, by: string, count: number): string {
+    const access = projectAccessSql('mine.project_id', person);
+    const near = `select e.id, e.created_at from activity_events e where e.project_id = mine.project_id and ${narrowed} ${by} limit ${count}`;
+    const each = `select e.*, ${SHOWN} from activity_events e ${this.judged}
+      where e.project_id = mine.project_id and ${narrowed} and ${VISIBLE} ${by} limit ${count}`;
+    return `${memberProjectsSql(VIEWER)}, near as materialized (
+      select e.id, mine.project_id from mine cross join lateral (${near}) e ${by} limit ${count}
+    ), nearest as materialized (
+      select e.*, ${SHOWN}, coalesce(a.is_member and ${VISIBLE}, false) as is_visible
+      from near mine join activity_events e on e.id = mine.id left join lateral ${access} a on true ${this.judged}
+    ), found as materialized (
+      select * from nearest where (select bool_and(is_visible) from nearest)
+      union all (select e.*, true from mine join lateral ${access} a on a.is_member cross join lateral (${each}) e
+        where not (select bool_and(is_visible) from nearest) ${by} limit ${count})
+    )`;
   }
 }
 

@@ -323,6 +323,48 @@ describe('whose feed', () => {
   });
 });
 
+describe('of many projects', () => {
+  /** Tells of `count` issues in turn in each place; those of every `hidden`th turn are confidential. */
+  const happens = async (places: readonly DirectoryProject[], count: number, hidden = Infinity): Promise<void> => {
+    for (const place of places) {
+      await service.database.query(
+        `with made as (
+           insert into issues (project_id, iid, author_id, title, confidential)
+           select $1, 1000 + n, $2, 'Number ' || n, n % $4::float8::integer = 0 from generate_series(1, $3::integer) n
+           returning id, iid, project_id, author_id)
+         insert into activity_events (project_id, author_id, action, target_type, target_id, noteable_type, noteable_id,
+           source_event_id, created_at)
+         select project_id, author_id, 'created', 'Issue', id, 'Issue', id, gen_random_uuid(),
+           '2026-01-01'::timestamptz + (iid * 10 + project_id % 10) * interval '1 second' from made`,
+        [place.id, cast.admin.id, count, hidden === Infinity ? 1_000_000 : hidden],
+      );
+    }
+  };
+  test.each([
+    ['all of them seen', 'reporter', Infinity],
+    ['all of them seen, though some are confidential', 'reporter', 3],
+    ['every third hidden', 'guest', 3],
+    ['all but few hidden', 'guest', 1],
+  ] as const)('pages are those of the whole in order: %s', async (_, role, hidden) => {
+    const member = await service.seed.user();
+    const places = [await service.seed.project(), await service.seed.project(), await service.seed.project()];
+    for (const place of places) await service.seed.member(member, place, role);
+    await happens(places, 30, hidden);
+    const rows = await service.database.query<{ id: number }>(
+      `select e.id::int as id from activity_events e join issues i on i.id = e.noteable_id
+       where e.project_id = any($1) and ($2 or not i.confidential) order by e.created_at desc, e.id desc`,
+      [places.map(({ id }) => id), role === 'reporter'],
+    );
+    const found: unknown[] = [];
+    for (let page = 1; page <= Math.ceil(rows.length / 7) + 1; page += 1) {
+      const { body } = await by(member).get('/api/v4/events').query({ scope: 'all', per_page: 7, page }).expect(200);
+      expect(body).toHaveLength(Math.max(0, Math.min(7, rows.length - (page - 1) * 7)));
+      found.push(...(body as Body[]).map((one) => one['id']));
+    }
+    expect(found).toEqual(rows.map(({ id }) => id));
+  });
+});
+
 describe('what may be seen', () => {
   // Entries that a reader finds of: an open issue and its note, its internal note, a confidential issue and its note.
   const ALL = 5;
