@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import type { DirectoryUserRow } from '@rookery/directory';
-import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
+import type { JsonPage, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
@@ -10,7 +10,7 @@ import { NoteableKinds } from '../noteables/noteable-kinds';
 import { readerOf, reads } from '../noteables/reader';
 import type { ParentFacts } from '../noteables/reader';
 import { ActivityFeeds, FEED_COUNT_LIMIT } from './feeds';
-import type { ActivityFilter, Feed } from './feeds';
+import type { ActivityFilter, Feed, FeedRow } from './feeds';
 
 const NOTHING: JsonPage = { json: '[]', total: 0, hasNext: false };
 
@@ -79,7 +79,8 @@ export class ActivityQueries {
   }
 
   private async read(feed: Feed, values: unknown[], filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
-    const [row] = await this.database.run<JsonPageRow>(this.feeds.page(feed, filter, page, values));
+    const [row] = await this.database.run<FeedRow>(this.feeds.page(feed, filter, page, values));
+    if (row!.is_whole === false) return this.read('each_of_memberships', values, filter, page);
     return jsonPageOf(page, row!, FEED_COUNT_LIMIT);
   }
 }

@@ -1,4 +1,4 @@
-import type { PageRequest } from '@rookery/kernel';
+import type { JsonPageRow, PageRequest } from '@rookery/kernel';
 import { filter, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
 import type { Draft, Filters, JsonRows, Statement } from '@rookery/persistence';
 import { projectAccessSql } from '../noteables/access-sql';
@@ -22,8 +22,16 @@ export interface ActivityFilter {
   readonly sort: 'asc' | 'desc';
 }
 
-/** Whose entries, or where. */
-export type Feed = 'author' | 'project' | 'memberships';
+/**
+ * Whose entries, or where. Those of all one's projects are read in two ways: first by the newest of all, and where some of
+ * them are hidden, by the newest that are seen of each.
+ */
+export type Feed = 'author' | 'project' | 'memberships' | 'each_of_memberships';
+
+/** Shape: of `memberships`, nothing is told where entries are hidden, and `is_whole` is false. */
+export interface FeedRow extends JsonPageRow {
+  readonly is_whole?: boolean;
+}
 
 /**
  * How far a feed is counted: past so many entries it does not say how many there are. A feed grows for years, and to count
@@ -53,6 +61,19 @@ const VISIBLE = `(e.noteable_id is null or (about.is_readable
 const SHOWN = `coalesce(octet_length(n.body), 0) as bytes,
         case when e.noteable_id is not null then about.title when e.target_type = 'Project' then a.name end as target_title,
         about.iid as noteable_iid, case when e.target_type = e.noteable_type then about.iid else e.target_id end as target_iid`;
+
+/** Boolean SQL: are the first entries of all one's projects all to be seen? */
+const IS_WHOLE = `((select bool_and(is_visible) from nearest) is not false)`;
+/** What of the access to a project entries are judged and shown by. */
+const ACCESS = [
+  'name',
+  'is_member',
+  'reads_confidential',
+  'reads_internal',
+  'reads_issues',
+  'reads_merge_requests',
+  'reads_snippets',
+];
 
 /**
  * The statements of feeds. Whoever reads is judged per project and entry inside the statement, so pages are full; the
@@ -102,41 +123,45 @@ export class ActivityFeeds {
     const rows: JsonRows = (...of) => arraySql(this.shape, ...of);
     // Read once, for the page, for what follows it and for the count.
     const count = Math.max(FEED_COUNT_LIMIT + 1, page.page * page.perPage + 1);
+    const isOfAll = feed === 'memberships' || feed === 'each_of_memberships';
     return list.among({ from, first: () => 'found e' }).json(page, {
       rows,
       counted: '(select count(*)::integer from found)',
       countedTo: FEED_COUNT_LIMIT,
-      with: feed === 'memberships' ? this.ofMemberships(narrowed, by, count) : this.entries(feed, narrowed, by, count),
+      with: isOfAll ? this.ofMemberships(feed, narrowed, by, count) : this.entries(feed, narrowed, by, count),
+      ...(feed === 'memberships' ? { besides: `${IS_WHOLE} as is_whole` } : {}),
     });
   }
 
   /** `found`: visible entries of an author or of a project. */
-  private entries(feed: Exclude<Feed, 'memberships'>, narrowed: string, by: string, count: number): string {
+  private entries(feed: 'author' | 'project', narrowed: string, by: string, count: number): string {
     const access = feed === 'project' ? ONE_PROJECT : projectAccessSql('e.project_id', person);
     return `found as materialized (select e.*, ${SHOWN} from activity_events e join lateral ${access} a on true ${this.judged}
       where e.${feed}_id = ${OF} and ${narrowed} and ${VISIBLE} ${by} limit ${count})`;
   }
 
   /**
-   * `found`: the same of all projects of the caller. The first entries of all are found by the index of each project, and judged.
-   * Nearly always they may all be seen, and are the page. If not, so many of each project are judged: a member of many
-   * reads as many pages' beginnings and not their whole history.
+   * `found`: the same of all projects of the caller. The first entries of all are found by the index of each project, and
+   * judged; nearly always all may be seen, and are the page. Else so many of each project are judged: a member of many reads
+   * as many pages' beginnings and not their whole history.
    */
-  private ofMemberships(narrowed: string, by: string, count: number): string {
-    const access = projectAccessSql('mine.project_id', person);
-    const near = `select e.id, e.created_at from activity_events e where e.project_id = mine.project_id and ${narrowed} ${by} limit ${count}`;
-    const each = `select e.*, ${SHOWN} from activity_events e ${this.judged}
-      where e.project_id = mine.project_id and ${narrowed} and ${VISIBLE} ${by} limit ${count}`;
+  private ofMemberships(feed: Feed, narrowed: string, by: string, count: number): string {
+    const projects = `from mine join lateral ${projectAccessSql('mine.project_id', person)} a on a.is_member`;
+    const from = (shown: string, judged: string): string =>
+      `(select ${shown} from activity_events e ${judged} where e.project_id = mine.project_id and ${narrowed}`;
+    if (feed === 'each_of_memberships') {
+      const seen = `${from(`e.*, ${SHOWN}`, this.judged)} and ${VISIBLE} ${by} limit ${count}) e`;
+      return `${memberProjectsSql(VIEWER)},
+        found as materialized (select e.* ${projects} cross join lateral ${seen} ${by} limit ${count})`;
+    }
+    const access = (row: string): string => ACCESS.map((column) => `${row}.${column}`).join(', ');
+    const first = `${from('e.*', '')} ${by} limit ${count}) e`;
     return `${memberProjectsSql(VIEWER)}, near as materialized (
-      select e.id, mine.project_id from mine cross join lateral (${near}) e ${by} limit ${count}
+      select e.*, ${access('a')} ${projects} cross join lateral ${first} ${by} limit ${count}
     ), nearest as materialized (
-      select e.*, ${SHOWN}, coalesce(a.is_member and ${VISIBLE}, false) as is_visible
-      from near mine join activity_events e on e.id = mine.id left join lateral ${access} a on true ${this.judged}
-    ), found as materialized (
-      select * from nearest where (select bool_and(is_visible) from nearest)
-      union all (select e.*, true from mine join lateral ${access} a on a.is_member cross join lateral (${each}) e
-        where not (select bool_and(is_visible) from nearest) ${by} limit ${count})
-    )`;
+      select e.*, ${SHOWN}, coalesce(${VISIBLE}, false) as is_visible
+      from near e cross join lateral (select ${access('e')}) a ${this.judged}
+    ), found as (select * from nearest where ${IS_WHOLE})`;
   }
 }
 

@@ -95,6 +95,7 @@ const HOT: Record<string, () => Planned> = {
   'activity-of-author': () => feed('author', [8]),
   'activity-of-project': () => feed('project', [8, 'p8', true, true, true, true, true, true]),
   'activity-of-memberships': () => feed('memberships'),
+  'activity-of-each-of-memberships': () => feed('each_of_memberships'),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
