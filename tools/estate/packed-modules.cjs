@@ -181,6 +181,7 @@ async function keep() {
   const length = Buffer.alloc(HEAD_BYTES);
   length.writeUInt32LE(head.length);
   await fs.promises.mkdir(path.dirname(packFile), { recursive: true });
-  await fs.promises.writeFile(`${packFile}.${process.pid}`, Buffer.concat([length, head, ...pieces]));
+  // On the disk before it has its name: compiled code is not checked when it is read.
+  await fs.promises.writeFile(`${packFile}.${process.pid}`, Buffer.concat([length, head, ...pieces]), { flush: true });
   await fs.promises.rename(`${packFile}.${process.pid}`, packFile);
 }
