@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 | groups | projects | growth | hot] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--entries 10000]`:
+ * `npm run bench [-- R1 R2 R3 W1 M F1 F2 F3 | groups | projects | growth | hot] [--rounds 3] [--count 3000] [--concurrency 16] [--against <checkout>] [--entries 10000] [--seconds 30]`:
  * the whole stack beside the limit (tools/bench/limit.mjs) in the same run and on the same PostgreSQL, in turn, as
  * medians and ratios. What decides is the CPU time of the whole stack for a thousand requests, less what it takes while
  * idle in the same time; after writes it is counted until all is quiet. With `--against` the estate of another checkout

@@ -5,7 +5,7 @@ const integer = { type: 'integer' };
 const number = { type: ['integer', 'null'] };
 const boolean = { type: 'boolean' };
 /** Texts and objects whose fields the statement names itself. */
-const any = {};
+const unnamed = {};
 
 export const ISSUE_COLUMNS = `i.id as i_id, i.iid, i.title, i.description, i.state as i_state, i.created_at as i_created,
   i.updated_at as i_updated, i.closed_at, i.public_notes_count, i.confidential, i.issue_type, i.upvotes_count,
@@ -41,7 +41,7 @@ export const issueShown = (user) => ({
     closed_at: maybe,
     closed_by: { ...user, nullable: true },
     labels: { type: 'array', items: string },
-    milestone: any,
+    milestone: unnamed,
     assignees: { type: 'array', items: user },
     author: user,
     type: string,
@@ -86,8 +86,8 @@ export const issueShown = (user) => ({
     imported_from: string,
     service_desk_reply_to: maybe,
     epic_iid: number,
-    epic: any,
-    iteration: any,
+    epic: unnamed,
+    iteration: unnamed,
     health_status: maybe,
   },
 });

@@ -2,7 +2,8 @@
 import { Pool } from 'undici';
 
 /**
- * Ends after `count` requests, or `seconds`. Shape: `next(n)` gives `{ method, path, headers, body }`; answers `{ count, seconds, p50, p99, bad }`, latencies in ms.
+ * Ends after `count` requests, or `seconds`. Shape: `next(n)` gives `{ method, path, headers, body }`; answers
+ * `{ count, seconds, p50, p99, bad }`, latencies in ms.
  */
 export async function load(origin, { concurrency, count = Infinity, seconds: most = Infinity, next }) {
   const pool = new Pool(origin, { connections: concurrency, pipelining: 1 });
