@@ -35,3 +35,4 @@ export * from './migrations/1767225852320-tell-who-changed-texts';
 export * from './migrations/1767225852330-tell-who-changed-titles';
 export * from './migrations/1767225852340-index-texts-of-issues';
 export * from './migrations/1767225852350-find-mails-to-put-off';
+export * from './migrations/1767225852360-let-mails-tell-of-several-notes';

@@ -15,12 +15,11 @@ import type { MailerSettings } from './mailer/mailer.config';
 import { bodyOf, composeMail, messageIdOf } from './composing/compose-mail';
 import type { MailBody, MailJob } from './composing/compose-mail';
 import { composeGathered } from './composing/compose-gathered';
-import { isGathered } from './composing/mail-templates';
+import { isOfSeveral } from './composing/mail-templates';
 import { dueSql, stillDueSql } from './due-sql';
 import { GatheredMails } from './gathering/gathered-mails';
-import type { GatheredJob } from './gathering/gathered-mails';
+import type { GatheredJob, OneTold } from './gathering/gathered-mails';
 
-const table = new MailTable('mails', 'update mails m set');
 type DueRow = Omit<MailJob, 'kind'> & { readonly noteable_type: string };
 
 /**
@@ -29,11 +28,12 @@ type DueRow = Omit<MailJob, 'kind'> & { readonly noteable_type: string };
  */
 @Injectable()
 export class MailQueue implements MailSource {
-  /** $1 ids. */
+  /** $1 ids, $2 beside each the note that is meant of several, or null. */
   private readonly load: Prepared;
   /** $1 ids. */
   private readonly due: Prepared;
   private readonly gathered: GatheredMails;
+  private readonly table = new MailTable('mails', 'update mails m set');
 
   constructor(
     private readonly work: Work,
@@ -43,10 +43,10 @@ export class MailQueue implements MailSource {
     @Inject(mailerSettings.token) private readonly settings: MailerSettings,
     @Inject(MAIL_IDENTITY) private readonly identity: MailIdentity,
   ) {
-    this.load = prepared('mails_load', `${kinds.all.map(dueSql).join(' union all ')} order by id`);
+    this.load = prepared('mails_load', `${kinds.all.map(dueSql).join(' union all ')} order by place`);
     const due = kinds.all.map((kind) => `select m.id, u.notification_email as address ${stillDueSql(kind)}`);
     this.due = prepared('mails_due', due.join(' union all '));
-    this.gathered = new GatheredMails(kinds, (through, ids) => this.loaded(through, ids));
+    this.gathered = new GatheredMails(kinds, (through, told) => this.loaded(through, told));
   }
 
   /**
@@ -54,12 +54,12 @@ export class MailQueue implements MailSource {
    * for them at once waits. Errors: Unavailable while the copy of the directory is too old to decide.
    */
   async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
-    const swept = await table.sweep(this.work, this.settings);
-    const taken = await table.taking(this.work, async (tx, batch) => {
-      const claimed = await table.claim(tx, batch, this.settings);
+    const swept = await this.table.sweep(this.work, this.settings);
+    const taken = await this.table.taking(this.work, async (tx, batch) => {
+      const claimed = await this.table.claim(tx, batch, this.settings);
       if (claimed.length === 0) return { count: 0, mails: [] };
       await this.directory.settled(tx);
-      const allowed = await table.allowed(tx, claimed, this.settings);
+      const allowed = await this.table.allowed(tx, claimed, this.settings);
       const going = await this.gathered.gather(tx, batch, allowed, this.settings);
       return { count: claimed.length, mails: await this.judged(tx, going) };
     });
@@ -67,25 +67,28 @@ export class MailQueue implements MailSource {
   }
 
   isDue(): Promise<boolean> {
-    return table.isDue(this.database);
+    return this.table.isDue(this.database);
   }
 
   async settle(outcomes: readonly MailOutcome[]): Promise<void> {
     await this.gathered.leaveOut(this.database, outcomes);
-    await table.settle(this.database, outcomes);
+    await this.table.settle(this.database, outcomes);
   }
 
   waiting(): Promise<Waiting> {
-    return table.waiting(this.database);
+    return this.table.waiting(this.database);
   }
 
   /** Drops what its recipient may not get any more. */
   private async judged(tx: Tx, going: readonly ClaimedMail[]): Promise<DueMail[]> {
     const judgedAt = performance.now();
-    const several = going.filter((mail) => isGathered(mail.template)).map((mail) => mail.id);
-    const single = going.filter((mail) => !isGathered(mail.template)).map((mail) => mail.id);
+    const several = going.filter((mail) => isOfSeveral(mail)).map((mail) => mail.id);
+    const single = going.filter((mail) => !isOfSeveral(mail)).map((mail) => mail.id);
     const gathered = await this.gathered.judged(tx, several);
-    const jobs = single.length === 0 ? [] : await this.loaded(tx, single);
+    const jobs = await this.loaded(
+      tx,
+      single.sort((a, b) => a - b).map((id) => ({ id, note_id: null })),
+    );
     const present = new Set([...jobs.map((job) => job.id), ...gathered.keys()]);
     const gone = going.filter((mail) => !present.has(mail.id)).map((mail) => mail.id);
     const dropped = gone.filter((id) => several.includes(id));
@@ -93,12 +96,15 @@ export class MailQueue implements MailSource {
       tx,
       dropped.map((id) => ({ id, state: 'dropped', reply: null, messageId: null, delayMs: 0, told: [] })),
     );
-    await table.drop(tx, gone);
+    await this.table.drop(tx, gone);
     return [...this.mailsOf(jobs, judgedAt), ...[...gathered.values()].map((job) => this.gatheredMail(job, judgedAt))];
   }
 
-  private async loaded(through: Pick<Tx, 'prepared'>, ids: readonly number[]): Promise<MailJob[]> {
-    const rows = await through.prepared<DueRow>(this.load, [ids]);
+  /** Shape: in their order; what may not be told is missing. */
+  private async loaded(through: Pick<Tx, 'prepared'>, told: readonly OneTold[]): Promise<MailJob[]> {
+    if (told.length === 0) return [];
+    const values = [told.map((one) => one.id), told.map((one) => one.note_id)];
+    const rows = await through.prepared<DueRow>(this.load, values);
     return rows.map((row) => ({ ...row, kind: this.kinds.of(row.noteable_type)! }));
   }
 

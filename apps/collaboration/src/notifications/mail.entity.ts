@@ -39,6 +39,8 @@ export class Mail {
   @Column({ type: 'bigint' }) noteableId: number;
   @Column({ type: 'bigint', nullable: true }) noteId: number | null;
   @Column({ type: 'text', nullable: true }) reason: MailReason | null;
+  /** Several notes that one row tells of, oldest first; `note_id` is the last of them. Null where it tells of one thing. */
+  @Column({ type: 'bigint', array: true, nullable: true }) noteIds: number[] | null;
   /** Ids only. */
   @Column({ type: 'jsonb', default: {} }) details: Readonly<Record<string, unknown>>;
   @Column({ type: 'text', default: 'queued' }) state: MailState;

@@ -7,9 +7,10 @@ import { Mailer } from './mailer/mailer';
 import { mailerSettings } from './mailer/mailer.config';
 import type { MailerSettings } from './mailer/mailer.config';
 import { templateOf } from './composing/mail-templates';
+import { MAIL_REASONS } from './composing/mail-templates';
 import type { MailReason, MailTemplate } from './composing/mail-templates';
-import { recipientSql, wantedSql } from './recipient-sql';
-import { saidSql } from '../noteables/subscribed-sql';
+import { refilledSql } from './mailer/turns';
+import { recipientSql, wantedSql, wishesSql } from './recipient-sql';
 
 /** Something to tell. */
 export interface Notice {
@@ -25,49 +26,89 @@ export interface Notice {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-const RANK = `case c.reason when 'assigned' then 2 when 'mentioned' then 4 when 'subscribed' then 5 else 6 end`;
+/** A reason by its place, and back: the strongest of several is the least. */
+const RANKED = MAIL_REASONS.map((reason) => `'${reason}'`).join(', ');
+const NO_REASON = MAIL_REASONS.length + 1;
+const rankOf = (reason: MailReason): number => MAIL_REASONS.indexOf(reason) + 1;
 
 /**
- * $1-$7 notices, $8-$10 those who are named. One row a person: the strongest reason wins. Assignees are told as such.
- * Whoever asked not to be told is told by their name alone.
+ * $1-$7 notices, $8-$10 those who are named, by the place of the notice. One row a person and notice: the strongest reason
+ * wins. Assignees are told as such. Whoever asked not to be told is told by their name alone. Of many notices about one
+ * thing, who takes part in it is judged once.
+ *
+ * $11 how many somebody may get at once, $12 how many more a second. Of whom as many wait already, the rest would leave as
+ * one e-mail a thread: of its notes one row tells.
  */
 const queue = perKind((kind) => {
-  const person = recipientSql(kind, { userId: 'c.user_id', note: 'e.note_id' });
+  const person = recipientSql(kind, { userId: 'who.user_id' });
+  const { said, level } = wishesSql(kind);
+  const isMeant = 'coalesce(named.is_meant, false)';
+  const isNamed = 'coalesce(named.is_named, false)';
+  // Null for who is not told of it.
+  const rank = 'least(named.rank, case when e.tells_participants then may.rank end)';
   const assigned = kind.assignees
-    ? `union all select e.event_id, s.user_id, 'assigned', false
-       from e cross join lateral ${kind.assignees.ofSql('e.noteable_id')} s where e.tells_participants`
+    ? `union all select t.noteable_id, s.user_id, ${rankOf('assigned')}
+       from thing t cross join lateral ${kind.assignees.ofSql('t.noteable_id')} s`
     : '';
   return prepared(
     `${kind.table}_mails_queue`,
-    `with e as (
-     select * from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::boolean[], $7::jsonb[])
-       as e (event_id, template, actor_id, noteable_id, note_id, tells_participants, details)
-   ), candidate as (
-     select named.event_id, named.user_id, named.reason, true as is_meant
-       from unnest($8::uuid[], $9::bigint[], $10::text[]) as named (event_id, user_id, reason)
+    `with e as materialized (
+     select e.*, n.id is not null as has_note, coalesce(n.internal, false) as is_internal
+     from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::boolean[], $7::jsonb[])
+       with ordinality as e (event_id, template, actor_id, noteable_id, note_id, tells_participants, details, number)
+     left join notes n on n.id = e.note_id
+   ), named as materialized (
+     select named.number, named.user_id, true as is_meant, bool_or(named.reason is not distinct from 'mentioned') as is_named,
+       min(coalesce(array_position(array[${RANKED}], named.reason), ${NO_REASON})) as rank
+     from unnest($8::bigint[], $9::bigint[], $10::text[]) as named (number, user_id, reason)
+     group by named.number, named.user_id
+   ), thing as materialized (
+     select distinct e.noteable_id from e where e.tells_participants
+   ), taking as (
+     select t.noteable_id, i.author_id as user_id, ${NO_REASON} as rank from thing t join ${kind.table} i on i.id = t.noteable_id
      ${assigned}
-     union all select e.event_id, i.author_id, null, false
-       from e join ${kind.table} i on i.id = e.noteable_id where e.tells_participants
-     union all select e.event_id, p.user_id, null, false from e
-       join participants p on p.noteable_id = e.noteable_id and p.noteable_type = '${kind.type}' where e.tells_participants
-     union all select e.event_id, s.user_id, 'subscribed', false from e join subscriptions s
-       on s.noteable_id = e.noteable_id and s.noteable_type = '${kind.type}' and s.subscribed where e.tells_participants
-   ), chosen as (
-     select c.event_id, c.user_id, bool_or(c.is_meant) as is_meant,
-       coalesce(bool_or(c.reason = 'mentioned'), false) as is_named,
-       (array_agg(c.reason order by ${RANK}))[1] as reason
-     from candidate c group by c.event_id, c.user_id
+     union all select t.noteable_id, p.user_id, ${NO_REASON}
+       from thing t join participants p on p.noteable_id = t.noteable_id and p.noteable_type = '${kind.type}'
+     union all select t.noteable_id, s.user_id, ${rankOf('subscribed')} from thing t join subscriptions s
+       on s.noteable_id = t.noteable_id and s.noteable_type = '${kind.type}' and s.subscribed
+     union all select e.noteable_id, named.user_id, null from named join e on e.number = named.number
+   ), may as materialized (
+     select i.id as noteable_id, u.id as user_id, who.rank, ${projectIdSql(kind)} as project_id, a.reads_internal,
+       ${said} as said, ${level} as level
+     from (select noteable_id, user_id, min(rank) as rank from taking group by noteable_id, user_id) who
+     join ${kind.table} i on i.id = who.noteable_id
+     ${person.joins}
+     where ${person.where}
+   ), told as materialized (
+     select e.number, e.note_id, may.noteable_id, may.user_id, may.project_id,
+       case when may.said is false then ${rankOf('mentioned')} else ${rank} end as rank,
+       row_number() over (partition by may.user_id order by e.number) as place
+     from may join e on e.noteable_id = may.noteable_id and e.actor_id <> may.user_id
+     left join named on named.number = e.number and named.user_id = may.user_id
+     where ${rank} is not null
+       and (e.note_id is null or (e.has_note and (not e.is_internal or may.reads_internal)))
+       and ${wantedSql({ said: 'may.said', level: 'may.level' }, { isMeant, isNamed })}
+       and (e.note_id is not null or not exists (select 1 from mails before
+         where before.source_event_id = e.event_id and before.recipient_id = may.user_id))
+   ), room as materialized (
+     select several.user_id, greatest(0, floor(coalesce((select least($11::float8, ${refilledSql('$12')}) from mail_allowances a
+         where a.recipient_id = several.user_id), $11::float8))
+       - (select count(*) from (select 1 from mails q where q.recipient_id = several.user_id and q.state = 'queued'
+           and q.allowed_at is null limit ceil($11::float8)::bigint) waiting)) as count
+     from (select user_id from told where place = 2) several
    )
    insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id, note_id,
-     reason, details)
-   select e.event_id, u.id, e.template, e.actor_id, ${projectIdSql(kind)}, '${kind.type}', i.id, e.note_id,
-     case when ${saidSql(kind.type, 'i.id', 'u.id')} is false then 'mentioned' else c.reason end, e.details
-   from e join chosen c on c.event_id = e.event_id and c.user_id <> e.actor_id
-   join ${kind.table} i on i.id = e.noteable_id left join notes n on n.id = e.note_id
-   ${person.joins}
-   where ${person.where} and ${wantedSql(kind, { isMeant: 'c.is_meant', isNamed: 'c.is_named' })}
-     and not exists (select 1 from mails told where told.source_event_id = e.event_id and told.recipient_id = u.id)
-   order by u.id
+     reason, details, note_ids)
+   select e.event_id, row.user_id, e.template, e.actor_id, row.project_id, '${kind.type}', e.noteable_id, e.note_id,
+     (array[${RANKED}])[row.rank], e.details, row.note_ids
+   from (
+     select t.user_id, t.project_id, t.rank, max(t.number) as number,
+       case when count(*) > 1 then array_agg(t.note_id order by t.number) end as note_ids
+     from told t left join room on room.user_id = t.user_id
+     group by t.user_id, t.noteable_id, t.project_id, t.rank,
+       case when t.note_id is not null and t.place > room.count then 0 else t.number end
+   ) row join e on e.number = row.number
+   order by row.user_id, row.number
    on conflict do nothing
    returning 1`,
   );
@@ -85,7 +126,7 @@ export class QueueMails {
   async queue(tx: Tx, kind: NoteableKind, notices: readonly Notice[]): Promise<void> {
     if (notices.length === 0 || !this.settings.isEnabled) return;
     const column = <K extends keyof Notice>(key: K): Notice[K][] => notices.map((notice) => notice[key]);
-    const people = notices.flatMap(({ eventId, to }) => to.map((one) => ({ eventId, ...one })));
+    const people = notices.flatMap(({ to }, index) => to.map((one) => ({ number: index + 1, ...one })));
     const queued = await tx.prepared(queue(kind), [
       column('eventId'),
       notices.map(({ told }) => templateOf(kind, told)),
@@ -94,9 +135,11 @@ export class QueueMails {
       column('noteId'),
       column('tellsParticipants'),
       notices.map((notice) => JSON.stringify(notice.details ?? {})),
-      people.map((one) => one.eventId),
+      people.map((one) => one.number),
       people.map((one) => one.userId),
       people.map((one) => one.reason),
+      this.settings.burst,
+      this.settings.perMinute / 60,
     ]);
     if (queued.length > 0) tx.afterCommit(() => this.mailer.nudge());
   }

@@ -3,22 +3,28 @@ import type { NoteableKind } from '../noteables/noteable-kinds';
 import { saidSql } from '../noteables/subscribed-sql';
 
 /**
- * Joins and conditions under which a person may get an e-mail about a thing or a note on it: there and active, with a
- * confirmed address, reading it now, and nobody up to the root switched e-mails off. Asked when it is queued and again
- * when it is sent. Shape: aliases `i` (the thing) and `n` (its note, may be missing) are given, `note` is the id that `n`
- * was joined by; makes `u` (the person) and `a` (their access). Source: reference work-tracking 8.2, 8.3.
+ * Joins and conditions under which a person may get e-mails about a thing: there and active, with a confirmed address,
+ * reading it now, and nobody up to the root switched e-mails off. Asked when one is queued and again when it is sent.
+ * Shape: the alias `i` (the thing) is given; makes `u` (the person) and `a` (their access). Source: reference
+ * work-tracking 8.2, 8.3.
  */
-export function recipientSql(kind: NoteableKind, o: { readonly userId: string; readonly note: string }) {
+export function recipientSql(kind: NoteableKind, o: { readonly userId: string }) {
   const access = accessSql(kind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
   return {
     joins: `join directory_users u on u.id = ${o.userId} and u.state = 'active' and u.kind = 'human'
        and u.notification_email is not null
      join lateral ${access} a on a.emails_enabled`,
-    where: `${readableSql(kind, 'a', 'u.id')}
-     and (${o.note} is null or (n.id is not null and (not n.internal or a.reads_internal)))
-     and not exists (select 1 from directory_namespaces above
+    where: `${readableSql(kind, 'a', 'u.id')} and not exists (select 1 from directory_namespaces above
        where above.id = any(a.traversal_ids) and not above.emails_enabled)`,
   };
+}
+
+/**
+ * Boolean SQL: whether of a thing that may be told also its note may be, where it is a note that is told of. Shape: `note`
+ * is the id that the alias `n` was joined by, `access` has `reads_internal`.
+ */
+export function noteToldSql(note: string, access = 'a'): string {
+  return `(${note} is null or (n.id is not null and (not n.internal or ${access}.reads_internal)))`;
 }
 
 /**
@@ -39,12 +45,25 @@ function levelSql({ parent }: NoteableKind): string {
       'participating') end`;
 }
 
+/** What the person `u` said of following the thing `i`, and the level they have there. Shape: SQL expressions. */
+export interface WishesSql {
+  readonly said: string;
+  readonly level: string;
+}
+
+export function wishesSql(kind: NoteableKind): WishesSql {
+  return { said: saidSql(kind.type, 'i.id', 'u.id'), level: levelSql(kind) };
+}
+
 /**
- * Boolean SQL: does the person `u` want to hear of it? Whoever asked to follow the thing `i` does, whatever their level;
- * whoever asked not to does only where they are named. Shape: `isMeant`: mentioned, or the assignment is what is told.
+ * Boolean SQL: does a person want to hear of it? Whoever asked to follow the thing does, whatever their level; whoever
+ * asked not to does only where they are named. Shape: `isMeant`: mentioned, or the assignment is what is told.
  * Source: reference work-tracking 8.2, 9.7.
  */
-export function wantedSql(kind: NoteableKind, o: { readonly isMeant: string; readonly isNamed: string }): string {
-  return `case ${saidSql(kind.type, 'i.id', 'u.id')} when true then true when false then ${o.isNamed} else
-    case ${levelSql(kind)} when 'disabled' then false when 'mention' then ${o.isMeant} else true end end`;
+export function wantedSql(
+  { said, level }: WishesSql,
+  o: { readonly isMeant: string; readonly isNamed: string },
+): string {
+  return `case ${said} when true then true when false then ${o.isNamed} else
+    case ${level} when 'disabled' then false when 'mention' then ${o.isMeant} else true end end`;
 }

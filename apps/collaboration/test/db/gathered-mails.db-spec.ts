@@ -1,7 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { startNats, until } from '@rookery/testing';
 import type { DirectoryProject } from '@rookery/contracts';
+import { Work } from '@rookery/persistence';
+import { NoteableKinds } from '../../src/noteables/noteable-kinds';
 import { JUDGED_MS } from '../../src/notifications/mailer/judgement';
+import { Mailer } from '../../src/notifications/mailer/mailer';
+import { QueueMails } from '../../src/notifications/queue-mails';
+import type { Notice } from '../../src/notifications/queue-mails';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
 import type { MailServer } from '../support/mail-server';
@@ -434,4 +440,164 @@ test('hostile names, titles and texts add no header, and what is sent is bounded
   expect(mail!.parsed.html).not.toMatch(/<script|href="javascript/i);
   expect(mail!.parsed.text).toContain('9 messages');
   expect(mail!.raw.length).toBeLessThan(150_000);
+});
+
+describe('many that are queued at once', () => {
+  /** It sends nothing. */
+  let queueing: Worker;
+  beforeAll(async () => {
+    queueing = await startWorker({ databaseUrl: service.databaseUrl, nats });
+    await queueing.get(Mailer).stop(0);
+  });
+  afterAll(() => queueing.stop());
+
+  /** The effect of many events in one batch. */
+  async function queued(notices: readonly Partial<Notice>[]): Promise<void> {
+    const told = { told: 'note_created', actorId: bob.id, noteableId: issue, noteId: null } as const;
+    const all = notices.map((one) => ({ eventId: randomUUID(), ...told, tellsParticipants: false, to: [], ...one }));
+    const kind = queueing.get(NoteableKinds).of('Issue')!;
+    await queueing.get(Work).run((tx) => queueing.get(QueueMails).queue(tx, kind, all));
+  }
+  /** Comments of bob on the issue. Shape: their ids, in order. */
+  const notes = async (count: number, by = bob): Promise<number[]> =>
+    (
+      await query<{ id: number }>(
+        `insert into notes (noteable_type, noteable_id, project_id, author_id, body, created_at, updated_at)
+         select 'Issue', $1, $2, $3, 'word ' || number, now(), now() from generate_series(1, $4::integer) number
+         order by number returning id`,
+        [issue, project.id, by.id, count],
+      )
+    ).map((row) => row.id);
+  const takesPart = (...people: readonly SeededUser[]) =>
+    query(
+      `insert into participants (noteable_type, noteable_id, user_id, project_id)
+       select 'Issue', $1, person, $2 from unnest($3::bigint[]) person`,
+      [issue, project.id, people.map((one) => one.id)],
+    );
+  const rowsOf = (person: SeededUser) =>
+    query<{ note_id: number; note_ids: number[] | null; reason: string | null; template: string }>(
+      'select note_id, note_ids, reason, template from mails where recipient_id = $1 order by id',
+      [person.id],
+    );
+  const all = (ids: readonly number[], o: Partial<Notice> = {}) =>
+    ids.map((noteId) => ({ noteId, tellsParticipants: true, ...o }));
+
+  test('of whoever gets no more now one row tells of all, and each is told once', async () => {
+    await takesPart(reader, carol);
+    await usedUp(reader);
+    const ids = await notes(9);
+    await queued(all(ids));
+    expect(await rowsOf(reader)).toEqual([{ note_id: ids[8], note_ids: ids, reason: null, template: 'note_created' }]);
+    expect(await rowsOf(carol)).toEqual(
+      ids.map((id) => ({ note_id: id, note_ids: null, reason: null, template: 'note_created' })),
+    );
+    expect(await rowsOf(bob)).toEqual([]);
+    await start();
+    await goes();
+    const [mail] = smtp.mails.filter((one) => one.to === reader.notification_email);
+    expect(mail!.parsed.text).toContain('9 messages about issue #1: Title');
+    expect(mail!.parsed.text).toContain(`By ${bob.name} (@${bob.username}): 9.`);
+    expect(mail!.parsed.text!.match(/word \d+/g)).toEqual(['word 5', 'word 6', 'word 7', 'word 8', 'word 9']);
+    expect(smtp.mails).toHaveLength(10);
+    expect(await states()).toEqual({ sent: 10 });
+  });
+
+  test('as many as they may get have rows of their own, less what waits; those where they are named are told apart', async () => {
+    await takesPart(reader);
+    await query('insert into mail_allowances (recipient_id, tokens, refilled_at) values ($1, 4, now())', [reader.id]);
+    await told(['before']);
+    const ids = await notes(8);
+    const named = { to: [{ userId: reader.id, reason: 'mentioned' }] } as const;
+    await queued([...all(ids.slice(0, 6)), ...all(ids.slice(6), named)]);
+    expect((await rowsOf(reader)).slice(1).map((row) => [row.reason, row.note_ids ?? row.note_id])).toEqual([
+      [null, ids[0]],
+      [null, ids[1]],
+      [null, ids[2]],
+      [null, ids.slice(3, 6)],
+      ['mentioned', ids.slice(6)],
+    ]);
+  });
+
+  test('each is told of what concerns them alone, however many are queued together', async () => {
+    await takesPart(carol);
+    const [first, second, third] = await notes(3);
+    await queued([
+      { noteId: first!, to: [{ userId: reader.id, reason: 'mentioned' }] },
+      {
+        noteId: second!,
+        to: [
+          { userId: carol.id, reason: 'assigned' },
+          { userId: carol.id, reason: 'mentioned' },
+        ],
+      },
+      { noteId: third!, tellsParticipants: true },
+    ]);
+    expect((await rowsOf(reader)).map((row) => [row.note_id, row.reason])).toEqual([[first, 'mentioned']]);
+    expect((await rowsOf(carol)).map((row) => [row.note_id, row.reason])).toEqual([
+      [second, 'assigned'],
+      [third, null],
+    ]);
+  });
+
+  test('an internal note is in no row of whoever may not read it', async () => {
+    const strange = await service.seed.user();
+    await takesPart(reader, strange);
+    await usedUp(reader, strange);
+    await service.seed.member(reader, project, 'reporter');
+    const ids = await notes(4);
+    await query('update notes set internal = true where id = $1', [ids[1]]);
+    await queued(all(ids));
+    expect((await rowsOf(reader))[0]!.note_ids).toEqual(ids);
+    expect((await rowsOf(strange))[0]!.note_ids).toEqual([ids[0], ids[2], ids[3]]);
+  });
+
+  test('rows of several and of one become one e-mail; what may not be told any more is left out', async () => {
+    await takesPart(reader);
+    await usedUp(reader);
+    // The author of the issue hears nothing.
+    await service.seed.put('users', { ...bob, notification_email: null });
+    const ids = await notes(6);
+    await queued(all(ids));
+    const more = await notes(3, carol);
+    await queued(all(more, { actorId: carol.id }));
+    await told(['alone'], { by: carol });
+    await start();
+    await allPutOff();
+    await query('delete from notes where id = $1', [ids[0]]);
+    await query('update notes set internal = true where id = any($1::bigint[])', [more]);
+    await goes();
+    const [mail, none] = smtp.mails.filter((one) => one.to === reader.notification_email);
+    expect(none).toBeUndefined();
+    expect(mail!.parsed.text).toContain('6 messages about issue #1');
+    expect(mail!.parsed.text).toContain(`By ${bob.name} (@${bob.username}): 5, ${carol.name} (@${carol.username}): 1.`);
+    // The row of those that are all internal by now is dropped.
+    expect(await states()).toEqual({ dropped: 1, gathered: 2, sent: 1 });
+  });
+
+  test('one row whose notes may all not be told is no e-mail, and one that is left is told as one', async () => {
+    await takesPart(reader, carol);
+    await usedUp(reader, carol);
+    const ids = await notes(3);
+    await queued(all(ids));
+    await service.seed.put('users', { ...carol, state: 'blocked' });
+    await query('delete from notes where id = any($1::bigint[])', [ids.slice(1)]);
+    await start();
+    await goes();
+    expect(smtp.mails.map((mail) => mail.parsed.text!.split('\n\n').slice(0, 2))).toEqual([
+      [`${bob.name} (@${bob.username}) commented on issue #1: Title`, 'word 1'],
+    ]);
+    expect(await states()).toEqual({ dropped: 1, sent: 1 });
+  });
+
+  test('an e-mail tells of a thousand at most, also by rows of several', async () => {
+    await takesPart(reader);
+    await usedUp(reader);
+    for (let batch = 0; batch < 5; batch += 1) await queued(all(await notes(300)));
+    await start();
+    await allPutOff();
+    const turns = await query<{ count: number }>(
+      `select sum(cardinality(note_ids))::int as count from mails group by allowed_at order by allowed_at`,
+    );
+    expect(turns.map((turn) => turn.count)).toEqual([900, 600]);
+  });
 });

@@ -18,8 +18,6 @@ type AccountMailJob = { readonly event_id: AccountMail['sourceEventId'] } & RowO
   'id' | 'recipientId' | 'template' | 'subjectId' | 'attempts' | 'createdAt'
 >;
 
-const table = new MailTable('account_mails', 'update account_mails m set');
-
 /** $1 ids. */
 const load = prepared(
   'account_mails_load',
@@ -33,6 +31,8 @@ const load = prepared(
  */
 @Injectable()
 export class AccountMailQueue implements MailSource {
+  private readonly table = new MailTable('account_mails', 'update account_mails m set');
+
   constructor(
     private readonly work: Work,
     private readonly database: Database,
@@ -43,17 +43,17 @@ export class AccountMailQueue implements MailSource {
 
   /** Errors: Unavailable while identity is away; what was taken is tried again then. */
   async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
-    const swept = await table.sweep(this.work, this.settings);
-    const { count, jobs } = await table.taking(this.work, async (tx, batch) => {
-      const claimed = await table.claim(tx, batch, this.settings);
+    const swept = await this.table.sweep(this.work, this.settings);
+    const { count, jobs } = await this.table.taking(this.work, async (tx, batch) => {
+      const claimed = await this.table.claim(tx, batch, this.settings);
       if (claimed.length === 0) return { count: 0, jobs: [] };
-      const allowed = await table.allowed(tx, claimed, this.settings);
+      const allowed = await this.table.allowed(tx, claimed, this.settings);
       return { count: claimed.length, jobs: await tx.prepared<AccountMailJob>(load, [allowed.map((mail) => mail.id)]) };
     });
     if (jobs.length === 0) return { count: count + swept, mails: [] };
     const facts = await this.ask(jobs);
     const gone = jobs.filter((_, index) => !facts[index]);
-    await table.drop(
+    await this.table.drop(
       this.database,
       gone.map((job) => job.id),
     );
@@ -64,15 +64,15 @@ export class AccountMailQueue implements MailSource {
   }
 
   isDue(): Promise<boolean> {
-    return table.isDue(this.database);
+    return this.table.isDue(this.database);
   }
 
   settle(outcomes: readonly MailOutcome[]): Promise<void> {
-    return table.settle(this.database, outcomes);
+    return this.table.settle(this.database, outcomes);
   }
 
   waiting(): Promise<Waiting> {
-    return table.waiting(this.database);
+    return this.table.waiting(this.database);
   }
 
   /** Outside of any transaction: nobody waits for a lock while identity thinks. */

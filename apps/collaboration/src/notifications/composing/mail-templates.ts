@@ -35,6 +35,7 @@ export function gatheredOf({ noun }: Pick<NoteableKind, 'noun'>): string {
   return `${noun}_gathered`;
 }
 
-export function isGathered(template: string): boolean {
-  return template.endsWith('_gathered');
+/** Whether a row of the queue is an e-mail of several: of rows that it gathered, or of several notes by itself. */
+export function isOfSeveral({ template, tells }: { readonly template: string; readonly tells: number }): boolean {
+  return tells > 1 || template.endsWith('_gathered');
 }

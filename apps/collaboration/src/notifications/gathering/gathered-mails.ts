@@ -9,11 +9,18 @@ import type { Mail } from '../mail.entity';
 import type { ClaimedMail } from '../mailer/mail-table';
 import type { MailOutcome } from '../mailer/mail-source';
 import type { MailerSettings } from '../mailer/mailer.config';
-import { MOST_GATHERED, threadOf } from '../mailer/turns';
+import { MOST_GATHERED, tellsSql, threadOf } from '../mailer/turns';
 import { gatheredDueSql } from '../due-sql';
 
-/** One of several that its recipient may be told, and what is the same of all: the e-mail that tells of them. */
-interface ToldRow extends RowOf<Mail, 'id' | 'template' | 'recipientId' | 'reason' | 'attempts' | 'createdAt'> {
+/** A row of the queue, or one of several notes that it tells of. */
+export type OneTold = RowOf<Mail, 'id' | 'noteId'>;
+
+/**
+ * One of several that its recipient may be told, and what is the same of all: the e-mail that tells of them. Shape: `place`
+ * is that among the notes of its row.
+ */
+interface ToldRow extends OneTold, RowOf<Mail, 'template' | 'recipientId' | 'reason' | 'attempts' | 'createdAt'> {
+  readonly place: number;
   readonly gathered_into: number;
   readonly event_id: string;
   readonly address: string;
@@ -22,7 +29,7 @@ interface ToldRow extends RowOf<Mail, 'id' | 'template' | 'recipientId' | 'reaso
   readonly actor_username: string;
 }
 
-/** An e-mail of several that may be sent now. Shape: `told` are ids of those that it tells of. */
+/** An e-mail of several that may be sent now. Shape: `told` are ids of the rows that it tells of. */
 export interface GatheredJob
   extends Gathered, Pick<ToldRow, 'event_id' | 'template' | 'recipient_id' | 'attempts' | 'created_at' | 'address'> {
   readonly id: number;
@@ -30,8 +37,9 @@ export interface GatheredJob
 }
 
 /**
- * $1 taken now, $2-$5 their threads and what e-mails of several are called there, $6 batch, $7 lease in ms. All that was
- * put off in a thread and never left the queue becomes one e-mail, named after the newest.
+ * $1 taken now, $2-$5 their threads and what e-mails of several are called there, $6 batch, $7 lease in ms, $8 of how many
+ * those tell that were taken. All that was put off in a thread and never left the queue becomes one e-mail, named after the
+ * newest.
  */
 const gather = prepared(
   'mails_gather',
@@ -39,11 +47,15 @@ const gather = prepared(
      select * from unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[])
        as t (recipient_id, noteable_type, noteable_id, template)
    ), more as materialized (
-     select waiting.id from thread w cross join lateral (
-       select q.id from mails q
-       where q.recipient_id = w.recipient_id and q.noteable_id = w.noteable_id and q.noteable_type = w.noteable_type
-         and q.state = 'queued' and q.claim is null and q.allowed_at is not null and q.template <> w.template
-       order by q.allowed_at, q.id limit greatest(1, ${MOST_GATHERED} - cardinality($1::bigint[])) for update skip locked) waiting
+     select free.id from mails free where free.id = any(array(
+       select waiting.id from thread w cross join lateral (
+         select oldest.id, sum(oldest.tells) over (order by oldest.allowed_at, oldest.id) as count from (
+           select q.id, q.allowed_at, ${tellsSql('q')} as tells from mails q
+           where q.recipient_id = w.recipient_id and q.noteable_id = w.noteable_id and q.noteable_type = w.noteable_type
+             and q.state = 'queued' and q.claim is null and q.allowed_at is not null and q.template <> w.template
+           order by q.allowed_at, q.id limit ${MOST_GATHERED}) oldest) waiting
+       where waiting.count <= greatest(1, ${MOST_GATHERED} - $8::integer)))
+       and free.state || '' = 'queued' and free.claim is null for update skip locked
    ), member as materialized (
      select m.* from mails m where m.id = any($1::bigint[]) or m.id = any(array(select id from more))
    ), made as (
@@ -59,7 +71,7 @@ const gather = prepared(
      update mails m set state = 'gathered', gathered_into = made.id, attempts = 0, claim = null
      from member join made using (recipient_id, noteable_type, noteable_id) where m.id = member.id
    )
-   select id, recipient_id, noteable_type, noteable_id, template, false as is_fresh, false as is_put_off from made`,
+   select id, recipient_id, noteable_type, noteable_id, template, 1 as tells, false as is_fresh, false as is_put_off from made`,
 );
 /** $1 e-mails of several, $2 what they tell of. */
 const leaveOut = prepared(
@@ -73,10 +85,10 @@ export class GatheredMails {
   /** $1 ids of e-mails of several. */
   private readonly due: Prepared;
 
-  /** Shape: `load` answers what may be told of some in full, $1 ids. */
+  /** Shape: `load` answers in full what may be told of some, in their order. */
   constructor(
     private readonly kinds: NoteableKinds,
-    private readonly load: (through: Pick<Tx, 'prepared'>, ids: readonly number[]) => Promise<readonly MailJob[]>,
+    private readonly load: (through: Pick<Tx, 'prepared'>, told: readonly OneTold[]) => Promise<readonly MailJob[]>,
   ) {
     this.due = prepared('mails_gathered_due', kinds.all.map(gatheredDueSql).join(' union all '));
   }
@@ -88,14 +100,16 @@ export class GatheredMails {
     const isMember = (mail: ClaimedMail): boolean =>
       (mail.is_put_off || mail.is_fresh) && threads.has(threadOf(mail) ?? '');
     const of = [...threads.values()];
+    const members = going.filter(isMember);
     const made = await tx.prepared<ClaimedMail>(gather, [
-      going.filter(isMember).map((mail) => mail.id),
+      members.map((mail) => mail.id),
       of.map((mail) => mail.recipient_id),
       of.map((mail) => mail.noteable_type),
       of.map((mail) => mail.noteable_id),
       of.map((mail) => gatheredOf(this.kinds.of(mail.noteable_type!)!)),
       batch,
       settings.leaseMs,
+      members.reduce((sum, mail) => sum + mail.tells, 0),
     ]);
     const gone = new Set(made.map((mail) => threadOf(mail)));
     return [...going.filter((mail) => !isMember(mail) || !gone.has(threadOf(mail))), ...made];
@@ -111,8 +125,9 @@ export class GatheredMails {
       if (known) known.push(row);
       else byMail.set(row.gathered_into, [row]);
     }
-    const newest = [...byMail.values()].flatMap((told) => idsOf(told).slice(-TOLD_TEXTS));
-    const jobs = newest.length === 0 ? [] : await this.load(through, newest);
+    for (const told of byMail.values()) told.sort((a, b) => a.id - b.id || a.place - b.place);
+    const newest = [...byMail.values()].flatMap((told) => told.slice(-TOLD_TEXTS));
+    const jobs = await this.load(through, newest);
     return new Map([...byMail].map(([id, told]) => [id, jobOf(id, told, jobs)]));
   }
 
@@ -124,22 +139,19 @@ export class GatheredMails {
   }
 }
 
-function idsOf(told: readonly ToldRow[]): number[] {
-  return told.map((row) => row.id).sort((a, b) => a - b);
-}
-
+/** Shape: rows in the order in which they came. */
 function jobOf(id: number, rows: readonly ToldRow[], jobs: readonly MailJob[]): GatheredJob {
-  const told = idsOf(rows);
-  const newest = jobs.filter((job) => told.includes(job.id));
+  const told = new Set(rows.map((row) => row.id));
+  const newest = jobs.filter((job) => told.has(job.id));
   if (newest.length === 0) throw new Error('what is told changes at this moment');
   const { event_id, template, recipient_id, attempts, created_at, address } = rows[0]!;
   const facts = { event_id, template, recipient_id, attempts, created_at, address };
   return {
     ...facts,
     id,
-    told,
+    told: [...told],
     newest,
-    count: told.length,
+    count: rows.length,
     authors: authorsOf(rows),
     reasons: rows.map((row) => row.reason),
   };

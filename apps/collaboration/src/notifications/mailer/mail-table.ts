@@ -4,7 +4,7 @@ import { prepared } from '@rookery/persistence';
 import type { Database, Prepared, Tx, Work } from '@rookery/persistence';
 import type { MailOutcome, Waiting } from './mail-source';
 import type { MailerSettings } from './mailer.config';
-import { allowanceSql, refilledSql, takeTurns, threadOf } from './turns';
+import { allowanceSql, refilledSql, takeTurns, tellsSql, threadOf } from './turns';
 import type { QueuedMail } from './turns';
 
 /** Longer than a server works at a commit whose client is gone. Units: ms. */
@@ -49,8 +49,11 @@ export class MailTable {
     const due = `q.state = 'queued' and q.next_attempt_at <= now()`;
     const thread =
       table === 'mails'
-        ? { of: 'm.noteable_type, m.noteable_id', isGathering: `picked.template like '%\\_gathered'` }
-        : { of: 'null::text as noteable_type, null::bigint as noteable_id', isGathering: 'false' };
+        ? {
+            of: `m.noteable_type, m.noteable_id, ${tellsSql('m')} as tells`,
+            isGathering: `picked.template like '%\\_gathered'`,
+          }
+        : { of: 'null::text as noteable_type, null::bigint as noteable_id, 1 as tells', isGathering: 'false' };
     this.looking = prepared(
       `${table}_look`,
       `select coalesce((select min(q.next_attempt_at) from ${table} q where q.state = 'queued') <= now(), false) as is_due`,

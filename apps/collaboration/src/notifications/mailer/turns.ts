@@ -5,9 +5,10 @@ import type { MailerSettings } from './mailer.config';
 /** As many as one e-mail tells of at most. */
 export const MOST_GATHERED = 1000;
 
-/** Something queued. Shape: the thing is null where each e-mail goes by itself. */
+/** Something queued. Shape: the thing is null where each e-mail goes by itself; `tells` of how many notes or changes. */
 export interface QueuedMail {
   readonly id: number;
+  readonly tells: number;
   readonly recipient_id: number;
   readonly noteable_type: string | null;
   readonly noteable_id: number | null;
@@ -36,11 +37,13 @@ const giveBack = prepared(
 );
 const ofThread = `q.recipient_id = w.recipient_id and q.noteable_id = w.noteable_id and q.noteable_type = w.noteable_type
   and q.state = 'queued' and q.claim is null and q.allowed_at is not null`;
+/** A number in SQL: of how many notes or changes a row of `mails` tells. Shape: `row` is its alias. */
+export const tellsSql = (row: string): string => `coalesce(cardinality(${row}.note_ids), 1)`;
 /** $1-$3 threads. The last turn that was given for each, while it is to come. */
 const given = prepared(
   'mails_turns',
   `select w.number::integer, extract(epoch from latest.allowed_at - now())::float8 * 1000 as delay,
-     (select count(*)::integer from (select 1 from mails q where ${ofThread} and q.allowed_at = latest.allowed_at
+     (select sum(waiting.tells)::integer from (select ${tellsSql('q')} as tells from mails q where ${ofThread} and q.allowed_at = latest.allowed_at
        limit ${MOST_GATHERED}) waiting) as count
    from unnest($1::bigint[], $2::text[], $3::bigint[]) with ordinality as w (recipient_id, noteable_type, noteable_id, number)
    cross join lateral (select q.allowed_at from mails q where ${ofThread} order by q.allowed_at desc limit 1) latest
@@ -117,13 +120,13 @@ export async function takeTurns(
     for (const mail of mails) {
       const thread = threadOf(mail);
       let turn = thread === null ? undefined : turns.get(thread);
-      const isFirst = turn === undefined || turn.room <= 0;
-      if (turn === undefined || turn.room <= 0) {
+      const isFirst = turn === undefined || turn.room < mail.tells;
+      if (turn === undefined || turn.room < mail.tells) {
         count += 1;
         turn = { delayMs: Math.max(0, Math.ceil(((count - left) / perSecond) * 1000)), room: MOST_GATHERED };
         if (thread !== null) turns.set(thread, turn);
       }
-      turn.room -= 1;
+      turn.room -= mail.tells;
       later.push({ id: mail.id, delayMs: turn.delayMs, lagMs: isFirst ? 0 : LAG_MS });
     }
     back.push(mails.length - count);
