@@ -3,7 +3,7 @@ import type { NoteableKind } from '../noteables/noteable-kinds';
 import { reachedSql } from '../noteables/reach-sql';
 import { templateOf } from './composing/mail-templates';
 import { TEXT_LIMIT } from './mailer/mail-text';
-import { noteToldSql, recipientSql, wantedSql, wishesSql } from './recipient-sql';
+import { byIdSql, noteToldSql, recipientSql, wantedSql, wishesSql } from './recipient-sql';
 
 const names = (key: string): string =>
   `array(select named.username from jsonb_array_elements_text(m.details -> '${key}') listed (user_id)
@@ -20,20 +20,22 @@ const MEANT = { isMeant: `m.reason in ('assigned', 'mentioned', 'subscribed')`, 
 /** Rows `m`, and what each tells of. Shape: SQL. */
 interface ToldSql {
   readonly from: string;
-  readonly where: string;
   readonly note: string;
   readonly actor: string;
 }
 
-const ROWS: ToldSql = { from: 'mails m', where: 'm.id = any($1::bigint[])', note: 'm.note_id', actor: 'm.actor_id' };
+const ROWS: ToldSql = {
+  from: '(select m.* from mails m where m.id = any($1::bigint[]) offset 0) m',
+  note: 'm.note_id',
+  actor: 'm.actor_id',
+};
 
 /** One of the notes that a row tells of, which was its author's doing; or what the row tells of by itself. */
 const actorSql = (note: string): string => `case when ${note} is null then m.actor_id else n.author_id end`;
 
 /** $1 ids of rows, $2 beside each the note that is meant of several, or null. */
 const WANTED: ToldSql = {
-  from: 'unnest($1::bigint[], $2::bigint[]) with ordinality as wanted (id, note_id, place) join mails m on m.id = wanted.id',
-  where: 'true',
+  from: `unnest($1::bigint[], $2::bigint[]) with ordinality as wanted (id, note_id, place) ${byIdSql('mails', 'm', 'wanted.id')}`,
   note: 'coalesce(wanted.note_id, m.note_id)',
   actor: actorSql('wanted.note_id'),
 };
@@ -53,10 +55,11 @@ export function dueSql(kind: NoteableKind): string {
 /** The e-mails of one kind that their recipients may get. Labels that do not count there any more are not told. */
 export function stillDueSql(kind: NoteableKind, of = ROWS): string {
   const person = recipientSql(kind, { userId: 'm.recipient_id' });
-  return `from ${of.from} join ${kind.table} i on i.id = m.noteable_id left join notes n on n.id = ${of.note}
-   join directory_users actor on actor.id = ${of.actor}
+  return `from ${of.from} ${byIdSql(kind.table, 'i', 'm.noteable_id', `and m.noteable_type = '${kind.type}'`)}
+   ${byIdSql('notes', 'n', of.note, '', 'left join')}
+   ${byIdSql('directory_users', 'actor', of.actor)}
    ${person.joins}
-   where ${of.where} and m.noteable_type = '${kind.type}' and ${person.where} and ${noteToldSql(of.note)}
+   where m.noteable_type = '${kind.type}' and ${person.where} and ${noteToldSql(of.note)}
      and ${labelsCountSql(kind)} and ${wantedSql(wishesSql(kind), MEANT)}`;
 }
 
@@ -73,18 +76,19 @@ export function gatheredDueSql(kind: NoteableKind): string {
   return `(with a as materialized (
      select g.id, g.source_event_id, g.template, g.recipient_id, g.attempts, g.created_at, u.notification_email,
        ${kind.parent === 'project' ? 'a.project_id, ' : ''}a.traversal_ids, a.reads_internal, ${said} as said, ${level} as level
-     from mails g join ${kind.table} i on i.id = g.noteable_id
+     from (select g.* from mails g where g.id = any($1::bigint[]) offset 0) g
+     ${byIdSql(kind.table, 'i', 'g.noteable_id', `and g.noteable_type = '${kind.type}'`)}
      ${person.joins}
-     where g.id = any($1::bigint[]) and g.noteable_type = '${kind.type}' and ${person.where})
+     where g.noteable_type = '${kind.type}' and ${person.where})
    select m.id, one.note_id, coalesce(one.place, 0)::integer as place, a.id as gathered_into, m.reason, actor.id as actor_id,
      actor.name as actor_name, actor.username as actor_username, a.notification_email as address,
      a.source_event_id as event_id, a.template, a.recipient_id, a.attempts, a.created_at
    from a cross join lateral (
      select member.* from mails member where member.gathered_into = a.id and member.state = 'gathered'
-     union all select self.* from mails self where self.id = a.id and self.note_ids is not null) m
+     union all select self.* from mails self where self.id = a.id and self.note_ids is not null offset 0) m
    left join lateral unnest(m.note_ids) with ordinality as one (note_id, place) on true
-   left join notes n on n.id = coalesce(one.note_id, m.note_id)
-   join directory_users actor on actor.id = ${actorSql('one.note_id')}
+   ${byIdSql('notes', 'n', 'coalesce(one.note_id, m.note_id)', '', 'left join')}
+   ${byIdSql('directory_users', 'actor', actorSql('one.note_id'))}
    where ${noteToldSql('coalesce(one.note_id, m.note_id)')} and ${labelsCountSql(kind)}
      and ${wantedSql({ said: 'a.said', level: 'a.level' }, MEANT)})`;
 }

@@ -10,7 +10,7 @@ import { templateOf } from './composing/mail-templates';
 import { MAIL_REASONS } from './composing/mail-templates';
 import type { MailReason, MailTemplate } from './composing/mail-templates';
 import { refilledSql } from './mailer/turns';
-import { recipientSql, wantedSql, wishesSql } from './recipient-sql';
+import { byIdSql, recipientSql, wantedSql, wishesSql } from './recipient-sql';
 
 /** Something to tell. */
 export interface Notice {
@@ -31,6 +31,12 @@ const RANKED = MAIL_REASONS.map((reason) => `'${reason}'`).join(', ');
 const NO_REASON = MAIL_REASONS.length + 1;
 const rankOf = (reason: MailReason): number => MAIL_REASONS.indexOf(reason) + 1;
 
+/** A number in SQL: how many more the person `u` may get now, less what waits and nobody looked at yet. */
+const ROOM = `(greatest(0, floor(coalesce((select least($11::float8, ${refilledSql('$12')}) from mail_allowances a
+    where a.recipient_id = u.id), $11::float8))
+  - (select count(*) from (select 1 from mails q where q.recipient_id = u.id and q.state = 'queued' and q.allowed_at is null
+    limit ceil($11::float8)::bigint) waiting)))`;
+
 /**
  * $1-$7 notices, $8-$10 those who are named, by the place of the notice. One row a person and notice: the strongest reason
  * wins. Assignees are told as such. Whoever asked not to be told is told by their name alone. Of many notices about one
@@ -48,7 +54,7 @@ const queue = perKind((kind) => {
   const rank = 'least(named.rank, case when e.tells_participants then may.rank end)';
   const assigned = kind.assignees
     ? `union all select t.noteable_id, s.user_id, ${rankOf('assigned')}
-       from thing t cross join lateral ${kind.assignees.ofSql('t.noteable_id')} s`
+       from thing t cross join lateral ${kind.assignees.ofSql('t.noteable_id')} s where t.tells`
     : '';
   return prepared(
     `${kind.table}_mails_queue`,
@@ -56,31 +62,35 @@ const queue = perKind((kind) => {
      select e.*, n.id is not null as has_note, coalesce(n.internal, false) as is_internal
      from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::boolean[], $7::jsonb[])
        with ordinality as e (event_id, template, actor_id, noteable_id, note_id, tells_participants, details, number)
-     left join notes n on n.id = e.note_id
+     ${byIdSql('notes', 'n', 'e.note_id', '', 'left join')}
    ), named as materialized (
      select named.number, named.user_id, true as is_meant, bool_or(named.reason is not distinct from 'mentioned') as is_named,
        min(coalesce(array_position(array[${RANKED}], named.reason), ${NO_REASON})) as rank
      from unnest($8::bigint[], $9::bigint[], $10::text[]) as named (number, user_id, reason)
      group by named.number, named.user_id
    ), thing as materialized (
-     select distinct e.noteable_id from e where e.tells_participants
+     select e.noteable_id, bool_or(e.tells_participants) as tells, count(*) > 1 as has_several
+     from e group by e.noteable_id
    ), taking as (
      select t.noteable_id, i.author_id as user_id, ${NO_REASON} as rank from thing t join ${kind.table} i on i.id = t.noteable_id
+     where t.tells
      ${assigned}
      union all select t.noteable_id, p.user_id, ${NO_REASON}
        from thing t join participants p on p.noteable_id = t.noteable_id and p.noteable_type = '${kind.type}'
+       where t.tells
      union all select t.noteable_id, s.user_id, ${rankOf('subscribed')} from thing t join subscriptions s
-       on s.noteable_id = t.noteable_id and s.noteable_type = '${kind.type}' and s.subscribed
+       on s.noteable_id = t.noteable_id and s.noteable_type = '${kind.type}' and s.subscribed where t.tells
      union all select e.noteable_id, named.user_id, null from named join e on e.number = named.number
    ), may as materialized (
      select i.id as noteable_id, u.id as user_id, who.rank, ${projectIdSql(kind)} as project_id, a.reads_internal,
-       ${said} as said, ${level} as level
+       ${said} as said, ${level} as level, case when thing.has_several then ${ROOM} end as room
      from (select noteable_id, user_id, min(rank) as rank from taking group by noteable_id, user_id) who
-     join ${kind.table} i on i.id = who.noteable_id
+     join thing on thing.noteable_id = who.noteable_id
+     ${byIdSql(kind.table, 'i', 'who.noteable_id')}
      ${person.joins}
      where ${person.where}
    ), told as materialized (
-     select e.number, e.note_id, may.noteable_id, may.user_id, may.project_id,
+     select e.number, e.note_id, may.noteable_id, may.user_id, may.project_id, may.room,
        case when may.said is false then ${rankOf('mentioned')} else ${rank} end as rank,
        row_number() over (partition by may.user_id order by e.number) as place
      from may join e on e.noteable_id = may.noteable_id and e.actor_id <> may.user_id
@@ -90,12 +100,6 @@ const queue = perKind((kind) => {
        and ${wantedSql({ said: 'may.said', level: 'may.level' }, { isMeant, isNamed })}
        and (e.note_id is not null or not exists (select 1 from mails before
          where before.source_event_id = e.event_id and before.recipient_id = may.user_id))
-   ), room as materialized (
-     select several.user_id, greatest(0, floor(coalesce((select least($11::float8, ${refilledSql('$12')}) from mail_allowances a
-         where a.recipient_id = several.user_id), $11::float8))
-       - (select count(*) from (select 1 from mails q where q.recipient_id = several.user_id and q.state = 'queued'
-           and q.allowed_at is null limit ceil($11::float8)::bigint) waiting)) as count
-     from (select user_id from told where place = 2) several
    )
    insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id, note_id,
      reason, details, note_ids)
@@ -104,9 +108,9 @@ const queue = perKind((kind) => {
    from (
      select t.user_id, t.project_id, t.rank, max(t.number) as number,
        case when count(*) > 1 then array_agg(t.note_id order by t.number) end as note_ids
-     from told t left join room on room.user_id = t.user_id
+     from told t
      group by t.user_id, t.noteable_id, t.project_id, t.rank,
-       case when t.note_id is not null and t.place > room.count then 0 else t.number end
+       case when t.note_id is not null and t.place > t.room then 0 else t.number end
    ) row join e on e.number = row.number
    order by row.user_id, row.number
    on conflict do nothing

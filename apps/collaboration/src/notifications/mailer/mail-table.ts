@@ -72,16 +72,16 @@ export class MailTable {
        returning m.id, m.recipient_id, m.template, ${thread.of}, picked.allowed_at is null as is_fresh,
          (picked.allowed_at is not null and picked.claim is null and not ${thread.isGathering}) as is_put_off`,
     );
-    // $1 mails a second, $2 burst. By recipient: in the order of the queue, all that waits would be gone over each time. They
-    // are locked by their key; by an index of what waits, all of it would be read.
+    // $1 mails a second. By recipient: in the order of the queue, all that waits would be gone over each time. They are locked
+    // by their key; by an index of what waits, all of it would be read. Whoever may get one gets the first first, by a claim.
     this.sweeping = prepared(
       `${table}_sweep`,
       `select m.id, m.recipient_id, ${thread.of} from ${table} m
        where m.state || '' = 'queued' and m.allowed_at is null and m.id = any(array(
          select late.id from mail_allowances a cross join lateral (
            select q.id from ${table} q where q.recipient_id = a.recipient_id and ${due} and q.allowed_at is null
-           order by q.next_attempt_at, q.id offset floor(greatest(0, least($2::float8, ${refilledSql('$1')})))::bigint
-           limit ${SWEEP_COUNT}) late limit ${SWEEP_COUNT}))
+           order by q.next_attempt_at, q.id limit ${SWEEP_COUNT}) late
+         where ${refilledSql('$1')} < 1 limit ${SWEEP_COUNT}))
        for update of m skip locked`,
     );
     this.postponing = prepared(
@@ -134,14 +134,14 @@ export class MailTable {
   }
 
   /**
-   * Puts off what waits for people beyond what they may get now, so that it is passed by from then on. Answers how many,
+   * Puts off what waits for people who may get no more now, so that it is passed by from then on. Answers how many,
    * while there may be more.
    */
   async sweep(work: Work, settings: MailerSettings): Promise<number> {
     const now = performance.now();
     if (now - this.sweptAt < SWEEP_MS) return 0;
     const count = await work.run(async (tx) => {
-      const held = await tx.prepared<QueuedMail>(this.sweeping, [settings.perMinute / 60, settings.burst]);
+      const held = await tx.prepared<QueuedMail>(this.sweeping, [settings.perMinute / 60]);
       await this.putOff(tx, held, settings, false);
       return held.length;
     });
