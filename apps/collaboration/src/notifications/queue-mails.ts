@@ -53,8 +53,7 @@ const queue = perKind((kind) => {
   // Null for who is not told of it.
   const rank = 'least(named.rank, case when e.tells_participants then may.rank end)';
   const assigned = kind.assignees
-    ? `union all select t.noteable_id, s.user_id, ${rankOf('assigned')}
-       from thing t cross join lateral ${kind.assignees.ofSql('t.noteable_id')} s where t.tells`
+    ? `union all select s.user_id, ${rankOf('assigned')} from ${kind.assignees.ofSql('t.noteable_id')} s`
     : '';
   return prepared(
     `${kind.table}_mails_queue`,
@@ -72,14 +71,15 @@ const queue = perKind((kind) => {
      select e.noteable_id, bool_or(e.tells_participants) as tells, count(*) > 1 as has_several
      from e group by e.noteable_id
    ), taking as (
-     select t.noteable_id, i.author_id as user_id, ${NO_REASON} as rank from thing t join ${kind.table} i on i.id = t.noteable_id
+     select t.noteable_id, of_it.user_id, of_it.rank from thing t cross join lateral (
+       select i.author_id as user_id, ${NO_REASON} as rank from ${kind.table} i where i.id = t.noteable_id
+       ${assigned}
+       union all select p.user_id, ${NO_REASON} from participants p
+         where p.noteable_id = t.noteable_id and p.noteable_type = '${kind.type}'
+       union all select s.user_id, ${rankOf('subscribed')} from subscriptions s
+         where s.noteable_id = t.noteable_id and s.noteable_type = '${kind.type}' and s.subscribed
+       offset 0) of_it
      where t.tells
-     ${assigned}
-     union all select t.noteable_id, p.user_id, ${NO_REASON}
-       from thing t join participants p on p.noteable_id = t.noteable_id and p.noteable_type = '${kind.type}'
-       where t.tells
-     union all select t.noteable_id, s.user_id, ${rankOf('subscribed')} from thing t join subscriptions s
-       on s.noteable_id = t.noteable_id and s.noteable_type = '${kind.type}' and s.subscribed where t.tells
      union all select e.noteable_id, named.user_id, null from named join e on e.number = named.number
    ), may as materialized (
      select i.id as noteable_id, u.id as user_id, who.rank, ${projectIdSql(kind)} as project_id, a.reads_internal,

@@ -6,6 +6,8 @@ import type { Planned, PlanNode, PrivateNats, SeededService, SeededUser, TestDat
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
 import type { MailerSettings } from '../../src/notifications/mailer/mailer.config';
+import { issueKind } from '../../src/issues/issue.kind';
+import { dueSql, gatheredDueSql, stillDueSql } from '../../src/notifications/due-sql';
 import { MailTable } from '../../src/notifications/mailer/mail-table';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
@@ -32,6 +34,19 @@ const swept: Planned = (db: Database) => {
   const work = { run: (use: (given: typeof tx) => unknown) => use(tx) } as unknown as Work;
   return new MailTable('mails', 'update mails m set').sweep(work, { ...SETTINGS, burst: 60 } as MailerSettings);
 };
+const KEYS = ['pk_mails', 'ix_mails_gathered_into'];
+/** $1 of each ids. */
+const judged: Readonly<Record<string, Planned>> = {
+  loaded: {
+    text: dueSql(issueKind),
+    values: [
+      [1, 2],
+      [null, null],
+    ],
+  },
+  'still due': { text: `select m.id ${stillDueSql(issueKind)}`, values: [[1, 2]] },
+  gathered: { text: gatheredDueSql(issueKind), values: [[1, 2]] },
+};
 const looked: Planned = (db: Database) => table.isDue(db);
 
 const sent = `
@@ -57,10 +72,12 @@ describe('plans', () => {
   let pool: Pool;
   /** Made while nothing waits, and kept when much does. */
   let settledEarly: PlanNode;
+  const judgedEarly = new Map<string, PlanNode>();
   beforeAll(async () => {
     database = await testDatabase('collaboration', migrations);
     await runMigrations(database.url, migrations);
     pool = new Pool({ connectionString: database.url, max: 1 });
+    for (const [name, one] of Object.entries(judged)) judgedEarly.set(name, await planOf(pool, one));
     await pool.query(sent);
     settledEarly = await planOf(pool, settled);
     await pool.query(waiting);
@@ -77,6 +94,16 @@ describe('plans', () => {
   ])('%s keeps its plan', async (name, planned) => {
     const shape = await expectPlan(pool, join(__dirname, '../golden', `${name}.plan.txt`), planned);
     expect(shape).not.toMatch(/Seq Scan on (mails|mail_allowances)/);
+  });
+
+  test.each(Object.keys(judged))('whether it is %s is judged from the e-mail on, by keys', async (name) => {
+    for (const plan of [judgedEarly.get(name)!, await planOf(pool, judged[name]!)]) {
+      const nodes = nodesOf(plan);
+      const whole = nodes.filter((node) => node['Node Type'] === 'Seq Scan' && node['Relation Name'] === 'mails');
+      const indexes = nodes.flatMap((node) => node['Index Name'] ?? []).filter((index) => index.includes('mails'));
+      expect([...whole, ...indexes.filter((index) => !KEYS.includes(index))]).toEqual([]);
+      expect(indexes).not.toEqual([]);
+    }
   });
 
   test('of 100,000 that wait none is read to take those that may go', async () => {
