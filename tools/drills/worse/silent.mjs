@@ -160,8 +160,11 @@ class Silence {
     const other = await this.estate.replica('collaboration', {
       DATABASE_URL_COLLABORATION: way === 'stopped' ? this.direct : this.#through(),
     });
-    await processes.collaboration.restart();
-    if (!(await this.#leads(way, other))) return this.estate.endReplica(other);
+    // It starts in less time than the other takes to look for a lead that is free.
+    await processes.collaboration.kill();
+    const isLed = await this.#leads(way, other);
+    await processes.collaboration.start();
+    if (!isLed) return this.estate.endReplica(other);
     const ledger = new Ledger(this.client, { mails: false });
     Object.assign(ledger, { seed: `${this.client.seed}-${way.replace(' ', '')}` });
     ledger.adopt(this.ledger);
