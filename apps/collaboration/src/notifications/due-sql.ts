@@ -3,7 +3,8 @@ import type { NoteableKind } from '../noteables/noteable-kinds';
 import { reachedSql } from '../noteables/reach-sql';
 import { templateOf } from './composing/mail-templates';
 import { TEXT_LIMIT } from './mailer/mail-text';
-import { byIdSql, noteToldSql, recipientSql, wantedSql, wishesSql } from './recipient-sql';
+import { byIdSql } from './by-id-sql';
+import { noteToldSql, recipientSql, wantedSql, wishesSql } from './recipient-sql';
 
 const names = (key: string): string =>
   `array(select named.username from jsonb_array_elements_text(m.details -> '${key}') listed (user_id)

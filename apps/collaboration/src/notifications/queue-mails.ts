@@ -6,11 +6,11 @@ import type { NoteableKind } from '../noteables/noteable-kinds';
 import { Mailer } from './mailer/mailer';
 import { mailerSettings } from './mailer/mailer.config';
 import type { MailerSettings } from './mailer/mailer.config';
-import { templateOf } from './composing/mail-templates';
-import { MAIL_REASONS } from './composing/mail-templates';
+import { MAIL_REASONS, templateOf } from './composing/mail-templates';
 import type { MailReason, MailTemplate } from './composing/mail-templates';
 import { refilledSql } from './mailer/turns';
-import { byIdSql, recipientSql, wantedSql, wishesSql } from './recipient-sql';
+import { byIdSql } from './by-id-sql';
+import { recipientSql, wantedSql, wishesSql } from './recipient-sql';
 
 /** Something to tell. */
 export interface Notice {
@@ -48,7 +48,7 @@ const ROOM = `(greatest(0, floor(coalesce((select least($11::float8, ${refilledS
 const queue = perKind((kind) => {
   const person = recipientSql(kind, { userId: 'who.user_id' });
   const { said, level } = wishesSql(kind);
-  const isMeant = 'coalesce(named.is_meant, false)';
+  const isMeant = 'named.user_id is not null';
   const isNamed = 'coalesce(named.is_named, false)';
   // Null for who is not told of it.
   const rank = 'least(named.rank, case when e.tells_participants then may.rank end)';
@@ -63,7 +63,7 @@ const queue = perKind((kind) => {
        with ordinality as e (event_id, template, actor_id, noteable_id, note_id, tells_participants, details, number)
      ${byIdSql('notes', 'n', 'e.note_id', '', 'left join')}
    ), named as materialized (
-     select named.number, named.user_id, true as is_meant, bool_or(named.reason is not distinct from 'mentioned') as is_named,
+     select named.number, named.user_id, bool_or(named.reason is not distinct from 'mentioned') as is_named,
        min(coalesce(array_position(array[${RANKED}], named.reason), ${NO_REASON})) as rank
      from unnest($8::bigint[], $9::bigint[], $10::text[]) as named (number, user_id, reason)
      group by named.number, named.user_id

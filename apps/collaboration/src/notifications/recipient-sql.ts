@@ -1,20 +1,7 @@
 import { accessSql, readableSql } from '../noteables/noteable-kinds';
 import type { NoteableKind } from '../noteables/noteable-kinds';
 import { saidSql } from '../noteables/subscribed-sql';
-
-/**
- * A join by key that no plan can turn round: plans are kept from when tables were small, and would go through all people,
- * or all e-mails, for a few. Shape: `id` is an SQL expression over what stands before. Source: docs/performance.md 5.15.
- */
-export function byIdSql(
-  table: string,
-  alias: string,
-  id: string,
-  and = '',
-  join: 'join' | 'left join' = 'join',
-): string {
-  return `${join} lateral (select ${alias}.* from ${table} ${alias} where ${alias}.id = ${id} ${and} offset 0) ${alias} on true`;
-}
+import { byIdSql } from './by-id-sql';
 
 /**
  * Joins and conditions under which a person may get e-mails about a thing: there and active, with a confirmed address,
@@ -34,10 +21,10 @@ export function recipientSql(kind: NoteableKind, o: { readonly userId: string })
 
 /**
  * Boolean SQL: whether of a thing that may be told also its note may be, where it is a note that is told of. Shape: `note`
- * is the id that the alias `n` was joined by, `access` has `reads_internal`.
+ * is the id that the alias `n` was joined by; `a` is the access.
  */
-export function noteToldSql(note: string, access = 'a'): string {
-  return `(${note} is null or (n.id is not null and (not n.internal or ${access}.reads_internal)))`;
+export function noteToldSql(note: string): string {
+  return `(${note} is null or (n.id is not null and (not n.internal or a.reads_internal)))`;
 }
 
 /**
