@@ -125,12 +125,30 @@ export class EndpointPipeline {
   private async answer(passage: Passage, key: string | null): Promise<void> {
     const { request, viewer } = passage;
     const { refusals } = this.options;
-    const first = refusals?.authorizeFirst ? await this.allowed(request, { viewer, params: {} } as Call) : null;
+    const first = refusals?.authorizeFirst
+      ? await this.byNewest(passage, (by) => this.allowed(request, { viewer: by.viewer, params: {} } as Call))
+      : null;
     const body = readBody(request, this.bodyLimit);
     const read = body instanceof Promise ? await body : body;
     if (key !== null) return this.answerOnce(passage, key, first, read);
     if (viewer.isForReplay) throw new TokenRefused('revoked');
-    await this.answerAnew(passage, first, read, null);
+    await this.byNewest(passage, (by) => this.answerAnew(by, first, read, null));
+  }
+
+  /**
+   * Does it by the version that the gateway knew, and what that refuses once more by the newest: another gateway may have
+   * answered just before for what this one had not heard of. Source: ADR 0042.
+   */
+  private async byNewest<T>(passage: Passage, act: (passage: Passage) => Promise<T>): Promise<T> {
+    try {
+      return await act(passage);
+    } catch (error) {
+      const { viewer, rights } = passage;
+      if (!isOfRights(error) || rights.hasCommitted) throw error;
+      const directory = await this.runtime.resolver?.newest?.(viewer);
+      if (!directory) throw error;
+      return act({ ...passage, viewer: { ...viewer, directory } });
+    }
   }
 
   /**
@@ -148,7 +166,7 @@ export class EndpointPipeline {
       throw new TokenRefused('revoked');
     }
     try {
-      await this.answerAnew(passage, first, body, write);
+      await this.byNewest(passage, (by) => this.answerAnew(by, first, body, write));
     } catch (error) {
       // The rotation may have been done meanwhile, by this very key.
       if (!(error instanceof TokenRefused) || !(await this.answerAgain(passage, write))) throw error;
@@ -336,6 +354,11 @@ export function dearNamesOf(params: object | undefined): readonly string[] {
 
 type Answered = Content & { readonly status: number };
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Refusals that more rights, or a place that is there, would turn. */
+function isOfRights(error: unknown): boolean {
+  return error instanceof NotFound || error instanceof Forbidden || error instanceof Unauthorized;
+}
 
 function isThenable(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';

@@ -70,6 +70,11 @@ export interface ScopeResolver {
   group(ref: number | string, viewer: Viewer, by?: DecidedBy): Promise<GroupScope | null>;
   /** Waits until decisions for this viewer may be made. */
   fresh(viewer: Viewer): Promise<void>;
+  /**
+   * A version beyond the viewer's, by which what they were refused is judged again; null when there is none. Left out
+   * where nothing is copied, hence nothing is behind.
+   */
+  newest?(viewer: Viewer): Promise<Viewer['directory'] | null>;
 }
 export const SCOPE_RESOLVER: unique symbol = Symbol('ScopeResolver');
 

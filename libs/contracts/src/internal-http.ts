@@ -8,6 +8,7 @@ import type { ServiceName } from './event';
 export const INTERNAL_PATHS = {
   resolveToken: '/internal/tokens/resolve',
   directoryChanges: '/internal/directory/changes',
+  directoryHead: '/internal/directory/head',
   decide: '/internal/directory/decide',
   resolveSudo: '/internal/users/resolve-sudo',
   confirmCaller: '/internal/callers/confirm',
@@ -30,6 +31,7 @@ export const INTERNAL_CALLERS = {
   resolveToken: ['gateway'],
   resolveSudo: ['gateway'],
   directoryChanges: ['gateway', ...COPIES],
+  directoryHead: COPIES,
   decide: COPIES,
   confirmCaller: COPIES,
   accountMails: ['collaboration'],
@@ -139,6 +141,12 @@ export type ConfirmCallerAnswer = { readonly version: number; readonly epoch: st
  * brought the copy to `after`) and `seen`: the highest id of each kind that the copy ever held, as JSON.
  */
 export type DirectoryChangesAnswer = DirectoryChanges;
+
+/** GET directoryHead: where the log stands when the question comes. */
+export interface DirectoryHeadAnswer {
+  readonly version: number;
+  readonly epoch: string;
+}
 
 /** POST decide: a service whose copy lags asks identity instead. References are ids or full paths. */
 export interface DecideRequest {

@@ -3,6 +3,7 @@ import { Unavailable } from '@rookery/kernel';
 import { Database, hedged, prepared } from '@rookery/persistence';
 import { awaitedByMany, Pace, platformSettings, Readiness } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
+import { SharedQuestion } from './shared-question';
 
 /** Where a directory stands: a version means something only within its epoch. */
 export interface Position {
@@ -46,8 +47,7 @@ export function hasReached(position: Position, target: Position): boolean {
 export class CopyProgress {
   private readonly waiters = new Set<Waiter>();
   private looking: NodeJS.Timeout | undefined;
-  private running: Promise<CopyHead> | undefined;
-  private next: Promise<CopyHead> | undefined;
+  private readonly where = new SharedQuestion(() => awaitedByMany(() => hedged(() => this.read())));
   private wasLoaded = false;
   private wake: (() => void) | undefined;
   private looksInVain = 0;
@@ -64,19 +64,9 @@ export class CopyProgress {
     readiness.require('directory', () => this.readiness());
   }
 
-  /**
-   * Where the copy stands, by a statement that was sent after this call. Callers that come while one is under way
-   * share the next one, so that under load a hundred requests cost one statement.
-   */
+  /** Where the copy stands, by a statement that was sent after this call. */
   head(): Promise<CopyHead> {
-    if (!this.running) return this.launch();
-    this.next ??= this.running
-      .catch(() => undefined)
-      .then(() => {
-        this.next = undefined;
-        return this.launch();
-      });
-    return this.next;
+    return this.where.ask();
   }
 
   /** How long a request waits for the copy. Units: ms. Source: reference reliability 4.2, 5. */
@@ -169,14 +159,6 @@ export class CopyProgress {
   private async readiness(): Promise<string | null> {
     this.wasLoaded ||= (await this.head()).epoch !== '';
     return this.wasLoaded ? null : 'the copy of the directory was never loaded';
-  }
-
-  private launch(): Promise<CopyHead> {
-    const running = awaitedByMany(() => hedged(() => this.read())).finally(() => {
-      if (this.running === running) this.running = undefined;
-    });
-    this.running = running;
-    return running;
   }
 
   private async read(): Promise<CopyHead> {

@@ -3,7 +3,7 @@ import type { DecideAnswer, DecideRequest } from '@rookery/contracts';
 import type { Clock, Viewer } from '@rookery/kernel';
 import { CLOCK, Forbidden, Unauthorized, Unavailable } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
-import { Metrics } from '@rookery/platform';
+import { awaitedByMany, Metrics } from '@rookery/platform';
 import { CopyProgress, hasReached } from './copy-progress';
 import type { CopyHead, Position } from './copy-progress';
 import { DecisionCache } from './decision-cache';
@@ -12,6 +12,7 @@ import type { FlatRow } from './directory-rows';
 import { IdentityClient } from './identity-client';
 import { NO_REFERENCE } from './scope-statements';
 import type { ScopeStatement } from './scope-statements';
+import { SharedQuestion } from './shared-question';
 
 /** What is to be decided. Shape: `read` makes the answer from a row of the statement, or of identity's decision. */
 export interface Question<T> {
@@ -39,6 +40,7 @@ interface Decision {
 export class Decisions {
   private readonly cache = new DecisionCache<Decision>();
   private readonly inFlight = new Map<string, Promise<DecideAnswer>>();
+  private readonly identityHead = new SharedQuestion<Position>(() => awaitedByMany(() => this.identity.head()));
   private readonly outcomes;
 
   constructor(
@@ -69,6 +71,21 @@ export class Decisions {
   /** Nothing but that the copy has seen the viewer's version, and that the viewer may act. */
   fresh(viewer: Viewer): Promise<void> {
     return this.about(viewer, { from: NO_REFERENCE, asked: null, read: () => undefined });
+  }
+
+  /**
+   * Where identity stands now, when that is beyond the viewer's version; null when it is not, and when identity does not
+   * say so in time. For what was refused: the gateway of this request may not have heard yet what another answered.
+   */
+  async newest(viewer: Viewer): Promise<Position | null> {
+    const leftMs = viewer.deadline - this.clock.now().getTime();
+    const head = await within(
+      this.identityHead.ask().catch(() => null),
+      leftMs,
+    );
+    if (!head || head.epoch !== viewer.directory.epoch || head.version <= viewer.directory.version) return null;
+    this.outcomes.inc({ outcome: 'judged again' });
+    return head;
   }
 
   private async kept(key: string, viewer: Viewer): Promise<Decision | undefined> {

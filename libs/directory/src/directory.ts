@@ -74,6 +74,10 @@ export class Directory implements ScopeResolver {
     return this.decisions.fresh(viewer);
   }
 
+  newest(viewer: Viewer): Promise<Position | null> {
+    return this.decisions.newest(viewer);
+  }
+
   /** Missing ids are missing in the answer. Shape: `through` as in `settled`. */
   async users(
     ids: readonly number[],

@@ -6,6 +6,7 @@ import type {
   DecideAnswer,
   DecideRequest,
   DirectoryChangesAnswer,
+  DirectoryHeadAnswer,
 } from '@rookery/contracts';
 import type { CallerSource } from '@rookery/api-v4';
 import { INTERNAL_PATHS, INTERNAL_WAIT_HEADER } from '@rookery/contracts';
@@ -76,6 +77,14 @@ export class IdentityClient implements CallerSource {
     if (typeof answer.epoch !== 'string' || !Number.isSafeInteger(answer.upTo) || !Array.isArray(answer.changes)) {
       throw new Unavailable('identity away');
     }
+    return answer;
+  }
+
+  /** Shape: as `decide`, many may share the answer. */
+  async head(): Promise<DirectoryHeadAnswer> {
+    const answer = await this.call<DirectoryHeadAnswer>('GET', INTERNAL_PATHS.directoryHead, null, DECIDE_MS);
+    if (typeof answer.epoch !== 'string' || !Number.isSafeInteger(answer.version))
+      throw new Unavailable('identity away');
     return answer;
   }
 

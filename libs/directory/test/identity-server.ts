@@ -3,7 +3,13 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { INTERNAL_PATHS } from '@rookery/contracts';
 import { internalAuthorization } from '@rookery/testing';
-import type { DecideAnswer, DecideRequest, DirectoryChange, DirectoryChangesAnswer } from '@rookery/contracts';
+import type {
+  DecideAnswer,
+  DecideRequest,
+  DirectoryChange,
+  DirectoryChangesAnswer,
+  DirectoryHeadAnswer,
+} from '@rookery/contracts';
 
 /** What identity serves to the applier and to lagging services, over real HTTP, with the log and its moods in hand. */
 export class IdentityServer {
@@ -26,6 +32,8 @@ export class IdentityServer {
   thinksUntil: Promise<unknown> = Promise.resolve();
   readonly questions: DecideRequest[] = [];
   polls = 0;
+  /** How often it was asked where it stands. */
+  heads = 0;
   largestPage = Infinity;
   private server: Server | undefined;
   private readonly waiting = new Set<() => void>();
@@ -70,11 +78,21 @@ export class IdentityServer {
       return void response.writeHead(401).end();
     if (this.isAsleep) return;
     const url = new URL(request.url ?? '/', 'http://identity');
-    const body = url.pathname === INTERNAL_PATHS.decide ? await this.decide(request) : await this.changes(url);
+    const body = await this.answerTo(url, request);
     // It fell asleep over the question.
     if (this.isAsleep) return;
     if (body === null) return void response.writeHead(503).end();
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  }
+
+  private answerTo(
+    url: URL,
+    request: IncomingMessage,
+  ): DirectoryHeadAnswer | Promise<DecideAnswer | DirectoryChangesAnswer | null> {
+    if (url.pathname === INTERNAL_PATHS.decide) return this.decide(request);
+    if (url.pathname !== INTERNAL_PATHS.directoryHead) return this.changes(url);
+    this.heads += 1;
+    return { version: this.log.at(-1)?.version ?? 0, epoch: this.epoch };
   }
 
   private async decide(request: IncomingMessage): Promise<DecideAnswer | null> {

@@ -14,6 +14,8 @@ import { Proxy } from './proxy.mjs';
 const WRITERS = 8;
 /** Notes a second that are followed to their to-dos, events and mails. */
 const FOLLOWED = 8;
+/** Projects of which one gateway is asked right after the other made them. */
+const ELSEWHERE = 40;
 /** How often a balancer asks who is ready. Units: ms. */
 const LOOK_MS = 250;
 /** The product's own, which the estate of one machine does without. */
@@ -33,6 +35,7 @@ export async function run({ estate, seed }, { server: { balancers } }) {
   const replicas = await doubled(estate, balancers);
   const client = new Client(Object.create(estate, { baseUrl: { value: balancers.gateway.url } }), seed);
   const facts = { restarts: 0, statuses: {}, slowestMs: 0, examples: [] };
+  await askedElsewhere(client, facts);
   const ledger = new Ledger(client, { mails: false });
   await ledger.prepare();
   const writers = new Writers(client, facts);
@@ -72,6 +75,42 @@ function reasonsOf(folder) {
     }
   }
   return counts;
+}
+
+/** What was made by one gateway is asked for at the other at once: by its id, and by a person who was just let in. */
+async function askedElsewhere(client, facts) {
+  const group = await client.made('/groups', { name: 'places', path: `places-${client.seed}` });
+  const person = await client.person('elsewhere');
+  const asked = async (path, json, token) => {
+    const [status, text] = await sent(client, path, json, { agent: false, token });
+    facts.statuses[status] = (facts.statuses[status] ?? 0) + 1;
+    if (status !== 201) facts.examples.push(`${status} by another gateway: ${text}`);
+    return status === 201 ? JSON.parse(text) : {};
+  };
+  for (let round = 0; round < ELSEWHERE; round += 1) {
+    const { id } = await asked('/projects', { name: `elsewhere ${round}`, namespace_id: group.id });
+    await asked(`/projects/${id}/issues`, { title: 'elsewhere' });
+    await asked(`/projects/${id}/members`, { user_id: person.id, access_level: 20 });
+    await asked(`/projects/${id}/issues/1/notes`, { body: 'elsewhere' }, person.token);
+  }
+}
+
+/** Shape: status and text. Errors: what the connection says. */
+function sent({ estate }, path, json, { agent, token = estate.token }) {
+  const headers = { 'private-token': token, 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const asked = request(`${estate.baseUrl}/api/v4${path}`, { method: 'POST', agent, headers }, async (answer) => {
+      const parts = [];
+      try {
+        for await (const part of answer) parts.push(part);
+        resolve([answer.statusCode, Buffer.concat(parts).toString()]);
+      } catch (error) {
+        reject(error);
+      }
+    });
+    asked.on('error', reject);
+    asked.end(JSON.stringify(json));
+  });
 }
 
 /** All ask each other through the balancers. */
@@ -170,7 +209,7 @@ class Writers {
   async #work(agent, iid) {
     while (!this.#isOver) {
       const from = performance.now();
-      const [status, text] = await this.#write(agent, iid).catch((error) => [error.code ?? 'failed', error.message]);
+      const [status, text] = await this.#note(agent, iid).catch((error) => [error.code ?? 'failed', error.message]);
       this.facts.statuses[status] = (this.facts.statuses[status] ?? 0) + 1;
       this.facts.slowestMs = Math.max(this.facts.slowestMs, Math.round(performance.now() - from));
       if (status !== 201 && this.facts.examples.length < 5) this.facts.examples.push(`${status}: ${text}`);
@@ -178,22 +217,7 @@ class Writers {
     agent.destroy();
   }
 
-  #write(agent, iid) {
-    const { estate } = this.client;
-    const url = `${estate.baseUrl}/api/v4/projects/${this.project}/issues/${iid}/notes`;
-    const headers = { 'private-token': estate.token, 'content-type': 'application/json' };
-    return new Promise((resolve, reject) => {
-      const asked = request(url, { method: 'POST', agent, headers }, async (answer) => {
-        const parts = [];
-        try {
-          for await (const part of answer) parts.push(part);
-          resolve([answer.statusCode, Buffer.concat(parts).toString()]);
-        } catch (error) {
-          reject(error);
-        }
-      });
-      asked.on('error', reject);
-      asked.end(JSON.stringify({ body: 'rolling' }));
-    });
+  #note(agent, iid) {
+    return sent(this.client, `/projects/${this.project}/issues/${iid}/notes`, { body: 'rolling' }, { agent });
   }
 }

@@ -61,6 +61,13 @@ export class ChangeFeed {
     return hasMoved ? (await this.read(request)).answer : row.answer;
   }
 
+  /** Where the log stands now, whichever replica wrote last; those who wait here for something new are told besides. */
+  async head(): Promise<Head> {
+    const row = await this.watch.look();
+    if (!row) throw new Error('directory_head has no row');
+    return { version: row.version, epoch: row.epoch };
+  }
+
   /** What the copy of a service would say about one project or group, as JSON text. */
   async decide(question: Question): Promise<string> {
     const { statement, values } = asked(question);

@@ -2,6 +2,7 @@ import { Controller, Inject } from '@nestjs/common';
 import { Internal, JsonText } from '@rookery/api-v4';
 import type { InternalRequest } from '@rookery/api-v4';
 import { DIRECTORY_COPIES, INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
+import type { DirectoryHeadAnswer } from '@rookery/contracts';
 import { InvalidParameters } from '@rookery/kernel';
 import { ChangeFeed } from './change-feed';
 import type { Question } from './change-feed';
@@ -28,6 +29,11 @@ export class DirectoryController {
       limit: whole(query, 'limit', 1, MAX_LIMIT, 1000),
     };
     return new JsonText(await this.feed.changes(request, signal));
+  }
+
+  @Internal('GET', INTERNAL_PATHS.directoryHead, INTERNAL_CALLERS.directoryHead)
+  head(): Promise<DirectoryHeadAnswer> {
+    return this.feed.head();
   }
 
   @Internal('POST', INTERNAL_PATHS.decide, INTERNAL_CALLERS.decide)

@@ -14,6 +14,7 @@ describe.each([
   ['resolveToken', 'POST', { digest: null, ip: null }],
   ['resolveSudo', 'POST', { ref: 'nobody' }],
   ['directoryChanges', 'GET', {}],
+  ['directoryHead', 'GET', {}],
   ['decide', 'POST', { viewer_id: null, project: 1 }],
   ['confirmCaller', 'POST', { token_id: 1, user_id: 1 }],
   ['accountMails', 'POST', { mails: [] }],

@@ -1,7 +1,7 @@
 import type { ConfirmCallerAnswer } from '@rookery/contracts';
 import { anonymousViewer, aViewer, SEED_EPOCH, startTestApp } from '@rookery/testing';
 import type { TestApp } from '@rookery/testing';
-import { Callers, LEVELS, ThingsModule } from '../support/things';
+import { Callers, LEVELS, newer, ThingsModule } from '../support/things';
 
 const at = { version: 7, epoch: SEED_EPOCH };
 const TITLE = { title: 'x' };
@@ -112,4 +112,54 @@ it('a write whose answer cannot be made once it is committed is not to be sent a
     { message: '502 Bad Gateway' },
     undefined,
   ]);
+});
+
+describe('what is refused by what the gateway knew', () => {
+  const known = { ...LEVELS };
+  beforeEach(async () => {
+    Object.assign(newer, { version: null, learn: () => undefined, asked: 0 });
+    await start('60000');
+  });
+  afterEach(() => {
+    for (const id of Object.keys(LEVELS)) delete (LEVELS as Record<string, number>)[id];
+    Object.assign(LEVELS, known);
+  });
+  const learning = (id: number, level: number): void =>
+    void Object.assign(newer, { version: 8, learn: () => Object.assign(LEVELS, { [id]: level }) });
+
+  it.each([
+    ['a project that is new to it', 77],
+    ['a level that has risen', 10],
+  ])('is answered by what identity knows: %s', async (_, id) => {
+    learning(id, 20);
+    await write(aViewer({ userId: id })).expect(201);
+    await read(aViewer({ userId: id })).expect(200);
+    expect(newer.asked).toBe(1);
+  });
+
+  it('is refused where identity has nothing newer, or refuses too', async () => {
+    await read(aViewer({ userId: 77 })).expect(404);
+    await write(aViewer({ userId: 10 })).expect(403);
+    await app.as(anonymousViewer()).get('/api/v4/projects/1/things/1').expect(404);
+    Object.assign(newer, { version: 8 });
+    await read(aViewer({ userId: 77 })).expect(404);
+    await write(aViewer({ userId: 10 })).expect(403);
+    expect(newer.asked).toBe(5);
+  });
+
+  it('and all else asks nobody', async () => {
+    await app
+      .as(aViewer({ userId: 20 }))
+      .post('/api/v4/projects/1/things')
+      .expect(400);
+    await app
+      .as(aViewer({ userId: 20, scopes: ['read_user'] }))
+      .get('/api/v4/projects/1/things')
+      .expect(403);
+    await app
+      .as(aViewer({ userId: 20 }))
+      .get('/api/v4/projects/1/things/4')
+      .expect(409);
+    expect(newer.asked).toBe(0);
+  });
 });

@@ -73,6 +73,19 @@ export interface Thing {
 export const LEVELS: Readonly<Record<number, number>> = { 10: 10, 15: 15, 20: 20, 30: 30, 40: 40, 50: 50 };
 const VISIBILITY = { 1: 'private', 2: 'internal', 3: 'public' } as const;
 
+/** What identity knows that the copy of this viewer's version did not; tests set it. */
+export const newer: { version: number | null; learn: () => void; asked: number } = {
+  version: null,
+  learn: () => undefined,
+  asked: 0,
+};
+function newestOf({ directory }: Viewer): Promise<Viewer['directory'] | null> {
+  newer.asked += 1;
+  if (newer.version === null) return Promise.resolve(null);
+  newer.learn();
+  return Promise.resolve({ ...directory, version: newer.version });
+}
+
 const resolver: ScopeResolver = {
   project: (ref, viewer: Viewer) => {
     const id = ref === 'group/secret' ? 1 : ref;
@@ -83,6 +96,7 @@ const resolver: ScopeResolver = {
   },
   group: () => Promise.resolve(null),
   fresh: () => Promise.resolve(),
+  newest: (viewer: Viewer) => newestOf(viewer),
 };
 
 const thing = presenter<Thing>('Thing').fields({

@@ -70,6 +70,44 @@ describe('a decision that must have seen a version', () => {
     expect(identity.questions).toEqual([]);
   });
 
+  describe('that was a refusal', () => {
+    const older = (over: Partial<Viewer> = {}): Viewer => viewer(1, 1, over);
+
+    it('is made again by the version at which identity stands now', async () => {
+      pauseCopy();
+      const version = identity.commit(
+        ['project', project(101, 10)],
+        ['membership', membership(500, 1, ['project', 101], 40)],
+      );
+      expect(await copy.directory.project(101, older())).toBeNull();
+      const newest = (await copy.directory.newest(older())) as Viewer['directory'];
+      expect(newest).toEqual({ version, epoch: 'first' });
+      identity.shownUpTo = Infinity;
+      identity.wake();
+      expect(await copy.directory.project(101, older({ directory: newest }))).toMatchObject({ level: 40 });
+      expect(await outcome('judged again')).toBe(1);
+    });
+
+    it('stands where identity has nothing newer, has another history, or does not say', async () => {
+      expect(await copy.directory.newest(older())).toBeNull();
+      identity.commit(['user', user(2)]);
+      identity.epoch = 'second';
+      expect(await copy.directory.newest(older())).toBeNull();
+      identity.isAsleep = true;
+      expect(await copy.directory.newest(older({ deadline: Date.now() + 200 }))).toBeNull();
+      await identity.close();
+      expect(await copy.directory.newest(older())).toBeNull();
+      expect(await outcome('judged again')).toBe(0);
+    });
+
+    it('asks once for many that come while a question is under way', async () => {
+      identity.commit(['user', user(2)]);
+      const asked = Array.from({ length: 50 }, () => copy.directory.newest(older()));
+      expect(new Set((await Promise.all(asked)).map((head) => head?.version))).toEqual(new Set([2]));
+      expect(identity.heads).toBe(2);
+    });
+  });
+
   it('asks identity when the copy stays behind for 150 ms, and takes its word for allowing and denying', async () => {
     pauseCopy();
     const waits = watchWaits();
