@@ -10,8 +10,9 @@
  * measured beside R1 of the same estate instead, in turn.
  */
 import { fork } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { WITHOUT_RATES } from '../estate/environment.mjs';
 import { freePort } from '../estate/processes.mjs';
@@ -50,6 +51,12 @@ function options(words) {
   };
 }
 
+/**
+ * From here on an issue was opened by the person who writes to it, so that one e-mail leaves for a note: to whom it
+ * mentions. The seed gives issue n to person n, modulo all people.
+ */
+const OWN_ISSUES = 4 * PEOPLE;
+
 /** What is asked, the same of both. */
 function workloads({ project, people }) {
   const notes = (iid) => `/api/v4/projects/${project}/issues/${iid}/notes`;
@@ -69,7 +76,7 @@ function workloads({ project, people }) {
     F3: (index) => ({ method: 'GET', path: '/api/v4/events?scope=all', headers: as(index) }),
     W1: (index) => ({
       method: 'POST',
-      path: notes(200 + ((index * 11) % (ISSUES - 200))),
+      path: notes(OWN_ISSUES + (index % (ISSUES - OWN_ISSUES))),
       headers: { ...as(index), 'content-type': 'application/json' },
       body: JSON.stringify({
         body: `Could you look at this, please? cc @${people[(index + 1) % PEOPLE].username} ${index}`,
@@ -106,19 +113,36 @@ const OWN = new Set(['id', 'created_at', 'updated_at']);
  * The limit is none unless it says all that the product says.
  * Errors: what they say differently; a note is compared without its id and times.
  */
-async function holdAlike(ours, limit, names) {
+async function holdAlike(ours, limit, names, mailDir) {
   const ask = async ({ origin, kinds }, name) => {
     const { path, ...request } = kinds[name](3);
     const response = await fetch(origin + path, request);
     return response.text();
   };
   for (const name of names.filter((one) => one !== 'M')) {
+    const mails = name === 'W1' ? await mailsOfEach([ours, limit], (target) => ask(target, name), mailDir) : [1, 1];
+    if (mails.some((count) => count !== 1))
+      throw new Error(`${name}: ${mails.join(' and ')} e-mails in place of one each`);
     const without = name === 'W1' ? (key, value) => (OWN.has(key) ? undefined : value) : undefined;
     const [said, floor] = (await Promise.all([ask(ours, name), ask(limit, name)])).map((text) =>
       JSON.stringify(JSON.parse(text, without)),
     );
     if (said !== floor) throw new Error(`${name}: the limit says something else:\n${said}\n${floor}`);
   }
+}
+
+/** How many e-mails leave for one request to each. Shape: the first is waited for, and what comes shortly after it. */
+async function mailsOfEach(targets, ask, folder) {
+  const sent = () => readdirSync(folder).filter((file) => file.endsWith('.eml')).length;
+  const counts = [];
+  for (const target of targets) {
+    const before = sent();
+    await ask(target);
+    for (let look = 0; look < 100 && sent() === before; look += 1) await delay(100);
+    await delay(1000);
+    counts.push(sent() - before);
+  }
+  return counts;
 }
 
 /**
@@ -229,7 +253,7 @@ try {
     const pids = [limit.pid, ours.estate.pids.postgres];
     stacks.limit = { origin: limit.origin, pids, kinds: ours.target.kinds };
     const asked = chosen.names.filter((name) => name in GOALS);
-    await holdAlike(ours.target, stacks.limit, asked);
+    await holdAlike(ours.target, stacks.limit, asked, ours.estate.mailDir);
   }
   console.log('      target   CPU s/1,000   req/s    p50 ms   p99 ms   not 2xx   CPU ratio (goal)');
   for (const name of chosen.names) {

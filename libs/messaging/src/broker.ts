@@ -84,6 +84,8 @@ export class Broker {
           // Replies of one service are no business of another: its account on the bus may read this prefix alone.
           inboxPrefix: inboxPrefixOf(this.service),
           timeout: CONNECT_TIMEOUT_MS,
+          // A trace is captured for each event that is published otherwise, in case it fails.
+          noAsyncTraces: true,
           maxReconnectAttempts: -1,
           reconnectTimeWait: 250,
           reconnectJitter: 250,

@@ -17,6 +17,12 @@ const LEASE = `set idle_session_timeout = '6s'; set tcp_user_timeout = '6s';
   set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 1; set tcp_keepalives_count = 3`;
 
 /**
+ * What is asked is asked the same for each event, so its plan is made once. It is made while the outbox is small, and must
+ * go by the indexes all the same.
+ */
+const PLANS = 'set plan_cache_mode = force_generic_plan; set enable_seqscan = off';
+
+/**
  * The relay's own connection, which is its leadership: a session lock that dies with the connection. It is a lease: a
  * leader that stands still, or is cut off without a word, loses it within 6 s, and gives a statement up itself that is
  * not answered. Source: docs/reference/reliability.md 2.2; ADR 0026.
@@ -34,7 +40,7 @@ export class OutboxReader {
     const client = await database.alone(name, STATEMENT_MS);
     try {
       // Losing a mark in a crash of the server only publishes again what the bus knows; waiting for the disk gains nothing.
-      await client.query(`set synchronous_commit = off; ${LEASE}`);
+      await client.query(`set synchronous_commit = off; ${PLANS}; ${LEASE}`);
       const { rows } = await client.query<{ leads: boolean }>('select pg_try_advisory_lock($1) as leads', [RELAY_LOCK]);
       if (rows[0]?.leads) return new OutboxReader(client);
     } catch (error) {

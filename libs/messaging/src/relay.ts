@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceName } from '@rookery/contracts';
 import type { Database, Work } from '@rookery/persistence';
 import { Pace } from '@rookery/platform';
@@ -15,6 +16,11 @@ import type { Streams } from './streams';
 import { Wake } from './wake';
 
 const IN_FLIGHT = 64;
+/**
+ * How long after a batch began the next does at the earliest. Where events come faster, some are read, published and marked
+ * together; one by itself waits for nothing. Units: milliseconds.
+ */
+const APART_MS = 10;
 /** Units: milliseconds. */
 const BACKOFF_MS = { first: 100, most: 5000 };
 const LEADERSHIP_POLL_MS = 1000;
@@ -61,6 +67,7 @@ export class Relay {
   private effects: readonly Effect[] = [];
   private failuresInRow = 0;
   private nextPruneAt = Date.now() + 60_000;
+  private batchBegunAt = -Infinity;
 
   constructor(private readonly parts: RelayParts) {
     const { metrics, work } = parts;
@@ -134,9 +141,11 @@ export class Relay {
     }
     if (!this.isOfOneHistory) await this.restoration.look(connection, this.effects);
     this.isOfOneHistory = true;
+    await this.untilApart();
     const rows = await this.reader!.markAndRead(this.published, settings.outboxBatchCount);
     this.published = [];
     if (rows.length === 0) return false;
+    this.batchBegunAt = performance.now();
     this.pace.found();
     const outcome = await publishAll(new Publisher(connection, service, this.counters.duplicates), rows);
     this.counters.published.inc(outcome.acknowledged.length);
@@ -145,6 +154,11 @@ export class Relay {
     if (outcome.failed.length > 0) await this.failed(outcome);
     else this.failuresInRow = 0;
     return true;
+  }
+
+  private async untilApart(): Promise<void> {
+    const waitMs = this.batchBegunAt + APART_MS - performance.now();
+    if (waitMs > 0) await pause(waitMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
 
   private isStreamInDoubt(links: number): boolean {

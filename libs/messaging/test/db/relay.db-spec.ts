@@ -1,6 +1,7 @@
 import type { PrivateNats, TestDatabase } from '@rookery/testing';
 import { FaultProxy, startNats, until } from '@rookery/testing';
 import { connect } from 'nats';
+import type { Client } from 'pg';
 import type { NatsConnection } from 'nats';
 import { Metrics } from '@rookery/platform';
 import { OutboxReader } from '../../src/outbox-reader';
@@ -255,6 +256,40 @@ describe('Relay', () => {
     const left = await one.database.query<{ id: number }>('select id from outbox order by id');
     expect(left.map((row) => row.id)).toEqual([3, 4, 5, 6]);
     await expect(one.count('inbox')).resolves.toBe(2);
+  });
+
+  it('reads by its indexes also with the plan that it made while the outbox was small', async () => {
+    const one = await process();
+    const reader = (await OutboxReader.lead(one.database, 'spec'))!;
+    const { client } = reader as unknown as { readonly client: Client };
+    await one.emit(...range(3));
+    await one.database.query('vacuum analyze outbox');
+    for (let look = 0; look < 10; look += 1) await reader.markAndRead([], 200);
+    await one.emit(...range(2997));
+    await one.database.query('update outbox set published_at = now() where id <= 2990');
+    await client.query('begin');
+    expect(await reader.markAndRead([2991, 2992, 2993], 200)).toHaveLength(7);
+    const { rows } = await client.query<{ seq_tup_read: number }>(
+      `select seq_tup_read::integer from pg_stat_xact_user_tables where relname = 'outbox'`,
+    );
+    expect(rows).toEqual([{ seq_tup_read: 0 }]);
+    await client.query('commit');
+    await reader.release();
+  });
+
+  it('publishes what many wrote at once in few batches, and what comes alone at once', async () => {
+    const one = await process();
+    const reads = jest.spyOn(OutboxReader.prototype, 'markAndRead');
+    await one.start({ consumers: false });
+    await until(async () => (await one.get(Metrics).text()).body.includes('rookery_relay_leads 1'));
+    reads.mockClear();
+    const from = performance.now();
+    for (const id of range(200)) await one.emit(id);
+    const tookMs = performance.now() - from;
+    await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
+    // One a 10 ms, and some that find nothing.
+    expect(reads.mock.calls.length).toBeLessThan(tookMs / 10 + 20);
+    reads.mockRestore();
   });
 
   it('is relieved by another process when its connection falls silent, and can lead again', async () => {
