@@ -8,6 +8,8 @@
  * seconds after `--settle` seconds of rest: what looks seldom when nothing happens does so ten seconds after the start at
  * the earliest, and V8 compiles and collects for two minutes. `--max` (MiB of PSS) sets the exit status.
  */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,15 +35,29 @@ async function main(words) {
 }
 
 async function idle(times) {
+  // In a process of its own, as the supervisor is: what is loaded here to measure is none of its memory.
+  const supervisor = fork(fileURLToPath(import.meta.url), ['--estate']);
+  const ended = once(supervisor, 'exit');
+  try {
+    const [pids] = await Promise.race([once(supervisor, 'message'), ended.then(() => [null])]);
+    if (!pids) throw new Error('the estate did not start');
+    return await measure({ ...pids, supervisor: supervisor.pid }, times);
+  } finally {
+    if (supervisor.connected) supervisor.disconnect();
+    await ended;
+  }
+}
+
+/** Keeps an estate until nobody looks at it any more. */
+async function supervise() {
   const { startEstate } = await import('./estate.mjs');
   const dataDir = mkdtempSync(join(sharedTemporary(), 'footprint-'));
   const estate = await startEstate({ dataDir, port: await freePort() });
-  try {
-    return await measure(estate.pids, times);
-  } finally {
-    await estate.stop();
-    await estate.discard();
-  }
+  process.send(estate.pids);
+  await once(process, 'disconnect');
+  await estate.stop();
+  await estate.discard();
+  process.exit();
 }
 
 function running(times) {
@@ -127,4 +143,5 @@ function print(rows) {
     line(name, String(count), (pss / 1024).toFixed(1), (rss / 1024).toFixed(1), cpu.toFixed(2));
 }
 
-await main(process.argv.slice(2));
+if (process.argv[2] === '--estate') await supervise();
+else await main(process.argv.slice(2));

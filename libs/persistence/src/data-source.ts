@@ -9,10 +9,11 @@ import { rowValues } from './row-values';
 import { SteadyClient } from './steady-client';
 
 /**
- * How long a connection is kept that nobody uses. Each has its statements parsed and planned by use, five times each
- * until a plan is kept: that costs more than the memory of a connection between two bursts. Units: ms.
+ * How long a connection is kept that nobody uses; some for requests are kept for good (`lanes.ts`). Each has its
+ * statements parsed and planned by use, five times each until a plan is kept: that costs more than the memory of a
+ * connection between two bursts, but not than that of thirty for minutes. Units: ms.
  */
-const IDLE_MS = 300_000;
+const IDLE_MS = 60_000;
 
 /**
  * How every connection of a service is made. Purpose: limits, names and value parsers in one place, for the running

@@ -20,6 +20,9 @@ export type Lane = (typeof LANES)[number];
  */
 const KEEPS_PLANS: PoolConfig = { options: '-c plan_cache_mode=force_generic_plan' };
 
+/** Stay open while nobody asks for anything: the first who does after an hour is served as fast as the last. */
+const KEPT_FOR_REQUESTS = 2;
+
 /** Units: `waitMs` how long those wait for a connection who have no deadline. */
 export interface LaneLimits {
   readonly counts: Readonly<Record<Lane, number>>;
@@ -52,7 +55,7 @@ export class LanePools extends Pool {
   private readonly holders = new Map<PoolClient, Caller>();
 
   constructor({ lanes, ...options }: PoolConfig & { readonly lanes: LaneLimits }) {
-    super({ ...options, max: lanes.counts.requests });
+    super({ ...options, max: lanes.counts.requests, min: Math.min(KEPT_FOR_REQUESTS, lanes.counts.requests) });
     this.waitMs = lanes.waitMs;
     const { requests } = lanes.counts;
     this.shares = new CallerShares(requests, Math.max(1, Math.floor(requests * PART_OF_ONE_CALLER)));

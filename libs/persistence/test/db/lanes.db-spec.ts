@@ -3,6 +3,7 @@ import { awaitedBy, awaitedByMany } from '@rookery/platform';
 import { until } from '@rookery/testing';
 import { startService } from '../support/service';
 import type { TestService } from '../support/service';
+import { LanePools, LANES } from '../../src/lanes';
 
 /** Longer than any test takes, and shorter than it may. Units: milliseconds. */
 const LONG_MS = 40_000;
@@ -211,4 +212,26 @@ describe('connections by lane', () => {
     await expect(after).resolves.toEqual([{ one: 1 }]);
     held.pop()!();
   });
+});
+
+it('keeps two connections for requests open that nobody uses, and none of the others', async () => {
+  const service = await startService({});
+  const counts = { requests: 5, internal: 3, background: 3, apart: 2 };
+  const pool = new LanePools({
+    connectionString: service.url,
+    idleTimeoutMillis: 50,
+    lanes: { counts, waitMs: LONG_MS },
+  });
+  const open = (): number[] => LANES.map((lane) => pool.of(lane).totalCount);
+  try {
+    const requests = await Promise.all(Array.from({ length: 5 }, () => request(LONG_MS, () => pool.connect())));
+    const others = await Promise.all(Array.from({ length: 3 }, () => pool.connect()));
+    expect(open()).toEqual([5, 0, 3, 0]);
+    for (const client of [...requests, ...others]) client.release();
+    await until(() => open().join() === '2,0,0,0');
+    await expect(request(LONG_MS, () => pool.query('select 1 as one'))).resolves.toMatchObject({ rows: [{ one: 1 }] });
+  } finally {
+    await pool.end();
+    await service.stop();
+  }
 });
