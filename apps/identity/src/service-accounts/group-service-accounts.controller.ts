@@ -47,9 +47,8 @@ export class GroupServiceAccountsController {
     fails: [400, 429],
     answers: created(newServiceAccount),
   })
-  async create({ within, params, viewer }: GroupCall<CreateServiceAccount>): Promise<ServiceAccountRow> {
-    const of = topLevel(within);
-    return (await this.queries.one(of, await this.accounts.create(of, params, viewer.userId)))!;
+  create({ within, params, viewer }: GroupCall<CreateServiceAccount>): Promise<ServiceAccountRow> {
+    return this.accounts.create(topLevel(within), params, viewer.userId);
   }
 
   @Endpoint('PATCH', ':user_id', {
@@ -61,9 +60,7 @@ export class GroupServiceAccountsController {
     fails: [400, 429],
     answers: one(serviceAccount),
   })
-  async update({ within, params, viewer }: GroupCall<UpdateServiceAccount>): Promise<ServiceAccountRow> {
-    const of = topLevel(within);
-    await this.changes.update(of, params.user_id, params, viewer.userId);
-    return (await this.queries.one(of, params.user_id))!;
+  update({ within, params, viewer }: GroupCall<UpdateServiceAccount>): Promise<ServiceAccountRow> {
+    return this.changes.update(topLevel(within), params.user_id, params, viewer.userId);
   }
 }

@@ -40,8 +40,8 @@ export class InstanceServiceAccountsController {
     fails: [400, 429],
     answers: created(newServiceAccount),
   })
-  async create({ params, viewer }: AdministratorCall<CreateServiceAccount>): Promise<ServiceAccountRow> {
-    return (await this.queries.one('instance', await this.accounts.create('instance', params, viewer.userId)))!;
+  create({ params, viewer }: AdministratorCall<CreateServiceAccount>): Promise<ServiceAccountRow> {
+    return this.accounts.create('instance', params, viewer.userId);
   }
 
   @Endpoint('PATCH', ':id', {
@@ -52,8 +52,7 @@ export class InstanceServiceAccountsController {
     fails: [400, 404, 429],
     answers: one(serviceAccount),
   })
-  async update({ params, viewer }: AdministratorCall<UpdateInstanceAccount>): Promise<ServiceAccountRow> {
-    await this.changes.update('instance', params.id, params, viewer.userId);
-    return (await this.queries.one('instance', params.id))!;
+  update({ params, viewer }: AdministratorCall<UpdateInstanceAccount>): Promise<ServiceAccountRow> {
+    return this.changes.update('instance', params.id, params, viewer.userId);
   }
 }

@@ -7,7 +7,8 @@ import { PrimaryEmails } from '../emails/primary-emails';
 import { UserRows } from '../users/user-rows';
 import { refuseBadNames, runNaming } from './service-account-names';
 import type { ChosenNames } from './service-account-names';
-import type { AccountsOf } from './service-accounts.queries';
+import { ServiceAccountsQueries } from './service-accounts.queries';
+import type { AccountsOf, ServiceAccountRow } from './service-accounts.queries';
 
 /** Changing service accounts. Source: reference identity-and-import 5. */
 @Injectable()
@@ -17,12 +18,13 @@ export class ServiceAccountChangesService {
     private readonly emails: PrimaryEmails,
     private readonly confirmations: EmailConfirmationsService,
     private readonly rows: UserRows,
+    private readonly queries: ServiceAccountsQueries,
   ) {}
 
   /** Errors: NotFound for what is no service account there; Refused for names bad or taken; TooManyRequests. */
-  update(of: AccountsOf, userId: number, changes: ChosenNames, actorId: number): Promise<void> {
+  update(of: AccountsOf, userId: number, changes: ChosenNames, actorId: number): Promise<ServiceAccountRow> {
     refuseBadNames(changes);
-    const change = async (tx: Tx): Promise<void> => {
+    const change = async (tx: Tx): Promise<ServiceAccountRow> => {
       const [account] = await tx.query<{ name: string; username: string }>(
         `select u.name, u.username from users u join service_accounts s on s.user_id = u.id
          where u.id = $1 and ($2::bigint is null or s.group_id = $2)
@@ -34,6 +36,7 @@ export class ServiceAccountChangesService {
       if (name !== account.name || username !== account.username)
         await this.rows.rename(tx, userId, { name, username });
       if (email !== undefined) await this.emails.change(tx, userId, email, actorId);
+      return (await this.queries.one(of, userId, tx))!;
     };
     return runNaming(this.work, change, () => this.confirmations.countRefusals(actorId, 1));
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
-import type { RowOf } from '@rookery/persistence';
+import type { Reads, RowOf } from '@rookery/persistence';
 import type { User } from '../users/user.entity';
 
 /** A service account as statements read it. */
@@ -32,10 +32,11 @@ export class ServiceAccountsQueries {
       .page(this.db, request);
   }
 
-  async one(of: AccountsOf, userId: number): Promise<ServiceAccountRow | null> {
+  /** Shape: `through` is the transaction that has just written it. */
+  async one(of: AccountsOf, userId: number, through: Reads = this.db): Promise<ServiceAccountRow | null> {
     const found = await accountsOf(of)
       .where((bind) => `u.id = ${bind(userId)}`)
-      .one(this.db);
+      .one(through);
     return found ?? null;
   }
 }

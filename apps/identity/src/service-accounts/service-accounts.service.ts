@@ -10,7 +10,8 @@ import { UsersService } from '../users/users.service';
 import { ServiceAccount } from './service-account.entity';
 import { namesOf, refuseBadNames, runNaming } from './service-account-names';
 import type { ChosenNames } from './service-account-names';
-import type { AccountsOf } from './service-accounts.queries';
+import { ServiceAccountsQueries } from './service-accounts.queries';
+import type { AccountsOf, ServiceAccountRow } from './service-accounts.queries';
 
 /** Making service accounts. Source: requirements 2 §4 Service accounts; reference identity-and-import 5. */
 @Injectable()
@@ -22,17 +23,18 @@ export class ServiceAccountsService {
     private readonly users: UsersService,
     private readonly emails: PrimaryEmails,
     private readonly confirmations: EmailConfirmationsService,
+    private readonly queries: ServiceAccountsQueries,
     @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
   ) {
     this.host = new URL(platform.externalUrl).hostname;
   }
 
-  /** The id of the new account. Errors: Refused for names that are bad or taken; TooManyRequests. */
-  create(of: AccountsOf, chosen: ChosenNames, actorId: number): Promise<number> {
+  /** Errors: Refused for names that are bad or taken; TooManyRequests. */
+  create(of: AccountsOf, chosen: ChosenNames, actorId: number): Promise<ServiceAccountRow> {
     const names = namesOf(of, chosen, this.host);
     refuseBadNames(names);
     const awaits = Boolean(chosen.email) && this.emails.areConfirmed;
-    const make = async (tx: Tx): Promise<number> => {
+    const make = async (tx: Tx): Promise<ServiceAccountRow> => {
       if (of !== 'instance') await holdGroup(tx, of);
       const id = await this.users.insert(
         tx,
@@ -41,7 +43,8 @@ export class ServiceAccountsService {
       );
       await tx.manager.insert(ServiceAccount, { userId: id, groupId: of === 'instance' ? null : of });
       if (awaits) await this.emails.requestConfirmation(tx, id, actorId);
-      return id;
+      // Once it is committed, the group may go and take it along.
+      return (await this.queries.one(of, id, tx))!;
     };
     return runNaming(this.work, make, () => this.confirmations.countRefusals(actorId, 1));
   }

@@ -38,6 +38,9 @@ export class GroupTokensController {
     const id = await this.leaked.reaching(within.id, params.token);
     if (id === null) throw new Unprocessable();
     await this.tokens.revoke(id);
-    return (await this.queries.one(id))!;
+    const revoked = await this.queries.one(id);
+    // Whose it was may have been removed meanwhile, and the token with them.
+    if (revoked === null) throw new Unprocessable();
+    return revoked;
   }
 }
