@@ -120,9 +120,7 @@ async function holdAlike(ours, limit, names, mailDir) {
     return response.text();
   };
   for (const name of names.filter((one) => one !== 'M')) {
-    const mails = name === 'W1' ? await mailsOfEach([ours, limit], (target) => ask(target, name), mailDir) : [1, 1];
-    if (mails.some((count) => count !== 1))
-      throw new Error(`${name}: ${mails.join(' and ')} e-mails in place of one each`);
+    if (name === 'W1') await holdOneMail([ours, limit], (target) => ask(target, name), mailDir);
     const without = name === 'W1' ? (key, value) => (OWN.has(key) ? undefined : value) : undefined;
     const [said, floor] = (await Promise.all([ask(ours, name), ask(limit, name)])).map((text) =>
       JSON.stringify(JSON.parse(text, without)),
@@ -131,18 +129,16 @@ async function holdAlike(ours, limit, names, mailDir) {
   }
 }
 
-/** How many e-mails leave for one request to each. Shape: the first is waited for, and what comes shortly after it. */
-async function mailsOfEach(targets, ask, folder) {
+/** One e-mail leaves for a note to each: it is waited for, and so is what comes shortly after it. Errors: none does, or more. */
+async function holdOneMail(targets, ask, folder) {
   const sent = () => readdirSync(folder).filter((file) => file.endsWith('.eml')).length;
-  const counts = [];
   for (const target of targets) {
     const before = sent();
     await ask(target);
     for (let look = 0; look < 100 && sent() === before; look += 1) await delay(100);
     await delay(1000);
-    counts.push(sent() - before);
+    if (sent() !== before + 1) throw new Error(`${target.origin}: ${sent() - before} e-mails for one note`);
   }
-  return counts;
 }
 
 /**

@@ -50,11 +50,12 @@ async function idle(times) {
 
 /** Keeps an estate until nobody looks at it any more. */
 async function supervise() {
+  const unwatched = once(process, 'disconnect');
   const { startEstate } = await import('./estate.mjs');
   const dataDir = mkdtempSync(join(sharedTemporary(), 'footprint-'));
   const estate = await startEstate({ dataDir, port: await freePort() });
-  process.send(estate.pids);
-  await once(process, 'disconnect');
+  if (process.connected) process.send(estate.pids);
+  await unwatched;
   await estate.stop();
   await estate.discard();
   process.exit();

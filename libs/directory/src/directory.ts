@@ -74,6 +74,7 @@ export class Directory implements ScopeResolver {
     return this.decisions.fresh(viewer);
   }
 
+  /** Null when identity stands at the viewer's version, or cannot be asked: then what they were refused stays so. */
   newest(viewer: Viewer): Promise<Position | null> {
     return this.decisions.newest(viewer);
   }

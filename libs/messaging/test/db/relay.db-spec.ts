@@ -277,7 +277,7 @@ describe('Relay', () => {
     await reader.release();
   });
 
-  it('publishes what many wrote at once in few batches, and what comes alone at once', async () => {
+  it('publishes in few batches what comes faster than it is read', async () => {
     const one = await process();
     const reads = jest.spyOn(OutboxReader.prototype, 'markAndRead');
     await one.start({ consumers: false });
