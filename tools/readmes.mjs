@@ -4,8 +4,9 @@
  * `<!-- generated: name -->` and `<!-- end -->`; all around them is written by hand.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import ts from 'typescript';
+import { wingsIn } from './checks/sources.mjs';
 import { tableOwners, tablesOfLibraries } from './checks/table-owners.mjs';
 
 /**
@@ -44,9 +45,8 @@ export function nounsOf(root, service) {
   const kept = tablesOfLibraries(root);
   const tables = [...tableOwners(folder).tables].filter(([table]) => !kept.has(table)).sort(byName);
   const owned = (wing) => tables.filter(([, { owner }]) => owner === wing).map(([table]) => `\`${table}\``);
-  const rows = readdirSync(join(folder, 'src'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => ({ name, about: sentenceOf(join(folder, 'src', name)), tables: owned(name) }))
+  const rows = wingsIn(join(folder, 'src'))
+    .map((name) => ({ name, about: sentenceOf(join(folder, 'src', name)), tables: owned(name) }))
     .filter((wing) => wing.about !== null || wing.tables.length > 0)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   const shared = tables.filter(([, { owner }]) => owner === null);
@@ -63,11 +63,10 @@ export function nounsOf(root, service) {
 
 const byName = ([a], [b]) => (a < b ? -1 : 1);
 
-/** The sentence of each wing of a service that is a module, by its folder. */
+/** The sentence of each wing of a service that is a module, by its noun. */
 export function sentencesOf(root, service) {
   const folder = join(root, 'apps', service, 'src');
-  const wings = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  const sentences = wings.map(({ name }) => [name, sentenceOf(join(folder, name))]);
+  const sentences = wingsIn(folder).map((wing) => [basename(wing), sentenceOf(join(folder, wing))]);
   return Object.fromEntries(sentences.filter(([, sentence]) => sentence !== null));
 }
 

@@ -3,24 +3,50 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import ts from 'typescript';
 
-/** Shape: `{ name, wing, tree }`; `name` is the path below `src`, `wing` its first folder or null for files beside them. */
+/**
+ * The parsed sources of a service or library. Shape: `{ name, path, wing, tree }`; `name` is the path below `src`, `wing`
+ * the folder of its wing as `issues` or, inside a district, `work/issues`; null for files that belong to no wing.
+ */
 export function sourcesOf(service) {
   const src = join(service, 'src');
+  const districts = districtsIn(src);
   return readdirSync(src, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.spec.ts'))
     .map((entry) => {
       const path = join(entry.parentPath ?? entry.path, entry.name);
       const name = relative(src, path).split(sep).join('/');
       const tree = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.ES2022, true);
-      return { name, path, wing: wingOf(name), tree };
+      return { name, path, wing: wingOf(name, districts), tree };
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Migrations belong to nobody: they are the history of all tables. */
-function wingOf(name) {
-  const [folder, ...rest] = name.split('/');
-  return rest.length === 0 || folder === 'migrations' ? null : folder;
+/** The wing that a path below `src` belongs to. Migrations belong to none: they are the history of all tables. */
+export function wingOf(name, districts) {
+  const [folder, second, ...rest] = name.split('/');
+  if (second === undefined || folder === 'migrations') return null;
+  if (!districts.has(folder)) return folder;
+  return rest.length === 0 ? null : `${folder}/${second}`;
+}
+
+/** Folders on the first level of `src` that hold folders only. */
+export function districtsIn(src) {
+  const folders = readdirSync(src, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const names = folders.map(({ name }) => name);
+  return new Set(
+    names.filter((name) => readdirSync(join(src, name), { withFileTypes: true }).every((entry) => entry.isDirectory())),
+  );
+}
+
+/** All wings of a service by their path below `src`, sorted. */
+export function wingsIn(src) {
+  const districts = districtsIn(src);
+  const folders = readdirSync(src, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders
+    .flatMap(({ name }) =>
+      districts.has(name) ? readdirSync(join(src, name)).map((wing) => `${name}/${wing}`) : [name],
+    )
+    .sort();
 }
 
 /** Calls `visit` with each node below. */

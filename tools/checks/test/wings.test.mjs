@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import { misplacedEntities, tableOwners, violationsOf as ownershipOf } from '../table-owners.mjs';
-import { violationsOf as circlesOf } from '../wings.mjs';
+import { DISTRICTS } from '../districts.mjs';
+import { roomViolationsOf, violationsOf as circlesOf } from '../wings.mjs';
 
 const folders = [];
 afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
@@ -116,5 +117,70 @@ describe('wings', () => {
     const folder = service({ 'nests/nest.ts': '' });
     rmSync(join(folder, 'src/nests/nests.module.ts'));
     assert.match(circlesOf(folder).join('\n'), /nests has no nests\.module\.ts/);
+  });
+});
+
+describe('districts', () => {
+  /** A service called collaboration, whose folders are those of the table. */
+  function districted(files) {
+    const parent = mkdtempSync(join(tmpdir(), 'rookery-districts-'));
+    folders.push(parent);
+    const modules = Object.keys(files).map((name) => {
+      const wing = name.split('/').slice(0, 2);
+      return [`${wing.join('/')}/${wing[1]}.module.ts`, ''];
+    });
+    for (const [name, text] of [...modules, ...Object.entries(files)]) {
+      mkdirSync(dirname(join(parent, 'collaboration/src', name)), { recursive: true });
+      writeFileSync(join(parent, 'collaboration/src', name), text);
+    }
+    return join(parent, 'collaboration');
+  }
+
+  it('let a wing use wings of its own district and of those below', () => {
+    const folder = districted({
+      'work/issues/issue.ts': "import '../snippets/snippet'; import '../../talk/notes/note';",
+      'work/snippets/snippet.ts': "import '../../base/noteables/kind';",
+      'talk/notes/note.ts': "import '../../base/noteables/kind';",
+      'base/noteables/kind.ts': '',
+    });
+    assert.deepEqual(circlesOf(folder), []);
+  });
+
+  it('refuse an arrow that points up', () => {
+    const folder = districted({
+      'talk/notes/note.ts': "import '../../work/issues/issue';",
+      'work/issues/issue.ts': '',
+    });
+    assert.match(circlesOf(folder).join('\n'), /talk\/notes uses work\/issues, whose district is not below/);
+  });
+
+  it('refuse a circle of wings within one', () => {
+    const folder = districted({
+      'work/issues/issue.ts': "import '../epics/epic';",
+      'work/epics/epic.ts': "import '../issues/issue';",
+    });
+    assert.match(circlesOf(folder).join('\n'), /work\/epics, work\/issues use each other/);
+  });
+
+  it('refuse a folder of folders that the table does not name', () => {
+    const folder = districted({ 'gossip/rumours/rumour.ts': '' });
+    assert.match(circlesOf(folder).join('\n'), /gossip holds folders only and is no district/);
+  });
+
+  it('have only arrows that point down', () => {
+    for (const table of Object.values(DISTRICTS)) {
+      const order = Object.keys(table);
+      for (const [district, below] of Object.entries(table)) {
+        for (const other of below) assert.ok(order.indexOf(other) > order.indexOf(district), `${district} > ${other}`);
+      }
+    }
+  });
+});
+
+describe('rooms', () => {
+  it('of a library use each other without a circle', () => {
+    const files = { 'sql/row.ts': "import '../work/tx';", 'work/tx.ts': "import type { Row } from '../sql/row';" };
+    assert.match(roomViolationsOf(service(files)).join('\n'), /sql, work use each other/);
+    assert.deepEqual(roomViolationsOf(service({ ...files, 'sql/row.ts': '' })), []);
   });
 });

@@ -1,0 +1,21 @@
+/**
+ * Districts: the first level of a service that has more wings than a person can keep in mind. A district is a folder of
+ * wings and holds no file of its own. A wing uses the wings of its own district and of the districts in its row, so all
+ * arrows point down. Source: the map in CONTRIBUTING.
+ */
+
+/** Shape: service -> district -> the districts below it that its wings may use. */
+export const DISTRICTS = {
+  collaboration: {
+    removal: ['work', 'following', 'planning', 'code', 'talk', 'base'],
+    work: ['following', 'planning', 'code', 'talk', 'base'],
+    following: ['planning', 'talk', 'base'],
+    planning: ['talk', 'base'],
+    code: ['base'],
+    talk: ['base'],
+    base: [],
+  },
+};
+
+/** The district of a wing: the folder it is in, or the wing itself where it has a district to itself. */
+export const districtOf = (wing) => wing.split('/')[0];
