@@ -1,7 +1,7 @@
 /**
  * Districts: the first level of a service that has more wings than a person can keep in mind. A district is a folder of
  * wings and holds no file of its own. A wing uses the wings of its own district and of the districts in its row, so all
- * arrows point down. Source: the map in CONTRIBUTING.
+ * arrows point down.
  */
 
 /** Shape: service -> district -> the districts below it that its wings may use. */

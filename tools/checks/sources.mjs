@@ -34,7 +34,10 @@ export function districtsIn(src) {
   const folders = readdirSync(src, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const names = folders.map(({ name }) => name);
   return new Set(
-    names.filter((name) => readdirSync(join(src, name), { withFileTypes: true }).every((entry) => entry.isDirectory())),
+    names.filter((name) => {
+      const entries = readdirSync(join(src, name), { withFileTypes: true });
+      return entries.length > 0 && entries.every((entry) => entry.isDirectory());
+    }),
   );
 }
 

@@ -105,11 +105,11 @@ function securityOf({ method, options: { may } }: EndpointRecord, scopes: readon
   return isOpen ? [...ways, {}] : ways;
 }
 
-/** The noun that an operation stands under: its wing, or where that is none of them the last one in its path. */
+/** The noun of an operation: its wing (alone or in a district), or else the last noun in its path. */
 function nounOf({ service, nouns }: OpenApiOptions, { file }: EndpointRecord, template: string): string {
   const segments = template.split('/').filter((part) => /^[a-z]/.test(part) && part !== 'api' && part !== 'v4');
-  const wing = /^apps\/[^/]+\/src\/([^/]+)\//.exec(file ?? '')?.[1];
-  const names = [wing, ...segments.map((segment) => segment.replaceAll('_', '-')).reverse()];
+  const folders = /^apps\/[^/]+\/src\/(.+)\//.exec(file ?? '')?.[1]?.split('/') ?? [];
+  const names = [...folders.slice(0, 2), ...segments.map((segment) => segment.replaceAll('_', '-')).reverse()];
   const noun = names.find((name) => name !== undefined && nouns !== undefined && Object.hasOwn(nouns, name));
   return asTag(noun ?? segments[0] ?? service);
 }
