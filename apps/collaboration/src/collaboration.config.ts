@@ -1,8 +1,8 @@
-import { activitySettings } from './activity/activity.config';
-import { mentionsSettings } from './mentions/mentions.config';
+import { activitySettings } from './following/activity/activity.config';
+import { mentionsSettings } from './talk/mentions/mentions.config';
 import { applicationSettings } from '@rookery/instance';
-import { notesSettings } from './notes/notes.config';
-import { mailerSettings } from './notifications/mailer/mailer.config';
+import { notesSettings } from './talk/notes/notes.config';
+import { mailerSettings } from './following/notifications/mailer/mailer.config';
 
 /** What only this service reads. */
 export const collaborationSettings = [

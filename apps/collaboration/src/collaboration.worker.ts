@@ -10,7 +10,7 @@ export const collaborationWorker: WorkerStep = withJobs({
   ...eventWorker,
   async start(app, context) {
     // Imported here, so that the roles `migrate` and commands stay light.
-    const { Mailer } = await import('./notifications/mailer/mailer');
+    const { Mailer } = await import('./following/notifications/mailer/mailer');
     await eventWorker.start(app, context);
     const mailer = app.get(Mailer);
     mailer.start();

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { GoneNoteable } from '@rookery/contracts';
 import { dropInternalIds, prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { NoteableKinds, perKind, projectIdSql } from '../noteables/noteable-kinds';
-import type { NoteableKind } from '../noteables/noteable-kinds';
-import { iidSql } from '../noteables/references.shape';
-import { removeNotesBelow, removeNotesBy, removeNotesOf } from '../notes/note-removal';
+import { NoteableKinds, perKind, projectIdSql } from '../base/noteables/noteable-kinds';
+import type { NoteableKind } from '../base/noteables/noteable-kinds';
+import { iidSql } from '../base/noteables/references.shape';
+import { removeNotesBelow, removeNotesBy, removeNotesOf } from '../talk/notes/note-removal';
 
 /** Units: rows. */
 const THINGS = 500;

@@ -4,8 +4,8 @@ import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
 import { dropInternalIds, prepared } from '@rookery/persistence';
-import { NoteableKinds, perKind } from '../noteables/noteable-kinds';
-import { removeNotesOfProjects } from '../notes/note-removal';
+import { NoteableKinds, perKind } from '../base/noteables/noteable-kinds';
+import { removeNotesOfProjects } from '../talk/notes/note-removal';
 
 /** Units: rows. Small enough that no statement nears its time limit, however large the project was. */
 const CHUNK = 5000;

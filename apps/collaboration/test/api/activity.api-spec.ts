@@ -4,7 +4,7 @@ import type { DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
 import { paging, startNats } from '@rookery/testing';
 import type { PrivateNats, SeededService } from '@rookery/testing';
-import { ActivityConsumer } from '../../src/activity/activity.consumer';
+import { ActivityConsumer } from '../../src/following/activity/activity.consumer';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';

@@ -3,7 +3,7 @@ import type { DirectoryNamespace, DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
 import { until } from '@rookery/testing';
 import type { SeededService, SeededUser } from '@rookery/testing';
-import { NotificationsConsumer } from '../../src/notifications/notifications.consumer';
+import { NotificationsConsumer } from '../../src/following/notifications/notifications.consumer';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';

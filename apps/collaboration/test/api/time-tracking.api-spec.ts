@@ -3,7 +3,7 @@ import type { Role, Visibility } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { foreignId, parameterEncodings, refusalOrder, visibility } from '@rookery/testing';
 import type { SeededService, Standing } from '@rookery/testing';
-import { durationSql, durationText } from '../../src/time-tracking/durations';
+import { durationSql, durationText } from '../../src/planning/time-tracking/durations';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';

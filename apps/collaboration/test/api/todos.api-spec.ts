@@ -4,7 +4,7 @@ import type { DirectoryProject } from '@rookery/contracts';
 import { Work } from '@rookery/persistence';
 import { paging, startNats } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
-import { TodosConsumer } from '../../src/todos/todos.consumer';
+import { TodosConsumer } from '../../src/following/todos/todos.consumer';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';

@@ -1,6 +1,6 @@
 import { userSummary } from '@rookery/directory';
-import { issueDetailShape, issueShape } from '../../src/issues/issue.shape';
-import { noteAuthorShape, personShape } from '../../src/noteables/person.shape';
+import { issueDetailShape, issueShape } from '../../src/work/issues/issue.shape';
+import { noteAuthorShape, personShape } from '../../src/base/noteables/person.shape';
 
 const keysOf = (presenter: { readonly schema: { readonly [key: string]: unknown } }): string[] =>
   Object.keys(presenter.schema['properties'] as object);

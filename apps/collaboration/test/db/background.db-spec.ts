@@ -21,7 +21,7 @@ background({
   inWorkers: [
     'graphile-worker',
     'libs/jobs/src/job-watch.ts',
-    'apps/collaboration/src/notifications/mailer/mailer.ts',
+    'apps/collaboration/src/following/notifications/mailer/mailer.ts',
     'libs/messaging/src/broker.ts',
   ],
 });

@@ -6,10 +6,10 @@ import type { Database } from '@rookery/persistence';
 import { expectPlan, testDatabase, vacuumed } from '@rookery/testing';
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { migrations } from '../../src/database';
-import { ChildEpicsQueries } from '../../src/epics/children/child-epics.queries';
-import { EpicIssuesQueries } from '../../src/epics/issues/epic-issues.queries';
-import { EpicsQueries } from '../../src/epics/epics.queries';
-import type { EpicFilter, EpicOrder } from '../../src/epics/listing/epic-filter';
+import { ChildEpicsQueries } from '../../src/work/epics/children/child-epics.queries';
+import { EpicIssuesQueries } from '../../src/work/epics/issues/epic-issues.queries';
+import { EpicsQueries } from '../../src/work/epics/epics.queries';
+import type { EpicFilter, EpicOrder } from '../../src/work/epics/listing/epic-filter';
 
 /** The plans of lists of epics over enough rows, by shape. `UPDATE_GOLDEN=1` writes them anew. */
 let database: TestDatabase;

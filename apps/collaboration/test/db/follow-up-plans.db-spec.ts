@@ -4,16 +4,16 @@ import type { Planned, TestDatabase } from '@rookery/testing';
 import { runMigrations } from '@rookery/persistence';
 import type { Database } from '@rookery/persistence';
 import { Pool } from 'pg';
-import { ActivityFeeds } from '../../src/activity/feeds';
-import type { ActivityFilter, Feed } from '../../src/activity/feeds';
+import { ActivityFeeds } from '../../src/following/activity/feeds';
+import type { ActivityFilter, Feed } from '../../src/following/activity/feeds';
 import { migrations } from '../../src/database';
-import { epicKind } from '../../src/epics/epic.kind';
-import { issueKind } from '../../src/issues/issue.kind';
-import { NoteableKinds } from '../../src/noteables/noteable-kinds';
-import { snippetKind } from '../../src/snippets/snippet.kind';
-import { ParticipantsQueries } from '../../src/subscriptions/participants.queries';
-import { TodoStatements } from '../../src/todos/todos.statements';
-import type { TodoFilter } from '../../src/todos/todos.statements';
+import { epicKind } from '../../src/work/epics/epic.kind';
+import { issueKind } from '../../src/work/issues/issue.kind';
+import { NoteableKinds } from '../../src/base/noteables/noteable-kinds';
+import { snippetKind } from '../../src/work/snippets/snippet.kind';
+import { ParticipantsQueries } from '../../src/following/subscriptions/participants.queries';
+import { TodoStatements } from '../../src/following/todos/todos.statements';
+import type { TodoFilter } from '../../src/following/todos/todos.statements';
 
 /**
  * By which indexes to-dos and feeds are read, over enough rows. `UPDATE_GOLDEN=1` writes them anew. Not the whole plan:

@@ -3,7 +3,7 @@ import { Pool } from 'pg';
 import { Work } from '@rookery/persistence';
 import { expectPlan, vacuumed } from '@rookery/testing';
 import type { SeededService } from '@rookery/testing';
-import { labels } from '../../src/labels/labels.service';
+import { labels } from '../../src/planning/labels/labels.service';
 import { startCollaboration } from '../support/app';
 
 let service: SeededService;

@@ -5,10 +5,10 @@ import { expectPlan, nodesOf, planOf, readRows, startNats, testDatabase, until, 
 import type { Planned, PlanNode, PrivateNats, SeededService, SeededUser, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
-import type { MailerSettings } from '../../src/notifications/mailer/mailer.config';
-import { issueKind } from '../../src/issues/issue.kind';
-import { dueSql, gatheredDueSql, stillDueSql } from '../../src/notifications/due-sql';
-import { MailTable } from '../../src/notifications/mailer/mail-table';
+import type { MailerSettings } from '../../src/following/notifications/mailer/mailer.config';
+import { issueKind } from '../../src/work/issues/issue.kind';
+import { dueSql, gatheredDueSql, stillDueSql } from '../../src/following/notifications/due-sql';
+import { MailTable } from '../../src/following/notifications/mailer/mail-table';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
 import type { MailServer } from '../support/mail-server';

@@ -4,7 +4,7 @@ import type { DirectoryProject } from '@rookery/contracts';
 import { startCollaboration } from '../support/app';
 import { startMailServer } from '../support/mail-server';
 import type { MailServer } from '../support/mail-server';
-import { JUDGED_MS } from '../../src/notifications/mailer/judgement';
+import { JUDGED_MS } from '../../src/following/notifications/mailer/judgement';
 import { dropOld } from '../support/old-rows';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';

@@ -2,7 +2,7 @@ import type { PresentContext } from '@rookery/api-v4';
 import { Directory, userSummary } from '@rookery/directory';
 import { Links } from '@rookery/platform';
 import type { SeededService } from '@rookery/testing';
-import { personShape } from '../../src/noteables/person.shape';
+import { personShape } from '../../src/base/noteables/person.shape';
 import { startCollaboration } from '../support/app';
 
 let service: SeededService;

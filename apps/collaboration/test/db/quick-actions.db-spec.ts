@@ -4,7 +4,7 @@ import { Forbidden, NotFound } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
-import { QuickActionsService } from '../../src/mentions/quick-actions/quick-actions.service';
+import { QuickActionsService } from '../../src/talk/mentions/quick-actions/quick-actions.service';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';

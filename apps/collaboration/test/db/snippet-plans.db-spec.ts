@@ -6,8 +6,8 @@ import { expectPlan, plannedAnew, planOf, readRows, testDatabase, vacuumed } fro
 import type { Planned, TestDatabase } from '@rookery/testing';
 import { Pool } from 'pg';
 import { migrations } from '../../src/database';
-import { SnippetsEverywhereQueries } from '../../src/snippets/snippets-everywhere.queries';
-import { SnippetsQueries } from '../../src/snippets/snippets.queries';
+import { SnippetsEverywhereQueries } from '../../src/work/snippets/snippets-everywhere.queries';
+import { SnippetsQueries } from '../../src/work/snippets/snippets.queries';
 
 /** The plans of lists of snippets over enough rows. `UPDATE_GOLDEN=1` writes them anew. */
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 import { Work } from '@rookery/persistence';
 import type { SeededService } from '@rookery/testing';
-import { UnassignmentConsumer } from '../../src/issues/assignees/unassignment.consumer';
+import { UnassignmentConsumer } from '../../src/work/issues/assignees/unassignment.consumer';
 import { startCollaboration } from '../support/app';
 
 let service: SeededService;

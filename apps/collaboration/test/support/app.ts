@@ -5,7 +5,7 @@ import type { DirectorySeed, SeededService, SeededUser } from '@rookery/testing'
 import { collaborationSettings } from '../../src/collaboration.config';
 import { CollaborationModule } from '../../src/collaboration.module';
 import { migrations } from '../../src/database';
-import type { NoteableKind } from '../../src/noteables/noteable-kinds';
+import type { NoteableKind } from '../../src/base/noteables/noteable-kinds';
 
 /** Shape: `kinds` are known besides those of the service. */
 export function startCollaboration(

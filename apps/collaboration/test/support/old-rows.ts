@@ -1,6 +1,6 @@
 import type { SeededService } from '@rookery/testing';
-import { OldActivityJob } from '../../src/activity/old-activity.job';
-import { OldMailsJob } from '../../src/notifications/old-mails.job';
+import { OldActivityJob } from '../../src/following/activity/old-activity.job';
+import { OldMailsJob } from '../../src/following/notifications/old-mails.job';
 
 /** Runs the jobs that drop what is old. Answers how many rows went. */
 export async function dropOld({ app }: SeededService): Promise<number> {

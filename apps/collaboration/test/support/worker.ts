@@ -9,7 +9,7 @@ import { connect } from 'nats';
 import { collaborationSettings } from '../../src/collaboration.config';
 import { collaborationWorker } from '../../src/collaboration.worker';
 import { CollaborationModule } from '../../src/collaboration.module';
-import type { NoteableKind } from '../../src/noteables/noteable-kinds';
+import type { NoteableKind } from '../../src/base/noteables/noteable-kinds';
 
 /** The worker role over the database of a service under test, on a bus of its own. */
 export interface Worker {

@@ -1,0 +1,159 @@
+import { Controller } from '@nestjs/common';
+import {
+  memberAdded,
+  memberRemoved,
+  noteCreated,
+  noteDeleted,
+  projectCreated,
+  projectDeleted,
+} from '@rookery/contracts';
+import type { NoteableDeleted, NoteableEvent } from '@rookery/contracts';
+import { Directory } from '@rookery/directory';
+import { Consume } from '@rookery/messaging';
+import type { Delivered, EffectBatch } from '@rookery/messaging';
+import type { Tx } from '@rookery/persistence';
+import { NoteableKinds, noteables } from '../../base/noteables/noteable-kinds';
+import { actorOf, causedAt, subjectsOf } from '../../base/noteables/subjects';
+import { NoteSubjects } from '../../talk/notes/note-subjects';
+import type { ActivityAction } from './activity-words';
+import { RecordActivity } from './record-activity';
+import type { ActivityEntry } from './record-activity';
+
+type ThingEvent = Delivered<NoteableEvent<'created'> | NoteableEvent<'closed'> | NoteableEvent<'reopened'>>;
+
+/** Feeds may be a moment late: what happened meanwhile is recorded together (ADR 0025). */
+const RECORDING = { effect: 'record-activity', gatherMs: 100 };
+
+/** What happens becomes entries of feeds. Source: reference work-tracking 7.2, 7.6. */
+@Controller()
+export class ActivityConsumer {
+  constructor(
+    private readonly activity: RecordActivity,
+    private readonly notes: NoteSubjects,
+    private readonly kinds: NoteableKinds,
+    private readonly directory: Directory,
+  ) {}
+
+  @Consume(noteables.created, RECORDING)
+  created({ tx, events }: EffectBatch<NoteableEvent<'created'>>): Promise<void> {
+    return this.ofThings(tx, events, 'created', (event) => event.data.created_at);
+  }
+
+  @Consume(noteables.closed, RECORDING)
+  closed({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
+    return this.ofThings(tx, events, 'closed', (event) => event.data.closed_at);
+  }
+
+  @Consume(noteables.reopened, RECORDING)
+  reopened({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
+    return this.ofThings(tx, events, 'reopened', (event) => event.data.reopened_at);
+  }
+
+  @Consume(noteCreated, RECORDING)
+  async noteCreated({ tx, events }: EffectBatch<typeof noteCreated>): Promise<void> {
+    const notes = await this.notes.of(
+      tx,
+      events.map((event) => event.data.note_id),
+    );
+    const entries = events.flatMap((event): ActivityEntry[] => {
+      const note = notes.get(event.data.note_id);
+      if (!note) return [];
+      const { project_id: projectId, author_id: authorId, note_id: targetId } = note;
+      // Feeds are of projects; nothing of groups is in them.
+      if (projectId === null) return [];
+      const noteable = { noteableType: note.noteable_type, noteableId: note.noteable_id };
+      const at = causedAt(event, event.data.created_at);
+      const targetType = note.thread_id === null ? 'Note' : 'DiscussionNote';
+      return [{ eventId: event.id, projectId, authorId, action: 'commented', targetType, targetId, noteable, at }];
+    });
+    await this.activity.record(tx, entries);
+  }
+
+  @Consume(projectCreated, RECORDING)
+  async projectCreated({ tx, events }: EffectBatch<typeof projectCreated>): Promise<void> {
+    const entries = events.map(({ id, data }) =>
+      ofProject(id, { projectId: data.project_id, authorId: data.creator_id, action: 'created', at: data.created_at }),
+    );
+    await this.activity.record(tx, entries);
+  }
+
+  @Consume(memberAdded, RECORDING)
+  async memberAdded({ tx, events }: EffectBatch<typeof memberAdded>): Promise<void> {
+    const entries = events
+      .filter(isOfProject)
+      .map(({ id, data }) =>
+        ofProject(id, { projectId: data.source_id, authorId: data.user_id, action: 'joined', at: data.added_at }),
+      );
+    await this.activity.record(tx, entries);
+  }
+
+  @Consume(memberRemoved, RECORDING)
+  async memberRemoved({ tx, events }: EffectBatch<typeof memberRemoved>): Promise<void> {
+    const entries = events.filter(isOfProject).map(({ id, data }) => {
+      const action = data.reason === 'expired' ? 'expired' : 'left';
+      return ofProject(id, { projectId: data.source_id, authorId: data.user_id, action, at: data.removed_at });
+    });
+    await this.activity.record(tx, entries);
+  }
+
+  @Consume(noteDeleted, { effect: 'drop-activity' })
+  async noteDeleted({ tx, events }: EffectBatch<typeof noteDeleted>): Promise<void> {
+    const known = events.filter((event) => this.kinds.of(event.data.noteable_type));
+    await this.activity.dropOfNotes(
+      tx,
+      known.map(({ data }) => ({
+        noteableType: data.noteable_type,
+        noteableId: data.noteable_id!,
+        noteId: data.note_id,
+      })),
+    );
+  }
+
+  @Consume(noteables.deleted, { effect: 'drop-activity' })
+  async deleted({ tx, events }: EffectBatch<NoteableDeleted>): Promise<void> {
+    const ids = events.map((event) => event.aggregateId);
+    await this.activity.dropOfNoteables(tx, this.kinds.ofEvents(events).type, ids);
+  }
+
+  @Consume(projectDeleted, { effect: 'drop-activity' })
+  async projectDeleted({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
+    const ids = events.map((event) => event.data.project_id);
+    await this.directory.gone(tx, 'project', events, ids);
+    await this.activity.dropOfProjects(tx, ids);
+  }
+
+  private async ofThings<E extends ThingEvent>(
+    tx: Tx,
+    events: readonly E[],
+    action: ActivityAction,
+    stated: (event: E) => string,
+  ): Promise<void> {
+    const kind = this.kinds.ofEvents(events);
+    if (kind.parent === 'group') return;
+    const present = await subjectsOf(
+      tx,
+      kind,
+      events.map((event) => event.aggregateId),
+    );
+    const entries = events
+      .filter((event) => present.has(event.aggregateId))
+      .map((event): ActivityEntry => {
+        const { aggregateId: targetId, data } = event;
+        const noteable = { noteableType: kind.type, noteableId: targetId };
+        const facts = { eventId: event.id, projectId: data.project_id!, authorId: actorOf(event), action };
+        return { ...facts, targetType: kind.type, targetId, noteable, at: causedAt(event, stated(event)) };
+      });
+    await this.activity.record(tx, entries);
+  }
+}
+
+function isOfProject(event: { readonly data: { readonly source_type: string } }): boolean {
+  return event.data.source_type === 'project';
+}
+
+function ofProject(
+  eventId: string,
+  fact: Pick<ActivityEntry, 'projectId' | 'authorId' | 'action' | 'at'>,
+): ActivityEntry {
+  return { eventId, ...fact, targetType: 'Project', targetId: fact.projectId, noteable: null };
+}

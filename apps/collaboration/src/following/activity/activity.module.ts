@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
+import { NotesModule } from '../../talk/notes/notes.module';
+import { ActivityEvent } from './activity-event.entity';
+import { ActivityConsumer } from './activity.consumer';
+import { ActivityController } from './activity.controller';
+import { ActivityQueries } from './activity.queries';
+import { OldActivityJob } from './old-activity.job';
+import { RecordActivity } from './record-activity';
+
+/** What happened, as feeds of people and projects. */
+@Owns(ActivityEvent)
+@Module({
+  imports: [NotesModule],
+  controllers: [ActivityConsumer, ActivityController],
+  providers: [ActivityQueries, OldActivityJob, RecordActivity],
+})
+export class ActivityModule {}

@@ -1,0 +1,91 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Directory } from '@rookery/directory';
+import type { DirectoryUserRow } from '@rookery/directory';
+import type { JsonPage, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
+import { Database } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { NoteableKinds } from '../../base/noteables/noteable-kinds';
+import { readerOf, reads } from '../../base/noteables/reader';
+import type { ParentFacts } from '../../base/noteables/reader';
+import { ActivityFeeds, FEED_COUNT_LIMIT } from './feeds';
+import type { ActivityFilter, Feed, FeedRow } from './feeds';
+
+const NOTHING: JsonPage = { json: '[]', total: 0, hasNext: false };
+
+/** Reading feeds of activity. Source: requirements 1 §4 Events; reference work-tracking 7. */
+@Injectable()
+export class ActivityQueries {
+  private readonly feeds: ActivityFeeds;
+
+  constructor(
+    private readonly database: Database,
+    private readonly directory: Directory,
+    kinds: NoteableKinds,
+    @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
+  ) {
+    this.feeds = new ActivityFeeds(kinds, platform.externalUrl);
+  }
+
+  /** What the caller did. */
+  async own(viewer: SignedInViewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
+    await this.directory.fresh(viewer);
+    return this.read('author', [...personValues(viewer), viewer.userId], filter, page);
+  }
+
+  /** What anybody did in the projects of which the caller is a member. */
+  async ofMemberships(viewer: Viewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
+    if (viewer.userId === null) return NOTHING;
+    await this.directory.fresh(viewer);
+    return this.read('memberships', personValues(viewer), filter, page);
+  }
+
+  /**
+   * What a person did, as far as the caller may know of it; nothing at all of a private profile. With `all`, the
+   * caller's own projects instead, as the reference has it.
+   * Errors: NotFound for a person who is not there.
+   */
+  async ofUser(
+    viewer: Viewer,
+    { ref, all }: { readonly ref: number | string; readonly all: boolean },
+    filter: ActivityFilter,
+    page: PageRequest,
+  ): Promise<JsonPage> {
+    await this.directory.fresh(viewer);
+    const [user] = await this.directory.knownTo(viewer, await this.find(ref));
+    if (!user) throw new NotFound('User');
+    if (all) return this.ofMemberships(viewer, filter, page);
+    if (user.privateProfile && !viewer.isAdmin && user.id !== viewer.userId) return NOTHING;
+    return this.read('author', [...personValues(viewer), user.id], filter, page);
+  }
+
+  /** What happened in a project, by the decision that let the caller in. */
+  ofProject(
+    viewer: Viewer,
+    project: ParentFacts & { readonly name: string },
+    filter: ActivityFilter,
+    page: PageRequest,
+  ): Promise<JsonPage> {
+    const reader = readerOf(viewer, project);
+    const access = [project.id, project.name, reader.isMember, reader.readsConfidential, reader.readsInternal];
+    const features = (['issues', 'merge_requests', 'snippets'] as const).map((one) => reads(one, project, reader));
+    return this.read('project', [...personValues(viewer), ...access, ...features], filter, page);
+  }
+
+  private async find(ref: number | string): Promise<DirectoryUserRow[]> {
+    const isId = typeof ref === 'number';
+    return [...(isId ? await this.directory.users([ref]) : await this.directory.usersByUsername([ref])).values()];
+  }
+
+  private async read(feed: Feed, values: unknown[], filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
+    const [row] = await this.database.run<FeedRow>(this.feeds.page(feed, filter, page, values));
+    if (row!.is_whole === false) return this.read('each_of_memberships', values, filter, page);
+    return jsonPageOf(page, row!, FEED_COUNT_LIMIT);
+  }
+}
+
+/** The first three values of every statement here. */
+function personValues(viewer: Viewer): unknown[] {
+  return [viewer.userId, viewer.isAdmin, viewer.isExternal];
+}

@@ -1,0 +1,190 @@
+import type { JsonPageRow, PageRequest } from '@rookery/kernel';
+import { filter, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import type { Draft, Filters, JsonRows, Statement } from '@rookery/persistence';
+import { projectAccessSql } from '../../base/noteables/access-sql';
+import { arraySql } from '../../base/noteables/json.shape';
+import type { WrittenShape } from '../../base/noteables/json.shape';
+import { readableSql } from '../../base/noteables/noteable-kinds';
+import type { NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
+import { iidSql } from '../../base/noteables/references.shape';
+import { resolvableAmongSql } from '../../talk/notes/note.shape';
+import { activityEventShape } from './activity-event.shape';
+import { ACTIVITY_TARGET_TYPES, NOTE_TARGETS } from './activity-words';
+import type { ActivityAction, ActivityTarget } from './activity-words';
+import { memberProjectsSql } from './member-projects-sql';
+
+export interface ActivityFilter {
+  readonly action?: ActivityAction | undefined;
+  readonly target?: ActivityTarget | undefined;
+  /** Calendar days (UTC), both exclusive. */
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+  readonly sort: 'asc' | 'desc';
+}
+
+/**
+ * Whose entries, or where. Those of all one's projects are read in two ways: first by the newest of all, and where some of
+ * them are hidden, by the newest that are seen of each.
+ */
+export type Feed = 'author' | 'project' | 'memberships' | 'each_of_memberships';
+
+/** Shape: of `memberships`, nothing is told where entries are hidden, and `is_whole` is false. */
+export interface FeedRow extends JsonPageRow {
+  readonly is_whole?: boolean;
+}
+
+/**
+ * How far a feed is counted: past so many entries it does not say how many there are. A feed grows for years, and to count
+ * it further took longer than to read it. Source: reference work-tracking 7.1; ADR 0080.
+ */
+export const FEED_COUNT_LIMIT = 50;
+
+// The first values of every statement: the caller, then what the feed is of. They are hidden from the planner: with rows
+// that it guesses by the person or the project a plan of the one looks cheaper than that of all, and planning a feed anew
+// takes several times as long as reading it.
+const VIEWER = '(select $1::bigint)';
+const IS_ADMIN = '(select $2::boolean)';
+const person = { user: VIEWER, isAdmin: IS_ADMIN, isExternal: '(select $3::boolean)' };
+/** The author, or the project. */
+const OF = '(select $4::bigint)';
+/** What the request's own decision says of the one project: $4 id, $5 name, $6-$11 what the caller reads. */
+const ONE_PROJECT = `(select ${OF} as project_id, (select $5::text) as name, (select $6::boolean) as is_member,
+      (select $7::boolean) as reads_confidential, (select $8::boolean) as reads_internal, (select $9::boolean) as reads_issues,
+      (select $10::boolean) as reads_merge_requests, (select $11::boolean) as reads_snippets)`;
+
+const NOTE = `left join notes n on n.id = e.target_id and e.target_type in (${NOTE_TARGETS})`;
+/** Source: reference work-tracking 7.7. */
+const VISIBLE = `(e.noteable_id is null or (about.is_readable
+        and (e.target_type not in (${NOTE_TARGETS}) or (n.id is not null and (not n.internal or a.reads_internal)))))`;
+
+/** What an entry shows besides its own columns, as far as judging it has found that: bytes are those of its note. */
+const SHOWN = `coalesce(octet_length(n.body), 0) as bytes,
+        case when e.noteable_id is not null then about.title when e.target_type = 'Project' then a.name end as target_title,
+        about.iid as noteable_iid, case when e.target_type = e.noteable_type then about.iid else e.target_id end as target_iid`;
+
+/** Boolean SQL: are the first entries of all one's projects all to be seen? */
+const IS_WHOLE = `((select bool_and(is_visible) from nearest) is not false)`;
+/** What of the access to a project entries are judged and shown by. */
+const ACCESS = [
+  'name',
+  'is_member',
+  'reads_confidential',
+  'reads_internal',
+  'reads_issues',
+  'reads_merge_requests',
+  'reads_snippets',
+];
+
+/**
+ * The statements of feeds. Whoever reads is judged per project and entry inside the statement, so pages are full; the
+ * page is cut along the index of the feed. Source: reference work-tracking 7; docs/performance.md 2; ADR 0080.
+ */
+export class ActivityFeeds {
+  private readonly kinds: readonly NoteableKind[];
+  private readonly judged: string;
+  private readonly kept = new KeptStatements();
+  private readonly shape: WrittenShape;
+  private readonly joined: string;
+
+  constructor(kinds: NoteableKinds, externalUrl: string) {
+    this.kinds = kinds.ofProjects;
+    this.judged = `${aboutSql(this.kinds)} ${NOTE}`;
+    this.joined = `${NOTE} left join directory_users a on a.id = n.author_id
+      left join directory_users author on author.id = e.author_id`;
+    this.shape = activityEventShape.over({
+      externalUrl,
+      viewer: VIEWER,
+      isAdmin: IS_ADMIN,
+      noteableType: 'e.noteable_type',
+      noteableIid: 'e.noteable_iid',
+      resolvable: resolvableAmongSql(this.kinds, 'e.noteable_type'),
+      // Feeds tell of comments only, which refer to nothing.
+      seesReferenced: 'false',
+      targetIid: 'e.target_iid',
+      targetTitle: 'e.target_title',
+    });
+  }
+
+  /** Kept for what most requests ask for. Shape: `values` are those of the caller and of what the feed is of. */
+  page(feed: Feed, wanted: ActivityFilter, page: PageRequest, values: readonly unknown[]): Statement {
+    const { sort, ...narrowing } = wanted;
+    const isPlain = isUsualPage(page) && Object.values(narrowing).every((value) => value === undefined);
+    const name = isPlain ? `feeds_${feed}_${sort}_${page.perPage}` : null;
+    return this.kept.statement(name, values, () => this.listed(feed, wanted, page, values));
+  }
+
+  private listed(feed: Feed, wanted: ActivityFilter, page: PageRequest, values: readonly unknown[]): Draft {
+    const { joined: joins } = this;
+    const from = 'activity_events e';
+    const parts = { name: 'feeds', from, carries: 'e.*', joins, bytes: 'e.bytes', values };
+    const list = new ListQuery<never>(parts).orderBy([['e.created_at', wanted.sort]]);
+    const narrowed = ['true', ...list.asked(FILTERS, wanted)].join(' and ');
+    const by = `order by e.created_at ${wanted.sort}, e.id ${wanted.sort}`;
+    const rows: JsonRows = (...of) => arraySql(this.shape, ...of);
+    // Read once, for the page, for what follows it and for the count.
+    const count = Math.max(FEED_COUNT_LIMIT + 1, page.page * page.perPage + 1);
+    const isOfAll = feed === 'memberships' || feed === 'each_of_memberships';
+    return list.among({ from, first: () => 'found e' }).json(page, {
+      rows,
+      counted: '(select count(*)::integer from found)',
+      countedTo: FEED_COUNT_LIMIT,
+      with: isOfAll ? this.ofMemberships(feed, narrowed, by, count) : this.entries(feed, narrowed, by, count),
+      ...(feed === 'memberships' ? { besides: `${IS_WHOLE} as is_whole` } : {}),
+    });
+  }
+
+  /** `found`: visible entries of an author or of a project. */
+  private entries(feed: 'author' | 'project', narrowed: string, by: string, count: number): string {
+    const access = feed === 'project' ? ONE_PROJECT : projectAccessSql('e.project_id', person);
+    return `found as materialized (select e.*, ${SHOWN} from activity_events e join lateral ${access} a on true ${this.judged}
+      where e.${feed}_id = ${OF} and ${narrowed} and ${VISIBLE} ${by} limit ${count})`;
+  }
+
+  /**
+   * `found`: the same of all projects of the caller. The first entries of all are found by the index of each project, and
+   * judged; nearly always all may be seen, and are the page. Else so many of each project are judged: a member of many reads
+   * as many pages' beginnings and not their whole history.
+   */
+  private ofMemberships(feed: Feed, narrowed: string, by: string, count: number): string {
+    const projects = `from mine join lateral ${projectAccessSql('mine.project_id', person)} a on a.is_member`;
+    const from = (shown: string, judged: string): string =>
+      `(select ${shown} from activity_events e ${judged} where e.project_id = mine.project_id and ${narrowed}`;
+    if (feed === 'each_of_memberships') {
+      const seen = `${from(`e.*, ${SHOWN}`, this.judged)} and ${VISIBLE} ${by} limit ${count}) e`;
+      return `${memberProjectsSql(VIEWER)},
+        found as materialized (select e.* ${projects} cross join lateral ${seen} ${by} limit ${count})`;
+    }
+    const access = (row: string): string => ACCESS.map((column) => `${row}.${column}`).join(', ');
+    const first = `${from('e.*', '')} ${by} limit ${count}) e`;
+    return `${memberProjectsSql(VIEWER)}, near as materialized (
+      select e.*, ${access('a')} ${projects} cross join lateral ${first} ${by} limit ${count}
+    ), nearest as materialized (
+      select e.*, ${SHOWN}, coalesce(${VISIBLE}, false) as is_visible
+      from near e cross join lateral (select ${access('e')}) a ${this.judged}
+    ), found as (select * from nearest where ${IS_WHOLE})`;
+  }
+}
+
+/**
+ * What an entry is about, as `about`. A join for each kind: out of one lateral union of them PostgreSQL keeps answers
+ * (Memoize) that it throws away at each row, which costs more than the looks.
+ */
+function aboutSql(kinds: readonly NoteableKind[]): string {
+  const joins = kinds.map(
+    (
+      kind,
+    ) => `left join lateral (select ${readableSql(kind, 'a', VIEWER)} as is_readable, i.title, ${iidSql(kind)} as iid
+        from ${kind.table} i where i.id = e.noteable_id and e.noteable_type = '${kind.type}') ${kind.noun} on true`,
+  );
+  const found = ['is_readable', 'title', 'iid'].map(
+    (column) => `coalesce(${kinds.map(({ noun }) => `${noun}.${column}`).join(', ')}) as ${column}`,
+  );
+  return `${joins.join(' ')} cross join lateral (select ${found.join(', ')}) about`;
+}
+
+const FILTERS: Filters<ActivityFilter> = {
+  action: filter.equals('e.action'),
+  target: (target, bind) => `e.target_type = ${bind(ACTIVITY_TARGET_TYPES[target])}`,
+  before: (day, bind) => `e.created_at < ${bind(day)}::date::timestamp at time zone 'UTC'`,
+  after: (day, bind) => `e.created_at >= (${bind(day)}::date + 1)::timestamp at time zone 'UTC'`,
+};

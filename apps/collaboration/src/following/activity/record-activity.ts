@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { chunkOf, oldestOf } from '../../base/noteables/traces';
+import type { Traces } from '../../base/noteables/traces';
+import { NOTE_TARGETS } from './activity-words';
+import type { ActivityAction } from './activity-words';
+
+/** A thing that is talked about. */
+export interface FeedNoteable {
+  readonly noteableType: string;
+  readonly noteableId: number;
+}
+
+export interface ActivityEntry {
+  readonly eventId: string;
+  readonly projectId: number;
+  readonly authorId: number;
+  readonly action: ActivityAction;
+  /** `Note`, `DiscussionNote`, `Project`, or the type of what it stands on. */
+  readonly targetType: string;
+  readonly targetId: number;
+  /** What access depends on; null for what concerns the project itself. */
+  readonly noteable: FeedNoteable | null;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+const record = prepared(
+  'activity_record',
+  `insert into activity_events (source_event_id, project_id, author_id, action, target_type, target_id, noteable_type,
+     noteable_id, created_at)
+   select e.event_id, e.project_id, e.author_id, e.action, e.target_type, e.target_id, e.noteable_type, e.noteable_id,
+     e.at
+   from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[],
+     $9::timestamptz[]) with ordinality as e (event_id, project_id, author_id, action, target_type, target_id,
+     noteable_type, noteable_id, at, place)
+   order by e.place
+   on conflict do nothing`,
+);
+const dropOfNoteables = prepared(
+  'activity_drop_of_noteables',
+  `delete from activity_events where noteable_type = $1 and noteable_id = any($2::bigint[])`,
+);
+const dropOfNotes = prepared(
+  'activity_drop_of_notes',
+  `delete from activity_events e
+   using unnest($1::text[], $2::bigint[], $3::bigint[]) as gone (noteable_type, noteable_id, note_id)
+   where e.noteable_id = gone.noteable_id and e.noteable_type = gone.noteable_type and e.target_id = gone.note_id
+     and e.target_type in (${NOTE_TARGETS})`,
+);
+/** Units: rows. */
+const CHUNK = 5000;
+const dropOfProjects = prepared(
+  'activity_drop_of_projects',
+  `delete from activity_events where id in (
+     select id from activity_events where project_id = any($1::bigint[]) limit ${CHUNK}) returning 1`,
+);
+
+/** Writes and drops entries of feeds, many at once. Source: reference work-tracking 7.6. */
+@Injectable()
+export class RecordActivity {
+  async record(tx: Tx, entries: readonly ActivityEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    const column = <K extends keyof ActivityEntry>(key: K): ActivityEntry[K][] => entries.map((one) => one[key]);
+    await tx.prepared(record, [
+      column('eventId'),
+      column('projectId'),
+      column('authorId'),
+      column('action'),
+      column('targetType'),
+      column('targetId'),
+      entries.map(({ noteable }) => noteable?.noteableType ?? null),
+      entries.map(({ noteable }) => noteable?.noteableId ?? null),
+      column('at'),
+    ]);
+  }
+
+  async dropOfNoteables(tx: Tx, type: string, ids: readonly number[]): Promise<void> {
+    await tx.prepared(dropOfNoteables, [type, ids]);
+  }
+
+  async dropOfNotes(tx: Tx, gone: readonly (FeedNoteable & { readonly noteId: number })[]): Promise<void> {
+    await tx.prepared(dropOfNotes, [
+      gone.map((one) => one.noteableType),
+      gone.map((one) => one.noteableId),
+      gone.map((one) => one.noteId),
+    ]);
+  }
+
+  async dropOfProjects(tx: Tx, projectIds: readonly number[]): Promise<void> {
+    while ((await tx.prepared(dropOfProjects, [projectIds])).length === CHUNK);
+  }
+}
+
+/** What feeds hold of people. */
+export const activityTraces: Traces = {
+  own: [
+    prepared(
+      'traces_drop_activity',
+      `delete from activity_events where ${chunkOf('activity_events', 'id', 'author_id = $1::bigint')} returning 1`,
+    ),
+  ],
+};
+
+/** Entries that nobody is shown any more. */
+export const oldActivity = prepared(
+  'activity_drop_oldest',
+  `delete from activity_events where ${oldestOf('activity_events', 'true')} returning 1`,
+);

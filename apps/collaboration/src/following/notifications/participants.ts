@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { accessSql, perKind, projectIdSql } from '../../base/noteables/noteable-kinds';
+import type { NoteableKind } from '../../base/noteables/noteable-kinds';
+
+/** Somebody who takes part in a thing by what they wrote or by being named. */
+export interface Participation {
+  readonly noteableId: number;
+  readonly userId: number;
+  /** The note by which they do; null: title or description. */
+  readonly noteId: number | null;
+}
+
+/** Administrators read what they wrote, and are named as whoever they are there: who is one is not told. */
+const person = { user: 'u.id', isAdmin: '(u.admin and u.id = n.author_id)', isExternal: 'u.external' };
+
+/** An internal note makes nobody take part who may not read it: what they are told later would tell them of the note. */
+const add = perKind((kind) =>
+  prepared(
+    `${kind.table}_participants_add`,
+    `insert into participants (noteable_type, noteable_id, user_id, project_id, note_id)
+     select distinct on (i.id, p.user_id) '${kind.type}', i.id, p.user_id, ${projectIdSql(kind)}, p.note_id
+     from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as p (noteable_id, user_id, note_id)
+     join ${kind.table} i on i.id = p.noteable_id left join notes n on n.id = p.note_id
+     where n.internal is not true or exists (
+       select 1 from directory_users u cross join lateral ${accessSql(kind, person)} a where u.id = p.user_id and a.reads_internal)
+     order by i.id, p.user_id, p.note_id nulls first
+     on conflict do nothing`,
+  ),
+);
+/** $1 things, $2 what they became. Shape: a commenter takes part by the oldest of their notes there. */
+const goWith = perKind(({ table, type }) =>
+  prepared(
+    `${table}_participants_go_with`,
+    `insert into participants (noteable_type, noteable_id, user_id, project_id, note_id)
+     select '${type}', i.id, p.user_id, i.project_id, case when p.note_id is not null then (
+       select min(n.id) from notes n where n.noteable_id = i.id and n.noteable_type = '${type}'
+         and n.author_id = p.user_id and not n.system) end
+     from unnest($1::bigint[], $2::bigint[]) as moved (from_id, to_id)
+     join ${table} i on i.id = moved.to_id
+     join participants p on p.noteable_id = moved.from_id and p.noteable_type = '${type}'
+     order by i.id, p.user_id
+     on conflict do nothing`,
+  ),
+);
+/** Whoever wrote another note stays. */
+const dropOfNotes = prepared(
+  'participants_drop_of_notes',
+  `delete from participants p
+   using unnest($1::text[], $2::bigint[], $3::bigint[]) as gone (noteable_type, noteable_id, note_id)
+   where p.noteable_id = gone.noteable_id and p.noteable_type = gone.noteable_type and p.note_id = gone.note_id
+     and not exists (select 1 from notes n where n.noteable_id = p.noteable_id and n.noteable_type = p.noteable_type
+       and n.author_id = p.user_id and not n.system)`,
+);
+const dropOfNoteables = prepared(
+  'participants_drop_of_noteables',
+  `delete from participants where noteable_id = any($2::bigint[]) and noteable_type = $1`,
+);
+/** Units: rows. */
+const CHUNK = 5000;
+const dropOfProjects = prepared(
+  'participants_drop_of_projects',
+  `delete from participants where ctid = any(array(
+     select ctid from participants where project_id = any($1::bigint[]) limit ${CHUNK})) returning 1`,
+);
+
+/**
+ * Who takes part in a thing besides its author and assignees, kept as it happens: to find it by reading would mean
+ * reading every comment of the thing for each comment. Source: reference work-tracking 8.4.
+ */
+@Injectable()
+export class Participants {
+  async add(tx: Tx, kind: NoteableKind, participations: readonly Participation[]): Promise<void> {
+    if (participations.length === 0) return;
+    await tx.prepared(add(kind), [
+      participations.map((one) => one.noteableId),
+      participations.map((one) => one.userId),
+      participations.map((one) => one.noteId),
+    ]);
+  }
+
+  /** Shape: things of one kind by id. */
+  async goWith(
+    tx: Tx,
+    kind: NoteableKind,
+    moves: readonly { readonly from: number; readonly to: number }[],
+  ): Promise<void> {
+    if (moves.length === 0) return;
+    await tx.prepared(goWith(kind), [moves.map(({ from }) => from), moves.map(({ to }) => to)]);
+  }
+
+  async dropOfNotes(
+    tx: Tx,
+    gone: readonly { readonly noteableType: string; readonly noteableId: number; readonly noteId: number }[],
+  ): Promise<void> {
+    await tx.prepared(dropOfNotes, [
+      gone.map((one) => one.noteableType),
+      gone.map((one) => one.noteableId),
+      gone.map((one) => one.noteId),
+    ]);
+  }
+
+  async dropOfNoteables(tx: Tx, type: string, ids: readonly number[]): Promise<void> {
+    await tx.prepared(dropOfNoteables, [type, ids]);
+  }
+
+  async dropOfProjects(tx: Tx, projectIds: readonly number[]): Promise<void> {
+    while ((await tx.prepared(dropOfProjects, [projectIds])).length === CHUNK);
+  }
+}

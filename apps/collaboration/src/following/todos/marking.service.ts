@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import type { SignedInViewer } from '@rookery/kernel';
+import { NotFound, NotModified } from '@rookery/kernel';
+import { KeptStatements, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { perNaming } from '../../base/noteables/reader';
+import type { NamedNoteable } from '../../base/noteables/reader';
+import { readerValues } from '../../talk/notes/notes.queries';
+import { namedVisibleSql, READER, statementsName } from '../../talk/notes/notes.statements';
+import { TodosService } from './todos.service';
+
+/** To-dos that people make for themselves. Source: reference work-tracking 6.1, 6.3. */
+@Injectable()
+export class MarkingService {
+  private readonly kept = new KeptStatements();
+
+  constructor(
+    private readonly work: Work,
+    private readonly todos: TodosService,
+  ) {}
+
+  /** Errors: NotModified while anything of the caller's waits on the thing already. */
+  mark(viewer: SignedInViewer, on: NamedNoteable): Promise<string> {
+    return this.work.run(async (tx) => this.todos.one(tx, viewer, await this.markIn(tx, viewer, on, NOW)));
+  }
+
+  /** Inside a transaction of others, whose own effects settle what is not newer. Shape: the item's id. */
+  async markIn(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, later = JUST_AFTER): Promise<number> {
+    const values = [...readerValues(viewer, on), later];
+    const { name, mark: text } = textsOf(on);
+    const [row] = await tx.run<{ todo_id: number | null }>(this.kept.statement(name, values, () => ({ text, values })));
+    if (!row) throw new NotFound(on.kind.resource);
+    if (row.todo_id === null) throw new NotModified();
+    return row.todo_id;
+  }
+
+  /** Settles all that waits for the viewer on the thing. Errors: NotModified when nothing does. */
+  async settleIn(tx: Tx, viewer: SignedInViewer, on: NamedNoteable): Promise<void> {
+    const values = readerValues(viewer, on);
+    const { name, settle: text } = textsOf(on);
+    const statement = this.kept.statement(`${name}_settle`, values, () => ({ text, values }));
+    const [row] = await tx.run<{ settled: number }>(statement);
+    if (!row) throw new NotFound(on.kind.resource);
+    if (row.settled === 0) throw new NotModified();
+  }
+}
+
+/** How much newer an item is than the transaction that makes it. */
+const NOW = '0';
+const JUST_AFTER = '1 millisecond';
+
+/** The thing is held, so that its deletion comes before or after. The index of what waits lets one of many calls win. */
+const textsOf = perNaming((kind, by) => {
+  const { table, type } = kind;
+  const place = kind.parent === 'project' ? '$1::bigint, null::bigint' : 'null::bigint, $1::bigint';
+  return {
+    name: statementsName(kind, by, 'todos_mark'),
+    // $8 how much newer it is than now.
+    mark: `with t as materialized (
+        select i.id from ${table} i where ${namedVisibleSql(kind, by)} for key share
+      ), made as (
+        insert into todos (user_id, author_id, action, project_id, group_id, target_type, target_id, source_event_id, created_at, updated_at)
+        select ${READER.viewer}, ${READER.viewer}, 'marked', ${place}, '${type}', t.id, gen_random_uuid(), now() + $8::interval, now() + $8::interval
+        from t where not exists (select 1 from todos p where p.user_id = ${READER.viewer} and p.target_id = t.id
+          and p.target_type = '${type}' and p.state = 'pending')
+        on conflict do nothing
+        returning id
+      )
+      select made.id as todo_id from t left join made on true`,
+    settle: `with t as materialized (
+        select i.id from ${table} i where ${namedVisibleSql(kind, by)} for key share
+      ), settled as (
+        update todos p set state = 'done', updated_at = now() from t
+        where p.user_id = ${READER.viewer} and p.target_id = t.id and p.target_type = '${type}' and p.state = 'pending'
+        returning 1
+      )
+      select (select count(*) from settled)::integer as settled from t`,
+  };
+});

@@ -1,0 +1,64 @@
+import { TODO_ACTIONS, TODO_STATES, TODO_TARGET_TYPES } from './todo-actions';
+import { json, jsonShape, literalSql } from '../../base/noteables/json.shape';
+import { baseOf, personShape } from '../../base/noteables/person.shape';
+import { targets } from '../../base/noteables/targets.shape';
+
+const groupShape = jsonShape<{ readonly externalUrl: string }>('TodoGroup').fields({
+  id: [json.int, () => 't.group_id'],
+  name: [json.text, () => 't.name'],
+  path: [json.text, () => 't.path'],
+  kind: [json.choice('group'), () => ({ is: 'group' as const })],
+  full_path: [json.text, () => 't.full_path'],
+  parent_id: [json.intOrNull, () => 't.parent_id'],
+  avatar_url: [json.textOrNull, () => 't.avatar_url'],
+  web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/groups/`, sql: 't.full_path' })],
+});
+
+const projectShape = jsonShape<unknown>('TodoProject').fields({
+  id: [json.int, () => 't.project_id'],
+  description: [json.textOrNull, () => 't.description'],
+  name: [json.text, () => 't.name'],
+  name_with_namespace: [json.text, () => 't.name_with_namespace'],
+  path: [json.text, () => 't.path'],
+  path_with_namespace: [json.text, () => 't.full_path'],
+  created_at: [json.instant, () => 't.project_created_at'],
+});
+
+/** Where a to-do's page is: on its target's page, at the note that it is about. */
+function urlSql(sql: { readonly externalUrl: string }): string {
+  const anchor = `case when t.note_id is null then '' else '#note_' || t.note_id end`;
+  return `${literalSql(`${baseOf(sql)}/`)} || target.path || ${anchor}`;
+}
+
+const told = (name: string, target: ReturnType<typeof json.written>) =>
+  jsonShape<{ readonly externalUrl: string }>(name).fields({
+    id: [json.int, () => 't.id'],
+    author: [
+      json.objectWhen(personShape),
+      ({ externalUrl }) => ({ of: { user: 'author', externalUrl }, when: 'author.id is not null' }),
+    ],
+    action_name: [json.choice(...TODO_ACTIONS), () => 't.action'],
+    target_type: [json.choice(...TODO_TARGET_TYPES), () => 't.target_type'],
+    target: [target, () => 'target.json'],
+    target_url: [json.text, urlSql],
+    body: [json.text, () => 'coalesce(n.body, target.title)'],
+    state: [json.choice(...TODO_STATES), () => 't.state'],
+    created_at: [json.instant, () => 't.created_at'],
+    updated_at: [json.instant, () => 't.updated_at'],
+  });
+
+/**
+ * A to-do as the API shows it; in lists its target is without `subscribed`. It has a project or a group. Shape: aliases
+ * `t` (the item beside the columns of its access to that), `target` (its columns `json`, `path` and `title`), `n` (note,
+ * may be missing), `author` (directory_users, may be missing).
+ * Source: requirements 1 §2 To-do item; reference work-tracking 6.2.
+ */
+const todo = (name: string, target: ReturnType<typeof json.written>) =>
+  told(name, target)
+    .extend<{ readonly externalUrl: string }>(name)
+    .fields({ project: [json.object(projectShape), (sql) => sql] }, () => 't.group_id is null')
+    .extend<{ readonly externalUrl: string }>(name)
+    .fields({ group: [json.object(groupShape), (sql) => sql] }, () => 't.group_id is not null');
+
+export const todoShape = todo('Todo', json.written(targets.listed));
+export const todoDetailShape = todo('TodoDetail', json.written(targets.detailed));

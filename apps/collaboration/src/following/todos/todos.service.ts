@@ -1,0 +1,104 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Directory } from '@rookery/directory';
+import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
+import { Database, prepared, Work } from '@rookery/persistence';
+import type { Reads } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { NoteableKinds } from '../../base/noteables/noteable-kinds';
+import { TodoStatements } from './todos.statements';
+import type { TodoFilter } from './todos.statements';
+
+/** Units: rows. */
+const CHUNK = 5000;
+const markOne = prepared(
+  'todos_mark_one',
+  `update todos set state = 'done', updated_at = now() where id = $1::bigint and user_id = $2::bigint and state = 'pending'`,
+);
+const markAll = prepared(
+  'todos_mark_all',
+  `update todos set state = 'done', updated_at = now() where id in (
+     select id from todos where user_id = $1::bigint and state = 'pending' order by id limit ${CHUNK} for update)
+   returning 1`,
+);
+
+/** A person's own to-dos. Source: requirements 1 §3, §4 To-do items; reference work-tracking 6.1, 6.2. */
+@Injectable()
+export class TodosService {
+  private readonly statements: TodoStatements;
+
+  constructor(
+    private readonly database: Database,
+    private readonly work: Work,
+    private readonly directory: Directory,
+    kinds: NoteableKinds,
+    @Inject(platformSettings.token) platform: SettingsOf<typeof platformSettings>,
+  ) {
+    this.statements = new TodoStatements(kinds, platform.externalUrl);
+  }
+
+  /**
+   * One round trip while the copy of the directory is new enough: the same statement says how new it is. Otherwise the
+   * directory waits or refuses, and the list is read again. Whoever has items of groups is read for twice.
+   */
+  async page(viewer: SignedInViewer, filter: TodoFilter, page: PageRequest): Promise<JsonPage> {
+    let row = await this.read(viewer, filter, page);
+    if (!isCurrent(row, viewer)) {
+      await this.directory.fresh(viewer);
+      row = await this.read(viewer, filter, page);
+    }
+    return jsonPageOf(page, row);
+  }
+
+  /**
+   * Done already: as it is. Errors: NotFound for an item of another, or of something that the viewer may no longer see.
+   */
+  async markDone(viewer: SignedInViewer, id: number): Promise<string> {
+    await this.directory.fresh(viewer);
+    return this.work.run(async (tx) => {
+      await tx.prepared(markOne, [id, viewer.userId]);
+      return this.one(tx, viewer, id);
+    });
+  }
+
+  /** Shape: the item as JSON. Errors: NotFound as above. */
+  async one(reads: Reads, viewer: SignedInViewer, id: number): Promise<string> {
+    const [row] = await reads.run<{ json: string }>(this.statements.one([...personValues(viewer), id]));
+    if (!row) throw new NotFound();
+    return row.json;
+  }
+
+  /** In chunks, so that no statement grows with the number of items. */
+  async markAllDone(viewer: SignedInViewer): Promise<void> {
+    let marked: number;
+    do {
+      marked = (await this.work.run((tx) => tx.prepared(markAll, [viewer.userId]))).length;
+    } while (marked === CHUNK);
+  }
+
+  private async read(viewer: SignedInViewer, filter: TodoFilter, page: PageRequest): Promise<PageRow> {
+    const values = personValues(viewer);
+    const [row] = await this.database.run<PageRow>(this.statements.page('ofProjects', filter, page, values));
+    if (!row!.is_partial) return row!;
+    const [all] = await this.database.run<PageRow>(this.statements.page('all', filter, page, values));
+    return all!;
+  }
+}
+
+interface PageRow extends JsonPageRow {
+  readonly version: number;
+  readonly epoch: string;
+  readonly viewer_state: string | null;
+  /** The person has items besides those of projects. */
+  readonly is_partial: boolean;
+}
+
+/** The first three values of every statement on to-dos. */
+function personValues(viewer: SignedInViewer): unknown[] {
+  return [viewer.userId, viewer.isAdmin, viewer.isExternal];
+}
+
+function isCurrent(row: PageRow, { directory }: SignedInViewer): boolean {
+  return row.epoch === directory.epoch && row.version >= directory.version && row.viewer_state === 'active';
+}

@@ -1,0 +1,138 @@
+import { Injectable } from '@nestjs/common';
+import { COUNT_LIMIT } from '@rookery/kernel';
+import type { Viewer } from '@rookery/kernel';
+import { Database, prepared } from '@rookery/persistence';
+import type { Statement } from '@rookery/persistence';
+import { projectAccessSql } from '../../base/noteables/access-sql';
+import { NoteableKinds, perKind, readableSql } from '../../base/noteables/noteable-kinds';
+import type { NoteableKind } from '../../base/noteables/noteable-kinds';
+import type { Label } from './label.entity';
+import type { PlanningSource } from '../../base/noteables/planning.policy';
+
+/** How many things of a kind that the viewer may see have a label. */
+export interface LabelCount {
+  readonly opened: number;
+  readonly closed: number;
+}
+/** By the noun of the kind; without an entry there is no such kind here. */
+export type LabelCounts = ReadonlyMap<string, LabelCount>;
+
+/** A label with what it is to the viewer and in the place that was asked. */
+export interface ShownLabel {
+  readonly label: Label;
+  readonly isSubscribed: boolean;
+  readonly priority: number | null;
+  /** Null unless they were asked for. */
+  readonly counts: LabelCounts | null;
+}
+
+/** $1 labels, $2 project or null, $3 viewer or null. */
+const facts = prepared(
+  'labels_facts',
+  `select wanted.id, p.priority, s.user_id is not null as subscribed from unnest($1::bigint[]) wanted (id)
+   left join label_priorities p on p.label_id = wanted.id and p.project_id = $2::bigint
+   left join label_subscriptions s on s.label_id = wanted.id and s.user_id = $3::bigint`,
+);
+
+const person = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4::boolean' };
+
+/** What the viewer has of a project: judged once each, and not for every thing with a label. */
+const judged = (kind: NoteableKind, project: string): string =>
+  `select a.* from ${projectAccessSql(project, person)} a where a.reads_${kind.feature}`;
+/** How many things have the label `wanted`. Shape: `links` is a FROM item with its links `ll` and the access `a`. */
+const countsSql = (kind: NoteableKind, links: string): string => `(
+     select count(*) filter (where seen.state = 'opened')::integer as opened,
+       count(*) filter (where seen.state = 'closed')::integer as closed
+     from (select i.${kind.stateColumn} as state from ${links} join ${kind.table} i on i.id = ll.noteable_id
+       where ${readableSql(kind, 'a', person.user)} limit ${COUNT_LIMIT + 1}) seen)`;
+
+/**
+ * $1 labels, $2-$4 the viewer, $5 project. How many of its things of a kind have each label, of those that the viewer
+ * reads. Stops past COUNT_LIMIT.
+ */
+const countedInProject = perKind((kind) => {
+  const links = `a join label_links ll on ll.project_id = $5::bigint and ll.label_id = wanted.id
+       and ll.noteable_type = '${kind.type}'`;
+  return prepared(
+    `labels_counted_${kind.table}_in_project`,
+    `with a as materialized (${judged(kind, '$5::bigint')})
+     select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${countsSql(kind, links)} c`,
+  );
+});
+/** $5 group. The projects where a label is used are found from one to the next by the index, and not by its links. */
+const countedInGroup = perKind((kind) => {
+  const next = (label: string, after = ''): string => `(select ll.project_id from label_links ll
+         where ll.label_id = ${label} and ll.noteable_type = '${kind.type}'${after} order by ll.project_id limit 1)`;
+  const links = `used join a on a.project_id = used.project_id join label_links ll on ll.label_id = used.label_id
+       and ll.noteable_type = '${kind.type}' and ll.project_id = used.project_id and used.label_id = wanted.id`;
+  return prepared(
+    `labels_counted_${kind.table}_in_group`,
+    `with recursive used (label_id, project_id) as (
+       select wanted.id, ${next('wanted.id')} from unnest($1::bigint[]) wanted (id)
+       union all
+       select used.label_id, ${next('used.label_id', ' and ll.project_id > used.project_id')} from used
+       where used.project_id is not null
+     ), a as materialized (
+       select there.* from (select distinct used.project_id from used) met
+       cross join lateral (${judged(kind, 'met.project_id')}) there where there.traversal_ids @> array[$5::bigint]
+     )
+     select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${countsSql(kind, links)} c`,
+  );
+});
+const counted = { project: countedInProject, group: countedInGroup };
+
+interface CountedRow extends LabelCount {
+  readonly id: number;
+}
+
+/** What is shown of labels besides their rows: a statement for a page of them, and one a kind for their counts. */
+@Injectable()
+export class LabelFactsQueries {
+  constructor(
+    private readonly database: Database,
+    private readonly kinds: NoteableKinds,
+  ) {}
+
+  async of(
+    viewer: Viewer,
+    source: PlanningSource,
+    labels: readonly Label[],
+    { isCounted = false }: { readonly isCounted?: boolean } = {},
+  ): Promise<ShownLabel[]> {
+    if (labels.length === 0) return [];
+    const ids = labels.map((label) => label.id);
+    const projectId = source.kind === 'project' ? source.id : null;
+    const values = [ids, projectId, viewer.userId];
+    const rows = await this.database.prepared<FactsRow>(facts, values);
+    const known = new Map(rows.map((row) => [row.id, row]));
+    const counts = isCounted ? await this.counts(viewer, source, ids) : null;
+    return labels.map((label) => {
+      const { priority, subscribed } = known.get(label.id)!;
+      return { label, priority, isSubscribed: subscribed, counts: counts && counts(label.id) };
+    });
+  }
+
+  countsStatement(kind: NoteableKind, within: PlanningSource['kind'], values: readonly unknown[]): Statement {
+    return { ...counted[within](kind), values };
+  }
+
+  private async counts(
+    viewer: Viewer,
+    source: PlanningSource,
+    ids: readonly number[],
+  ): Promise<(id: number) => LabelCounts> {
+    const values = [ids, viewer.userId, viewer.isAdmin, viewer.isExternal, source.id];
+    const counts = new Map(ids.map((id) => [id, new Map<string, LabelCount>()]));
+    for (const kind of this.kinds.able('labels').filter((one) => one.parent === 'project')) {
+      const rows = await this.database.run<CountedRow>(this.countsStatement(kind, source.kind, values));
+      for (const row of rows) counts.get(row.id)!.set(kind.noun, row);
+    }
+    return (id) => counts.get(id)!;
+  }
+}
+
+interface FactsRow {
+  readonly id: number;
+  readonly priority: number | null;
+  readonly subscribed: boolean;
+}

@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { Directory, withinGroupSql } from '@rookery/directory';
+import { NotFound, Refused } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { prepared, violates, Work } from '@rookery/persistence';
+import type { RowOf, Tx } from '@rookery/persistence';
+import { holdPlaces } from '../../base/noteables/planning-place';
+import { Label } from './label.entity';
+import type { ShownLabel } from './label-facts.queries';
+import { alreadyExists, LabelsService } from './labels.service';
+
+/** $1 name, $2 ids from the root of a group down to it: the projects below whose labels have this name. */
+const homes = prepared(
+  'labels_homes_of_namesakes',
+  `select distinct l.project_id as id from labels l
+   join directory_projects p on p.id = l.project_id join directory_namespaces n on n.id = p.namespace_id
+   where l.title = $1 and ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })}`,
+);
+/** $1 name, $2 group, $3 ids from its root down to it, $4 projects that stay where they are. Always in one order, so that promotions take turns. */
+const namesakes = prepared(
+  'labels_namesakes',
+  `select l.id, l.project_id from labels l
+   where l.title = $1 and (l.group_id = $2::bigint or l.project_id = any($4::bigint[]) and l.project_id in (
+     select p.id from directory_projects p join directory_namespaces n on n.id = p.namespace_id
+     where ${withinGroupSql({ namespace: 'n', traversalIds: '$3' })}))
+   order by l.id for update of l`,
+);
+const raise = prepared(
+  'labels_raise',
+  'update labels set project_id = null, group_id = $2::bigint, updated_at = now() where id = $1::bigint',
+);
+
+/** $1 the labels that end in another, $2 that one. What they hang on keeps one of them. */
+const merges = [
+  prepared(
+    'labels_merge_links',
+    `insert into label_links (noteable_type, noteable_id, label_id, project_id)
+     select noteable_type, noteable_id, $2::bigint, project_id from label_links where label_id = any($1::bigint[])
+     on conflict do nothing`,
+  ),
+  prepared(
+    'labels_merge_priorities',
+    `insert into label_priorities (project_id, label_id, priority)
+     select project_id, $2::bigint, priority from label_priorities where label_id = any($1::bigint[])
+     on conflict do nothing`,
+  ),
+  prepared(
+    'labels_merge_subscriptions',
+    `insert into label_subscriptions (label_id, user_id)
+     select $2::bigint, user_id from label_subscriptions where label_id = any($1::bigint[]) on conflict do nothing`,
+  ),
+  prepared(
+    'labels_merge_events',
+    'update resource_label_events set label_id = $2::bigint where label_id = any($1::bigint[])',
+  ),
+];
+const drop = prepared('labels_drop_merged', 'delete from labels where id = any($1::bigint[]) and id <> $2::bigint');
+
+/** A label of a project becomes one of its group. Source: reference work-tracking 9.4. */
+@Injectable()
+export class LabelPromotionService {
+  constructor(
+    private readonly work: Work,
+    private readonly directory: Directory,
+    private readonly labels: LabelsService,
+  ) {}
+
+  /**
+   * The label moves up, with all that has it; labels of the same name in the group and in all projects below it end in
+   * it. Errors: NotFound, also for labels of groups; Refused outside of groups; Conflict when two at once do it.
+   */
+  async promote(viewer: SignedInViewer, project: ProjectScope, key: number | string): Promise<ShownLabel> {
+    const { namespace } = project;
+    const { label } = await this.labels.show(viewer, project, { label_id: key });
+    if (label.projectId === null) throw new NotFound('Label');
+    if (namespace.kind !== 'group') {
+      throw new Refused('Failed to promote project label to group label', { verbatim: true });
+    }
+    await this.directory.fresh(viewer);
+    const promoted = await this.attempt((tx) => this.raised(tx, label, namespace));
+    return this.labels.shown(viewer, project, promoted);
+  }
+
+  private async raised(
+    tx: Tx,
+    { id, title }: Label,
+    group: { readonly id: number; readonly traversalIds: readonly number[] },
+  ): Promise<Label> {
+    const below = await tx.prepared<{ id: number }>(homes, [title, group.traversalIds]);
+    const projects = below.map((project) => project.id);
+    await holdPlaces(tx, projects);
+    const values = [title, group.id, group.traversalIds, projects];
+    const all = await tx.prepared<RowOf<Label, 'id' | 'projectId'>>(namesakes, values);
+    if (!all.some((one) => one.id === id && one.project_id !== null)) throw new NotFound('Label');
+    const target = all.find((one) => one.project_id === null)?.id ?? id;
+    if (target === id) await tx.prepared(raise, [id, group.id]);
+    const others = all.map((one) => one.id).filter((one) => one !== target);
+    if (others.length > 0) for (const merge of [...merges, drop]) await tx.prepared(merge, [others, target]);
+    return tx.manager.findOneByOrFail(Label, { id: target });
+  }
+
+  private async attempt<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      return await this.work.run(use);
+    } catch (error) {
+      if (violates(error, 'uq_labels_group_id_title')) throw alreadyExists();
+      throw error;
+    }
+  }
+}

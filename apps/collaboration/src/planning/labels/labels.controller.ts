@@ -1,0 +1,195 @@
+import { Controller } from '@nestjs/common';
+import { ability, created, Endpoint, ifUnmodified, none, one, page, project, source } from '@rookery/api-v4';
+import type { Page, Viewer } from '@rookery/kernel';
+import { planningAbilities } from '../../base/noteables/planning-routes.dto';
+import type { PlanningCall, PromotionCall } from '../../base/noteables/planning-routes.dto';
+import { planningPolicy } from '../../base/noteables/planning.policy';
+import { LabelPromotionService } from './label-promotion.service';
+import { shownLabel } from './label.presenter';
+import type { ShownLabel } from './label-facts.queries';
+import {
+  CreateLabel,
+  CreateProjectLabel,
+  ListLabels,
+  OneLabel,
+  OneNamedLabel,
+  UpdateLabel,
+  UpdateNamedLabel,
+  UpdateNamedProjectLabel,
+  UpdateProjectLabel,
+} from './labels.dto';
+import { LabelsService } from './labels.service';
+
+const SOURCE = 'reference work-tracking 9.4';
+const { mayRead, mayManage, mayPromote } = planningAbilities('label');
+const mayFollow = ability(
+  'label.subscribe',
+  ({ viewer, within }: PlanningCall<unknown>) => planningPolicy.mayRead(viewer, within),
+  { signedIn: true },
+);
+
+/** Labels of projects only. */
+type Prioritized = { readonly priority?: number | null };
+
+/** The same routes below projects and below groups. */
+function labelsBelow(
+  kind: 'project' | 'group',
+  params: {
+    readonly create: new () => CreateLabel & Prioritized;
+    readonly update: new () => UpdateLabel & Prioritized;
+    readonly updateNamed: new () => UpdateNamedLabel & Prioritized;
+  },
+) {
+  const base = `/${kind}s/:id/labels`;
+  const below = { within: source(kind), source: SOURCE } as const;
+
+  @Controller()
+  class LabelsController {
+    constructor(readonly labels: LabelsService) {}
+
+    @Endpoint('GET', base, {
+      ...below,
+      about: `Labels of a ${kind} and of the groups above it, by name.`,
+      may: mayRead,
+      params: ListLabels,
+      answers: page(shownLabel),
+    })
+    list({ params, viewer, within, page }: PlanningCall<ListLabels, Viewer>): Promise<Page<ShownLabel>> {
+      return this.labels.list(viewer, within, params, page);
+    }
+
+    @Endpoint('GET', `${base}/:label_id`, {
+      ...below,
+      about: `One label of a ${kind} or of a group above it.`,
+      may: mayRead,
+      params: OneLabel,
+      fails: [404],
+      answers: one(shownLabel),
+    })
+    show({ params, viewer, within }: PlanningCall<OneLabel, Viewer>): Promise<ShownLabel> {
+      return this.labels.show(viewer, within, params);
+    }
+
+    @Endpoint('POST', base, {
+      ...below,
+      about: `Adds a label to a ${kind}.`,
+      may: mayManage,
+      params: params.create,
+      fails: [409],
+      answers: created(shownLabel),
+    })
+    create({ params, viewer, within }: PlanningCall<CreateLabel & Prioritized>): Promise<ShownLabel> {
+      return this.labels.create(viewer, within, params);
+    }
+
+    @Endpoint('PUT', `${base}/:label_id`, {
+      ...below,
+      about: `Changes a label of a ${kind}.`,
+      may: mayManage,
+      params: params.update,
+      fails: [404, 409],
+      answers: one(shownLabel),
+    })
+    update({
+      params: { label_id, ...change },
+      viewer,
+      within,
+    }: PlanningCall<UpdateLabel & Prioritized>): Promise<ShownLabel> {
+      return this.labels.update(viewer, within, { label_id }, change);
+    }
+
+    @Endpoint('PUT', base, {
+      ...below,
+      about: `Changes a label of a ${kind} that the parameters name.`,
+      may: mayManage,
+      params: params.updateNamed,
+      fails: [404, 409],
+      answers: one(shownLabel),
+    })
+    updateNamed({
+      params: { label_id, name, ...change },
+      viewer,
+      within,
+    }: PlanningCall<UpdateNamedLabel & Prioritized>): Promise<ShownLabel> {
+      return this.labels.update(viewer, within, { label_id, name }, change);
+    }
+
+    @Endpoint('DELETE', `${base}/:label_id`, {
+      ...below,
+      about: `Removes a label of a ${kind}, also from everything that has it.`,
+      may: mayManage,
+      params: OneLabel,
+      fails: [404, 412],
+      answers: none(),
+    })
+    remove(call: PlanningCall<OneLabel>): Promise<void> {
+      return this.labels.remove(call.params, ifUnmodified(call));
+    }
+
+    @Endpoint('DELETE', base, {
+      ...below,
+      about: `Removes a label of a ${kind} that the parameters name.`,
+      may: mayManage,
+      params: OneNamedLabel,
+      fails: [404, 412],
+      answers: none(),
+    })
+    removeNamed(call: PlanningCall<OneNamedLabel>): Promise<void> {
+      return this.labels.remove(call.params, ifUnmodified(call));
+    }
+
+    @Endpoint('POST', `${base}/:label_id/subscribe`, {
+      ...below,
+      about: 'Has the caller told when something gets the label.',
+      may: mayFollow,
+      params: OneLabel,
+      fails: [304, 404],
+      answers: created(shownLabel),
+    })
+    subscribe({ params, viewer, within }: PlanningCall<OneLabel>): Promise<ShownLabel> {
+      return this.labels.subscribe(viewer, within, params);
+    }
+
+    @Endpoint('POST', `${base}/:label_id/unsubscribe`, {
+      ...below,
+      about: 'Ends that.',
+      may: mayFollow,
+      params: OneLabel,
+      fails: [304, 404],
+      answers: created(shownLabel),
+    })
+    unsubscribe({ params, viewer, within }: PlanningCall<OneLabel>): Promise<ShownLabel> {
+      return this.labels.unsubscribe(viewer, within, params);
+    }
+  }
+  return LabelsController;
+}
+
+export const ProjectLabelsController = labelsBelow('project', {
+  create: CreateProjectLabel,
+  update: UpdateProjectLabel,
+  updateNamed: UpdateNamedProjectLabel,
+});
+export const GroupLabelsController = labelsBelow('group', {
+  create: CreateLabel,
+  update: UpdateLabel,
+  updateNamed: UpdateNamedLabel,
+});
+
+@Controller()
+export class LabelPromotionController {
+  constructor(private readonly promotion: LabelPromotionService) {}
+
+  @Endpoint('PUT', '/projects/:id/labels/:label_id/promote', {
+    about: 'Makes a label of a project one of its group.',
+    source: SOURCE,
+    within: project('id'),
+    may: mayPromote,
+    params: OneLabel,
+    fails: [404, 409],
+    answers: one(shownLabel),
+  })
+  promote({ params, viewer, within }: PromotionCall<OneLabel>): Promise<ShownLabel> {
+    return this.promotion.promote(viewer, within, params.label_id);
+  }
+}

@@ -1,0 +1,197 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Directory } from '@rookery/directory';
+import { CLOCK, Conflict, NotModified } from '@rookery/kernel';
+import type { Clock, Page, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
+import { collection, Database, filter, prepared, Work } from '@rookery/persistence';
+import type { AllFilters, By, Collection, Tx } from '@rookery/persistence';
+import type { PlanningSource } from '../../base/noteables/planning.policy';
+import { Label } from './label.entity';
+import type { LabelInput } from './label.entity';
+import { LabelFactsQueries } from './label-facts.queries';
+import type { ShownLabel } from './label-facts.queries';
+
+/** What a list of labels can be narrowed by. Source: reference work-tracking 9.4. */
+export interface LabelFilters {
+  readonly search?: string;
+  readonly archived?: boolean;
+}
+
+export interface NewLabel extends LabelInput {
+  readonly name: string;
+  /** Only in projects. */
+  readonly priority?: number | null;
+}
+
+export interface LabelChange extends Omit<LabelInput, 'name'> {
+  readonly new_name?: string;
+  /** Only in projects; null takes it away. */
+  readonly priority?: number | null;
+}
+
+/** Which label: an id or a name, or a name alone, which may look like an id. */
+export interface LabelKey {
+  readonly label_id?: number | string | undefined;
+  readonly name?: string | undefined;
+}
+
+const FILTERS: AllFilters<LabelFilters> = {
+  search: filter.containsIn({ short: ['row.title'], long: ['row.description'] }),
+  archived: filter.whether('row.archived'),
+};
+export const alreadyExists = (): Conflict => new Conflict('Label already exists');
+
+/** A project and a group show the labels of the groups above too, but change only their own. */
+export const labels = collection(Label, {
+  resource: 'Label',
+  within: { project: 'projectId', group: 'groupId', inherit: ['project', 'group'] },
+  name: 'title',
+  order: { title: 'ASC' },
+  filters: FILTERS,
+  bytes: 'coalesce(octet_length(row.description), 0) + octet_length(row.description_html)',
+  taken: { uq_labels_project_id_title: alreadyExists, uq_labels_group_id_title: alreadyExists },
+});
+
+const subscribe = prepared(
+  'labels_subscribe',
+  `insert into label_subscriptions (label_id, user_id)
+   select l.id, $2::bigint from (select id from labels where id = $1::bigint for key share) l
+   on conflict do nothing returning 1`,
+);
+const unsubscribe = prepared(
+  'labels_unsubscribe',
+  'delete from label_subscriptions where label_id = $1::bigint and user_id = $2::bigint returning 1',
+);
+/** $1 project, $2 label, $3 priority. */
+const prioritize = prepared(
+  'labels_prioritize',
+  `insert into label_priorities (project_id, label_id, priority) values ($1::bigint, $2::bigint, $3::integer)
+   on conflict (project_id, label_id) do update set priority = excluded.priority`,
+);
+const unprioritize = prepared(
+  'labels_unprioritize',
+  'delete from label_priorities where project_id = $1::bigint and label_id = $2::bigint',
+);
+
+/** Labels of projects and groups. Source: reference work-tracking 9.4. */
+@Injectable()
+export class LabelsService {
+  private readonly labels: Collection<Label, LabelFilters>;
+
+  constructor(
+    private readonly work: Work,
+    private readonly database: Database,
+    private readonly directory: Directory,
+    private readonly facts: LabelFactsQueries,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.labels = labels.on(work);
+  }
+
+  async list(
+    viewer: Viewer,
+    source: PlanningSource,
+    o: LabelFilters & { readonly with_counts: boolean; readonly include_ancestor_groups: boolean },
+    page: PageRequest,
+  ): Promise<Page<ShownLabel>> {
+    // A project belongs to its group: what lies above that is an ancestor.
+    const nearest = source.kind === 'project' ? source.namespace.id : source.id;
+    const found = await this.labels.list({
+      page,
+      within: source,
+      filters: o,
+      narrow: (list) => {
+        if (o.include_ancestor_groups) return;
+        list.where((bind) => `(row.group_id is null or row.group_id = ${bind(nearest)})`);
+      },
+    });
+    if (o.with_counts) await this.directory.fresh(viewer);
+    return { ...found, rows: await this.facts.of(viewer, source, found.rows, { isCounted: o.with_counts }) };
+  }
+
+  /** Errors: NotFound. */
+  async show(viewer: Viewer, source: PlanningSource, key: LabelKey): Promise<ShownLabel> {
+    return this.shown(viewer, source, await this.found(source, key));
+  }
+
+  /** Errors: Invalid by field; Conflict when the place or a group above has a label of that name. */
+  async create(viewer: SignedInViewer, source: PlanningSource, params: NewLabel): Promise<ShownLabel> {
+    const { priority, ...input } = params;
+    const label = Label.write(input, this.clock.now());
+    const made = await this.labels.create(label, by(viewer, source), async ({ id, title }, tx) => {
+      await this.refuseTaken(tx, source, { id, title });
+      await this.setPriority(tx, source, id, priority);
+    });
+    return this.shown(viewer, source, made);
+  }
+
+  /** Errors: NotFound, also for labels of groups above; Invalid by field; Conflict as on creation. */
+  async update(
+    viewer: SignedInViewer,
+    source: PlanningSource,
+    key: LabelKey,
+    { new_name: name, priority, ...input }: LabelChange,
+  ): Promise<ShownLabel> {
+    const edit = async (label: Label, tx: Tx): Promise<void> => {
+      const { title } = label;
+      label.change({ ...input, ...(name === undefined ? {} : { name }) }, this.clock.now());
+      if (label.title !== title) await this.refuseTaken(tx, source, label);
+      await this.setPriority(tx, source, label.id, priority);
+    };
+    return this.shown(viewer, source, await this.labels.change(keyOf(key), edit, by(viewer, source)));
+  }
+
+  /** Takes it from everything that has it. Errors: NotFound, also for labels of groups above; those of `by.unchanged`. */
+  async remove(key: LabelKey, by: By): Promise<void> {
+    await this.labels.remove(keyOf(key), by);
+  }
+
+  /** Errors: NotFound; NotModified when it is so already. */
+  async subscribe(viewer: SignedInViewer, source: PlanningSource, key: LabelKey): Promise<ShownLabel> {
+    return this.follow(viewer, source, key, subscribe);
+  }
+
+  /** Errors: NotFound; NotModified when it is so already. */
+  async unsubscribe(viewer: SignedInViewer, source: PlanningSource, key: LabelKey): Promise<ShownLabel> {
+    return this.follow(viewer, source, key, unsubscribe);
+  }
+
+  async shown(viewer: Viewer, source: PlanningSource, label: Label): Promise<ShownLabel> {
+    return (await this.facts.of(viewer, source, [label]))[0]!;
+  }
+
+  private async follow(
+    viewer: SignedInViewer,
+    source: PlanningSource,
+    key: LabelKey,
+    change: typeof subscribe,
+  ): Promise<ShownLabel> {
+    const label = await this.found(source, key);
+    const changed = await this.database.prepared(change, [label.id, viewer.userId]);
+    if (changed.length === 0) throw new NotModified();
+    return this.shown(viewer, source, label);
+  }
+
+  private found(source: PlanningSource, key: LabelKey): Promise<Label> {
+    return this.labels.find(keyOf(key), source);
+  }
+
+  /** The indexes hold names of one place apart; groups above are looked at here. */
+  private async refuseTaken(tx: Tx, source: PlanningSource, { id, title }: Pick<Label, 'id' | 'title'>): Promise<void> {
+    const named = await labels.on(this.work, tx).all({ within: source, where: { title } });
+    if (named.some((one) => one.id !== id)) throw alreadyExists();
+  }
+
+  private async setPriority(tx: Tx, source: PlanningSource, id: number, priority?: number | null): Promise<void> {
+    if (source.kind === 'group' || priority === undefined) return;
+    if (priority === null) await tx.prepared(unprioritize, [source.id, id]);
+    else await tx.prepared(prioritize, [source.id, id, priority]);
+  }
+}
+
+function keyOf({ label_id: id, name }: LabelKey): number | string {
+  return id ?? name ?? '';
+}
+
+function by(viewer: SignedInViewer, source: PlanningSource): By {
+  return { actorId: viewer.userId, within: source };
+}

@@ -1,0 +1,92 @@
+import type { Collection, Tx } from '@rookery/persistence';
+import { prepared } from '@rookery/persistence';
+import { perKind } from '../../../base/noteables/noteable-kinds';
+import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
+import type { Milestone } from '../milestone.entity';
+import { reserveTitles } from '../milestones.service';
+
+/** The milestones that `used` names, of groups that are above the project no more. */
+const STRAY = `join milestones m on m.id = used.milestone_id and m.group_id is not null
+     join directory_projects p on p.id = used.project_id
+     join directory_namespaces home on home.id = p.namespace_id and not m.group_id = any(home.traversal_ids)`;
+/** What takes the place of each. */
+const NEAR = `lateral (
+       select heir.id from milestones heir where heir.title = m.title
+         and (heir.project_id = used.project_id or heir.group_id = any(home.traversal_ids))
+       order by heir.project_id, array_position(home.traversal_ids, heir.group_id) desc limit 1) near`;
+
+/**
+ * $1 projects. Milestones of groups that are above a project no more and are used there, with what takes their place: the
+ * project's own of that title, else that of the nearest group; null where there is none.
+ */
+const strays = perKind(({ table }) =>
+  prepared(
+    `milestones_strays_of_${table}`,
+    `select used.project_id, m.id, m.title, home.traversal_ids[1] as root, near.id as heir_id
+     from (select distinct i.project_id, i.milestone_id from ${table} i
+       where i.project_id = any($1::bigint[]) and i.milestone_id is not null) used
+     ${STRAY} left join ${NEAR} on true
+     order by used.project_id, m.id`,
+  ),
+);
+/** $1 the milestone, $2 the project that gets the same, $3 its number there. */
+const copy = prepared(
+  'milestones_copy',
+  `insert into milestones (project_id, iid, title, description, state, start_on, due_on)
+   select $2::bigint, $3::bigint, title, description, state, start_on, due_on from milestones where id = $1::bigint
+   returning id`,
+);
+/** $1 project, $2 the milestone, $3 what takes its place. */
+const replace = perKind(({ table, writes }) =>
+  prepared(
+    `milestones_replace_stray_of_${table}`,
+    `${writes.update} milestone_id = $3::bigint where i.project_id = $1::bigint and i.milestone_id = $2::bigint`,
+  ),
+);
+/** $1 projects. Also of milestones that nothing has any more, where there is something that takes their place. */
+const replaceEvents = prepared(
+  'milestones_replace_stray_events',
+  `update resource_milestone_events e set milestone_id = near.id
+   from (select distinct told.project_id, told.milestone_id from resource_milestone_events told
+     where told.project_id = any($1::bigint[])) used
+   ${STRAY} cross join ${NEAR}
+   where e.project_id = used.project_id and e.milestone_id = used.milestone_id`,
+);
+
+interface Stray {
+  readonly project_id: number;
+  readonly id: number;
+  readonly title: string;
+  readonly root: number;
+  readonly heir_id: number | null;
+}
+
+/**
+ * Things of projects keep their milestone when its group is above them no more: one of that title takes its place, one of
+ * the project's own where there is none. Source: reference work-tracking 9.5.
+ */
+export async function replaceStrayMilestones(
+  tx: Tx,
+  kind: NoteableKind,
+  own: Collection<Milestone>,
+  projectIds: readonly number[],
+): Promise<void> {
+  const find = (): Promise<Stray[]> => tx.prepared<Stray>(strays(kind), [projectIds]);
+  await reserveTitles(tx, await find());
+  const made = new Map<string, number>();
+  // Looked for again: what takes their place may have been made before the titles were reserved.
+  for (const stray of await find()) {
+    const named = `${stray.project_id} ${stray.title}`;
+    const heir = stray.heir_id ?? made.get(named) ?? (await copied(tx, own, stray));
+    made.set(named, heir);
+    const values = [stray.project_id, stray.id, heir];
+    await tx.prepared(replace(kind), values);
+  }
+  await tx.prepared(replaceEvents, [projectIds]);
+}
+
+async function copied(tx: Tx, own: Collection<Milestone>, { id, project_id }: Stray): Promise<number> {
+  const within = { kind: 'project', id: project_id, namespace: { traversalIds: [] } } as const;
+  const [made] = await tx.prepared<{ id: number }>(copy, [id, project_id, await own.nextNumber(tx, within)]);
+  return made!.id;
+}

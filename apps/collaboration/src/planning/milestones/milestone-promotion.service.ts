@@ -1,0 +1,112 @@
+import { Injectable } from '@nestjs/common';
+import type { ProjectScope } from '@rookery/api-v4';
+import { Directory, withinGroupSql } from '@rookery/directory';
+import { NotFound, Refused } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { prepared, Work } from '@rookery/persistence';
+import type { Collection, RowOf, Tx } from '@rookery/persistence';
+import { holdPlaces } from '../../base/noteables/planning-place';
+import { NoteableKinds, perKind } from '../../base/noteables/noteable-kinds';
+import type { Milestone } from './milestone.entity';
+import { MilestonesQueries } from './milestones.queries';
+import { milestones, reserveTitles } from './milestones.service';
+
+type PromotedTo = ProjectScope['namespace'] & { readonly kind: 'group' };
+
+const titled = prepared(
+  'milestones_title_in_project',
+  'select m.title from milestones m where m.id = $1::bigint and m.project_id = $2::bigint',
+);
+/** $1 title, $2 ids from the root of a group down to it: the projects below whose milestones have this title. */
+const homes = prepared(
+  'milestones_homes_of_namesakes',
+  `select distinct m.project_id as id from milestones m
+   join directory_projects p on p.id = m.project_id join directory_namespaces n on n.id = p.namespace_id
+   where m.title = $1 and ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })}`,
+);
+/** $1 title, $2 ids from the root down to the group, $3 projects that stay where they are. Always in one order, so that promotions take turns. */
+const namesakes = prepared(
+  'milestones_namesakes_within',
+  `select m.id, m.group_id from milestones m
+   where m.title = $1 and m.id in (
+     select b.id from milestones b left join directory_projects p on p.id = b.project_id
+     join directory_namespaces n on n.id = coalesce(b.group_id, p.namespace_id)
+     where b.title = $1 and (b.group_id is not null or b.project_id = any($3::bigint[]))
+       and ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })})
+   order by m.id for update of m`,
+);
+const raise = prepared(
+  'milestones_raise',
+  `update milestones set project_id = null, group_id = $2::bigint, iid = $3::bigint, updated_at = now()
+   where id = $1::bigint`,
+);
+/** $1 the milestones that end in another, $2 that one. */
+const handOver = perKind(({ table, writes }) =>
+  prepared(
+    `milestones_hand_over_${table}`,
+    `${writes.update} milestone_id = $2::bigint where i.milestone_id = any($1::bigint[])`,
+  ),
+);
+const handOverEvents = prepared(
+  'milestones_hand_over_events',
+  'update resource_milestone_events set milestone_id = $2::bigint where milestone_id = any($1::bigint[])',
+);
+const drop = prepared('milestones_drop_merged', 'delete from milestones where id = any($1::bigint[])');
+
+/** A milestone of a project becomes one of its group. Source: reference work-tracking 9.5. */
+@Injectable()
+export class MilestonePromotionService {
+  private readonly milestones: Collection<Milestone>;
+
+  constructor(
+    private readonly work: Work,
+    private readonly directory: Directory,
+    private readonly kinds: NoteableKinds,
+    private readonly queries: MilestonesQueries,
+  ) {
+    this.milestones = milestones.on(work);
+  }
+
+  /**
+   * The milestone moves up under the group's next number, with all that has it; those of the same title below the group
+   * end in it. Shape: JSON text. Errors: NotFound, also for milestones of groups; Refused outside of groups.
+   */
+  async promote(viewer: SignedInViewer, project: ProjectScope, id: number): Promise<string> {
+    const { namespace } = project;
+    await this.queries.one(project, id);
+    if (!isGroup(namespace)) throw new Refused('Project does not belong to a group.', { verbatim: true });
+    await this.directory.fresh(viewer);
+    const promoted = await this.work.run((tx) => this.raised(tx, project, namespace, id));
+    return this.queries.one(namespace, promoted);
+  }
+
+  /** Answers the id of the group's milestone. */
+  private async raised(tx: Tx, project: ProjectScope, group: PromotedTo, id: number): Promise<number> {
+    const [found] = await tx.prepared<{ title: string }>(titled, [id, project.id]);
+    if (!found) throw new NotFound();
+    await reserveTitles(tx, [{ root: group.traversalIds[0]!, title: found.title }]);
+    const below = await tx.prepared<{ id: number }>(homes, [found.title, group.traversalIds]);
+    const projects = below.map((one) => one.id);
+    await holdPlaces(tx, projects);
+    const values = [found.title, group.traversalIds, projects];
+    const all = await tx.prepared<RowOf<Milestone, 'id' | 'groupId'>>(namesakes, values);
+    // Another promotion, or a change of the title, may have come first.
+    if (!all.some((one) => one.id === id && one.group_id === null)) throw new NotFound();
+    const target = all.find((one) => one.group_id === group.id)?.id ?? id;
+    const others = all.map((one) => one.id).filter((one) => one !== target);
+    await this.merge(tx, others, target);
+    if (target === id) await tx.prepared(raise, [id, group.id, await this.milestones.nextNumber(tx, group)]);
+    return target;
+  }
+
+  private async merge(tx: Tx, others: readonly number[], target: number): Promise<void> {
+    if (others.length === 0) return;
+    for (const kind of this.kinds.able('milestones')) await tx.prepared(handOver(kind), [others, target]);
+    await tx.prepared(handOverEvents, [others, target]);
+    await tx.prepared(drop, [others]);
+  }
+}
+
+function isGroup(namespace: ProjectScope['namespace']): namespace is PromotedTo {
+  return namespace.kind === 'group';
+}

@@ -1,0 +1,63 @@
+import { json, jsonShape, TODAY } from '../../base/noteables/json.shape';
+import { baseOf } from '../../base/noteables/person.shape';
+import { reachedSql } from '../../base/noteables/reach-sql';
+import { gotAndLost, resourceEventShape } from '../../base/resource-events/resource-events.shape';
+import type { ResourceEventSql, ResourceEvents } from '../../base/resource-events/resource-events.shape';
+
+/** What the JSON of a milestone `m` is built from besides its row. */
+export interface MilestoneSql {
+  readonly externalUrl: string;
+  /** Full path of the project of a milestone that has one: a text expression. */
+  readonly projectPath: string;
+}
+
+/** For statements that meet milestones of several projects. */
+export const PROJECT_PATH = `(select home.full_path || '/' || p.path from directory_projects p
+  join directory_namespaces home on home.id = p.namespace_id where p.id = m.project_id)`;
+const GROUP_PATH = `(select 'groups/' || home.full_path from directory_namespaces home where home.id = m.group_id)`;
+
+/** A milestone, wherever it is shown. Source: reference work-tracking 9.5. */
+export const milestoneShape = jsonShape<MilestoneSql>('Milestone')
+  .fields({
+    id: [json.int, () => 'm.id'],
+    iid: [json.int, () => 'm.iid'],
+    title: [json.text, () => 'm.title'],
+    description: [json.textOrNull, () => 'm.description'],
+    state: [json.choice('active', 'closed'), () => 'm.state'],
+    created_at: [json.instant, () => 'm.created_at'],
+    updated_at: [json.instant, () => 'm.updated_at'],
+    due_date: [json.dayOrNull, () => 'm.due_on'],
+    start_date: [json.dayOrNull, () => 'm.start_on'],
+    expired: [json.bool, () => `m.due_on < ${TODAY}`],
+    web_url: [
+      json.prefixed,
+      (sql) => ({
+        prefix: `${baseOf(sql)}/`,
+        sql: `case when m.group_id is null then ${sql.projectPath} else ${GROUP_PATH} end || '/-/milestones/' || m.iid`,
+      }),
+    ],
+  })
+  .extend<MilestoneSql>('Milestone')
+  .fields({ project_id: [json.int, () => 'm.project_id'] }, () => 'm.project_id is not null')
+  .extend<MilestoneSql>('Milestone')
+  .fields({ group_id: [json.int, () => 'm.group_id'] }, () => 'm.group_id is not null');
+
+/** The bytes of the texts of a milestone `m`, as lists weigh their pages. */
+export const MILESTONE_BYTES = 'coalesce(octet_length(m.description), 0)';
+
+/** Milestones that things got and lost. Source: reference work-tracking 2.8. */
+export const milestoneEvents: ResourceEvents = {
+  noun: 'milestone',
+  about: gotAndLost('milestone'),
+  table: 'resource_milestone_events',
+  joins: (above) =>
+    `left join milestones m on m.id = e.milestone_id and ${reachedSql('m', { project: 'e.project_id', above })}`,
+  bytes: `coalesce((select ${MILESTONE_BYTES} from milestones m where m.id = e.milestone_id), 0)`,
+  shape: resourceEventShape.extend<ResourceEventSql>('ResourceMilestoneEvent').fields({
+    milestone: [
+      json.objectWhen(milestoneShape),
+      ({ externalUrl }) => ({ of: { externalUrl, projectPath: PROJECT_PATH }, when: 'm.id is not null' }),
+    ],
+    action: [json.choice('add', 'remove'), () => 'e.action'],
+  }),
+};

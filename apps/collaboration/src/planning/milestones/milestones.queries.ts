@@ -1,0 +1,154 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Directory, visibleGroupSql, withinGroupSql } from '@rookery/directory';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
+import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
+import { Database, filter, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import type { AllFilters, Draft, Statement } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { projectAccessSql } from '../../base/noteables/access-sql';
+import { arraySql } from '../../base/noteables/json.shape';
+import type { WrittenShape } from '../../base/noteables/json.shape';
+import type { PlanningSource } from '../../base/noteables/planning.policy';
+import { MILESTONE_BYTES, milestoneShape, PROJECT_PATH } from './milestone.shape';
+
+/** What a list of milestones can be narrowed by. Source: reference work-tracking 9.5. */
+export interface MilestoneFilters {
+  readonly iids?: readonly number[];
+  readonly state?: 'active' | 'closed' | 'all';
+  readonly title?: string;
+  readonly search?: string;
+  readonly updated_before?: Date;
+  readonly updated_after?: Date;
+  /** Shape: `YYYY-MM-DD`. */
+  readonly containing_date?: string;
+}
+
+/** Of what besides the place itself. */
+export interface MilestoneReach {
+  readonly include_ancestors?: boolean;
+  /** Only in groups. */
+  readonly include_descendants?: boolean;
+}
+
+const FILTERS: AllFilters<MilestoneFilters> = {
+  iids: (iids, bind) => `m.iid = any(${bind(iids)}::bigint[])`,
+  state: (state) => state !== 'all' && `m.state = '${state}'`,
+  title: (title, bind) => title !== '' && `m.title = ${bind(title)}`,
+  search: filter.containsIn({ short: ['m.title'], long: ['m.description'] }),
+  updated_before: filter.compares('m.updated_at', '<='),
+  updated_after: filter.compares('m.updated_at', '>='),
+  containing_date: (day, bind) => {
+    const place = `${bind(day)}::date`;
+    return `(m.start_on is not null or m.due_on is not null)
+      and coalesce(m.start_on <= ${place}, true) and coalesce(m.due_on >= ${place}, true)`;
+  },
+};
+
+// The first values of every statement here: the place, ids from its root down, and who reads.
+const PERSON = { user: '$3::bigint', isAdmin: '$4::boolean', isExternal: '$5::boolean' };
+const ABOVE = 'select m.* from milestones m where m.group_id = any($2::bigint[])';
+/** What stands elsewhere is never searched, however long its texts are. */
+const ofPlace = (place: string): string =>
+  `cross join lateral (select m.* from milestones m where ${place} offset 0) m`;
+const GROUPS_BELOW = `select m.* from directory_namespaces n ${ofPlace('m.group_id = n.id')}
+  where ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })} and n.id <> $1::bigint
+    and ${visibleGroupSql({ namespace: 'n', viewer: '$3', isAdmin: '$4', isExternal: '$5' })}`;
+/** Projects are judged once each, and only those that have milestones. */
+const PROJECTS_BELOW = `select m.* from (
+    select p.id from directory_namespaces n join directory_projects p on p.namespace_id = n.id
+    where ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })}
+      and exists (select 1 from milestones of_it where of_it.project_id = p.id) offset 0) below
+  join lateral ${projectAccessSql('below.id', PERSON)} a on a.reads_issues or a.reads_merge_requests
+  ${ofPlace('m.project_id = below.id')}`;
+
+/** Reading milestones of projects and groups: one statement a request. Source: reference work-tracking 9.5. */
+@Injectable()
+export class MilestonesQueries {
+  private readonly kept = new KeptStatements();
+  private readonly shown: WrittenShape;
+
+  constructor(
+    private readonly database: Database,
+    private readonly directory: Directory,
+    @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
+  ) {
+    this.shown = milestoneShape.over({ externalUrl, projectPath: PROJECT_PATH });
+  }
+
+  /** What is due first comes first, what has no date last; of equal days the newest. */
+  async page(
+    viewer: Viewer,
+    source: PlanningSource,
+    asked: MilestoneFilters & MilestoneReach,
+    page: PageRequest,
+  ): Promise<JsonPage> {
+    if (asked.include_descendants) await this.directory.fresh(viewer);
+    const above = source.kind === 'project' ? source.namespace.traversalIds : source.traversalIds;
+    const values = [source.id, above, viewer.userId, viewer.isAdmin, viewer.isExternal];
+    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(source.kind, asked, page, values));
+    return jsonPageOf(page, row!);
+  }
+
+  pageStatement(
+    kind: PlanningSource['kind'],
+    asked: MilestoneFilters & MilestoneReach,
+    page: PageRequest,
+    values: readonly unknown[],
+  ): Statement {
+    return this.kept.statement(pageName(kind, asked, page), values, (): Draft => {
+      const list = new ListQuery<never>({
+        name: 'milestones',
+        from: 'milestones m',
+        carries: 'm.*',
+        bytes: MILESTONE_BYTES,
+        values,
+      });
+      list.narrow(FILTERS, asked).orderBy([
+        ['m.due_on', 'asc', 'nulls last'],
+        ['m.id', 'desc'],
+      ]);
+      const further = furtherParts(kind, asked);
+      if (further.length === 0) list.where(`m.${kind}_id = $1::bigint`);
+      else list.amongParts(further);
+      return list.json(page, { rows: (...rows) => arraySql(this.shown, ...rows) });
+    });
+  }
+
+  /** Shape: one JSON object. Errors: NotFound, also for milestones of groups above and of what is below. */
+  async one(source: Pick<PlanningSource, 'kind' | 'id'>, id: number): Promise<string> {
+    const values = [id, source.id];
+    const statement = this.kept.statement(`milestones_one_in_${source.kind}`, values, () => ({
+      text: `select ${this.shown.sql} as json from milestones m
+        where m.id = $1::bigint and m.${source.kind}_id = $2::bigint`,
+      values,
+    }));
+    const [row] = await this.database.run<{ json: string }>(statement);
+    if (!row) throw new NotFound();
+    return row.json;
+  }
+}
+
+/** Where milestones are looked for when those of the place alone will not do; each part has an index of its own. */
+function furtherParts(
+  kind: PlanningSource['kind'],
+  { include_ancestors, include_descendants }: MilestoneReach,
+): readonly string[] {
+  const below = include_descendants && kind === 'group' ? [GROUPS_BELOW, PROJECTS_BELOW] : [];
+  if (!include_ancestors && below.length === 0) return [];
+  const own = `select m.* from milestones m where m.${kind}_id = $1::bigint`;
+  // What is above a group begins with the group itself.
+  const upwards = include_ancestors ? [ABOVE, ...(kind === 'project' ? [own] : [])] : [own];
+  return [...upwards, ...below];
+}
+
+/** The name of a first page that nothing narrows. */
+function pageName(
+  kind: PlanningSource['kind'],
+  { state = 'all', include_ancestors = false, include_descendants = false, ...rest }: MilestoneFilters & MilestoneReach,
+  page: PageRequest,
+): string | null {
+  const isPlain = !include_descendants && Object.values(rest).every((value) => value === undefined);
+  const reach = include_ancestors ? 'up' : 'own';
+  return isUsualPage(page) && isPlain ? `milestones_of_${kind}_${reach}_${state}_${page.perPage}` : null;
+}

@@ -1,0 +1,119 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { withinGroupSql } from '@rookery/directory';
+import { CLOCK, Invalid } from '@rookery/kernel';
+import type { Clock, SignedInViewer } from '@rookery/kernel';
+import { collection, prepared, Work } from '@rookery/persistence';
+import type { By, Collection, Parent, Tx } from '@rookery/persistence';
+import type { PlanningSource } from '../../base/noteables/planning.policy';
+import { Milestone } from './milestone.entity';
+import type { MilestoneInput } from './milestone.entity';
+import { MilestonesQueries } from './milestones.queries';
+
+const taken = (): Invalid => new Invalid({ title: ['has already been taken'] });
+
+/** Projects and groups show and change only their own; those of groups above can be given to issues all the same. */
+export const milestones = collection(Milestone, {
+  within: { project: 'projectId', group: 'groupId' },
+  numbered: 'iid',
+  taken: { uq_milestones_project_id_title: taken, uq_milestones_group_id_title: taken },
+});
+
+/** $1 the namespaces at the root, $2 titles. In one order, so that nobody waits for somebody who waits for them. */
+const reserve = prepared(
+  'milestones_reserve',
+  `select pg_advisory_xact_lock(key) from (
+     select distinct hashtextextended('milestone ' || root || ' ' || title, 0) as key
+     from unnest($1::bigint[], $2::text[]) wanted (root, title) order by key) keys`,
+);
+/** $1 title, $2 project or null, $3 ids from the root down to the group or to that of the project. */
+const namesakes = prepared(
+  'milestones_namesakes_on_the_way_up',
+  `select m.id from milestones m
+   where m.title = $1 and (m.project_id = $2::bigint or m.group_id = any($3::bigint[])) limit 2`,
+);
+/** $1 title, $2 ids from the root down to the group. */
+const namesakesBelow = prepared(
+  'milestones_namesakes_below',
+  `select m.id from milestones m left join directory_projects p on p.id = m.project_id
+   join directory_namespaces n on n.id = coalesce(m.group_id, p.namespace_id)
+   where m.title = $1 and ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })} limit 2`,
+);
+
+/** Milestones of projects and groups; answers are JSON text. Source: reference work-tracking 9.5. */
+@Injectable()
+export class MilestonesService {
+  private readonly milestones: Collection<Milestone>;
+
+  constructor(
+    work: Work,
+    private readonly queries: MilestonesQueries,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.milestones = milestones.on(work);
+  }
+
+  /** Errors: Invalid by field, also for a title that is taken on the way up or, in a group, below it. */
+  async create(
+    viewer: SignedInViewer,
+    source: PlanningSource,
+    input: MilestoneInput & { readonly title: string },
+  ): Promise<string> {
+    const milestone = Milestone.write(input, this.clock.now());
+    const before = async (tx: Tx): Promise<void> => {
+      await reserveTitles(tx, [{ root: rootOf(source), title: milestone.title }]);
+      await refuseTaken(tx, source, milestone);
+    };
+    const { id } = await this.milestones.create(milestone, { ...by(viewer, source), before });
+    return this.queries.one(source, id);
+  }
+
+  /** Errors: NotFound, also for milestones of groups above; Invalid as on creation. */
+  async update(viewer: SignedInViewer, source: PlanningSource, id: number, input: MilestoneInput): Promise<string> {
+    const title = input.title?.trim();
+    const before = async (tx: Tx): Promise<void> => {
+      if (title !== undefined) await reserveTitles(tx, [{ root: rootOf(source), title }]);
+    };
+    const edit = async (milestone: Milestone, tx: Tx): Promise<void> => {
+      const { title: old } = milestone;
+      milestone.change(input, this.clock.now());
+      if (milestone.title !== old) await refuseTaken(tx, source, milestone);
+    };
+    await this.milestones.change(id, edit, { ...by(viewer, source), before });
+    return this.queries.one(source, id);
+  }
+
+  /** Takes it from everything that has it. Errors: NotFound, also for milestones of groups above; those of `by.unchanged`. */
+  async remove(id: number, by: By): Promise<void> {
+    await this.milestones.remove(id, by);
+  }
+}
+
+/** Nobody else gives a milestone below these roots one of the titles until the transaction ends. */
+export async function reserveTitles(
+  tx: Tx,
+  wanted: readonly { readonly root: number; readonly title: string }[],
+): Promise<void> {
+  await tx.prepared(reserve, [wanted.map(({ root }) => root), wanted.map(({ title }) => title)]);
+}
+
+/** The namespace at the top of a project's or group's tree. */
+export function rootOf(source: Parent): number {
+  return upwardsOf(source)[0]!;
+}
+
+function upwardsOf(source: Parent): readonly number[] {
+  return source.kind === 'project' ? source.namespace.traversalIds : source.traversalIds;
+}
+
+/** The indexes hold titles of one place apart; what is above and below is looked at here. Shape: the title is reserved. */
+async function refuseTaken(tx: Tx, source: PlanningSource, { id, title }: Milestone): Promise<void> {
+  const upwards = upwardsOf(source);
+  const projectId = source.kind === 'project' ? source.id : null;
+  const above = await tx.prepared<{ id: number }>(namesakes, [title, projectId, upwards]);
+  const below = source.kind === 'group' ? await tx.prepared<{ id: number }>(namesakesBelow, [title, upwards]) : [];
+  if ([...above, ...below].some((one) => one.id !== id)) throw taken();
+}
+
+function by(viewer: SignedInViewer, source: PlanningSource): By {
+  return { actorId: viewer.userId, within: source };
+}

@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import { NotFound } from '@rookery/kernel';
+import type { SignedInViewer, Viewer } from '@rookery/kernel';
+import { Database, KeptStatements, Work } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import type { NoteableKind } from '../../base/noteables/noteable-kinds';
+import { perNaming } from '../../base/noteables/reader';
+import type { NamedNoteable } from '../../base/noteables/reader';
+import { NoteLimit } from '../../talk/notes/note-limit';
+import { readerValues } from '../../talk/notes/notes.queries';
+import { namedVisibleSql, statementsName } from '../../talk/notes/notes.statements';
+import { writeSystemNotes } from '../../talk/notes/system-notes';
+import { timeChanges } from './time-changes';
+import type { TimeChange, Times } from './time-changes';
+import { timeStatsShape } from './time-stats.shape';
+
+/** What is estimated for things and spent on them; answers are the stats as JSON text. Source: reference work-tracking 9.1. */
+@Injectable()
+export class TimeTrackingService {
+  private readonly kept = new KeptStatements();
+  private readonly textsOf = perNaming(texts);
+
+  constructor(
+    private readonly database: Database,
+    private readonly work: Work,
+    private readonly noteLimit: NoteLimit,
+  ) {}
+
+  /** Errors: NotFound of the thing. */
+  async show(viewer: Viewer, on: NamedNoteable): Promise<string> {
+    const { name, shown } = this.textsOf(on);
+    const values = readerValues(viewer, on);
+    const statement = this.kept.statement(`${name}_shown`, values, () => ({ text: shown, values }));
+    const [row] = await this.database.run<{ json: string }>(statement);
+    if (!row) throw new NotFound(on.kind.resource);
+    return row.json;
+  }
+
+  /** Shape: a duration as somebody wrote it. Errors: Refused for what is none. */
+  estimate(viewer: SignedInViewer, on: NamedNoteable, duration: string): Promise<string> {
+    return this.change(viewer, on, (now) => timeChanges.estimate(duration, now));
+  }
+
+  resetEstimate(viewer: SignedInViewer, on: NamedNoteable): Promise<string> {
+    return this.estimate(viewer, on, '0');
+  }
+
+  /** Shape: a duration as somebody wrote it. Errors: Invalid for what is none, and for a total out of bounds. */
+  spend(viewer: SignedInViewer, on: NamedNoteable, duration: string): Promise<string> {
+    return this.change(viewer, on, (now) => timeChanges.spend(duration, now));
+  }
+
+  resetSpent(viewer: SignedInViewer, on: NamedNoteable): Promise<string> {
+    return this.change(viewer, on, (now) => timeChanges.resetSpent(now));
+  }
+
+  private async change(
+    viewer: SignedInViewer,
+    on: NamedNoteable,
+    changed: (now: Times) => TimeChange,
+  ): Promise<string> {
+    return (await this.work.run((tx) => this.track(tx, viewer, on, changed))).json;
+  }
+
+  /** Inside a transaction of others. Shape: the stats as JSON text. Errors: NotFound of the thing. */
+  async track(
+    tx: Tx,
+    viewer: SignedInViewer,
+    on: NamedNoteable,
+    changed: (now: Times) => TimeChange,
+  ): Promise<{ readonly isChanged: boolean; readonly json: string }> {
+    const { name, lock, write } = this.textsOf(on);
+    const reader = readerValues(viewer, on);
+    const locked = this.kept.statement(`${name}_lock`, reader, () => ({ text: lock, values: reader }));
+    const [now] = await tx.run<Times & { id: number; at: Date; json: string }>(locked);
+    if (!now) throw new NotFound(on.kind.resource);
+    const change = changed({ estimate: now.estimate, spent: now.spent });
+    if (change === null) return { isChanged: false, json: now.json };
+    this.noteLimit.count(tx, viewer);
+    const values = [now.id, change.times.estimate, change.times.spent, now.at];
+    const written = this.kept.statement(`${name}_write`, values, () => ({ text: write, values }));
+    const [after] = await tx.run<{ json: string }>(written);
+    const about = { noteableId: now.id, projectId: on.parent.id, actorId: viewer.userId };
+    await writeSystemNotes(tx, on.kind, { ...about, bodies: [change.told], at: now.at });
+    return { isChanged: true, json: after!.json };
+  }
+}
+
+/** The statements of one kind. The first two take the values of those on notes. */
+function texts(kind: NoteableKind, by: NamedNoteable['by']) {
+  const stats = timeStatsShape.over({}).sql;
+  const named = `from ${kind.table} i where ${namedVisibleSql(kind, by)}`;
+  return {
+    name: statementsName(kind, by, 'times'),
+    shown: `select ${stats} as json ${named}`,
+    // Amounts of one moment take turns.
+    lock: `select i.id, i.time_estimate as estimate, i.total_time_spent as spent, now() as at, ${stats} as json
+      ${named} for no key update of i`,
+    write: `${kind.writes.update} time_estimate = $2::integer, total_time_spent = $3::integer,
+      updated_at = $4::timestamptz where i.id = $1::bigint returning ${stats} as json`,
+  };
+}

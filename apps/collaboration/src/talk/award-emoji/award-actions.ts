@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { NotFound } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { oneByOne } from '../mentions/quick-actions/action-set';
+import type { Outcome } from '../mentions/quick-actions/action-set';
+import { argumentsOf } from '../mentions/quick-actions/arguments';
+import { QuickActionsService } from '../mentions/quick-actions/quick-actions.service';
+import type { NamedNoteable } from '../../base/noteables/reader';
+import { AwardEmojiService } from './award-emoji.service';
+import { emojiNamed } from './emoji-names';
+
+/** Commands that give emoji to things. Source: reference work-tracking 2.6, 9.6. */
+@Injectable()
+export class AwardActions {
+  constructor(
+    actions: QuickActionsService,
+    private readonly awards: AwardEmojiService,
+  ) {
+    actions.declare({
+      names: ['award', 'react'],
+      fits: ({ abilities }) => abilities.includes('awards'),
+      plan:
+        ({ viewer }, commands) =>
+        (tx, on) =>
+          oneByOne(tx, commands, ({ argument }) => this.give(tx, viewer, on, argument)),
+    });
+  }
+
+  private async give(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, argument: string): Promise<Outcome> {
+    const wished = argumentsOf.emoji(argument);
+    const name = wished === null ? undefined : emojiNamed(wished);
+    if (name === undefined) return { why: 'no emoji has that name' };
+    try {
+      await this.awards.give(tx, viewer, { on, noteId: null }, name);
+    } catch (error) {
+      if (error instanceof NotFound) return { why: 'you have given it already, or may not give any' };
+      throw error;
+    }
+    return { said: `Gave :${name}:.`, changes: { emoji_award: name } };
+  }
+}

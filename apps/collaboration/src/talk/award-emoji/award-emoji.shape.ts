@@ -1,0 +1,20 @@
+import { nullable, text } from '@rookery/api-v4';
+import { NOTEABLE_TYPES } from '@rookery/contracts';
+import { json, jsonShape } from '../../base/noteables/json.shape';
+import { personShape } from '../../base/noteables/person.shape';
+
+/** An emoji that somebody gave, over the row `w` and its giver `u`, who may be missing. Source: reference work-tracking 9.6. */
+export const awardShape = jsonShape<{ readonly externalUrl: string }>('AwardEmoji').fields({
+  id: [json.int, () => 'w.id'],
+  name: [json.text, () => 'w.name'],
+  user: [
+    json.objectWhen(personShape),
+    ({ externalUrl }) => ({ of: { user: 'u', externalUrl }, when: 'u.id is not null' }),
+  ],
+  created_at: [json.instant, () => 'w.created_at'],
+  updated_at: [json.instant, () => 'w.updated_at'],
+  awardable_id: [json.int, () => 'w.awardable_id'],
+  awardable_type: [json.choice(...NOTEABLE_TYPES, 'Note'), () => 'w.awardable_type'],
+  // Pictures of an instance's own emoji, of which there are none.
+  url: [json.constant(nullable(text)), () => null],
+});

@@ -1,0 +1,130 @@
+import type { PageRequest } from '@rookery/kernel';
+import { isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import type { Statement } from '@rookery/persistence';
+import { arraySql } from '../../base/noteables/json.shape';
+import type { WrittenShape } from '../../base/noteables/json.shape';
+import type { NoteableKind } from '../../base/noteables/noteable-kinds';
+import { namedVisibleSql, READER, READS_INTERNAL, statementsName } from '../notes/notes.statements';
+import { awardShape } from './award-emoji.shape';
+
+export type AwardStatement = 'hold' | 'one' | 'create' | 'remove';
+/** Whether emoji are given to a thing or to a note on it. */
+export type AwardedOn = 'thing' | 'note';
+
+/** What a name adds to the votes of a thing. */
+const votesSql = (award: string, name: string): string => `case when ${award}.name = '${name}' then 1 else 0 end`;
+
+/**
+ * The statements on emoji of things of one kind, or of notes on them. They take the values of those on notes; $8 is the
+ * note, or null. Each answers a row when the thing is visible, with `id` and `hidden` of what is awarded, as statements on
+ * notes do. Source: reference work-tracking 9.6.
+ */
+export class AwardStatements {
+  private readonly kept = new KeptStatements();
+  private readonly award: WrittenShape;
+  private readonly name: string;
+  private readonly visible: string;
+  private readonly type: string;
+
+  constructor(
+    private readonly kind: NoteableKind,
+    by: 'id' | 'iid',
+    private readonly on: AwardedOn,
+    externalUrl: string,
+  ) {
+    this.name = statementsName(kind, by, on === 'note' ? 'note_awards' : 'awards');
+    this.visible = namedVisibleSql(kind, by);
+    this.award = awardShape.over({ externalUrl });
+    this.type = on === 'note' ? 'Note' : kind.type;
+  }
+
+  /** Oldest first. */
+  page(page: PageRequest, values: readonly unknown[]): Statement {
+    const name = isUsualPage(page) ? `${this.name}_page_${page.perPage}` : null;
+    return this.kept.statement(name, values, () =>
+      new ListQuery<never>({
+        name: 'awards',
+        from: 'award_emoji w',
+        carries: 'w.*',
+        joins: 'left join directory_users u on u.id = w.user_id',
+        values,
+      })
+        .where(`w.awardable_id = t.id and w.awardable_type = '${this.type}' and not t.hidden`)
+        .orderBy([['w.id', 'asc']])
+        .json(page, {
+          rows: (from, order) => arraySql(this.award, from, order),
+          besides: 't.id, t.hidden',
+          from: `from ${this.awarded()} t`,
+        }),
+    );
+  }
+
+  /** Any other statement; what it takes besides the first eight values stands with its text. */
+  of(name: AwardStatement, values: readonly unknown[]): Statement {
+    return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
+  }
+
+  private sqlOf(name: AwardStatement): string {
+    switch (name) {
+      case 'hold':
+        return `select i.id from ${this.kind.table} i where ${this.visible} for no key update of i`;
+      case 'one':
+        return `select t.id, t.hidden, w.user_id, case when w.id is not null then ${this.award.sql} end as json
+          from ${this.awarded()} t
+          left join award_emoji w on w.id = $9::bigint and w.awardable_id = t.id and w.awardable_type = '${this.type}'
+          left join directory_users u on u.id = w.user_id`;
+      case 'create':
+        return this.createSql();
+      case 'remove':
+        return this.removeSql();
+    }
+  }
+
+  /** What is awarded: no row while the thing is not visible. */
+  private awarded(): string {
+    const { table, type } = this.kind;
+    const thing = 'i.id as noteable_id, i.discussion_locked is true as locked';
+    if (this.on === 'thing') {
+      return `(select i.id, false as hidden, false as system, ${thing} from ${table} i where ${this.visible})`;
+    }
+    return `(select n.id, n.internal and not ${READS_INTERNAL} as hidden, n.system, ${thing} from ${table} i
+      left join notes n on n.id = $8::bigint and n.noteable_id = i.id and n.noteable_type = '${type}'
+      where ${this.visible})`;
+  }
+
+  /**
+   * $9 name. `json` is null when the person has given it already, or may not. The thing was held before (`hold`), so that
+   * its deletion and that of its notes come before or after, and its votes are counted exactly.
+   */
+  private createSql(): string {
+    const parent = this.kind.parent === 'project' ? '$1::bigint' : 'null::bigint';
+    return `with t as materialized (select * from ${this.awarded()} t), w as (
+      insert into award_emoji (awardable_type, awardable_id, noteable_type, noteable_id, project_id, user_id, name)
+      select '${this.type}', t.id, '${this.kind.type}', t.noteable_id, ${parent}, ${READER.viewer}, $9::text
+      from t where t.id is not null and not t.hidden and not t.system and (not t.locked or ${READER.isMember})
+      on conflict do nothing
+      returning *
+    )${this.counted('+')}
+    select t.id, t.hidden, t.noteable_id, t.system, t.locked, w.id as award_id, w.created_at,
+      case when w.id is not null then ${this.award.sql} end as json
+    from t left join w on true left join directory_users u on u.id = w.user_id`;
+  }
+
+  /** $9 award. A row when it was there. The thing was held before. */
+  private removeSql(): string {
+    return `with t as materialized (select * from ${this.awarded()} t), w as (
+      delete from award_emoji w using t
+      where w.id = $9::bigint and w.awardable_id = t.id and w.awardable_type = '${this.type}' returning w.*
+    )${this.counted('-')}
+    select w.id from w`;
+  }
+
+  /** Things know their votes, notes do not. */
+  private counted(sign: '+' | '-'): string {
+    if (this.on === 'note') return '';
+    return `, counted as (
+      ${this.kind.writes.update} upvotes_count = i.upvotes_count ${sign} ${votesSql('w', 'thumbsup')},
+        downvotes_count = i.downvotes_count ${sign} ${votesSql('w', 'thumbsdown')}
+      from w where i.id = w.awardable_id and w.name in ('thumbsup', 'thumbsdown'))`;
+  }
+}

@@ -1,0 +1,157 @@
+import { Injectable } from '@nestjs/common';
+import type { NoteableType } from '@rookery/contracts';
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { referencesIn } from '../mentions/references';
+import {
+  accessSql,
+  NoteableKinds,
+  parentSql,
+  perKind,
+  projectIdSql,
+  readableSql,
+} from '../../base/noteables/noteable-kinds';
+import type { NoteableKind } from '../../base/noteables/noteable-kinds';
+import { writeCrossReferences } from '../notes/cross-reference-notes';
+
+/** A text that may refer to things, who said it, and the thing that it is about. */
+export interface ReferringText {
+  readonly about: { readonly type: NoteableType; readonly id: number };
+  readonly authorId: number;
+  readonly text: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** $1 things. How each is written where it is, and the path of that: of a project, or of a group. */
+const sources = perKind((kind) => {
+  const short = `'${kind.sigil}' || i.${kind.shownId}`;
+  return prepared(
+    `${kind.table}_referring`,
+    kind.parent === 'project'
+      ? `select i.id, i.project_id as parent_id, ${short} as short, home.full_path || '/' || p.path as path,
+           home.full_path as namespace
+         from ${kind.table} i join directory_projects p on p.id = i.project_id
+         join directory_namespaces home on home.id = p.namespace_id where i.id = any($1::bigint[])`
+      : `select i.id, i.group_id as parent_id, ${short} as short, g.full_path as path, g.full_path as namespace
+         from ${kind.table} i join directory_namespaces g on g.id = i.group_id where i.id = any($1::bigint[])`,
+  );
+});
+/**
+ * $1 places, $2 paths of namespaces, $3 paths of projects there (null for things of groups), $4 numbers, $5 who refers to
+ * them: the things that there are and that they may see.
+ */
+const targets = perKind((kind) => {
+  const access = accessSql(kind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
+  const ofProject = `join directory_projects project on project.namespace_id = home.id and lower(project.path) = lower(r.path)
+     join ${kind.table} i on i.project_id = project.id and i.iid = r.iid`;
+  const ofGroup = `join ${kind.table} i on i.group_id = home.id and i.iid = r.iid`;
+  return prepared(
+    `${kind.table}_referred_to`,
+    `select r.place, i.id, ${projectIdSql(kind)} as project_id, ${parentSql(kind)} as parent_id
+     from unnest($1::integer[], $2::text[], $3::text[], $4::bigint[], $5::bigint[]) as r (place, namespace, path, iid, user_id)
+     join directory_users u on u.id = r.user_id
+     join directory_namespaces home on lower(home.full_path) = lower(r.namespace)
+     ${kind.parent === 'project' ? ofProject : ofGroup}
+     cross join lateral ${access} a where ${readableSql(kind, 'a', 'u.id')}
+     order by r.place`,
+  );
+});
+
+interface Target {
+  readonly place: number;
+  readonly id: number;
+  readonly project_id: number | null;
+  readonly parent_id: number;
+}
+
+interface Source {
+  readonly id: number;
+  /** Its project, or its group. */
+  readonly parent_id: number;
+  readonly short: string;
+  readonly path: string;
+  readonly namespace: string;
+}
+
+/** What refers to what. Whoever may not see a thing does not refer to it by naming it. Source: reference work-tracking 2.7. */
+@Injectable()
+export class CrossReferences {
+  private readonly named: readonly NoteableKind[];
+
+  constructor(private readonly kinds: NoteableKinds) {
+    this.named = kinds.all.filter(({ shownId }) => shownId === 'iid');
+  }
+
+  async write(tx: Tx, texts: readonly ReferringText[]): Promise<void> {
+    const sigils = this.named.map(({ sigil }) => sigil);
+    const referring = texts.flatMap((text) => {
+      const references = referencesIn(text.text, sigils);
+      return references.length > 0 ? [{ ...text, references }] : [];
+    });
+    if (referring.length === 0) return;
+    const from = await this.sourcesOf(tx, referring);
+    const wanted = referring.flatMap(({ references, about, ...text }) => {
+      const source = from.get(keyOf(about));
+      const isOfProject = this.kinds.of(about.type)?.parent === 'project';
+      return source ? references.map((reference) => ({ ...text, about, source, isOfProject, ...reference })) : [];
+    });
+    for (const kind of this.named) {
+      const ofKind = wanted
+        .filter(({ sigil }) => sigil === kind.sigil)
+        .flatMap((one) => {
+          const place = placeOf(kind, one.path, one);
+          return place ? [{ ...one, ...place }] : [];
+        });
+      if (ofKind.length === 0) continue;
+      const rows = await tx.prepared<Target>(targets(kind), [
+        ofKind.map((_, place) => place),
+        ofKind.map((one) => one.namespace),
+        ofKind.map((one) => one.project),
+        ofKind.map((one) => one.number),
+        ofKind.map((one) => one.authorId),
+      ]);
+      const references = rows.flatMap(({ place, id, project_id: projectId, parent_id: parentId }) => {
+        const { about, source, authorId: actorId, at } = ofKind[place]!;
+        if (about.type === kind.type && about.id === id) return [];
+        const isHere = this.kinds.of(about.type)!.parent === kind.parent && source.parent_id === parentId;
+        const text = isHere ? source.short : `${source.path}${source.short}`;
+        return [{ noteableId: id, projectId, actorId, text, from: about, at }];
+      });
+      await writeCrossReferences(tx, kind, references);
+    }
+  }
+
+  private async sourcesOf(tx: Tx, texts: readonly ReferringText[]): Promise<ReadonlyMap<string, Source>> {
+    const found = new Map<string, Source>();
+    for (const kind of this.kinds.all) {
+      const ids = texts.filter(({ about }) => about.type === kind.type).map(({ about }) => about.id);
+      if (ids.length === 0) continue;
+      for (const row of await tx.prepared<Source>(sources(kind), [ids]))
+        found.set(keyOf({ ...row, type: kind.type }), row);
+    }
+    return found;
+  }
+}
+
+function keyOf({ type, id }: ReferringText['about']): string {
+  return `${type} ${id}`;
+}
+
+/**
+ * Where a reference leads. A name alone is a project beside that of the text, or in its group; a text of a group has no
+ * project of its own. Shape: null where it leads nowhere.
+ */
+function placeOf(
+  kind: NoteableKind,
+  path: string | null,
+  { source, isOfProject }: { readonly source: Source; readonly isOfProject: boolean },
+): { readonly namespace: string; readonly project: string | null } | null {
+  if (kind.parent === 'group') return { namespace: path ?? source.namespace, project: null };
+  if (path === null && !isOfProject) return null;
+  const whole = path ?? source.path;
+  const slash = whole.lastIndexOf('/');
+  return slash < 0
+    ? { namespace: source.namespace, project: whole }
+    : { namespace: whole.slice(0, slash), project: whole.slice(slash + 1) };
+}

@@ -1,0 +1,59 @@
+import type { NoteableType } from '@rookery/contracts';
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { holdThings } from '../../base/noteables/holding';
+import { perKind } from '../../base/noteables/noteable-kinds';
+import type { NoteableKind } from '../../base/noteables/noteable-kinds';
+
+/** That a thing was named by another. */
+export interface CrossReference {
+  readonly noteableId: number;
+  /** Null for things of groups. */
+  readonly projectId: number | null;
+  readonly actorId: number;
+  /** How the other one is written there: `#7`, `group/project#7`. */
+  readonly text: string;
+  readonly from: { readonly type: NoteableType; readonly id: number };
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** What one thing says of another is said once, however often it says so. */
+const write = perKind(({ table, type, writes }) =>
+  prepared(
+    `${table}_write_references`,
+    `with written as (
+      insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, referenced_type, referenced_id,
+        created_at, updated_at)
+      select '${type}', r.noteable_id, r.project_id, r.actor_id, 'mentioned in ' || r.text, true, r.from_type, r.from_id,
+        r.at, r.at
+      from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
+        with ordinality as r (noteable_id, project_id, actor_id, text, from_type, from_id, at, place)
+      order by r.place
+      on conflict do nothing
+      returning noteable_id
+    )
+    ${writes.update} system_notes_count = i.system_notes_count + w.count
+    from (select noteable_id, count(*)::integer as count from written group by noteable_id) w where i.id = w.noteable_id`,
+  ),
+);
+
+/** Writes on things of one kind that others named them. Source: reference work-tracking 2.7. */
+export async function writeCrossReferences(
+  tx: Tx,
+  kind: NoteableKind,
+  references: readonly CrossReference[],
+): Promise<void> {
+  if (references.length === 0) return;
+  const ids = references.map((one) => one.noteableId);
+  await holdThings(tx, kind, ids);
+  await tx.prepared(write(kind), [
+    ids,
+    references.map((one) => one.projectId),
+    references.map((one) => one.actorId),
+    references.map((one) => one.text),
+    references.map((one) => one.from.type),
+    references.map((one) => one.from.id),
+    references.map((one) => one.at),
+  ]);
+}

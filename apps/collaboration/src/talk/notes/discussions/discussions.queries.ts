@@ -1,0 +1,80 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { JsonPage, PageRequest, Viewer } from '@rookery/kernel';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
+import { Database } from '@rookery/persistence';
+import type { Reads, Statement } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { NoteableKinds } from '../../../base/noteables/noteable-kinds';
+import { perNaming } from '../../../base/noteables/reader';
+import type { NamedNoteable } from '../../../base/noteables/reader';
+import { readerValues } from '../notes.queries';
+import { withReferences } from '../referring';
+import { DiscussionStatements } from './discussions.statements';
+
+/** Reading discussions; `key` is the note that one began with. One statement a request. Source: reference work-tracking 3.1. */
+@Injectable()
+export class DiscussionsQueries {
+  readonly statementsOf: (on: Pick<NamedNoteable, 'kind' | 'by'>) => DiscussionStatements;
+  private readonly referringOf: (on: Pick<NamedNoteable, 'kind' | 'by'>) => DiscussionStatements;
+
+  constructor(
+    private readonly database: Database,
+    kinds: NoteableKinds,
+    @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
+  ) {
+    this.statementsOf = perNaming((kind, by) => new DiscussionStatements(kind, externalUrl, by));
+    this.referringOf = perNaming((kind, by) => new DiscussionStatements(kind, externalUrl, by, kinds.all));
+  }
+
+  async page(viewer: Viewer, on: NamedNoteable, page: PageRequest): Promise<JsonPage> {
+    const values = readerValues(viewer, on);
+    type Row = { counted: number; json: string | null };
+    const row = await this.row<Row>(this.database, on, (statements) => statements.page(page, values));
+    if (!row) throw new NotFound(on.kind.resource);
+    return jsonPageOf(page, { ...row, has_more: null });
+  }
+
+  /** Shape: one JSON object. Errors: NotFound. */
+  one(viewer: Viewer, on: NamedNoteable, key: number, reads: Reads = this.database): Promise<string> {
+    return this.found(reads, viewer, on, { of: 'one', key, resource: 'Discussion' });
+  }
+
+  /** Shape: a JSON array. Errors: NotFound. */
+  notes(viewer: Viewer, on: NamedNoteable, key: number): Promise<string> {
+    return this.found(this.database, viewer, on, { of: 'notes', key, resource: 'Notes' });
+  }
+
+  /** Shape: one JSON object. Errors: NotFound. */
+  async note(viewer: Viewer, on: NamedNoteable, key: number, noteId: number): Promise<string> {
+    const values = [...readerValues(viewer, on), key, noteId];
+    type Row = { head: number | null; json: string | null };
+    const row = await this.row<Row>(this.database, on, (statements) => statements.of('note', values));
+    if (!row) throw new NotFound(on.kind.resource);
+    if (row.head === null) throw new NotFound('Discussion');
+    if (row.json === null) throw new NotFound();
+    return row.json;
+  }
+
+  private async found(
+    reads: Reads,
+    viewer: Viewer,
+    on: NamedNoteable,
+    { of, key, resource }: { readonly of: 'one' | 'notes'; readonly key: number; readonly resource: string },
+  ): Promise<string> {
+    const values = [...readerValues(viewer, on), key];
+    const row = await this.row(reads, on, (statements) => statements.of(of, values));
+    if (!row) throw new NotFound(on.kind.resource);
+    if (row.json === null) throw new NotFound(resource);
+    return row.json;
+  }
+
+  private row<R extends { readonly json: string | null }>(
+    reads: Reads,
+    on: NamedNoteable,
+    statement: (statements: DiscussionStatements) => Statement,
+  ): Promise<R | undefined> {
+    const both = { plain: this.statementsOf(on), referring: this.referringOf(on) };
+    return withReferences<DiscussionStatements, R>(reads, both, statement);
+  }
+}

@@ -1,0 +1,53 @@
+import { Flag, Instant, Int, OneOf, Text } from '@rookery/api-v4';
+import { nothingLeft } from '@rookery/kernel';
+import type { NoteableKind } from '../../base/noteables/noteable-kinds';
+import type { NewNote, NoteEdit } from './notes.service';
+import type { NoteOrder } from './notes.statements';
+
+/** Parameters of notes, whatever they stand on; the routes of a kind add what names its thing. */
+export class OneNote {
+  @Int() note_id: number;
+}
+
+export class ListNotes {
+  @OneOf(['asc', 'desc'], { default: 'desc' }) sort: NoteOrder['sort'];
+  @OneOf(['created_at', 'updated_at'], { default: 'created_at' }) order_by: NoteOrder['orderBy'];
+  @OneOf(['all_notes', 'only_comments', 'only_activity'], { default: 'all_notes' })
+  activity_filter: NoteOrder['activity'];
+}
+
+export class CreateNote {
+  @Text({ about: 'At most 1,000,000 characters of Markdown.' }) body: string;
+  @Flag({ optional: true, about: 'Seen by reporters and above only.' }) internal?: boolean;
+  @Flag({ optional: true, deprecated: 'internal' }) confidential?: boolean;
+  @Instant({ optional: true, after: '1970-01-01T00:00:00Z', about: 'Administrators and owners; ignored for others.' })
+  created_at?: Date;
+}
+
+export class UpdateNote extends OneNote {
+  @Text({ optional: true, about: 'At most 1,000,000 characters of Markdown.' }) body?: string;
+  @Flag({ optional: true, deprecated: 'nothing: a note stays as internal or public as it was written' })
+  confidential?: boolean;
+}
+
+/** `internal` wins when both are sent; ignored on kinds that have no internal notes. Source: reference work-tracking 2.4. */
+export function wantsInternal(
+  kind: NoteableKind,
+  { internal, confidential }: Pick<CreateNote, 'internal' | 'confidential'>,
+): boolean {
+  return kind.abilities.includes('internal-notes') && (internal ?? confidential ?? false);
+}
+
+/** The note that is asked for. */
+export function newNoteOf(kind: NoteableKind, params: CreateNote): NewNote {
+  const { body, internal: _, confidential: __, created_at: createdAt = null, ...rest } = params;
+  nothingLeft(rest);
+  return { body, internal: wantsInternal(kind, params), createdAt };
+}
+
+/** The change that is asked for. */
+export function noteChangeOf({ note_id: _, ...params }: UpdateNote): NoteEdit {
+  const { body, confidential, ...rest } = params;
+  nothingLeft(rest);
+  return { body, sentConfidential: confidential !== undefined };
+}

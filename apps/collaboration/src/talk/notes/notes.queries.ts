@@ -1,0 +1,88 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { JsonPage, PageRequest, Viewer } from '@rookery/kernel';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
+import { Database } from '@rookery/persistence';
+import type { Reads, Statement } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { NoteableKinds } from '../../base/noteables/noteable-kinds';
+import type { NoteableKind } from '../../base/noteables/noteable-kinds';
+import { perNaming, readerOfNamed } from '../../base/noteables/reader';
+import type { NamedNoteable } from '../../base/noteables/reader';
+import { NoteStatements } from './notes.statements';
+import type { NoteOrder } from './notes.statements';
+import { withReferences } from './referring';
+
+/** Reading notes: one statement a request. Source: docs/performance.md 2. */
+@Injectable()
+export class NotesQueries {
+  readonly statementsOf: (on: Pick<NamedNoteable, 'kind' | 'by'>) => NoteStatements;
+  private readonly referringOf: (on: Pick<NamedNoteable, 'kind' | 'by'>) => NoteStatements;
+
+  constructor(
+    private readonly database: Database,
+    kinds: NoteableKinds,
+    @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
+  ) {
+    this.statementsOf = perNaming((kind, by) => new NoteStatements(kind, externalUrl, by));
+    this.referringOf = perNaming((kind, by) => new NoteStatements(kind, externalUrl, by, kinds.all));
+  }
+
+  /** Totals come from the noteable's counters, as many as the viewer may see. */
+  async page(viewer: Viewer, on: NamedNoteable, order: NoteOrder, page: PageRequest): Promise<JsonPage> {
+    const values = readerValues(viewer, on);
+    const row = await this.found<PageRow>(this.database, on, (statements) => statements.page(order, page, values));
+    if (!row) throw new NotFound(on.kind.resource);
+    const total =
+      (order.activity === 'only_activity' ? 0 : row.comments) + (order.activity === 'only_comments' ? 0 : row.activity);
+    return jsonPageOf(page, { counted: total, has_more: null, json: row.json });
+  }
+
+  /** Shape: one JSON object. */
+  async one(viewer: Viewer, on: NamedNoteable, noteId: number, reads: Reads = this.database): Promise<string> {
+    const values = [...readerValues(viewer, on), noteId];
+    const row = await this.found<OneNoteRow>(reads, on, (statements) => statements.of('one', values));
+    return foundNote(row, on.kind).json;
+  }
+
+  private found<R extends { readonly json: string | null }>(
+    reads: Reads,
+    on: NamedNoteable,
+    statement: (statements: NoteStatements) => Statement,
+  ): Promise<R | undefined> {
+    const both = { plain: this.statementsOf(on), referring: this.referringOf(on) };
+    return withReferences<NoteStatements, R>(reads, both, statement);
+  }
+}
+
+interface PageRow {
+  readonly comments: number;
+  readonly activity: number;
+  readonly json: string | null;
+}
+
+interface OneNoteRow {
+  readonly id: number | null;
+  readonly hidden: boolean;
+  readonly json: string;
+}
+
+/**
+ * The first seven values of every statement on notes.
+ * Errors: NotFound of the noteable while the project shows none of its kind to this reader.
+ */
+export function readerValues(viewer: Viewer, on: NamedNoteable): unknown[] {
+  const { viewerId, isMember, readsConfidential, readsInternal, isAdmin } = readerOfNamed(viewer, on);
+  return [on.parent.id, on.named, viewerId, isMember, readsConfidential, readsInternal, isAdmin];
+}
+
+/** Errors: NotFound in the words that tell a strange note from a hidden one. Source: reference work-tracking 2.3. */
+export function foundNote<R extends { readonly id: number | null; readonly hidden: boolean }>(
+  row: R | undefined,
+  kind: NoteableKind,
+): R & { readonly id: number } {
+  if (!row) throw new NotFound(kind.resource);
+  if (row.id === null) throw new NotFound();
+  if (row.hidden) throw new NotFound('Note');
+  return row as R & { readonly id: number };
+}

@@ -1,0 +1,327 @@
+import type { PageRequest } from '@rookery/kernel';
+import { asHopedSql, instantSql, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import type { Statement } from '@rookery/persistence';
+import { arraySql } from '../../base/noteables/json.shape';
+import type { WrittenShape } from '../../base/noteables/json.shape';
+import { parentSql } from '../../base/noteables/noteable-kinds';
+import type { NoteableKind } from '../../base/noteables/noteable-kinds';
+import { iidSql } from '../../base/noteables/references.shape';
+import { countedSql, fullSql } from './note-limit';
+import { followedSql, headSql } from './discussions/threads-sql';
+import { noteShape, resolvableSql, seesReferencedSql } from './note.shape';
+import type { NoteSql } from './note.shape';
+
+export interface NoteOrder {
+  readonly orderBy: 'created_at' | 'updated_at';
+  readonly sort: 'asc' | 'desc';
+  readonly activity: 'all_notes' | 'only_comments' | 'only_activity';
+}
+
+/**
+ * $10 given time or null. Cut and not rounded to milliseconds, as the times of system notes are: those of the same
+ * transaction come after it.
+ */
+const WRITTEN_AT = `coalesce($10::timestamptz, date_trunc('milliseconds', now()))`;
+
+/** A note that stands alone, one that begins a thread, or one that answers in one. */
+export type NewNoteKind = 'create' | 'open' | 'reply';
+/** Those that are counted on their noteable last, with the commit. */
+export type CountedLast = Exclude<NewNoteKind, 'reply'>;
+export type NoteStatement =
+  | 'one'
+  | 'subject'
+  | NewNoteKind
+  | `${NewNoteKind}_counted`
+  | `${CountedLast}_first`
+  | 'count'
+  | 'count_limited'
+  | 'refusal'
+  | 'edit'
+  | 'remove';
+
+// Every statement is given the same first seven values, in the order of `readerValues`, and takes those that it asks for.
+export const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
+export const READS_INTERNAL = '$6::boolean';
+export const IS_ADMIN = '$7::boolean';
+
+/**
+ * What the JSON of a note is written with in such a statement; the noteable is the row `i`. Shape: `referenced` are the
+ * kinds of which is asked whether the reader sees them; references to others are left out.
+ */
+export function noteSqlOf(kind: NoteableKind, externalUrl: string, referenced: readonly NoteableKind[]): NoteSql {
+  const reader = { viewer: READER.viewer, isAdmin: IS_ADMIN };
+  return {
+    externalUrl,
+    ...reader,
+    seesReferenced: seesReferencedSql(referenced, reader),
+    noteableType: { is: kind.type },
+    // Notes of epics name it by its id alone (reference work-tracking 2.2).
+    noteableIid: kind.parent === 'project' ? iidSql(kind) : 'null::bigint',
+    resolvable: resolvableSql(kind),
+  };
+}
+
+/** Is the row `i` the thing that is named, and may the reader know of it? */
+export function namedVisibleSql(kind: NoteableKind, by: 'id' | 'iid'): string {
+  return `${parentSql(kind)} = $1::bigint and i.${by} = $2::bigint and ${kind.visibleSql(READER)}`;
+}
+
+/** How statements on notes of a kind begin their names. */
+export function statementsName({ table, shownId }: NoteableKind, by: 'id' | 'iid', of: string): string {
+  return by === shownId ? `${table}_${of}` : `${table}_by_${by}_${of}`;
+}
+
+/**
+ * The hot statements on notes of one kind of noteable, by hand: the page is cut by the index before authors are
+ * joined, limits are literals, instants and JSON are written by PostgreSQL.
+ * Source: docs/performance.md 2, 5.1-5.3; ADR 0071, 0073.
+ */
+export class NoteStatements {
+  private readonly kept = new KeptStatements();
+  private readonly visible: string;
+  private readonly json: WrittenShape;
+  private readonly name: string;
+
+  /** Shape: `by` is the column that paths name a thing by; `referenced` as in `noteSqlOf`. */
+  constructor(
+    private readonly kind: NoteableKind,
+    externalUrl: string,
+    by: 'id' | 'iid' = kind.shownId,
+    referenced: readonly NoteableKind[] = [],
+  ) {
+    this.name = statementsName(kind, by, referenced.length > 0 ? 'notes_referring' : 'notes');
+    this.visible = namedVisibleSql(kind, by);
+    this.json = noteShape.over(noteSqlOf(kind, externalUrl, referenced));
+  }
+
+  /** A row when the noteable is visible: the counters and the page as JSON text. */
+  page(order: NoteOrder, page: PageRequest, values: readonly unknown[]): Statement {
+    // Short for every kind, since PostgreSQL cuts names off after 63 bytes.
+    const activity = order.activity.replace('only_', '');
+    const name = [this.name, order.orderBy, order.sort, activity, page.perPage].join('_');
+    return this.kept.statement(isUsualPage(page) ? name : null, values, () => {
+      const list = this.listed(order, values);
+      return { text: this.pageSql(list, page), values: list.values };
+    });
+  }
+
+  /** Any other statement; what it takes besides the first seven values stands with its text. */
+  of(name: NoteStatement, values: readonly unknown[]): Statement {
+    return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
+  }
+
+  private sqlOf(name: NoteStatement): string {
+    switch (name) {
+      case 'one':
+        return this.oneSql();
+      case 'subject':
+        return this.subjectSql();
+      case 'create':
+      case 'open':
+      case 'reply':
+        return this.createSql(MADE[name]);
+      case 'create_counted':
+        return this.createSql(MADE.create, COUNTED);
+      case 'open_counted':
+        return this.createSql(MADE.open, COUNTED);
+      case 'reply_counted':
+        return this.createSql(MADE.reply, COUNTED);
+      case 'create_first':
+        return this.firstSql(MADE.create);
+      case 'open_first':
+        return this.firstSql(MADE.open);
+      case 'count':
+        return this.countSql();
+      case 'count_limited':
+        return this.countSql(COUNTED_LAST);
+      case 'refusal':
+        return this.refusalSql();
+      case 'edit':
+        return this.editSql();
+      case 'remove':
+        return this.removeSql();
+    }
+  }
+
+  private listed(order: NoteOrder, values: readonly unknown[]): ListQuery<never> {
+    const list = new ListQuery<never>({
+      name: 'notes',
+      from: 'notes n',
+      carries: 'n.*',
+      joins: 'left join directory_users a on a.id = n.author_id',
+      bytes: 'octet_length(n.body)',
+      values,
+    });
+    list.where(
+      `n.noteable_id = i.id and n.noteable_type = '${this.kind.type}' and (not n.internal or ${READS_INTERNAL})`,
+    );
+    if (order.activity !== 'all_notes') list.where(order.activity === 'only_activity' ? 'n.system' : 'not n.system');
+    return list.orderBy([[`n.${order.orderBy}`, order.sort]]);
+  }
+
+  private pageSql(list: ListQuery<never>, page: PageRequest): string {
+    const rows = list.arraySql(page, (...rows) => arraySql(this.json, ...rows));
+    return `select i.public_notes_count + case when ${READS_INTERNAL} then i.internal_notes_count else 0 end as comments,
+      i.system_notes_count as activity, ${rows} as json from ${this.kind.table} i where ${this.visible}`;
+  }
+
+  /** $8 note. A row when the noteable is visible; `id` is null when it has no such note, `hidden` when it is not for the reader. */
+  private oneSql(): string {
+    return `select n.id, n.internal and not ${READS_INTERNAL} as hidden,
+      case when n.id is not null and (not n.internal or ${READS_INTERNAL}) then ${this.json.sql} end as json
+      from ${this.kind.table} i
+      left join notes n on n.id = $8::bigint and n.noteable_id = i.id and n.noteable_type = '${this.kind.type}'
+      left join directory_users a on a.id = n.author_id
+      where ${this.visible}`;
+  }
+
+  /** As `one`, for a change: facts instead of JSON. The noteable is locked, so that changes of its notes take turns. */
+  private subjectSql(): string {
+    return `select i.id as noteable_id, ${iidSql(this.kind)} as noteable_iid, i.author_id as noteable_author_id,
+      i.discussion_locked is true as locked, n.id, n.author_id, n.body, n.system, n.internal, n.updated_at,
+      coalesce(n.thread_id, n.id) as discussion_id,
+      n.internal and not ${READS_INTERNAL} as hidden
+      from ${this.kind.table} i
+      left join notes n on n.id = $8::bigint and n.noteable_id = i.id and n.noteable_type = '${this.kind.type}'
+      where ${this.visible}
+      for no key update of i`;
+  }
+
+  /**
+   * $8 body, $9 internal (of an answer: the thread), $10 given time or null, $11 most comments[, $12 most in a minute, $13
+   * whom it counts for].
+   * One round trip: touches the noteable, counts the note, inserts, and answers the JSON. No row when anything stands
+   * against it; no `id` when only the number of notes does, which is counted last: it is locked after all else.
+   */
+  private createSql(made: MadeNote, counted = ''): string {
+    return `with ${made.before?.(this.kind, this.visible) ?? ''}touched as (
+      ${this.touchSql(made.internal, made.before ? 'and exists (select 1 from answered)' : '')}
+      returning i.id${this.kind.shownId === 'iid' ? ', i.iid' : ''}
+    ), ${counted}n as (
+      ${this.insertSql(made, counted ? ' cross join counted' : '')}
+    )
+    select ${this.writtenSql()}${counted ? TOLD : ''}
+    from ${counted ? 'touched i left join n on true' : 'n cross join touched i'} left join directory_users a on a.id = n.author_id`;
+  }
+
+  /**
+   * $8 body, $9 internal, $10 given time or null, $11 most comments, $12 most in a minute or null, $13 whom it
+   * counts for. As above, but nothing
+   * is held by it: `count` follows with the commit.
+   */
+  private firstSql(made: MadeNote): string {
+    return `with touched as (
+      select i.id${this.kind.shownId === 'iid' ? ', i.iid' : ''} from ${this.kind.table} i
+      where ${this.takesNotesSql()} and not ${fullSql('$13::bigint', '$12')}
+    ), n as (
+      ${this.insertSql(made)}
+    )
+    select ${this.writtenSql()} from n cross join touched i left join directory_users a on a.id = n.author_id`;
+  }
+
+  /** $9 internal, $11 most comments[, $12 most in a minute, $13 whom it counts for], $14 patience. Counts what `firstSql` wrote, if it still may. */
+  private countSql(counted = ''): string {
+    return `with touched as (
+      ${this.touchSql('$9::boolean')}
+      returning i.id
+    )${counted && `, ${counted}`}
+    select ${asHopedSql(counted ? 'touched cross join counted' : 'touched', '$14')} as is_as_hoped${counted ? TOLD : ''}`;
+  }
+
+  private takesNotesSql(): string {
+    return `${this.visible} and (i.discussion_locked is not true or ${READER.isMember})
+        and i.public_notes_count + i.internal_notes_count < $11::integer`;
+  }
+
+  private touchSql(internal: string, besides = ''): string {
+    return `${this.kind.writes.update} updated_at = greatest(i.updated_at, now()),
+        public_notes_count = i.public_notes_count + case when ${internal} then 0 else 1 end,
+        internal_notes_count = i.internal_notes_count + case when ${internal} then 1 else 0 end
+      where ${this.takesNotesSql()}
+        ${besides}`;
+  }
+
+  private insertSql(made: MadeNote, counted = ''): string {
+    const projectId = this.kind.parent === 'project' ? '$1::bigint' : 'null::bigint';
+    return `insert into notes (${made.columns}noteable_type, noteable_id, project_id, author_id, body, internal, created_at, updated_at)
+      select ${made.values}'${this.kind.type}', i.id, ${projectId}, ${READER.viewer}, $8::text, ${made.internal}, ${WRITTEN_AT}, ${WRITTEN_AT}
+      from touched i${counted}${made.from}
+      returning *`;
+  }
+
+  private writtenSql(): string {
+    return `n.id, n.internal, n.noteable_id, ${iidSql(this.kind)} as noteable_iid,
+      ${instantSql('n.created_at')} as created_at, ${this.json.sql} as json`;
+  }
+
+  /** Why `create` made nothing; no row when the noteable is not visible. */
+  private refusalSql(): string {
+    return `select i.discussion_locked is true and not ${READER.isMember} as locked,
+      i.public_notes_count + i.internal_notes_count as comments
+      from ${this.kind.table} i
+      where ${this.visible}`;
+  }
+
+  /** $8 note, $9 body. */
+  private editSql(): string {
+    return `with n as (
+      update notes set body = $9::text, edited_by_id = ${READER.viewer}, updated_at = greatest(updated_at, now()) where id = $8::bigint returning *
+    )
+    select ${instantSql('n.updated_at')} as changed_at, ${this.json.sql} as json
+    from n join ${this.kind.table} i on i.id = n.noteable_id left join directory_users a on a.id = n.author_id
+    where ${this.visible}`;
+  }
+
+  /** $1 note. Counters follow in the same statement; who stood for a thread is followed by the oldest that is left. */
+  private removeSql(): string {
+    return `with gone as (
+      delete from notes where id = $1::bigint
+      returning id, noteable_type, noteable_id, internal, thread_id, is_reply
+    ), ${followedSql('gone')}
+    ${this.kind.writes.update}
+      public_notes_count = i.public_notes_count - case when gone.internal then 0 else 1 end,
+      internal_notes_count = i.internal_notes_count - case when gone.internal then 1 else 0 end
+    from gone where i.id = gone.noteable_id
+    returning i.id`;
+  }
+}
+
+/** How the writer's minute stands. Shape: a CountedRow. */
+const TOLD = `, (select c.written from counted c) as written, (select c.seconds from counted c) as seconds`;
+const COUNTED_LAST = `counted as (
+      ${countedSql('$13', '$12', { from: 'from touched' })}
+    )`;
+const COUNTED = `${COUNTED_LAST}, `;
+
+/** How one way of writing a note differs from the others in the statement that writes it. */
+interface MadeNote {
+  readonly internal: string;
+  readonly columns: string;
+  readonly values: string;
+  readonly from: string;
+  /** What is looked for before the noteable is touched. */
+  readonly before?: (kind: NoteableKind, visible: string) => string;
+}
+
+const MADE: Readonly<Record<NewNoteKind, MadeNote>> = {
+  create: { internal: '$9::boolean', columns: '', values: '', from: '' },
+  // The id is taken first, since the note names itself.
+  open: {
+    internal: '$9::boolean',
+    columns: 'id, thread_id, ',
+    values: 'own.id, own.id, ',
+    from: ` cross join (select nextval(pg_get_serial_sequence('notes', 'id')) as id) own`,
+  },
+  // An answer is as internal as what it answers, which never changes.
+  reply: {
+    internal: '(select h.internal from answered h)',
+    columns: 'thread_id, is_reply, ',
+    values: '$9::bigint, true, ',
+    from: '',
+    before: (kind, visible) => `answered as (
+      select h.internal from ${kind.table} i join notes h on ${headSql(kind, '$9::bigint')}
+      where ${visible} and not h.system and (not h.internal or ${READS_INTERNAL})
+        ${kind.abilities.includes('threads') ? '' : 'and h.thread_id is not null'}
+    ), `,
+  },
+};

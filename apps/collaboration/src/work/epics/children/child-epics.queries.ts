@@ -1,0 +1,95 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Directory } from '@rookery/directory';
+import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
+import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import type { Draft, Statement } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { groupAccessSql } from '../../../base/noteables/access-sql';
+import { arraySql } from '../../../base/noteables/json.shape';
+import type { WrittenShape } from '../../../base/noteables/json.shape';
+import { readableSql } from '../../../base/noteables/noteable-kinds';
+import { readerOf } from '../../../base/noteables/reader';
+import { epicKind } from '../epic.kind';
+import { epicBytes, listedEpicShape } from '../epic.shape';
+import type { NamedEpic } from '../issues/epic-issues.queries';
+import { childEpicLinkShape } from './child-epic.shape';
+
+// The first values of every statement here: the epic, and who reads it.
+const PERSON = { user: '$3::bigint', isAdmin: '$4::boolean', isExternal: '$5::boolean' };
+const READS_CONFIDENTIAL = '$6::boolean';
+const NAMED = `(select i.id, i.iid from epics i where i.group_id = $1::bigint and i.iid = $2::bigint
+  and ${epicKind.visibleSql({ viewer: PERSON.user, isMember: 'true', readsConfidential: READS_CONFIDENTIAL })}) named`;
+const SHOWN = `i.*, a.full_path, a.traversal_ids, a.reads_internal, a.reads_confidential as may_edit,
+  case when a.group_id = $1::bigint then '' else a.full_path end as seen_as`;
+const READABLE = readableSql(epicKind, 'a', PERSON.user);
+/** The children that the reader may know of; each of their groups is judged once. */
+const CHILDREN = `(select ${SHOWN}
+  from (select distinct c.group_id from epics c where c.parent_id = named.id offset 0) used
+  cross join lateral ${groupAccessSql('used.group_id', PERSON)} a
+  join epics i on i.parent_id = named.id and i.group_id = a.group_id where ${READABLE}) i`;
+
+/** Reading which epics are parts of an epic. Source: reference work-tracking 5.7. */
+@Injectable()
+export class ChildEpicsQueries {
+  private readonly kept = new KeptStatements();
+  private readonly listed: WrittenShape;
+  private readonly oneSql: string;
+  private readonly linkSql: string;
+
+  constructor(
+    private readonly database: Database,
+    private readonly directory: Directory,
+    @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
+  ) {
+    const rows = { fullPath: 'i.full_path', above: 'i.traversal_ids', readsInternal: 'i.reads_internal' };
+    const sql = { externalUrl, ...rows, seenAs: 'i.seen_as', mayEdit: 'i.may_edit', person: PERSON };
+    this.listed = listedEpicShape.over(sql);
+    this.oneSql = `select ${this.listed.sql} as json from (select ${SHOWN} from epics i
+      cross join lateral ${groupAccessSql('i.group_id', PERSON)} a where i.id = $7::bigint and ${READABLE}) i`;
+    const link = childEpicLinkShape.over({ externalUrl, fullPath: '$8::text' });
+    this.linkSql = `select ${link.sql} as json from ${NAMED} join epics i on i.parent_id = named.id and i.id = $7::bigint`;
+  }
+
+  /** In the order of the epic. Errors: NotFound of the epic. */
+  async page(viewer: SignedInViewer, named: NamedEpic, page: PageRequest): Promise<JsonPage> {
+    await this.directory.fresh(viewer);
+    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(page, valuesOf(viewer, named)));
+    if (!row) throw new NotFound();
+    return jsonPageOf(page, row);
+  }
+
+  pageStatement(page: PageRequest, values: readonly unknown[]): Statement {
+    const name = isUsualPage(page) ? `child_epics_${page.perPage}` : null;
+    return this.kept.statement(name, values, (): Draft =>
+      new ListQuery<never>({ name: 'child_epics', from: CHILDREN, carries: 'i.*', bytes: epicBytes({}), values })
+        .orderBy([['i.relative_position', 'asc']])
+        .json(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
+    );
+  }
+
+  /** An epic as it is seen from the group of another. Shape: one JSON object. Errors: NotFound. */
+  async one(viewer: SignedInViewer, named: NamedEpic, id: number): Promise<string> {
+    return this.single('child_epics_one', this.oneSql, [...valuesOf(viewer, named), id]);
+  }
+
+  /** A child that was just opened. Errors: NotFound when it is a child no more. */
+  async link(viewer: SignedInViewer, named: NamedEpic, id: number): Promise<string> {
+    const values = [...valuesOf(viewer, named), id, named.group.fullPath];
+    return this.single('child_epics_link', this.linkSql, values);
+  }
+
+  private async single(name: string, text: string, values: readonly unknown[]): Promise<string> {
+    const [row] = await this.database.run<{ json: string }>(
+      this.kept.statement(name, values, () => ({ text, values })),
+    );
+    if (!row) throw new NotFound();
+    return row.json;
+  }
+}
+
+function valuesOf(viewer: SignedInViewer, { group, iid }: NamedEpic): unknown[] {
+  const { readsConfidential } = readerOf(viewer, group);
+  return [group.id, iid, viewer.userId, viewer.isAdmin, viewer.isExternal, readsConfidential];
+}

@@ -1,0 +1,80 @@
+import { epicEvents } from '@rookery/contracts';
+import type { SignedInViewer } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { descriptionNotes } from '../issues/issue-change';
+import type { LabelChange } from '../../planning/labels/labelling/labelling';
+import { systemNotes } from '../../talk/notes/system-notes';
+import type { Epic } from './epic.entity';
+import { epicKind } from './epic.kind';
+
+/** What changed of an epic: what it was before, the columns that differ now, and its labels. */
+export interface EpicChange {
+  readonly before: Epic;
+  readonly changed: ReadonlySet<keyof Epic>;
+  readonly labels: LabelChange;
+  readonly at: Date;
+}
+
+/** What the system says of a change. Source: reference work-tracking 2.7. */
+export function notesOf(epic: Epic, { before, changed }: EpicChange): string[] {
+  return [
+    ...(changed.has('title') ? [systemNotes.title(before.title, epic.title)] : []),
+    ...(changed.has('description') ? descriptionNotes(before.description, epic.description) : []),
+    ...(changed.has('confidential') ? [systemNotes.confidential(epic.confidential, epicKind.word)] : []),
+    ...(changed.has('state') ? [epic.state === 'closed' ? systemNotes.closed : systemNotes.reopened] : []),
+  ];
+}
+
+/** Announces that an epic was opened. */
+export function emitOpened(tx: Tx, viewer: SignedInViewer, epic: Epic, labels: LabelChange): void {
+  const data = { ...factsOf(epic), assignee_ids: [], label_ids: [...labels.added] };
+  tx.emit(epicEvents.created.of({ ...aboutIt(viewer, epic), data }));
+}
+
+/** Announces a change: of fields and of the state apart. Shape: `mentionedBefore` are ids of people. */
+export function emitChange(
+  tx: Tx,
+  viewer: SignedInViewer,
+  epic: Epic,
+  { changed, labels, at, mentionedBefore }: EpicChange & { readonly mentionedBefore: readonly number[] },
+): void {
+  const data = factsOf(epic);
+  const about = aboutIt(viewer, epic);
+  const besides = [...changed].filter((name) => !['state', 'closedAt', 'closedById'].includes(name));
+  if (besides.length + labels.added.length + labels.removed.length > 0) {
+    const told = {
+      text_changed: changed.has('title') || changed.has('description'),
+      mentioned_before: [...mentionedBefore],
+      added_assignee_ids: [],
+      removed_assignee_ids: [],
+      added_label_ids: [...labels.added],
+      removed_label_ids: [...labels.removed],
+      changed_at: at.toISOString(),
+    };
+    tx.emit(epicEvents.updated.of({ ...about, data: { ...data, ...told } }));
+  }
+  if (!changed.has('state')) return;
+  const event =
+    epic.state === 'closed'
+      ? epicEvents.closed.of({ ...about, data: { ...data, closed_at: at.toISOString() } })
+      : epicEvents.reopened.of({ ...about, data: { ...data, reopened_at: at.toISOString() } });
+  tx.emit(event);
+}
+
+/** The announcement that an epic has another parent, or none any more, where nothing else changed. */
+export function parentChangedOf(viewer: SignedInViewer, epic: Epic, at: Date) {
+  const labels = { added_label_ids: [], removed_label_ids: [] };
+  const people = { mentioned_before: [], added_assignee_ids: [], removed_assignee_ids: [] };
+  const told = { text_changed: false, ...people, ...labels, changed_at: at.toISOString() };
+  return { ...aboutIt(viewer, epic), data: { ...factsOf(epic), ...told } };
+}
+
+function aboutIt(viewer: SignedInViewer, { id }: Epic) {
+  return { aggregateId: id, actorId: viewer.userId, seen: viewer.directory };
+}
+
+/** What every event on an epic says of it. */
+function factsOf({ id, iid, groupId, authorId, confidential, createdAt }: Epic) {
+  const ids = { epic_id: id, epic_iid: iid, project_id: null, group_id: groupId };
+  return { ...ids, author_id: authorId, confidential, created_at: createdAt.toISOString() };
+}

@@ -1,0 +1,38 @@
+import { NotFound } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import { prepared } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
+import { readerOf } from '../../base/noteables/reader';
+import type { NamedNoteable } from '../../base/noteables/reader';
+import { Epic } from './epic.entity';
+import { epicKind } from './epic.kind';
+import type { EpicGroup } from './epics.queries';
+
+/** $1 group, $2 id or number, $3 whether the writer reads confidential ones; nothing else decides who sees an epic. */
+const lockVisible = (by: NamedNoteable['by']) =>
+  prepared(
+    `epics_lock_visible_by_${by}`,
+    `select i.id, now() as at from epics i where i.group_id = $1::bigint and i.${by} = $2::bigint
+       and ${epicKind.visibleSql({ viewer: 'null', isMember: 'false', readsConfidential: '$3::boolean' })}
+     for no key update`,
+  );
+const LOCKS = { id: lockVisible('id'), iid: lockVisible('iid') };
+
+/** How a path or a text names an epic of its group. */
+export type NamedEpic = Pick<NamedNoteable, 'by' | 'named'>;
+
+/** The epic that a path names, held until the transaction ends, and the time. Errors: NotFound. */
+export async function lockEpic(
+  tx: Tx,
+  viewer: SignedInViewer,
+  group: EpicGroup,
+  { by, named }: NamedEpic,
+): Promise<{ readonly epic: Epic; readonly at: Date }> {
+  const [row] = await tx.prepared<{ id: number; at: Date }>(LOCKS[by], valuesOf(viewer, group, named));
+  if (!row) throw new NotFound();
+  return { epic: await tx.manager.findOneByOrFail(Epic, { id: row.id }), at: row.at };
+}
+
+function valuesOf(viewer: SignedInViewer, group: EpicGroup, named: number): unknown[] {
+  return [group.id, named, readerOf(viewer, group).readsConfidential];
+}

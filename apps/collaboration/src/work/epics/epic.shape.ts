@@ -1,0 +1,118 @@
+import { labelDetailsBytes, labelsOf } from '../../planning/labels/labelling/labels.shape';
+import { EPIC_SHOWN_AS } from '../issues/serving/served-epic.shape';
+import { groupAccessSql } from '../../base/noteables/access-sql';
+import type { PersonSql } from '../../base/noteables/access-sql';
+import { json, jsonShape, literalSql } from '../../base/noteables/json.shape';
+import type { PlacedDetailSql as DetailSql, PlacedSql as ShownSql } from '../../base/noteables/noteable-kinds';
+import { baseOf, personShape } from '../../base/noteables/person.shape';
+import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
+import { subscribedSql } from '../../base/noteables/subscribed-sql';
+import { inheritedDaysSql } from './epic-days';
+
+const OF_EPIC = { type: 'Epic' } as const;
+
+const STARTS = 'case when i.start_is_fixed then i.start_fixed_on else inherited.start_on end';
+const DUE = 'case when i.due_is_fixed then i.due_fixed_on else inherited.due_on end';
+
+/** Shape: `mayEdit` is boolean SQL, whether the reader may change the epic; `person` is who reads. */
+export type EpicSql = ShownSql & { readonly mayEdit: string; readonly person: PersonSql };
+/** Where less is known of the reader, nothing is told that not everybody who sees the group may know. */
+type AnyEpicSql = ShownSql & Partial<EpicSql>;
+export type EpicDetailSql = EpicSql & DetailSql;
+
+const groups = (sql: ShownSql): string => `${baseOf(sql)}/api/v4/groups/`;
+const pathOf = (epic: string): string => `${epic}.group_id || '/epics/' || ${epic}.iid`;
+const page = (sql: ShownSql): string => webPathSql(EPIC_SHOWN_AS, sql.fullPath);
+
+/** The parent of the row `i` as far as the reader may know of it, and its days: a FROM item of one row. */
+function foundOf({ mayEdit = 'false', person }: AnyEpicSql): string {
+  const there = (group: string): string =>
+    person ? groupAccessSql(group, person) : '(select false as reads_confidential limit 0)';
+  const seen = `select 1 from ${there('up.group_id')} there where not up.confidential or there.reads_confidential`;
+  const readsChild = `exists (select 1 from ${there('c.group_id')} there where there.reads_confidential)`;
+  return `${inheritedDaysSql(mayEdit, readsChild)} left join lateral (select up.id, up.iid, up.group_id from epics up
+    where up.id = i.parent_id and case when up.group_id = i.group_id then not up.confidential or ${mayEdit}
+      else exists (${seen}) end) parent on true`;
+}
+
+const linksShape = jsonShape<AnyEpicSql>('EpicLinks').fields({
+  self: [json.prefixed, (sql) => ({ prefix: groups(sql), sql: pathOf('i') })],
+  epic_issues: [json.prefixed, (sql) => ({ prefix: groups(sql), sql: `${pathOf('i')} || '/issues'` })],
+  group: [json.prefixed, (sql) => ({ prefix: groups(sql), sql: 'i.group_id' })],
+  parent: [json.tokenOrNull, (sql) => `${literalSql(groups(sql))} || ${pathOf('parent')}`],
+});
+
+/** An epic as anybody sees it who may. Shape: alias `i` (epics). Source: requirements 1 §2; reference work-tracking 5.4. */
+export const epicShape = jsonShape<AnyEpicSql>('Epic', foundOf).fields({
+  id: [json.int, () => 'i.id'],
+  work_item_id: [json.int, () => 'i.id'],
+  iid: [json.int, () => 'i.iid'],
+  group_id: [json.int, () => 'i.group_id'],
+  parent_id: [json.intOrNull, () => 'parent.id'],
+  parent_iid: [json.intOrNull, () => 'parent.iid'],
+  title: [json.text, () => 'i.title'],
+  description: [json.textOrNull, () => 'i.description'],
+  state: [json.choice<string>('opened', 'closed'), () => 'i.state'],
+  confidential: [json.bool, () => 'i.confidential'],
+  imported: [json.bool, () => `i.imported_from <> 'none'`],
+  imported_from: [json.token, () => 'i.imported_from'],
+  web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/groups/`, sql: page(sql) })],
+  web_edit_url: [json.prefixed, (sql) => ({ prefix: '/groups/', sql: page(sql) })],
+  reference: [json.prefixed, () => ({ prefix: EPIC_SHOWN_AS.sigil, sql: 'i.iid' })],
+  references: [json.object(referencesShape), ({ fullPath, seenAs }) => ({ as: EPIC_SHOWN_AS, fullPath, seenAs })],
+  author: [
+    json.found(personShape),
+    ({ externalUrl }) => ({
+      of: { user: 'u', externalUrl },
+      from: 'from directory_users u where u.id = i.author_id',
+    }),
+  ],
+  start_date: [json.dayOrNull, () => STARTS],
+  due_date: [json.dayOrNull, () => DUE],
+  end_date: [json.dayOrNull, () => DUE],
+  created_at: [json.instant, () => 'i.created_at'],
+  updated_at: [json.instant, () => 'i.updated_at'],
+  closed_at: [json.instantOrNull, () => 'i.closed_at'],
+  labels: [
+    labelsOf,
+    ({ withLabelDetails, above }) => ({ ...OF_EPIC, withDetails: withLabelDetails === true, above, project: null }),
+  ],
+  upvotes: [json.int, () => 'i.upvotes_count'],
+  downvotes: [json.int, () => 'i.downvotes_count'],
+  color: [json.token, () => 'i.color'],
+  text_color: [json.token, () => 'i.text_color'],
+  _links: [json.object(linksShape), (sql) => sql],
+});
+
+/** What is told besides to those who may change the epic. */
+const datesFor = {
+  start_date_is_fixed: [json.bool, () => 'i.start_is_fixed'],
+  start_date_fixed: [json.dayOrNull, () => 'i.start_fixed_on'],
+  start_date_from_inherited_source: [json.dayOrNull, () => 'inherited.start_on'],
+  start_date_from_milestones: [json.dayOrNull, () => 'inherited.start_on'],
+  due_date_is_fixed: [json.bool, () => 'i.due_is_fixed'],
+  due_date_fixed: [json.dayOrNull, () => 'i.due_fixed_on'],
+  due_date_from_inherited_source: [json.dayOrNull, () => 'inherited.due_on'],
+  due_date_from_milestones: [json.dayOrNull, () => 'inherited.due_on'],
+} as const;
+const mayEdit = (sql: EpicSql): string => sql.mayEdit;
+
+/** An epic in lists of epics and in answers to changes. */
+export const listedEpicShape = epicShape.extend<EpicSql>('ListedEpic').fields(datesFor, mayEdit);
+
+/** One epic, with whether the reader follows it. Source: reference work-tracking 5.2. */
+export const epicDetailShape = epicShape
+  .extend<EpicDetailSql>('EpicDetail')
+  .fields({ subscribed: [json.bool, ({ viewer }) => subscribedSql({ ...OF_EPIC, assignees: null }, viewer)] })
+  .extend<EpicDetailSql>('EpicDetail')
+  .fields(datesFor, mayEdit);
+
+/** An epic as answers to following it show it. */
+export const followedEpicShape = epicShape
+  .extend<AnyEpicSql & DetailSql>('FollowedEpic')
+  .fields({ subscribed: [json.bool, ({ viewer }) => subscribedSql({ ...OF_EPIC, assignees: null }, viewer)] });
+
+/** The bytes of the texts of an epic `i` in a list, those of its labels included. */
+export function epicBytes({ withLabelDetails }: Pick<ShownSql, 'withLabelDetails'>): string {
+  return `coalesce(octet_length(i.description), 0)${withLabelDetails === true ? ` + ${labelDetailsBytes('Epic')}` : ''}`;
+}

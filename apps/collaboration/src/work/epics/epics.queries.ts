@@ -1,0 +1,173 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { GroupScope } from '@rookery/api-v4';
+import { Directory, withinGroupSql } from '@rookery/directory';
+import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
+import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import type { Draft, Statement } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { groupAccessSql } from '../../base/noteables/access-sql';
+import { arraySql } from '../../base/noteables/json.shape';
+import type { WrittenShape } from '../../base/noteables/json.shape';
+import { readerOfAccess } from '../../base/noteables/noteable-kinds';
+import { readerOf } from '../../base/noteables/reader';
+import { epicKind } from './epic.kind';
+import { epicBytes, epicDetailShape, listedEpicShape } from './epic.shape';
+import { epicFilters, epicSorting } from './listing/epic-filter';
+import type { EpicFilter, EpicOrder } from './listing/epic-filter';
+
+/** What must be known of the group of an epic. Shape: any GroupScope. */
+export type EpicGroup = Pick<GroupScope, 'kind' | 'id' | 'level' | 'plan' | 'fullPath' | 'traversalIds' | 'visibility'>;
+
+/** Of which groups besides the named one epics are listed, as far as the reader sees these. */
+export interface EpicReach {
+  readonly ancestors: boolean;
+  readonly descendants: boolean;
+}
+
+// The first values of the statement of a list: who reads, and the group.
+const PERSON = { user: '$1::bigint', isAdmin: '$2::boolean', isExternal: '$3::boolean' };
+const GROUP = '$4::bigint';
+const ABOVE_GROUP = '$5::bigint[]';
+// The values of statements on one epic: the group and its number there, how both are shown, and who reads.
+const ONE = { fullPath: '$3::text', above: '$4::bigint[]', readsInternal: 'false' };
+const READS_CONFIDENTIAL = '$5::boolean';
+const ONE_PERSON = { user: '$6::bigint', isAdmin: '$7::boolean', isExternal: '$8::boolean' };
+const FILTERS = epicFilters(PERSON.user, {
+  type: 'Epic',
+  project: null,
+  above: 'a.traversal_ids',
+  strays: null,
+});
+const ROWS = `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.reads_confidential as may_edit, a.seen_as
+  from epics own where own.group_id = a.group_id) i`;
+
+/** Reading epics; what the reader may not see is left out by the statement. Source: reference work-tracking 5.1, 5.3. */
+@Injectable()
+export class EpicsQueries {
+  private readonly kept = new KeptStatements();
+  private readonly listed: { readonly plain: WrittenShape; readonly labelled: WrittenShape };
+  private readonly ones: { readonly detailed: string; readonly written: string };
+
+  constructor(
+    private readonly database: Database,
+    private readonly directory: Directory,
+    @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
+  ) {
+    const rows = { fullPath: 'i.full_path', above: 'i.traversal_ids', readsInternal: 'i.reads_internal' };
+    const sql = { externalUrl, ...rows, seenAs: 'i.seen_as', mayEdit: 'i.may_edit', person: PERSON };
+    this.listed = {
+      plain: listedEpicShape.over(sql),
+      labelled: listedEpicShape.over({ ...sql, withLabelDetails: true }),
+    };
+    const from = `as json from epics i where i.group_id = $1::bigint and i.iid = $2::bigint`;
+    const own = { externalUrl, ...ONE, person: ONE_PERSON };
+    const detail = epicDetailShape.over({ ...own, mayEdit: READS_CONFIDENTIAL, viewer: ONE_PERSON.user });
+    this.ones = {
+      detailed: `select ${detail.sql} ${from} and ${visibleTo(ONE_PERSON.user, READS_CONFIDENTIAL)}`,
+      written: `select ${listedEpicShape.over({ ...own, mayEdit: READS_CONFIDENTIAL }).sql} ${from}`,
+    };
+  }
+
+  /** Shape: the epic as one JSON object. Errors: NotFound when there is none that the viewer may see. */
+  async find(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
+    await this.directory.fresh(viewer);
+    return this.single('epics_one', this.ones.detailed, valuesOf(viewer, group, iid));
+  }
+
+  /** The answer to a write that was just allowed. */
+  async answer(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
+    return this.single('epics_written', this.ones.written, valuesOf(viewer, group, iid));
+  }
+
+  async page(
+    viewer: SignedInViewer,
+    group: EpicGroup,
+    o: {
+      readonly reach: EpicReach;
+      readonly filter: EpicFilter;
+      readonly order: EpicOrder;
+      readonly page: PageRequest;
+    },
+  ): Promise<JsonPage> {
+    await this.directory.fresh(viewer);
+    const { userId, isAdmin, isExternal } = viewer;
+    const values = [userId, isAdmin, isExternal, group.id, group.traversalIds];
+    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(values, o));
+    return jsonPageOf(o.page, row!);
+  }
+
+  pageStatement(
+    values: readonly unknown[],
+    o: {
+      readonly reach: EpicReach;
+      readonly filter: EpicFilter;
+      readonly order: EpicOrder;
+      readonly page: PageRequest;
+    },
+  ): Statement {
+    const { reach, filter, order, page } = o;
+    return this.kept.statement(pageName(o), values, (): Draft => {
+      const list = new ListQuery<never>({
+        name: 'epics',
+        from: 'epics i',
+        carries: 'i.*',
+        bytes: epicBytes(order),
+        values,
+      });
+      list
+        .where(epicKind.visibleSql(readerOfAccess('a', PERSON.user)))
+        .narrow(FILTERS, filter)
+        .orderBy(epicSorting(order));
+      return list.amongEach(['read a', ROWS]).json(page, {
+        with: `read as materialized (${readGroupsSql(reach)})`,
+        rows: (...rows) =>
+          arraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),
+      });
+    });
+  }
+
+  private async single(name: string, text: string, values: readonly unknown[]): Promise<string> {
+    const statement = this.kept.statement(name, values, () => ({ text, values }));
+    const [row] = await this.database.run<{ json: string }>(statement);
+    if (!row) throw new NotFound();
+    return row.json;
+  }
+}
+
+function valuesOf(viewer: SignedInViewer, group: EpicGroup, iid: number): unknown[] {
+  const { userId, isAdmin, isExternal } = viewer;
+  const { readsConfidential } = readerOf(viewer, group);
+  return [group.id, iid, group.fullPath, group.traversalIds, readsConfidential, userId, isAdmin, isExternal];
+}
+
+/** The groups with epics that the viewer sees, of those that are asked for; each is judged once. */
+function readGroupsSql({ ancestors, descendants }: EpicReach): string {
+  const own = descendants ? withinGroupSql({ namespace: 'n', traversalIds: ABOVE_GROUP }) : `n.id = ${GROUP}`;
+  const wanted = ancestors ? `(${own} or n.id = any(${ABOVE_GROUP}))` : own;
+  return `select a.*, case when a.group_id = ${GROUP} then '' else a.full_path end as seen_as
+    from (select n.id from directory_namespaces n
+      where ${wanted} and exists (select 1 from epics e where e.group_id = n.id) offset 0) used
+    cross join lateral ${groupAccessSql('used.id', PERSON)} a`;
+}
+
+/** Boolean SQL: may somebody who sees the group know of the row `i`? Shape: expressions. */
+function visibleTo(viewer: string, readsConfidential: string): string {
+  return epicKind.visibleSql({ viewer, isMember: 'true', readsConfidential });
+}
+
+/** The name of a first page by state alone, which is what most lists are. Shape: null for a statement that is not kept. */
+function pageName(o: {
+  readonly reach: EpicReach;
+  readonly filter: EpicFilter;
+  readonly order: EpicOrder;
+  readonly page: PageRequest;
+}): string | null {
+  const { state = 'all', author, ...rest } = o.filter;
+  const { orderBy, sort, withLabelDetails } = o.order;
+  const isPlain = [...Object.values(rest), ...Object.values(author ?? {})].every((value) => value === undefined);
+  const isUsual = isUsualPage(o.page) && isPlain && withLabelDetails !== true && !o.reach.ancestors;
+  const reach = o.reach.descendants ? 'below' : 'own';
+  return isUsual ? `epics_${reach}_${state}_${orderBy}_${sort}_${o.page.perPage}` : null;
+}

@@ -1,0 +1,102 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Directory } from '@rookery/directory';
+import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
+import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import type { Draft, Reads, Statement } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { issueKind } from '../../issues/issue.kind';
+import { issueBytes } from '../../issues/issue.shape';
+import { projectAccessSql } from '../../../base/noteables/access-sql';
+import { arraySql } from '../../../base/noteables/json.shape';
+import type { WrittenShape } from '../../../base/noteables/json.shape';
+import { readableSql, shownSql } from '../../../base/noteables/noteable-kinds';
+import { readerOf } from '../../../base/noteables/reader';
+import { epicKind } from '../epic.kind';
+import type { EpicGroup } from '../epics.queries';
+import { epicIssueShape, servingIssueShape } from './epic-issue.shape';
+
+/** An epic that a path names. */
+export interface NamedEpic {
+  readonly group: EpicGroup;
+  readonly iid: number;
+}
+
+// The first values of every statement here: the epic, who reads it, and how it is shown.
+const PERSON = { user: '$3::bigint', isAdmin: '$4::boolean', isExternal: '$5::boolean' };
+const READS_CONFIDENTIAL = '$6::boolean';
+const EPIC_OF = {
+  ...{ fullPath: '$7::text', above: '$8::bigint[]', readsInternal: 'false' },
+  ...{ mayEdit: READS_CONFIDENTIAL, person: PERSON },
+};
+const NAMED = `(select i.id from epics i where i.group_id = $1::bigint and i.iid = $2::bigint
+  and ${epicKind.visibleSql({ viewer: PERSON.user, isMember: 'true', readsConfidential: READS_CONFIDENTIAL })}) named`;
+const READ = `cross join lateral ${projectAccessSql('i.project_id', PERSON)} a where ${readableSql(issueKind, 'a', PERSON.user)}`;
+/** The issues of the epic in all projects where the reader sees them. */
+const ISSUES = `(select i.*, a.full_path, a.traversal_ids, a.reads_internal, l.id as epic_issue_id,
+    l.relative_position as epic_position
+  from (select l.* from epic_issues l where l.epic_id = named.id offset 0) l
+  join issues i on i.id = l.issue_id ${READ}) i`;
+
+/** Reading which issues serve an epic. Source: reference work-tracking 5.6. */
+@Injectable()
+export class EpicIssuesQueries {
+  private readonly kept = new KeptStatements();
+  private readonly listed: WrittenShape;
+  private readonly oneSql: string;
+
+  constructor(
+    private readonly database: Database,
+    private readonly directory: Directory,
+    @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
+  ) {
+    this.listed = servingIssueShape.over(shownSql('i', externalUrl, PERSON));
+    const link = epicIssueShape.over({
+      epic: { externalUrl, ...EPIC_OF },
+      issue: shownSql('link', externalUrl, PERSON),
+    });
+    this.oneSql = `select link.id, link.issue_id, case when link.id is not null then ${link.sql} end as json
+      from ${NAMED} left join lateral (
+        select l.*, a.full_path, a.traversal_ids, a.reads_internal
+        from epic_issues l join issues i on i.id = l.issue_id ${READ} and l.epic_id = named.id and l.id = $9::bigint
+      ) link on true`;
+  }
+
+  /** In the order of the epic. Errors: NotFound of the epic. */
+  async page(viewer: SignedInViewer, named: NamedEpic, page: PageRequest): Promise<JsonPage> {
+    await this.directory.fresh(viewer);
+    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(page, valuesOf(viewer, named)));
+    if (!row) throw new NotFound();
+    return jsonPageOf(page, row);
+  }
+
+  pageStatement(page: PageRequest, values: readonly unknown[]): Statement {
+    const name = isUsualPage(page) ? `epic_issues_${page.perPage}` : null;
+    return this.kept.statement(name, values, (): Draft =>
+      new ListQuery<never>({ name: 'epic_issues', from: ISSUES, carries: 'i.*', bytes: issueBytes({}), values })
+        .orderBy([['i.epic_position', 'asc']], 'i.epic_issue_id')
+        .json(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
+    );
+  }
+
+  /** A link with both of its ends. Shape: `json` is one object. Errors: NotFound of the epic, or of the link. */
+  async one(
+    reads: Reads,
+    viewer: SignedInViewer,
+    named: NamedEpic,
+    linkId: number,
+  ): Promise<{ readonly issueId: number; readonly json: string }> {
+    const values = [...valuesOf(viewer, named), linkId];
+    const statement = this.kept.statement('epic_issues_one', values, () => ({ text: this.oneSql, values }));
+    const [row] = await reads.run<{ id: number | null; issue_id: number; json: string }>(statement);
+    if (!row || row.id === null) throw new NotFound();
+    return { issueId: row.issue_id, json: row.json };
+  }
+}
+
+function valuesOf(viewer: SignedInViewer, { group, iid }: NamedEpic): unknown[] {
+  const { readsConfidential } = readerOf(viewer, group);
+  const person = [viewer.userId, viewer.isAdmin, viewer.isExternal, readsConfidential];
+  return [group.id, iid, ...person, group.fullPath, group.traversalIds];
+}

@@ -1,0 +1,67 @@
+import { filter } from '@rookery/persistence';
+import type { Bind, Filters, OrderTerm } from '@rookery/persistence';
+import { reactedSql } from '../../../talk/award-emoji/reaction-filter';
+import { found } from '../../issues/listing/issue-filter';
+import { hasLabelSql, labelledSql } from '../../../planning/labels/labelling/label-filter';
+import type { LabelFilter, LabelReach } from '../../../planning/labels/labelling/label-filter';
+import { userNamedSql } from '../../../base/noteables/access-sql';
+
+interface Author {
+  readonly authorId?: number | undefined;
+  readonly authorUsername?: string | undefined;
+}
+
+/** What a list of epics is narrowed by. Each part is optional; parts that are there must all hold. */
+export interface EpicFilter {
+  readonly author?: Author | undefined;
+  readonly labels?: LabelFilter | undefined;
+  readonly state?: 'opened' | 'closed' | 'all' | undefined;
+  readonly confidential?: boolean | undefined;
+  readonly search?: string | undefined;
+  readonly createdAfter?: Date | undefined;
+  readonly createdBefore?: Date | undefined;
+  readonly updatedAfter?: Date | undefined;
+  readonly updatedBefore?: Date | undefined;
+  /** An emoji that the caller gave, `None` or `Any`. */
+  readonly reaction?: string | undefined;
+  readonly not?: (Author & { readonly labels?: LabelFilter | undefined }) | undefined;
+}
+
+export interface EpicOrder {
+  readonly orderBy: 'created_at' | 'updated_at' | 'title';
+  readonly sort: 'asc' | 'desc';
+  /** Labels as objects instead of names. */
+  readonly withLabelDetails?: boolean;
+}
+
+/** What lists of epics `i` are narrowed by. Shape: `viewer` is the place of the caller's id. */
+export function epicFilters(viewer: string, reach: LabelReach): Filters<EpicFilter> {
+  return {
+    author: (author, bind) => authorConditions(author, bind).join(' and '),
+    labels: (labels, bind) => labelledSql(labels, reach, bind),
+    state: (state) => state !== 'all' && `i.state = '${state}'`,
+    confidential: filter.whether('i.confidential'),
+    search: (text, bind) => found(text, bind, ['title', 'description']),
+    createdAfter: filter.compares('i.created_at', '>='),
+    createdBefore: filter.compares('i.created_at', '<='),
+    updatedAfter: filter.compares('i.updated_at', '>='),
+    updatedBefore: filter.compares('i.updated_at', '<='),
+    reaction: (name, bind) => reactedSql('Epic', viewer, name, bind),
+    not: (not, bind) =>
+      [...authorConditions(not, bind), ...(not.labels === undefined ? [] : [hasLabelSql(not.labels, reach, bind)])]
+        .map((condition) => `(${condition}) is not true`)
+        .join(' and '),
+  };
+}
+
+function authorConditions({ authorId, authorUsername }: Author, bind: Bind): string[] {
+  return [
+    ...(authorId === undefined ? [] : [`i.author_id = ${bind(authorId)}::bigint`]),
+    ...(authorUsername === undefined ? [] : [`i.author_id = ${userNamedSql(bind(authorUsername))}`]),
+  ];
+}
+
+/** Titles are compared without regard to case. */
+export function epicSorting({ orderBy, sort }: EpicOrder): readonly OrderTerm[] {
+  return [[orderBy === 'title' ? 'lower(i.title)' : `i.${orderBy}`, sort]];
+}

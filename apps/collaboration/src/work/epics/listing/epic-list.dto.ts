@@ -1,0 +1,34 @@
+import { InvalidParameters } from '@rookery/kernel';
+import { idOf, listOf, textOf } from '../../issues/listing/issue-list.dto';
+import { labelFilterOf } from '../../../planning/labels/labelling/label-filter';
+import type { ListEpics } from '../epics.dto';
+import type { EpicFilter } from './epic-filter';
+
+/** How many names an exclusion takes, as many as other lists of parameters. */
+const MOST_LABELS = 1000;
+
+/** Reads the parameters of a list as a filter. Errors: InvalidParameters. Source: reference work-tracking 5.3. */
+export function epicFilterOf(params: ListEpics): EpicFilter {
+  return {
+    author: { authorId: params.author_id, authorUsername: params.author_username || undefined },
+    labels: labelFilterOf(params.labels),
+    state: params.state,
+    confidential: params.confidential,
+    search: params.search,
+    createdAfter: params.created_after,
+    createdBefore: params.created_before,
+    updatedAfter: params.updated_after,
+    updatedBefore: params.updated_before,
+    reaction: params.my_reaction_emoji || undefined,
+    not: params.not && excludedBy(params.not),
+  };
+}
+
+function excludedBy(not: Readonly<Record<string, unknown>>): EpicFilter['not'] {
+  const authorId = idOf('not[author_id]', textOf(not['author_id']));
+  const authorUsername = textOf(not['author_username']) || undefined;
+  if (authorId !== undefined && authorUsername !== undefined) {
+    throw new InvalidParameters(['author_id, author_username are mutually exclusive']);
+  }
+  return { authorId, authorUsername, labels: labelFilterOf(listOf(not['labels']).slice(0, MOST_LABELS)) };
+}

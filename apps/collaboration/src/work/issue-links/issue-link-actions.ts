@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { Forbidden } from '@rookery/kernel';
+import type { SignedInViewer } from '@rookery/kernel';
+import type { Tx } from '@rookery/persistence';
+import { issueKind } from '../issues/issue.kind';
+import { seenIssues } from '../issues/seen-issues';
+import { oneByOne, reasonOf } from '../../talk/mentions/quick-actions/action-set';
+import type { Asking, CarriesOut, Outcome } from '../../talk/mentions/quick-actions/action-set';
+import { argumentsOf } from '../../talk/mentions/quick-actions/arguments';
+import type { NamedReference } from '../../talk/mentions/quick-actions/arguments';
+import type { Command } from '../../talk/mentions/quick-actions/commands-in';
+import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
+import type { PlacedNoteable } from '../../base/noteables/planning.policy';
+import { issueLinkPolicy } from './issue-link.policy';
+import type { NamedIssue } from './issue-links.queries';
+import { IssueLinksService } from './issue-links.service';
+
+/** What a command names, as far as the caller may link with it; else why they may not. */
+type Targets = readonly NamedIssue[] | { readonly why: string };
+type Place = Extract<PlacedNoteable['parent'], { readonly kind: 'project' }>;
+
+/** One text links with as many. */
+const MOST_TARGETS = 20;
+const TOO_MANY = `more than ${MOST_TARGETS} issues are named`;
+
+/** Commands that link issues. Source: reference work-tracking 2.6, 9.1. */
+@Injectable()
+export class IssueLinkActions {
+  constructor(
+    actions: QuickActionsService,
+    private readonly links: IssueLinksService,
+  ) {
+    actions.declare({
+      names: ['relate'],
+      fits: (kind) => kind === issueKind,
+      plan: (asking, commands) => this.plan(asking, commands),
+    });
+  }
+
+  private async plan({ viewer, parent }: Asking, commands: readonly Command[]): Promise<CarriesOut> {
+    const here = parent as Place;
+    const targets: Targets[] = [];
+    let count = 0;
+    for (const { argument } of commands) {
+      const named = argumentsOf.references(argument);
+      count += named.length;
+      const isTooMany = count > MOST_TARGETS;
+      targets.push(isTooMany ? { why: TOO_MANY } : await this.targets(viewer, here, named));
+    }
+    const found = targets.flatMap((one) => ('why' in one ? [] : one));
+    const carryOut: CarriesOut = (tx, on) =>
+      oneByOne(tx, commands, (_, index) => this.relate(tx, viewer, { project: here, iid: on.named }, targets[index]!));
+    const holds: CarriesOut['holds'] = {
+      things: (tx, on) => seenIssues(tx, viewer, [...(on ? [{ project: here, iid: on.named }] : []), ...found]),
+    };
+    return Object.assign(carryOut, { holds });
+  }
+
+  private async targets(viewer: SignedInViewer, here: Place, named: readonly NamedReference[]): Promise<Targets> {
+    if (named.length === 0) return { why: 'it names no issue' };
+    const targets: NamedIssue[] = [];
+    try {
+      for (const { project: ref, iid } of named) {
+        targets.push({ project: ref === null ? here : await this.links.targetProject(viewer, ref), iid });
+      }
+    } catch (error) {
+      return { why: reasonOf(error) };
+    }
+    return targets;
+  }
+
+  /** All of them, or none. */
+  private async relate(tx: Tx, viewer: SignedInViewer, named: NamedIssue, targets: Targets): Promise<Outcome> {
+    if (!issueLinkPolicy.mayLink(viewer, named.project)) throw new Forbidden();
+    if ('why' in targets) return targets;
+    for (const target of targets) await this.links.link(tx, viewer, named, { target, linkType: 'relates_to' });
+    const names = targets.map(({ project, iid }) =>
+      project.id === named.project.id ? `#${iid}` : `${project.fullPath}#${iid}`,
+    );
+    return { said: `Linked with ${names.join(', ')}.`, changes: { relate: names } };
+  }
+}

@@ -1,0 +1,32 @@
+import { nested } from '@rookery/api-v4';
+import { issueShape } from '../issues/issue.shape';
+import { json, jsonShape } from '../../base/noteables/json.shape';
+import type { ShownSql } from '../../base/noteables/noteable-kinds';
+import { LINK_TYPES } from './issue-link.entity';
+
+const linkType = json.choice(...LINK_TYPES);
+
+/** An issue in the list of what another is linked with: the row `i`, which has the link's columns as well. */
+export const linkedIssueShape = issueShape.extend<ShownSql>('LinkedIssue').fields({
+  issue_link_id: [json.int, () => 'i.issue_link_id'],
+  link_type: [linkType, () => 'i.link_type'],
+  link_created_at: [json.instant, () => 'i.link_created_at'],
+  link_updated_at: [json.instant, () => 'i.link_created_at'],
+});
+
+/** What the two issues of a link `link` are written with; `own` is the one that the path names. */
+export interface LinkSql {
+  readonly own: ShownSql;
+  readonly other: ShownSql;
+}
+
+const issueIn = (id: string, sql: ShownSql): string =>
+  `(select ${issueShape.over(sql).sql} from issues i where i.id = ${id})`;
+
+/** A link as one of its issues sees it. Source: reference work-tracking 9.1. */
+export const issueLinkShape = jsonShape<LinkSql>('IssueLink').fields({
+  id: [json.int, () => 'link.id'],
+  source_issue: [json.written(nested(issueShape.presenter)), ({ own }) => issueIn('link.own_id', own)],
+  target_issue: [json.written(nested(issueShape.presenter)), ({ other }) => issueIn('link.other_id', other)],
+  link_type: [linkType, () => 'link.link_type'],
+});

@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { Owns } from '@rookery/persistence';
+import { MentionsModule } from '../../talk/mentions/mentions.module';
+import { IssueLinkActions } from './issue-link-actions';
+import { IssueLink } from './issue-link.entity';
+import { IssueLinksController } from './issue-links.controller';
+import { IssueLinksQueries } from './issue-links.queries';
+import { IssueLinksService } from './issue-links.service';
+
+/** Which issues belong together, and which block which. */
+@Owns(IssueLink)
+@Module({
+  imports: [MentionsModule],
+  controllers: [IssueLinksController],
+  providers: [IssueLinkActions, IssueLinksQueries, IssueLinksService],
+})
+export class IssueLinksModule {}

@@ -1,0 +1,112 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Directory } from '@rookery/directory';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
+import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
+import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import type { Draft, Statement } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { issueKind } from '../issues/issue.kind';
+import { issueBytes } from '../issues/issue.shape';
+import type { IssueProject } from '../issues/issues.queries';
+import { projectAccessSql } from '../../base/noteables/access-sql';
+import { arraySql } from '../../base/noteables/json.shape';
+import type { WrittenShape } from '../../base/noteables/json.shape';
+import { readableSql, shownSql } from '../../base/noteables/noteable-kinds';
+import { readerOfNamed } from '../../base/noteables/reader';
+import { issueLinkShape, linkedIssueShape } from './issue-link.shape';
+
+/** An issue that a path names. */
+export interface NamedIssue {
+  readonly project: IssueProject;
+  readonly iid: number;
+}
+
+// The first values of every statement here: the issue, who reads it, and how it is shown.
+const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
+const PERSON = { user: '$3::bigint', isAdmin: '$6::boolean', isExternal: '$7::boolean' };
+const OWN = { fullPath: '$8::text', above: '$9::bigint[]', readsInternal: '$10::boolean', person: PERSON };
+const LINK = '$11::bigint';
+/** The issue that the path names; no row while the reader may not know of it. */
+const NAMED = `(select i.id from issues i where i.project_id = $1::bigint and i.iid = $2::bigint
+  and ${issueKind.visibleSql(READER)}) named`;
+/** Its links, as it sees them. */
+const LINKS = `(select s.id, s.source_id as own_id, s.target_id as other_id, s.link_type, s.created_at
+    from issue_links s where s.source_id = named.id
+  union all select t.id, t.target_id, t.source_id, case t.link_type when 'blocks' then 'is_blocked_by' else t.link_type end,
+    t.created_at from issue_links t where t.target_id = named.id)`;
+const ACCESS = projectAccessSql('i.project_id', PERSON);
+const READABLE = readableSql(issueKind, 'a', PERSON.user);
+/** The issues at the other ends, of all projects where the reader sees them. */
+const OTHERS = `(select i.*, a.full_path, a.traversal_ids, a.reads_internal, l.id as issue_link_id, l.link_type,
+    l.created_at as link_created_at
+  from ${LINKS} l join issues i on i.id = l.other_id cross join lateral ${ACCESS} a where ${READABLE}) i`;
+
+/** Reading what issues are linked with; a link is known to whoever sees both of its ends. Source: reference work-tracking 9.1. */
+@Injectable()
+export class IssueLinksQueries {
+  private readonly kept = new KeptStatements();
+  private readonly listed: WrittenShape;
+  private readonly oneSql: string;
+
+  constructor(
+    private readonly database: Database,
+    private readonly directory: Directory,
+    @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
+  ) {
+    this.listed = linkedIssueShape.over(shownSql('i', externalUrl, PERSON));
+    const link = issueLinkShape.over({ own: { externalUrl, ...OWN }, other: shownSql('link', externalUrl, PERSON) });
+    this.oneSql = `select link.id, link.other_project_id, case when link.id is not null then ${link.sql} end as json
+      from ${NAMED} left join lateral (
+        select l.*, i.project_id as other_project_id, a.full_path, a.traversal_ids, a.reads_internal
+        from ${LINKS} l join issues i on i.id = l.other_id cross join lateral ${ACCESS} a
+        where l.id = ${LINK} and ${READABLE}) link on true`;
+  }
+
+  /** In the order in which they were made. Errors: NotFound of the issue. */
+  async page(viewer: Viewer, named: NamedIssue, page: PageRequest): Promise<JsonPage> {
+    const values = readerValues(viewer, named);
+    await this.directory.fresh(viewer);
+    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(page, values));
+    if (!row) throw new NotFound(issueKind.resource);
+    return jsonPageOf(page, row);
+  }
+
+  /**
+   * A link as the issue sees it, and where the other issue is. Shape: `json` is one object.
+   * Errors: NotFound of the issue, or of the link.
+   */
+  async one(
+    viewer: Viewer,
+    named: NamedIssue,
+    linkId: number,
+  ): Promise<{ readonly otherProjectId: number; readonly json: string }> {
+    const values = [...readerValues(viewer, named), linkId];
+    await this.directory.fresh(viewer);
+    const statement = this.kept.statement('issue_links_one', values, () => ({ text: this.oneSql, values }));
+    type Row = { id: number | null; other_project_id: number; json: string };
+    const [row] = await this.database.run<Row>(statement);
+    if (!row) throw new NotFound(issueKind.resource);
+    if (row.id === null) throw new NotFound();
+    return { otherProjectId: row.other_project_id, json: row.json };
+  }
+
+  pageStatement(page: PageRequest, values: readonly unknown[]): Statement {
+    const name = isUsualPage(page) ? `issue_links_${page.perPage}` : null;
+    return this.kept.statement(name, values, (): Draft =>
+      new ListQuery<never>({ name: 'issue_links', from: OTHERS, carries: 'i.*', bytes: issueBytes({}), values })
+        .orderBy([['i.issue_link_id', 'asc']], 'i.issue_link_id')
+        .json(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
+    );
+  }
+}
+
+/** Errors: NotFound of the issue while the project shows none to this reader. */
+function readerValues(viewer: Viewer, { project, iid }: NamedIssue): unknown[] {
+  const { viewerId, isMember, readsConfidential, readsInternal } = readerOfNamed(viewer, {
+    kind: issueKind,
+    parent: project,
+  });
+  const reader = [viewerId, isMember, readsConfidential, viewer.isAdmin, viewer.isExternal];
+  return [project.id, iid, ...reader, project.fullPath, project.namespace.traversalIds, readsInternal];
+}

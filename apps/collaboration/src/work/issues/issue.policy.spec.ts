@@ -1,0 +1,55 @@
+import type { Role, SignedInViewer } from '@rookery/kernel';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import type { ParentFacts } from '../../base/noteables/reader';
+import { issuePolicy } from './issue.policy';
+
+const me = { userId: 7, isAdmin: false } as SignedInViewer;
+const at = (role: Role, over: Partial<ParentFacts> = {}): ParentFacts => ({
+  id: 1,
+  fullPath: 'g/p',
+  visibility: 'public',
+  archived: false,
+  issuesAccessLevel: 'enabled',
+  mergeRequestsAccessLevel: 'enabled',
+  snippetsAccessLevel: 'enabled',
+  level: ACCESS_LEVELS[role],
+  ...over,
+});
+const theirs = { authorId: 9, assigneeIds: [] };
+
+// role, create, plan, back-date, edit another's, close another's, delete
+const RIGHTS: [Role, ...boolean[]][] = [
+  ['none', true, false, false, false, false, false],
+  ['guest', true, false, false, false, false, false],
+  ['planner', true, true, false, true, true, true],
+  ['reporter', true, true, false, true, true, false],
+  ['developer', true, true, false, true, true, false],
+  ['maintainer', true, true, false, true, true, false],
+  ['owner', true, true, true, true, true, true],
+];
+
+test.each(RIGHTS)('%s', (role, ...rights) => {
+  const project = at(role);
+  expect([
+    issuePolicy.mayCreate(me, project),
+    issuePolicy.mayPlan(me, project),
+    issuePolicy.mayBackdate(me, project),
+    issuePolicy.mayEdit(me, project, theirs),
+    issuePolicy.mayChangeState(me, project, theirs),
+    issuePolicy.mayDelete(me, project),
+  ]).toEqual(rights);
+});
+
+test('the author edits, an assignee closes', () => {
+  const project = at('guest');
+  expect(issuePolicy.mayEdit(me, project, { authorId: 7, assigneeIds: [] })).toBe(true);
+  expect(issuePolicy.mayEdit(me, project, { authorId: 9, assigneeIds: [7] })).toBe(false);
+  expect(issuePolicy.mayChangeState(me, project, { authorId: 9, assigneeIds: [7] })).toBe(true);
+});
+
+test('issues that are switched off or kept to members are not opened by others', () => {
+  expect(issuePolicy.mayCreate(me, at('owner', { issuesAccessLevel: 'disabled' }))).toBe(false);
+  expect(issuePolicy.mayCreate(me, at('none', { issuesAccessLevel: 'private' }))).toBe(false);
+  expect(issuePolicy.mayCreate(me, at('guest', { issuesAccessLevel: 'private' }))).toBe(true);
+  expect(issuePolicy.mayCreate(me, at('owner', { archived: true }))).toBe(false);
+});

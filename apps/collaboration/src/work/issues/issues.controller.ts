@@ -1,0 +1,136 @@
+import { Controller } from '@nestjs/common';
+import {
+  ability,
+  anyone,
+  checkUnmodifiedSince,
+  created,
+  Endpoint,
+  JsonText,
+  none,
+  one,
+  page,
+  project,
+  signedIn,
+} from '@rookery/api-v4';
+import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
+import type { SignedInViewer } from '@rookery/kernel';
+import { planningPolicy } from '../../base/noteables/planning.policy';
+import { filterOf } from './listing/issue-list.dto';
+import { issuePolicy } from './issue.policy';
+import { issueDetailShape, issueShape } from './issue.shape';
+import { CreateIssue, ListIssues, newIssueOf, OneIssue, ReorderIssue, UpdateIssue, wishOf } from './issues.dto';
+import { IssuesQueries } from './issues.queries';
+import { IssuesService } from './issues.service';
+import { OpeningService } from './quick-actions/opening.service';
+import { IssueOrderService } from './reordering/issue-order.service';
+import { EpicChoice } from './serving/epic-choice';
+
+/** A description of a million characters, escaped. Units: bytes. Source: reference reliability 6.3. */
+const BODY_LIMIT = 8 * 1024 * 1024;
+
+type ReadCall<P> = Call<P, ProjectScope>;
+type WriteCall<P> = Call<P, ProjectScope, SignedInViewer>;
+
+@Controller('projects/:id/issues')
+export class IssuesController {
+  constructor(
+    private readonly queries: IssuesQueries,
+    private readonly issues: IssuesService,
+    private readonly order: IssueOrderService,
+    private readonly opening: OpeningService,
+    private readonly epics: EpicChoice,
+  ) {}
+
+  @Endpoint('GET', '', {
+    about: 'Lists the issues of a project.',
+    source: 'reference work-tracking 9.1',
+    within: project('id', 'copy'),
+    may: anyone(),
+    params: ListIssues,
+    answers: page(issueShape.presenter),
+  })
+  list({ params, viewer, within, page }: ReadCall<ListIssues>): Promise<JsonPage> {
+    const order = { orderBy: params.order_by, sort: params.sort, withLabelDetails: params.with_labels_details };
+    return this.queries.page(viewer, within, filterOf(params), order, page);
+  }
+
+  @Endpoint('GET', ':issue_iid', {
+    about: 'Shows one issue.',
+    source: 'reference work-tracking 9.1',
+    within: project('id', 'copy'),
+    may: anyone(),
+    params: OneIssue,
+    answers: one(issueDetailShape.presenter),
+  })
+  async show({ params, viewer, within }: ReadCall<OneIssue>): Promise<JsonText> {
+    return new JsonText(await this.queries.find(viewer, within, params.issue_iid));
+  }
+
+  @Endpoint('POST', '', {
+    about: 'Opens an issue, and carries out the commands in its description.',
+    source: 'reference work-tracking 2.6, 9.1',
+    within: project('id', 'copy'),
+    may: ability(
+      'issue.create',
+      ({ viewer, within }: WriteCall<CreateIssue>) => issuePolicy.mayCreate(viewer, within),
+      {
+        signedIn: true,
+      },
+    ),
+    params: CreateIssue,
+    answers: created(issueDetailShape.presenter),
+    fails: [404, 409, 429],
+    bodyLimit: BODY_LIMIT,
+  })
+  async create({ params, viewer, within }: WriteCall<CreateIssue>): Promise<JsonText> {
+    return new JsonText(await this.opening.open(viewer, within, newIssueOf(params), params.epic_id));
+  }
+
+  @Endpoint('PUT', ':issue_iid', {
+    about: 'Changes an issue, closes it or opens it again.',
+    source: 'reference work-tracking 9.1',
+    within: project('id', 'copy'),
+    may: signedIn(),
+    params: UpdateIssue,
+    answers: one(issueDetailShape.presenter),
+    fails: [409, 429],
+    bodyLimit: BODY_LIMIT,
+  })
+  async update({ params, viewer, within }: WriteCall<UpdateIssue>): Promise<JsonText> {
+    const { issue_iid: iid, epic_id: epicId } = params;
+    const serving = await this.epics.wished(viewer, { project: within, iid }, epicId);
+    return new JsonText(await this.issues.update(viewer, within, iid, { ...wishOf(params), serving }));
+  }
+
+  @Endpoint('PUT', ':issue_iid/reorder', {
+    about: 'Puts an issue behind one and before another of its project, as lists by `relative_position` show them.',
+    source: 'reference work-tracking 9.1',
+    within: project('id', 'copy'),
+    may: ability(
+      'issue.reorder',
+      ({ viewer, within }: WriteCall<ReorderIssue>) => planningPolicy.mayManage(viewer, within),
+      { signedIn: true },
+    ),
+    params: ReorderIssue,
+    answers: one(issueDetailShape.presenter),
+    fails: [422],
+  })
+  async reorder({ params, viewer, within }: WriteCall<ReorderIssue>): Promise<JsonText> {
+    const { issue_iid: iid, move_after_id: after, move_before_id: before } = params;
+    return new JsonText(await this.order.put(viewer, within, iid, { after, before }));
+  }
+
+  @Endpoint('DELETE', ':issue_iid', {
+    about: 'Deletes an issue with its notes.',
+    source: 'reference work-tracking 9.1',
+    within: project('id', 'copy'),
+    may: signedIn(),
+    params: OneIssue,
+    answers: none(),
+    fails: [412],
+  })
+  remove(call: WriteCall<OneIssue>): Promise<void> {
+    const { params, viewer, within } = call;
+    return this.issues.remove(viewer, within, params.issue_iid, (updatedAt) => checkUnmodifiedSince(call, updatedAt));
+  }
+}

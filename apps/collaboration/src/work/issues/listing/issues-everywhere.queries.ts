@@ -1,0 +1,176 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { GroupScope } from '@rookery/api-v4';
+import { Directory, withinGroupSql } from '@rookery/directory';
+import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
+import { jsonPageOf, NotFound } from '@rookery/kernel';
+import { Database, KeptStatements, ListQuery } from '@rookery/persistence';
+import type { Bind, Draft, Statement } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { straysSql } from '../../../planning/labels/labelling/label-filter';
+import { projectAccessSql } from '../../../base/noteables/access-sql';
+import { arraySql } from '../../../base/noteables/json.shape';
+import type { WrittenShape } from '../../../base/noteables/json.shape';
+import { readableSql } from '../../../base/noteables/noteable-kinds';
+import { reachedSql } from '../../../base/noteables/reach-sql';
+import { issueKind } from '../issue.kind';
+import { issueBytes, issueDetailShape, issueShape } from '../issue.shape';
+import { beyondWords, issueFilters } from './issue-filter';
+import type { IssueFilter, ReachSql } from './issue-filter';
+import { looksForStrays, pageName, sorting } from './issue-order';
+import type { IssueOrder } from './issue-order';
+import { foundByWords } from './issue-search';
+import type { FoundByWords } from './issue-search';
+
+/** Whose issues are listed: those of a group and all groups below it, or those of the whole instance. */
+export interface IssuePlaces {
+  readonly group: Pick<GroupScope, 'id' | 'traversalIds'> | null;
+  /** Issues of archived projects are left out. */
+  readonly nonArchived: boolean;
+}
+
+// The first values of every statement here: who reads, and the group, if there is one.
+const PERSON = { user: '$1::bigint', isAdmin: '$2::boolean', isExternal: '$3::boolean' };
+const ABOVE_GROUP = '$4::bigint[]';
+/** What labels and milestones reach. Shape: by columns of a project or of an issue. */
+const reachOf = (row: string): ReachSql => {
+  const project = { project: `${row}.project_id`, above: `${row}.traversal_ids` };
+  return {
+    person: PERSON,
+    labels: { type: 'Issue', ...project, strays: `${row}.strays` },
+    milestones: reachedSql('m', project),
+  };
+};
+const STRAYS = `, ${straysSql({ project: 'a.project_id', above: 'a.traversal_ids' })} as strays`;
+const FILTERS = issueFilters(reachOf('a'));
+const ORDER = reachOf('i');
+/** Shape: `more` are columns of a project; `which` is a condition on `own`. */
+const rowsSql = (more = '', which = 'own.project_id = a.project_id'): string =>
+  `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.seen_as${more} from issues own where ${which}) i`;
+/** Issues that have the words: few are looked up, of many those of each project are walked in the list's order. */
+const waysOf = ({ areFew, hasThem }: FoundByWords, more: string): [each: string, part: string][] => [
+  [
+    `(select a.*, f.issue_id from found f join read a on a.project_id = f.project_id where ${areFew}) a`,
+    rowsSql(more, 'own.id = a.issue_id and own.project_id = a.project_id'),
+  ],
+  [`(select * from read where not ${areFew}) a`, rowsSql(more, `own.project_id = a.project_id and ${hasThem}`)],
+];
+
+/**
+ * Lists of issues of many projects. Who reads what is judged once for each project; of each the first issues are read by
+ * its index. Source: reference work-tracking 9.1; docs/performance.md 5.1.
+ */
+@Injectable()
+export class IssuesEverywhereQueries {
+  private readonly kept = new KeptStatements();
+  private readonly listed: { readonly plain: WrittenShape; readonly labelled: WrittenShape };
+  private readonly oneSql: string;
+
+  constructor(
+    private readonly database: Database,
+    private readonly directory: Directory,
+    @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
+  ) {
+    const rows = { fullPath: 'i.full_path', above: 'i.traversal_ids', readsInternal: 'i.reads_internal' };
+    const sql = { externalUrl, ...rows, seenAs: 'i.seen_as', person: PERSON };
+    this.listed = { plain: issueShape.over(sql), labelled: issueShape.over({ ...sql, withLabelDetails: true }) };
+    const detail = issueDetailShape.over({ ...sql, viewer: PERSON.user });
+    this.oneSql = `select ${detail.sql} as json from issues found
+      cross join lateral (select access.*, access.full_path as seen_as from ${projectAccessSql('found.project_id', PERSON)} access) a
+      cross join lateral ${rowsSql()} where found.id = $4::bigint and i.id = found.id
+        and ${readableSql(issueKind, 'a', PERSON.user)}`;
+  }
+
+  /** Shape: the issue as one JSON object. Errors: NotFound when there is none that the viewer may see. */
+  async find(viewer: SignedInViewer, id: number): Promise<string> {
+    await this.directory.fresh(viewer);
+    const values = [viewer.userId, viewer.isAdmin, viewer.isExternal, id];
+    const statement = this.kept.statement('issues_by_id', values, () => ({ text: this.oneSql, values }));
+    const [row] = await this.database.run<{ json: string }>(statement);
+    if (!row) throw new NotFound('Issue');
+    return row.json;
+  }
+
+  async page(
+    viewer: Viewer,
+    places: IssuePlaces,
+    filter: IssueFilter,
+    order: IssueOrder,
+    page: PageRequest,
+  ): Promise<JsonPage> {
+    await this.directory.fresh(viewer);
+    const { userId, isAdmin, isExternal } = viewer;
+    const values = [userId, isAdmin, isExternal, ...(places.group ? [places.group.traversalIds] : [])];
+    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(values, places, filter, order, page));
+    return jsonPageOf(page, row!);
+  }
+
+  pageStatement(
+    values: readonly unknown[],
+    places: IssuePlaces,
+    filter: IssueFilter,
+    order: IssueOrder,
+    page: PageRequest,
+  ): Statement {
+    // Only lists of groups ask for everything as a rule.
+    const kept = pageName('group', filter, order, page);
+    const name = places.group && places.nonArchived ? kept.name : null;
+    return this.kept.statement(name, [...values, ...kept.values], (): Draft => {
+      const list = new ListQuery<never>({
+        name: 'issues',
+        from: 'issues i',
+        carries: 'i.*',
+        bytes: issueBytes(order),
+        values,
+      });
+      const isEverywhere = !places.group && isOfAll(filter);
+      const words = foundByWords(filter, list.bind, isEverywhere ? null : 'read a');
+      list
+        .where(readableSql(issueKind, 'a', PERSON.user))
+        .narrow(FILTERS, words ? beyondWords(filter) : filter)
+        .orderBy(sorting(order, ORDER));
+      const [strays, more] = looksForStrays(filter, order) ? [STRAYS, ', a.strays'] : ['', ''];
+      const read = `read as materialized (${readProjectsSql(places, usedSql(places, filter, list.bind), strays)})`;
+      const ways: [string, string][] = words ? waysOf(words, more) : [['read a', rowsSql(more)]];
+      return list.amongEach(...ways).json(page, {
+        with: words ? `${read}, ${words.with}` : read,
+        rows: (...rows) =>
+          arraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),
+      });
+    });
+  }
+}
+
+/** The projects whose issues the viewer reads, of those that come into question. Shape: `more` are columns of each. */
+function readProjectsSql({ group, nonArchived }: IssuePlaces, used: string, more: string): string {
+  // As a reference names an issue from there: https://…/issues of a group names those of its own projects by their path.
+  const own = `a.traversal_ids = ${ABOVE_GROUP}`;
+  const seenAs = group ? `case when ${own} then a.path else a.full_path end` : 'a.full_path';
+  return `select a.*, ${seenAs} as seen_as${more} from (${used}) used
+    join directory_projects living on living.id = used.project_id${nonArchived ? ' and not living.archived' : ''}
+    cross join lateral ${projectAccessSql('used.project_id', PERSON)} a where a.reads_issues`;
+}
+
+/** Does a list ask for issues whoever works on them? */
+function isOfAll({ scope = 'all', people }: IssueFilter): boolean {
+  return scope === 'all' && typeof people?.assigneeId !== 'number' && people?.authorId === undefined;
+}
+
+/** Projects that come into question. Shape: a query of one column, `project_id`, which tells each once. */
+function usedSql({ group }: IssuePlaces, { scope, people }: IssueFilter, bind: Bind): string {
+  if (group) {
+    const within = withinGroupSql({ namespace: 'home', traversalIds: ABOVE_GROUP });
+    return `select p.id as project_id from directory_namespaces home
+      join directory_projects p on p.namespace_id = home.id where ${within}`;
+  }
+  const assignee = typeof people?.assigneeId === 'number' ? `${bind(people.assigneeId)}::bigint` : undefined;
+  if (scope === 'assigned_to_me' || assignee !== undefined) {
+    return `select distinct own.project_id from issue_assignees s join issues own on own.id = s.issue_id
+      where s.user_id = ${assignee ?? PERSON.user}`;
+  }
+  const author = people?.authorId === undefined ? undefined : `${bind(people.authorId)}::bigint`;
+  if (scope === 'created_by_me' || author !== undefined) {
+    return `select distinct own.project_id from issues own where own.author_id = ${author ?? PERSON.user}`;
+  }
+  return 'select p.id as project_id from directory_projects p';
+}

@@ -1,0 +1,176 @@
+import { Controller } from '@nestjs/common';
+import {
+  ability,
+  administrator,
+  anyone,
+  checkUnmodifiedSince,
+  created,
+  Endpoint,
+  JsonText,
+  none,
+  one,
+  page,
+  signedIn,
+} from '@rookery/api-v4';
+import type { Call, FileAnswer, JsonPage } from '@rookery/api-v4';
+import type { SignedInViewer, Viewer } from '@rookery/kernel';
+import { userAgentDetail } from '../../base/noteables/origin.presenter';
+import type { ToldOrigin } from '../../base/noteables/written-from';
+import { snippetPolicy } from './snippet.policy';
+import { rawOf, rawText } from './snippet.presenter';
+import { snippetShape } from './snippet.shape';
+import {
+  CreateSnippet,
+  ListSnippets,
+  OneSnippet,
+  OneSnippetFile,
+  SNIPPET_BODY_LIMIT,
+  UpdateSnippet,
+} from './snippets.dto';
+import { SnippetsEverywhereQueries } from './snippets-everywhere.queries';
+import { SnippetsQueries } from './snippets.queries';
+import type { NamedSnippet } from './snippets.queries';
+import { SnippetsService } from './snippets.service';
+
+const snippet = snippetShape.presenter;
+const source = 'reference work-tracking 9.2';
+
+type ReadCall<P, V extends Viewer = Viewer> = Call<P, undefined, V>;
+type WriteCall<P> = ReadCall<P, SignedInViewer>;
+const named = ({ params }: ReadCall<OneSnippet>): NamedSnippet => ({ place: null, id: params.id });
+
+/** Snippets of people, outside of projects. */
+@Controller('snippets')
+export class PersonalSnippetsController {
+  constructor(
+    private readonly queries: SnippetsQueries,
+    private readonly everywhere: SnippetsEverywhereQueries,
+    private readonly snippets: SnippetsService,
+  ) {}
+
+  @Endpoint('GET', '', {
+    source,
+    about: 'Lists the personal snippets of the caller, newest first.',
+    may: signedIn(),
+    params: ListSnippets,
+    answers: page(snippet),
+  })
+  list({ params, viewer, page: asked }: WriteCall<ListSnippets>): Promise<JsonPage> {
+    return this.queries.page(viewer, 'own', params, asked);
+  }
+
+  @Endpoint('GET', 'public', {
+    source,
+    about: 'Lists the public personal snippets of everybody, newest first.',
+    may: signedIn(),
+    params: ListSnippets,
+    answers: page(snippet),
+  })
+  listPublic({ params, viewer, page: asked }: WriteCall<ListSnippets>): Promise<JsonPage> {
+    return this.queries.page(viewer, 'public', params, asked);
+  }
+
+  @Endpoint('GET', 'all', {
+    source,
+    about: 'Lists all snippets that the caller sees, in projects and personal ones, newest first.',
+    may: signedIn(),
+    params: ListSnippets,
+    answers: page(snippet),
+  })
+  listAll({ params, viewer, page: asked }: WriteCall<ListSnippets>): Promise<JsonPage> {
+    return this.everywhere.page(viewer, params, asked);
+  }
+
+  @Endpoint('GET', ':id', {
+    source,
+    about: 'Shows one personal snippet.',
+    may: anyone(),
+    params: OneSnippet,
+    answers: one(snippet),
+    fails: [404],
+  })
+  async show(call: ReadCall<OneSnippet>): Promise<JsonText> {
+    return new JsonText(await this.queries.one(call.viewer, named(call)));
+  }
+
+  @Endpoint('POST', '', {
+    source,
+    about: 'Adds a personal snippet of the caller.',
+    may: ability(
+      'snippet.create_personal',
+      ({ viewer }: WriteCall<object>) => snippetPolicy.mayCreatePersonal(viewer),
+      {
+        signedIn: true,
+      },
+    ),
+    params: CreateSnippet,
+    answers: created(snippet),
+    bodyLimit: SNIPPET_BODY_LIMIT,
+  })
+  async create({ params, viewer }: WriteCall<CreateSnippet>): Promise<JsonText> {
+    return new JsonText(await this.snippets.create(viewer, null, params));
+  }
+
+  @Endpoint('PUT', ':id', {
+    source,
+    about: 'Changes a personal snippet, or its files.',
+    may: signedIn(),
+    params: UpdateSnippet,
+    answers: one(snippet),
+    fails: [403, 404],
+    bodyLimit: SNIPPET_BODY_LIMIT,
+  })
+  async update(call: WriteCall<UpdateSnippet>): Promise<JsonText> {
+    const { id: _, ...wish } = call.params;
+    return new JsonText(await this.snippets.update(call.viewer, named(call), wish));
+  }
+
+  @Endpoint('DELETE', ':id', {
+    source,
+    about: 'Deletes a personal snippet.',
+    may: signedIn(),
+    params: OneSnippet,
+    answers: none(),
+    fails: [403, 404, 412],
+  })
+  remove(call: WriteCall<OneSnippet>): Promise<void> {
+    return this.snippets.remove(call.viewer, named(call), (updatedAt) => checkUnmodifiedSince(call, updatedAt));
+  }
+
+  @Endpoint('GET', ':id/raw', {
+    source,
+    about: 'The content of the first file of a personal snippet.',
+    may: anyone(),
+    params: OneSnippet,
+    answers: rawText,
+    fails: [404],
+  })
+  async raw(call: ReadCall<OneSnippet>): Promise<FileAnswer> {
+    return rawOf(await this.queries.content(call.viewer, named(call)));
+  }
+
+  @Endpoint('GET', ':id/files/:ref/:file_path/raw', {
+    source,
+    about: 'The content of one file of a personal snippet.',
+    may: anyone(),
+    params: OneSnippetFile,
+    answers: rawText,
+    fails: [404],
+  })
+  async rawFile(call: ReadCall<OneSnippetFile>): Promise<FileAnswer> {
+    const { ref, file_path: path } = call.params;
+    return rawOf(await this.queries.file(call.viewer, named(call), ref, path));
+  }
+
+  @Endpoint('GET', ':id/user_agent_detail', {
+    source,
+    about: 'With what and from where a personal snippet was made.',
+    may: administrator(),
+    params: OneSnippet,
+    answers: one(userAgentDetail),
+    fails: [404],
+  })
+  origin(call: WriteCall<OneSnippet>): Promise<ToldOrigin> {
+    return this.queries.origin(call.viewer, named(call));
+  }
+}

@@ -1,0 +1,31 @@
+import type { SignedInViewer } from '@rookery/kernel';
+import { ACCESS_LEVELS } from '@rookery/kernel';
+import { readerOf, reads } from '../../base/noteables/reader';
+import type { ParentFacts } from '../../base/noteables/reader';
+
+interface SubjectSnippet {
+  readonly authorId: number;
+}
+
+/** Who may do what with snippets, once they see them. Source: reference work-tracking 9.2. */
+export const snippetPolicy = {
+  mayCreate(viewer: SignedInViewer, project: ParentFacts): boolean {
+    if (project.archived || !reads('snippets', project, readerOf(viewer, project))) return false;
+    return viewer.isAdmin || project.level >= ACCESS_LEVELS.reporter;
+  },
+
+  /** The author, whatever role they are left with, and maintainers. */
+  mayChange(viewer: SignedInViewer, project: ParentFacts, snippet: SubjectSnippet): boolean {
+    if (project.archived) return false;
+    return viewer.isAdmin || snippet.authorId === viewer.userId || project.level >= ACCESS_LEVELS.maintainer;
+  },
+
+  /** External people have nothing of their own outside of projects. */
+  mayCreatePersonal(viewer: SignedInViewer): boolean {
+    return viewer.isAdmin || !viewer.isExternal;
+  },
+
+  mayChangePersonal(viewer: SignedInViewer, snippet: SubjectSnippet): boolean {
+    return viewer.isAdmin || snippet.authorId === viewer.userId;
+  },
+};

@@ -1,0 +1,62 @@
+import { bool, nullable, text } from '@rookery/api-v4';
+import { VISIBILITIES } from '@rookery/kernel';
+import { json, jsonShape, textsSql } from '../../base/noteables/json.shape';
+import { baseOf, personShape } from '../../base/noteables/person.shape';
+import { webPathSql } from '../../base/noteables/references.shape';
+import type { ShownAs } from '../../base/noteables/references.shape';
+
+/** By its id, which no project counts anew. */
+export const SNIPPET_SHOWN_AS: ShownAs = { shownId: 'id', webPath: '/-/snippets/', sigil: '$' };
+/** What the files of a snippet are read at besides `HEAD`. */
+export const SNIPPET_BRANCH = 'main';
+
+/** What the JSON of a snippet `i` is built from besides its row. */
+export interface SnippetSql {
+  readonly externalUrl: string;
+  /** Full path of its project, a text expression; null of a personal one. */
+  readonly fullPath: string;
+}
+
+/** The order of the files of a snippet; the first is the one that `raw` answers. */
+export const FILE_ORDER = 'f.path collate "C"';
+
+const pageOf = ({ fullPath }: SnippetSql): string =>
+  `case when i.project_id is null then '-/snippets/' || i.id else ${webPathSql(SNIPPET_SHOWN_AS, fullPath)} end`;
+const address = (sql: SnippetSql, tail: string) => ({ prefix: `${baseOf(sql)}/`, sql: `${pageOf(sql)}${tail}` });
+
+const fileShape = jsonShape<SnippetSql>('SnippetFile').fields({
+  path: [json.text, () => 'f.path'],
+  raw_url: [json.prefixed, (sql) => address(sql, ` || '/raw/${SNIPPET_BRANCH}/' || f.url_path`)],
+});
+
+const files = (sql: SnippetSql): string =>
+  `${textsSql(fileShape, { of: sql, from: 'from snippet_files f where f.snippet_id = i.id' }, FILE_ORDER)} files`;
+
+/** A snippet, wherever it is shown. Shape: alias `i` (snippets). Source: reference work-tracking 9.2. */
+export const snippetShape = jsonShape<SnippetSql>('Snippet', files).fields({
+  id: [json.int, () => 'i.id'],
+  title: [json.text, () => 'i.title'],
+  file_name: [
+    json.text,
+    () => `(select f.path from snippet_files f where f.snippet_id = i.id order by ${FILE_ORDER} limit 1)`,
+  ],
+  files: [json.list(fileShape), () => 'files.texts'],
+  description: [json.textOrNull, () => 'i.description'],
+  visibility: [json.choice(...VISIBILITIES), () => 'i.visibility'],
+  author: [
+    json.found(personShape),
+    ({ externalUrl }) => ({ of: { user: 'u', externalUrl }, from: 'from directory_users u where u.id = i.author_id' }),
+  ],
+  updated_at: [json.instant, () => 'i.updated_at'],
+  created_at: [json.instant, () => 'i.created_at'],
+  project_id: [json.intOrNull, () => 'i.project_id'],
+  imported: [json.constant(bool), () => false],
+  imported_from: [json.constant(text), () => 'none'],
+  web_url: [json.prefixed, (sql) => address(sql, '')],
+  raw_url: [json.prefixed, (sql) => address(sql, ` || '/raw'`)],
+  ssh_url_to_repo: [json.constant(nullable(text)), () => null],
+  http_url_to_repo: [json.constant(nullable(text)), () => null],
+});
+
+/** The bytes of the texts of a snippet `i` in a list. */
+export const SNIPPET_BYTES = 'coalesce(octet_length(i.description), 0)';

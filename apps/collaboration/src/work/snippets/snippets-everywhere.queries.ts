@@ -1,0 +1,83 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Directory } from '@rookery/directory';
+import { jsonPageOf } from '@rookery/kernel';
+import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
+import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import type { Draft, Statement } from '@rookery/persistence';
+import { platformSettings } from '@rookery/platform';
+import type { SettingsOf } from '@rookery/platform';
+import { projectAccessSql } from '../../base/noteables/access-sql';
+import { arraySql } from '../../base/noteables/json.shape';
+import type { WrittenShape } from '../../base/noteables/json.shape';
+import { readerOfAccess } from '../../base/noteables/noteable-kinds';
+import { snippetKind } from './snippet.kind';
+import { SNIPPET_BYTES, snippetShape } from './snippet.shape';
+import { SNIPPET_FILTERS } from './snippets.queries';
+import type { SnippetFilters } from './snippets.queries';
+
+// The values of every statement here: who reads.
+const PERSON = { user: '$1::bigint', isAdmin: '$2::boolean', isExternal: '$3::boolean' };
+const OTHERS = `own.project_id is null and own.author_id <> ${PERSON.user} and own.visibility`;
+/** Personal ones in parts, each with an index of its own; what the reader sees nothing of is not begun. */
+const PERSONAL = [
+  `own.project_id is null and own.author_id = ${PERSON.user}`,
+  `${OTHERS} = 'public'`,
+  `${OTHERS} = 'internal' and (${PERSON.isAdmin} or not ${PERSON.isExternal})`,
+  `${OTHERS} = 'private' and ${PERSON.isAdmin}`,
+].map((which) => `(select own.*, null::text as full_path from snippets own where ${which}) i`);
+/** Projects are judged once each, and only those that have snippets. */
+const READ = `read as materialized (select a.* from (
+    select p.id as project_id from directory_projects p
+    where exists (select 1 from snippets own where own.project_id = p.id)) used
+  cross join lateral ${projectAccessSql('used.project_id', PERSON)} a where a.reads_${snippetKind.feature})`;
+const OF_PROJECT = '(select own.*, a.full_path from snippets own where own.project_id = a.project_id) i';
+const VISIBLE = snippetKind.visibleSql(readerOfAccess('a', PERSON.user));
+
+/** All snippets that somebody sees, in projects and outside of them. Source: reference work-tracking 9.2. */
+@Injectable()
+export class SnippetsEverywhereQueries {
+  private readonly kept = new KeptStatements();
+  private readonly shown: WrittenShape;
+
+  constructor(
+    private readonly database: Database,
+    private readonly directory: Directory,
+    @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
+  ) {
+    this.shown = snippetShape.over({ externalUrl, fullPath: 'i.full_path' });
+  }
+
+  /** The newest first. */
+  async page(viewer: SignedInViewer, asked: SnippetFilters, page: PageRequest): Promise<JsonPage> {
+    await this.directory.fresh(viewer);
+    const statement = this.pageStatement(asked, page, [viewer.userId, viewer.isAdmin, viewer.isExternal]);
+    const [row] = await this.database.run<JsonPageRow>(statement);
+    return jsonPageOf(page, row!);
+  }
+
+  pageStatement(asked: SnippetFilters, page: PageRequest, values: readonly unknown[]): Statement {
+    const isPlain = Object.values(asked).every((value) => value === undefined);
+    const name = isUsualPage(page) && isPlain ? `snippets_everywhere_${page.perPage}` : null;
+    return this.kept.statement(name, values, (): Draft => {
+      const parts = { name: 'snippets', from: 'snippets i', carries: 'i.*', bytes: SNIPPET_BYTES, values };
+      const list = new ListQuery<never>(parts)
+        .where('true')
+        .narrow(SNIPPET_FILTERS, asked)
+        .orderBy([
+          ['i.created_at', 'desc'],
+          ['i.id', 'desc'],
+        ]);
+      const united = (end: string): string => unitedSql(list.conditionSql, end);
+      const first = (count: number): string => united(`order by i.created_at desc, i.id desc limit ${count}`);
+      list.among({ from: united(''), first, isNarrowed: true });
+      return list.json(page, { with: READ, rows: (...rows) => arraySql(this.shown, ...rows) });
+    });
+  }
+}
+
+function unitedSql(narrowed: string, end: string): string {
+  const personal = PERSONAL.map((part) => `(select i.* from ${part} where ${narrowed} ${end})`);
+  // The fence keeps what is looked up of a project from being looked up for every row.
+  const ofProject = `select i.* from ${OF_PROJECT} where ${VISIBLE} and ${narrowed} ${end || 'offset 0'}`;
+  return `(${[...personal, `select i.* from read a cross join lateral (${ofProject}) i`].join(' union all ')}) i`;
+}
