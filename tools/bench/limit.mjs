@@ -14,7 +14,7 @@ import pg from 'pg';
 import { issueOf, issueShown, ISSUE_COLUMNS, ISSUE_JOINS } from './limit-issue.mjs';
 
 const { SmtpClient } = createRequire(import.meta.url)(
-  '../../apps/collaboration/dist/notifications/mailer/smtp-client.js',
+  '../../apps/collaboration/dist/following/notifications/mailer/smtp-client.js',
 );
 const tokens = new Map(Object.entries(JSON.parse(process.env.LIMIT_TOKENS)));
 const base = process.env.LIMIT_BASE;
