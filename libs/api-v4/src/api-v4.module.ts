@@ -1,9 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { EndpointRoutes } from './endpoint-routes';
-import { API_V4_OPTIONS } from './runtime';
-import type { ApiV4Options } from './runtime';
+import { EndpointRoutes } from './endpoint/endpoint-routes';
+import { API_V4_OPTIONS } from './endpoint/runtime';
+import type { ApiV4Options } from './endpoint/runtime';
 
 /** Serves the endpoints of all controllers of the application. Wants PlatformModule beside it. */
 @Global()

@@ -1,9 +1,9 @@
-export * from './answers';
-export * from './call';
-export * from './endpoint';
-export * from './field-types';
-export * from './field-typing';
-export type * from './fields';
+export * from './answers/answers';
+export * from './call/call';
+export * from './endpoint/endpoint';
+export * from './answers/field-types';
+export * from './params/field-typing';
+export type * from './params/fields';
 export {
   AnyValue,
   AtLeastOneOf,
@@ -25,29 +25,29 @@ export {
   Text,
   togetherRulesOf,
   Upload,
-} from './fields';
-export * from './plain-fields';
-export * from './json-text';
-export * from './keyset';
-export * from './permission';
-export * from './presenter';
-export * from './scope';
+} from './params/fields';
+export * from './params/plain-fields';
+export * from './answers/json-text';
+export * from './answers/keyset';
+export * from './call/permission';
+export * from './answers/presenter';
+export * from './call/scope';
 export { ApiV4Module } from './api-v4.module';
-export type { ApiV4Options } from './runtime';
-export { MalformedBody, renderError, UnknownRoute, UnsupportedMediaType, WrongVerb } from './errors';
-export type { RenderedError } from './errors';
-export { BEFORE_REPLAY, WRITE_HEADERS } from './runtime';
-export type { BeforeReplay, WriteHeaders } from './runtime';
-export { isBlankSudo, isLikeSudo, sudosIn } from './unread-sudo';
-export { EndpointRoutes } from './endpoint-routes';
-export { templatesOf } from './route-template';
-export { statusesOf } from './statuses';
-export { openApiDocument, writeOpenApi } from './openapi';
-export type { OpenApiOptions } from './openapi';
-export { Internal } from './internal';
-export type { InternalRequest } from './internal';
+export type { ApiV4Options } from './endpoint/runtime';
+export { MalformedBody, renderError, UnknownRoute, UnsupportedMediaType, WrongVerb } from './answers/errors';
+export type { RenderedError } from './answers/errors';
+export { BEFORE_REPLAY, WRITE_HEADERS } from './endpoint/runtime';
+export type { BeforeReplay, WriteHeaders } from './endpoint/runtime';
+export { isBlankSudo, isLikeSudo, sudosIn } from './params/unread-sudo';
+export { EndpointRoutes } from './endpoint/endpoint-routes';
+export { templatesOf } from './endpoint/route-template';
+export { statusesOf } from './endpoint/statuses';
+export { openApiDocument, writeOpenApi } from './openapi/openapi';
+export type { OpenApiOptions } from './openapi/openapi';
+export { Internal } from './endpoint/internal';
+export type { InternalRequest } from './endpoint/internal';
 export { apiV4Server, createApiV4App } from './server';
-export { CALLER_SOURCE } from './caller-checks';
-export type { CallerSource } from './caller-checks';
-export { FairPlaces } from './fair-places';
-export type { Asking, Places } from './fair-places';
+export { CALLER_SOURCE } from './limits/caller-checks';
+export type { CallerSource } from './limits/caller-checks';
+export { FairPlaces } from './limits/fair-places';
+export type { Asking, Places } from './limits/fair-places';

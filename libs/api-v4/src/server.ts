@@ -16,12 +16,12 @@ import {
 } from '@rookery/platform';
 import type { HttpStep, Logger } from '@rookery/platform';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { EndpointRoutes } from './endpoint-routes';
-import { renderError } from './errors';
-import { ErrorsFilter } from './errors.filter';
-import { DEFAULT_BODY_LIMIT, readQuery, registerParsers } from './request-body';
-import { requireCaller } from './request-context';
-import { writeError } from './reply';
+import { EndpointRoutes } from './endpoint/endpoint-routes';
+import { renderError } from './answers/errors';
+import { ErrorsFilter } from './endpoint/errors.filter';
+import { DEFAULT_BODY_LIMIT, readQuery, registerParsers } from './params/request-body';
+import { requireCaller } from './endpoint/request-context';
+import { writeError } from './answers/reply';
 
 declare module 'fastify' {
   interface FastifyRequest {

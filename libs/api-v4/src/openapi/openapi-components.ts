@@ -1,4 +1,4 @@
-import type { JsonSchema } from './answers';
+import type { JsonSchema } from '../answers/answers';
 
 const text: JsonSchema = { type: 'string' };
 const texts: JsonSchema = { type: 'array', items: text };

@@ -1,15 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import type { JsonSchema } from './answers';
-import type { EndpointRecord } from './endpoint';
-import { registeredEndpoints } from './endpoint';
+import type { JsonSchema } from '../answers/answers';
+import type { EndpointRecord } from '../endpoint/endpoint';
+import { registeredEndpoints } from '../endpoint/endpoint';
 import { fieldSchema, isRequired, paramsSchema } from './field-schema';
-import { fieldsOf } from './fields';
-import type { FieldDeclaration } from './fields';
-import { takesKey } from './keyed-request';
-import { acceptedScopes } from './pipeline';
-import { Presenter } from './presenter';
-import { DEFAULT_BODY_LIMIT } from './request-body';
-import { pathNamesOf, templatesOf } from './route-template';
+import { fieldsOf } from '../params/fields';
+import type { FieldDeclaration } from '../params/fields';
+import { takesKey } from '../endpoint/keyed-request';
+import { acceptedScopes } from '../endpoint/pipeline';
+import { Presenter } from '../answers/presenter';
+import { DEFAULT_BODY_LIMIT } from '../params/request-body';
+import { pathNamesOf, templatesOf } from '../endpoint/route-template';
 import { REFUSAL_SCHEMAS, SHARED_COMPONENTS, sharedParameter } from './openapi-components';
 import { responsesOf } from './openapi-responses';
 

@@ -1,4 +1,4 @@
-import { keysetPage, readCursor, writeCursor } from './keyset';
+import { keysetPage, readCursor, writeCursor } from '../answers/keyset';
 import { keysetHeaders, pageHeaders, readKeyset, readPage, refuseDeepOffset } from './paging';
 
 const source = {

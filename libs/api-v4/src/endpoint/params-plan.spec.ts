@@ -17,7 +17,7 @@ import {
   ListOfHashes,
   OneOf,
   Text,
-} from './fields';
+} from '../params/fields';
 
 class Variable {
   @Text({ blank: 'refused' }) key: string;

@@ -2,7 +2,7 @@ import type { Viewer } from '@rookery/kernel';
 import type { Links } from '@rookery/platform';
 import type { JsonSchema } from './answers';
 import type { FieldType, WriteValue } from './field-types';
-import type { RuleServices } from './permission';
+import type { RuleServices } from '../call/permission';
 import { wordFor } from './words';
 
 /** What a presenter may ask. Shape: `within` is the scope of the request's parent, undefined when it has none. */

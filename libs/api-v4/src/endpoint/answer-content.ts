@@ -1,13 +1,13 @@
 import type { Page } from '@rookery/kernel';
 import type { FastifyRequest } from 'fastify';
-import type { RawParams } from './bracket-params';
-import type { Call } from './call';
+import type { RawParams } from '../params/bracket-params';
+import type { Call } from '../call/call';
 import type { EndpointRecord } from './endpoint';
-import type { JsonPage } from './json-text';
-import { JsonText } from './json-text';
-import type { KeysetPage } from './keyset';
-import { keysetHeaders, pageHeaders } from './paging';
-import type { PresentContext, Presenter } from './presenter';
+import type { JsonPage } from '../answers/json-text';
+import { JsonText } from '../answers/json-text';
+import type { KeysetPage } from '../answers/keyset';
+import { keysetHeaders, pageHeaders } from '../params/paging';
+import type { PresentContext, Presenter } from '../answers/presenter';
 import type { ApiRuntime } from './runtime';
 
 export const NO_HEADERS: readonly string[] = [];

@@ -1,5 +1,5 @@
 import type { EndpointRecord } from './endpoint';
-import { fieldsOf } from './fields';
+import { fieldsOf } from '../params/fields';
 import { pathNamesOf, templatesOf } from './route-template';
 
 /**

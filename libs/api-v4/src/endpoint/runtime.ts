@@ -1,10 +1,10 @@
 import type { Clock } from '@rookery/kernel';
 import type { ContextKeys, InternalKeys, KeyedWrites, Links, Logger, Metrics, Outages } from '@rookery/platform';
-import type { CallerChecks } from './caller-checks';
-import type { FairPlaces } from './fair-places';
-import type { RuleServices } from './permission';
-import type { ScopeResolver } from './scope';
-import type { UnreadPages } from './unread-pages';
+import type { CallerChecks } from '../limits/caller-checks';
+import type { FairPlaces } from '../limits/fair-places';
+import type { RuleServices } from '../call/permission';
+import type { ScopeResolver } from '../call/scope';
+import type { UnreadPages } from '../limits/unread-pages';
 
 export interface ApiV4Options {
   /** Whose contexts are accepted. */

@@ -9,11 +9,11 @@ import type {
 } from '@rookery/kernel';
 import { plainDefaults } from '@rookery/kernel';
 import type { FieldCommon } from './field-typing';
-import { bool, choice, int, list, nullable, text } from './field-types';
-import type { FieldType } from './field-types';
+import { bool, choice, int, list, nullable, text } from '../answers/field-types';
+import type { FieldType } from '../answers/field-types';
 import { field } from './fields';
 import type { FieldForm } from './fields';
-import type { FieldOptions, Fields } from './presenter';
+import type { FieldOptions, Fields } from '../answers/presenter';
 
 type ParamsOf<P> = new () => P;
 

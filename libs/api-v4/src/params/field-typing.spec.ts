@@ -17,8 +17,8 @@ import {
   OneOf,
   Text,
   Upload,
-} from './index';
-import type { UploadedFile } from './index';
+} from '../index';
+import type { UploadedFile } from '../index';
 
 /** The compiler is the test: a line after `@ts-expect-error` that compiles is an error itself. */
 class Part {

@@ -1,5 +1,5 @@
-import { aContext } from '../test/support/context';
-import { bool, choice, day, instant, int, list, mapOf, nested, nullable, object, presenter, text } from './index';
+import { aContext } from '../../test/support/context';
+import { bool, choice, day, instant, int, list, mapOf, nested, nullable, object, presenter, text } from '../index';
 
 interface Author {
   readonly id: number;

@@ -1,11 +1,11 @@
 import { COUNT_LIMIT, DEFAULT_PAGE_SIZE, InvalidParameters, MAX_PAGE_SIZE, MethodNotAllowed } from '@rookery/kernel';
 import type { PageRequest } from '@rookery/kernel';
-import type { KeysetOption } from './answers';
+import type { KeysetOption } from '../answers/answers';
 import type { RawParams } from './bracket-params';
 import { addPairsOf, pairsOf } from './bracket-params';
-import type { KeysetRequest } from './call';
+import type { KeysetRequest } from '../call/call';
 import { INVALID, toInt } from './coercion';
-import { readCursor } from './keyset';
+import { readCursor } from '../answers/keyset';
 
 /** Past this offset a list that has a keyset is refused. Source: reference identity-and-import 1.3. */
 export const OFFSET_LIMIT = 50_000;

@@ -1,9 +1,9 @@
 import 'reflect-metadata';
 import type { RookeryError, Viewer } from '@rookery/kernel';
-import type { Answer } from './answers';
-import type { Call, NoParams } from './call';
-import type { Permission } from './permission';
-import type { ScopeOption } from './scope';
+import type { Answer } from '../answers/answers';
+import type { Call, NoParams } from '../call/call';
+import type { Permission } from '../call/permission';
+import type { ScopeOption } from '../call/scope';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type ParamsClass<P> = new () => P;

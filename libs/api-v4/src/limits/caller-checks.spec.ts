@@ -1,6 +1,6 @@
 import type { ConfirmCallerAnswer } from '@rookery/contracts';
 import type { SignedInViewer } from '@rookery/kernel';
-import { aContext } from '../test/support/context';
+import { aContext } from '../../test/support/context';
 import { CallerChecks } from './caller-checks';
 
 const HOLDS: ConfirmCallerAnswer = { version: 3, epoch: 'e', outcome: 'holds' };

@@ -1,9 +1,9 @@
-import type { JsonSchema } from './answers';
-import type { EndpointRecord } from './endpoint';
-import { takesKey } from './keyed-request';
+import type { JsonSchema } from '../answers/answers';
+import type { EndpointRecord } from '../endpoint/endpoint';
+import { takesKey } from '../endpoint/keyed-request';
 import { pageHeaders, refusalResponse, replayHeaders, shownRefusalResponse } from './openapi-components';
-import type { Presenter } from './presenter';
-import { statusesOf } from './statuses';
+import type { Presenter } from '../answers/presenter';
+import { statusesOf } from '../endpoint/statuses';
 
 /** What the gateway answers in place of any endpoint. */
 const OF_THE_GATEWAY = [429, 502, 504];

@@ -4,10 +4,10 @@ import { awaitedBy } from '@rookery/platform';
 import type { ProcessName } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpMethod } from './endpoint';
-import { renderError } from './errors';
-import { JsonText } from './json-text';
-import { writeError, writeJson } from './reply';
-import { BROKEN_QUERY } from './request-body';
+import { renderError } from '../answers/errors';
+import { JsonText } from '../answers/json-text';
+import { writeError, writeJson } from '../answers/reply';
+import { BROKEN_QUERY } from '../params/request-body';
 import { requireCaller } from './request-context';
 import type { ApiRuntime } from './runtime';
 

@@ -1,6 +1,6 @@
 import { InvalidParameters } from '@rookery/kernel';
 import type { EndpointRecord } from './endpoint';
-import { CREDENTIAL_NAMES, KEYSET_NAMES, PAGE_NAMES } from './paging';
+import { CREDENTIAL_NAMES, KEYSET_NAMES, PAGE_NAMES } from '../params/paging';
 import type { ParamsPlan, ParamSources } from './params-plan';
 
 /** Units: names in one header. */

@@ -6,8 +6,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { EndpointRoutes } from './endpoint-routes';
-import { renderError } from './errors';
-import { writeError } from './reply';
+import { renderError } from '../answers/errors';
+import { writeError } from '../answers/reply';
 
 /** Errors outside of endpoints: no such route, a body over the limit, ordinary Nest routes. */
 @Catch()

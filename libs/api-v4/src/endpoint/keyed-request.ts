@@ -5,9 +5,9 @@ import type { Viewer } from '@rookery/kernel';
 import type { KeyedWrite, NewAnswer } from '@rookery/platform';
 import type { FastifyRequest } from 'fastify';
 import type { EndpointRecord } from './endpoint';
-import { renderError } from './errors';
-import { digestOf } from './request-body';
-import type { ReadBody } from './request-body';
+import { renderError } from '../answers/errors';
+import { digestOf } from '../params/request-body';
+import type { ReadBody } from '../params/request-body';
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
 

@@ -16,29 +16,29 @@ import type { KeyedWrite, KeyedWrites, LimitState, NewAnswer } from '@rookery/pl
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AnswerContent, NO_HEADERS } from './answer-content';
 import type { Content } from './answer-content';
-import type { RawParams } from './bracket-params';
-import type { Call } from './call';
-import { toIdOrPath } from './coercion';
+import type { RawParams } from '../params/bracket-params';
+import type { Call } from '../call/call';
+import { toIdOrPath } from '../params/coercion';
 import type { EndpointRecord, ParamsClass } from './endpoint';
-import { afterCommit, renderError } from './errors';
-import { callerOf } from './fair-places';
-import { fieldsOf } from './fields';
-import { Otherwise } from './json-text';
+import { afterCommit, renderError } from '../answers/errors';
+import { callerOf } from '../limits/fair-places';
+import { fieldsOf } from '../params/fields';
+import { Otherwise } from '../answers/json-text';
 import { keptRefusal, keyedWriteOf, keyOf, meansItsToken, takesKey } from './keyed-request';
-import { FIRST_PAGE, readKeyset, readPage, refuseDeepOffset } from './paging';
+import { FIRST_PAGE, readKeyset, readPage, refuseDeepOffset } from '../params/paging';
 import { ParamsPlan } from './params-plan';
-import { decidingFacts, RequestRights } from './request-rights';
-import type { FileAnswer, WebPage } from './answers';
-import { versionsIn, writeError, writeFile, writeJson, writeKept } from './reply';
-import type { ReplyFacts } from './reply';
-import { BROKEN_QUERY, DEFAULT_BODY_LIMIT, readBody } from './request-body';
-import type { ReadBody } from './request-body';
+import { decidingFacts, RequestRights } from '../limits/request-rights';
+import type { FileAnswer, WebPage } from '../answers/answers';
+import { versionsIn, writeError, writeFile, writeJson, writeKept } from '../answers/reply';
+import type { ReplyFacts } from '../answers/reply';
+import { BROKEN_QUERY, DEFAULT_BODY_LIMIT, readBody } from '../params/request-body';
+import type { ReadBody } from '../params/request-body';
 import { viewerOf } from './request-context';
 import { pathNamesOf } from './route-template';
 import type { ApiRuntime } from './runtime';
 import { UnreadParams } from './unread-params';
-import { refuseUnreadSudo } from './unread-sudo';
-import { writeWebPage } from './web-page';
+import { refuseUnreadSudo } from '../params/unread-sudo';
+import { writeWebPage } from '../answers/web-page';
 
 class NoDeclaredParams {}
 

@@ -11,9 +11,9 @@ import {
   Text,
   text,
   withPlainFields,
-} from './index';
-import type { PresentContext } from './index';
-import { ParamsPlan } from './params-plan';
+} from '../index';
+import type { PresentContext } from '../index';
+import { ParamsPlan } from '../endpoint/params-plan';
 
 const FIELDS = plain.table({
   level: plain.oneOf(['low', 'high'], { column: true }),

@@ -1,7 +1,7 @@
-import type { JsonSchema } from './answers';
-import { fieldsOf, togetherRulesOf } from './fields';
-import type { FieldDeclaration, FieldForm } from './fields';
-import { wordFor } from './words';
+import type { JsonSchema } from '../answers/answers';
+import { fieldsOf, togetherRulesOf } from '../params/fields';
+import type { FieldDeclaration, FieldForm } from '../params/fields';
+import { wordFor } from '../answers/words';
 
 /** The JSON schema of a field, with what its decorator, or else its name, says about it. */
 export function fieldSchema({ name, form, common }: FieldDeclaration): JsonSchema {

@@ -4,8 +4,8 @@ import { InvalidParameters, TooLarge } from '@rookery/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RawParams } from './bracket-params';
 import { addPair, isRecord, noParams, readUrlEncoded } from './bracket-params';
-import type { UploadedFile } from './call';
-import { MalformedBody, UnsupportedMediaType } from './errors';
+import type { UploadedFile } from '../call/call';
+import { MalformedBody, UnsupportedMediaType } from '../answers/errors';
 import { isBlankSudo, isJsonWithSudo, isLikeSudo, meantSudoIn, PartHeads } from './unread-sudo';
 
 /** Units: bytes. Source: reference reliability 6.3. */

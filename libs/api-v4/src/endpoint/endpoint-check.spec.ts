@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { endpointProblems } from './endpoint-check';
-import { anyone, atLeast, created, Endpoint, endpointsOf, Int, int, none, presenter, project, Text } from './index';
-import type { EndpointOptions } from './index';
+import { anyone, atLeast, created, Endpoint, endpointsOf, Int, int, none, presenter, project, Text } from '../index';
+import type { EndpointOptions } from '../index';
 
 const thing = presenter<object>('Thing').fields({ id: [int, () => 1] });
 const good = { about: 'x', source: 'x', may: anyone(), answers: none() };

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { Known } from '@rookery/kernel';
-import type { UploadedFile } from './call';
+import type { UploadedFile } from '../call/call';
 import { rulesOf } from './field-rules';
 import type { FieldCommon, FieldDecorator, FieldsDecorator, Found } from './field-typing';
 

@@ -1,14 +1,14 @@
 import { InvalidParameters } from '@rookery/kernel';
-import type { RawParams } from './bracket-params';
-import { isRecord } from './bracket-params';
-import type { UploadedFile } from './call';
-import { rulesByField } from './class-rules';
-import type { Rule } from './class-rules';
-import { coercionOf, INVALID, itemsOf } from './coercion';
-import type { Coerce } from './coercion';
+import type { RawParams } from '../params/bracket-params';
+import { isRecord } from '../params/bracket-params';
+import type { UploadedFile } from '../call/call';
+import { rulesByField } from '../params/class-rules';
+import type { Rule } from '../params/class-rules';
+import { coercionOf, INVALID, itemsOf } from '../params/coercion';
+import type { Coerce } from '../params/coercion';
 import type { ParamsClass } from './endpoint';
-import { fieldsOf, togetherRulesOf } from './fields';
-import type { FieldDeclaration, TogetherRule } from './fields';
+import { fieldsOf, togetherRulesOf } from '../params/fields';
+import type { FieldDeclaration, TogetherRule } from '../params/fields';
 
 /** Where the parameters of a request came from; the first that has a name wins. */
 export interface ParamSources {
