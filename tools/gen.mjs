@@ -60,7 +60,7 @@ function settingRows() {
 
 /** What the supervisor tells a process of the shell that it was started in. */
 function declaredSettings() {
-  const { OUR_PREFIXES, ESTATE_VARIABLES } = require(join(root, 'libs/platform/dist/unknown-variables.js'));
+  const { OUR_PREFIXES, ESTATE_VARIABLES } = require(join(root, 'libs/platform/dist/settings/unknown-variables.js'));
   const rows = settingRows();
   const secret = [...new Set(rows.filter((row) => row.fileTwin).map((row) => row.env))].sort();
   const names = [...rows.map((row) => row.env), ...ESTATE_VARIABLES];

@@ -1,29 +1,29 @@
-export { setting } from './setting';
-export type { SettingField } from './setting';
-export { ConfigurationError, defineSettings, readSettings, settingsIn } from './settings';
-export type { SettingsDefinition, SettingsOf, SettingsValues } from './settings';
-export { describeSettings } from './describe-settings';
-export type { SettingDescription } from './describe-settings';
-export { platformSettings } from './platform.settings';
-export { createLogger, LOGGER, nestLogger } from './logger';
-export type { Logger, LogLevel } from './logger';
-export { redactText, redactValue } from './redact';
-export { Follower } from './follower';
-export { Metrics } from './metrics';
-export type { Total } from './metrics';
-export { Outages } from './outages';
-export { Pace } from './pace';
-export { awaitedBy, awaitedByMany, awaitedByNobody, currentWaiter } from './waiter';
-export type { LimitState, Rights, Waiter } from './waiter';
-export { KEYED_WRITES } from './keyed-writes';
-export type { KeptAnswer, KeyedWrite, KeyedWrites, NewAnswer } from './keyed-writes';
-export { Heartbeat } from './heartbeat';
-export { Links } from './links';
-export { Readiness } from './readiness';
-export type { ReadinessReport } from './readiness';
-export { drainHttpServer, KEPT_IDLE_MS } from './drain-http';
-export { ShutdownOrder } from './shutdown';
-export type { ShutdownPhase } from './shutdown';
+export { setting } from './settings/setting';
+export type { SettingField } from './settings/setting';
+export { ConfigurationError, defineSettings, readSettings, settingsIn } from './settings/settings';
+export type { SettingsDefinition, SettingsOf, SettingsValues } from './settings/settings';
+export { describeSettings } from './settings/describe-settings';
+export type { SettingDescription } from './settings/describe-settings';
+export { platformSettings } from './boot/platform.settings';
+export { createLogger, LOGGER, nestLogger } from './observability/logger';
+export type { Logger, LogLevel } from './observability/logger';
+export { redactText, redactValue } from './observability/redact';
+export { Follower } from './waiting/follower';
+export { Metrics } from './observability/metrics';
+export type { Total } from './observability/metrics';
+export { Outages } from './observability/outages';
+export { Pace } from './waiting/pace';
+export { awaitedBy, awaitedByMany, awaitedByNobody, currentWaiter } from './waiting/waiter';
+export type { LimitState, Rights, Waiter } from './waiting/waiter';
+export { KEYED_WRITES } from './waiting/keyed-writes';
+export type { KeptAnswer, KeyedWrite, KeyedWrites, NewAnswer } from './waiting/keyed-writes';
+export { Heartbeat } from './waiting/heartbeat';
+export { Links } from './boot/links';
+export { Readiness } from './boot/readiness';
+export type { ReadinessReport } from './boot/readiness';
+export { drainHttpServer, KEPT_IDLE_MS } from './boot/drain-http';
+export { ShutdownOrder } from './boot/shutdown';
+export type { ShutdownPhase } from './boot/shutdown';
 export {
   CONTEXT_SKEW_MS,
   ContextKeys,
@@ -33,12 +33,12 @@ export {
   ContextRefused,
   signContext,
   verifyContext,
-} from './signed-context';
-export { InternalKeys, internalKeys } from './internal-keys';
+} from './signing/signed-context';
+export { InternalKeys, internalKeys } from './signing/internal-keys';
 export { IS_SERVING, PlatformModule, SERVICE_NAME } from './platform.module';
-export { boot } from './boot';
-export type { RenewalRequest, RestingMessage } from './renewal';
-export type { ReadyMessage } from './serve';
+export { boot } from './boot/boot';
+export type { RenewalRequest, RestingMessage } from './boot/renewal';
+export type { ReadyMessage } from './boot/serve';
 export type {
   BootContext,
   Command,
@@ -48,4 +48,4 @@ export type {
   ProcessName,
   RootModule,
   WorkerStep,
-} from './process';
+} from './boot/process';

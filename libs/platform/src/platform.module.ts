@@ -1,17 +1,17 @@
 import type { DynamicModule, Provider } from '@nestjs/common';
 import { CLOCK, systemClock } from '@rookery/kernel';
-import { Links } from './links';
-import { internalKeys, InternalKeys } from './internal-keys';
-import { createLogger, LOGGER } from './logger';
-import type { Logger } from './logger';
-import { Metrics } from './metrics';
-import { Outages } from './outages';
-import { platformSettings } from './platform.settings';
-import { Readiness } from './readiness';
-import { settingsIn } from './settings';
-import type { SettingsValues } from './settings';
-import { ShutdownOrder } from './shutdown';
-import { contextKeys, ContextKeys } from './signed-context';
+import { Links } from './boot/links';
+import { internalKeys, InternalKeys } from './signing/internal-keys';
+import { createLogger, LOGGER } from './observability/logger';
+import type { Logger } from './observability/logger';
+import { Metrics } from './observability/metrics';
+import { Outages } from './observability/outages';
+import { platformSettings } from './boot/platform.settings';
+import { Readiness } from './boot/readiness';
+import { settingsIn } from './settings/settings';
+import type { SettingsValues } from './settings/settings';
+import { ShutdownOrder } from './boot/shutdown';
+import { contextKeys, ContextKeys } from './signing/signed-context';
 
 /** Injection token of the name of the process: `identity`, `gateway` … */
 export const SERVICE_NAME: unique symbol = Symbol('ServiceName');

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ESTATE_VARIABLES } from '../src/unknown-variables';
+import { ESTATE_VARIABLES } from '../src/settings/unknown-variables';
 
 const root = join(__dirname, '../../..');
 

@@ -23,7 +23,7 @@ background({
   worker: withJobs(eventWorker),
   everywhere: [
     'libs/instance/src/admin-client.ts',
-    'libs/platform/src/follower.ts',
+    'libs/platform/src/waiting/follower.ts',
     'apps/identity/src/directory/history/history-watch.ts',
   ],
   inWorkers: ['graphile-worker', 'libs/jobs/src/job-watch.ts', 'libs/messaging/src/broker.ts'],

@@ -14,7 +14,7 @@ background({
   everywhere: [
     'libs/directory/src/identity-client.ts',
     'libs/instance/src/admin-client.ts',
-    'libs/platform/src/follower.ts',
+    'libs/platform/src/waiting/follower.ts',
   ],
   inWorkers: ['libs/messaging/src/broker.ts'],
 });

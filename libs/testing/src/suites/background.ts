@@ -11,7 +11,7 @@ import { testSettings } from '../app';
 import { testDatabase } from '../database';
 
 /** Whoever answers requests knows when they stood still. */
-const ANSWERING = ['libs/platform/src/heartbeat.ts'];
+const ANSWERING = ['libs/platform/src/waiting/heartbeat.ts'];
 
 const ROOT = join(__dirname, '../../../..');
 /** Long enough for whatever begins by itself to go to sleep once; it is longer until all that must begin has. Units: milliseconds. */

@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { startManagementServer } from './management-server';
 import type { ManagementServer } from './management-server';
-import { Metrics } from './metrics';
-import type { Outages } from './outages';
+import { Metrics } from '../observability/metrics';
+import type { Outages } from '../observability/outages';
 import { Readiness } from './readiness';
 
 describe('management server', () => {

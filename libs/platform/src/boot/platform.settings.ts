@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import { LOG_LEVELS } from './logger';
-import { setting } from './setting';
-import { defineSettings } from './settings';
-import { internalKeys } from './internal-keys';
-import { contextKeys } from './signed-context';
+import { LOG_LEVELS } from '../observability/logger';
+import { setting } from '../settings/setting';
+import { defineSettings } from '../settings/settings';
+import { internalKeys } from '../signing/internal-keys';
+import { contextKeys } from '../signing/signed-context';
 
 /** What every process reads. */
 export const platformSettings = defineSettings('platform', {

@@ -1,4 +1,4 @@
-import { createLogger } from './logger';
+import { createLogger } from '../observability/logger';
 import { ShutdownOrder } from './shutdown';
 
 describe('shutdown order', () => {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Metrics } from './metrics';
-import type { Outages } from './outages';
+import type { Metrics } from '../observability/metrics';
+import type { Outages } from '../observability/outages';
 import type { Readiness } from './readiness';
 
 export interface ManagementServer {

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
-import { describeSettings } from './describe-settings';
+import { describeSettings } from '../settings/describe-settings';
 import { platformSettings } from './platform.settings';
-import { readSettings, settingsIn } from './settings';
+import { readSettings, settingsIn } from '../settings/settings';
 
 describe('platform settings', () => {
   it('have these defaults, whole', () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeSettings } from './describe-settings';
-import { platformSettings } from './platform.settings';
+import { platformSettings } from '../boot/platform.settings';
 import { setting } from './setting';
 import { ConfigurationError, defineSettings, readSettings, settingsIn } from './settings';
 import type { SettingsOf } from './settings';

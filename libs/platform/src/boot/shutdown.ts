@@ -1,4 +1,4 @@
-import type { Logger } from './logger';
+import type { Logger } from '../observability/logger';
 
 export const SHUTDOWN_PHASES = ['announce', 'stop-accepting', 'drain', 'close'] as const;
 export type ShutdownPhase = (typeof SHUTDOWN_PHASES)[number];

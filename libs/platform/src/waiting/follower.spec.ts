@@ -1,5 +1,5 @@
 import { Follower } from './follower';
-import type { Logger } from './logger';
+import type { Logger } from '../observability/logger';
 
 let lines: string[];
 let other: 'away' | 'there';

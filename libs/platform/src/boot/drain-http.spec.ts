@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { drainHttpServer } from './drain-http';
-import { createLogger } from './logger';
+import { createLogger } from '../observability/logger';
 import { ShutdownOrder } from './shutdown';
 
 const WRITERS = 8;

@@ -1,10 +1,10 @@
 import type { ServiceName } from '@rookery/contracts';
 import type { DynamicModule, INestApplication, INestApplicationContext, LoggerService, Type } from '@nestjs/common';
-import type { Logger } from './logger';
-import type { Metrics } from './metrics';
-import type { Outages } from './outages';
+import type { Logger } from '../observability/logger';
+import type { Metrics } from '../observability/metrics';
+import type { Outages } from '../observability/outages';
 import type { Readiness } from './readiness';
-import type { SettingsDefinition, SettingsOf, SettingsValues } from './settings';
+import type { SettingsDefinition, SettingsOf, SettingsValues } from '../settings/settings';
 import type { ShutdownOrder } from './shutdown';
 
 export type ProcessName = 'gateway' | ServiceName;

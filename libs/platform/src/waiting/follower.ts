@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from './logger';
+import type { Logger } from '../observability/logger';
 
 /** Between turns that brought nothing, so that a hasty or busy other side is not asked in a tight loop. Units: ms. */
 const PAUSE_MS = 20;

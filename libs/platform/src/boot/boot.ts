@@ -1,22 +1,22 @@
 import { setFlagsFromString } from 'node:v8';
 import type { INestApplicationContext } from '@nestjs/common';
-import { internalKeys } from './internal-keys';
-import { createLogger, LOGGER, nestLogger, stderr } from './logger';
-import type { Logger } from './logger';
-import { Metrics } from './metrics';
-import { Outages } from './outages';
-import { IS_SERVING, SERVICE_NAME } from './platform.module';
+import { internalKeys } from '../signing/internal-keys';
+import { createLogger, LOGGER, nestLogger, stderr } from '../observability/logger';
+import type { Logger } from '../observability/logger';
+import { Metrics } from '../observability/metrics';
+import { Outages } from '../observability/outages';
+import { IS_SERVING, SERVICE_NAME } from '../platform.module';
 import { platformSettings } from './platform.settings';
 import type { BootContext, Command, ProcessDefinition } from './process';
 import { Readiness } from './readiness';
 import { renewOnRequest } from './renewal';
 import { serve } from './serve';
-import { ConfigurationError, readSettings, settingsIn } from './settings';
-import type { SettingsOf, SettingsValues } from './settings';
+import { ConfigurationError, readSettings, settingsIn } from '../settings/settings';
+import type { SettingsOf, SettingsValues } from '../settings/settings';
 import { ShutdownOrder } from './shutdown';
-import { contextKeys } from './signed-context';
+import { contextKeys } from '../signing/signed-context';
 import { stopOnSignals } from './stop';
-import { startTracing } from './tracing';
+import { startTracing } from '../observability/tracing';
 
 /**
  * V8 puts what is made at a place in the code among the old objects at once when much of what was made there lived long, as
