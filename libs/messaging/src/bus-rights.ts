@@ -1,7 +1,7 @@
 import type { ServiceName } from '@rookery/contracts';
-import { inboxPrefixOf } from './broker';
-import type { Effect } from './effects';
-import { durableOf, streamOf } from './streams';
+import { inboxPrefixOf } from './bus/broker';
+import type { Effect } from './consuming/effects';
+import { durableOf, streamOf } from './bus/streams';
 
 /** What an account of the bus may do. Shape: subjects in the notation of nats-server. */
 export interface BusRights {

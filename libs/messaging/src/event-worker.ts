@@ -2,10 +2,10 @@ import type { INestApplication, INestApplicationContext, INestMicroservice } fro
 import { NestFactory } from '@nestjs/core';
 import type { AsyncMicroserviceOptions, MicroserviceOptions } from '@nestjs/microservices';
 import type { WorkerStep } from '@rookery/platform';
-import { Broker } from './broker';
-import { JetStreamStrategy } from './jetstream.strategy';
-import { Relay } from './relay';
-import { Replayer } from './replayer';
+import { Broker } from './bus/broker';
+import { JetStreamStrategy } from './consuming/jetstream.strategy';
+import { Relay } from './relay/relay';
+import { Replayer } from './relay/replayer';
 
 /**
  * The worker role: relays this service's events and runs the effects of others'. Never fails because the bus is down.

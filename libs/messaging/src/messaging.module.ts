@@ -5,18 +5,18 @@ import type { EventDefinition, ServiceName } from '@rookery/contracts';
 import { Database, DeadLetters, Work } from '@rookery/persistence';
 import { LOGGER, Metrics } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import { Broker } from './broker';
-import { connectionOptions } from './bus-address';
-import type { BusFiles } from './bus-address';
-import { Effects } from './effects';
-import { FaultPoints } from './fault-points';
-import { JetStreamStrategy } from './jetstream.strategy';
-import { messagingSettings } from './messaging.config';
-import type { MessagingSettings } from './messaging.config';
-import { untilOfOneHistory } from './one-history';
-import { Relay } from './relay';
-import { Replayer } from './replayer';
-import { Streams } from './streams';
+import { Broker } from './bus/broker';
+import { connectionOptions } from './bus/bus-address';
+import type { BusFiles } from './bus/bus-address';
+import { Effects } from './consuming/effects';
+import { FaultPoints } from './bus/fault-points';
+import { JetStreamStrategy } from './consuming/jetstream.strategy';
+import { messagingSettings } from './bus/messaging.config';
+import type { MessagingSettings } from './bus/messaging.config';
+import { untilOfOneHistory } from './relay/one-history';
+import { Relay } from './relay/relay';
+import { Replayer } from './relay/replayer';
+import { Streams } from './bus/streams';
 
 /**
  * Events out and in: relay, consumers, dead letters. Global; needs `PlatformModule` and `PersistenceModule`.

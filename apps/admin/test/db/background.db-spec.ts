@@ -22,5 +22,5 @@ background({
   migrations,
   worker: withJobs(eventWorker),
   everywhere: ['libs/directory/src/identity-client.ts', 'libs/platform/src/waiting/follower.ts'],
-  inWorkers: ['graphile-worker', 'libs/jobs/src/job-watch.ts', 'libs/messaging/src/broker.ts'],
+  inWorkers: ['graphile-worker', 'libs/jobs/src/job-watch.ts', 'libs/messaging/src/bus/broker.ts'],
 });

@@ -22,6 +22,6 @@ background({
     'graphile-worker',
     'libs/jobs/src/job-watch.ts',
     'apps/collaboration/src/following/notifications/mailer/mailer.ts',
-    'libs/messaging/src/broker.ts',
+    'libs/messaging/src/bus/broker.ts',
   ],
 });

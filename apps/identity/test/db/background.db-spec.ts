@@ -26,5 +26,5 @@ background({
     'libs/platform/src/waiting/follower.ts',
     'apps/identity/src/directory/history/history-watch.ts',
   ],
-  inWorkers: ['graphile-worker', 'libs/jobs/src/job-watch.ts', 'libs/messaging/src/broker.ts'],
+  inWorkers: ['graphile-worker', 'libs/jobs/src/job-watch.ts', 'libs/messaging/src/bus/broker.ts'],
 });

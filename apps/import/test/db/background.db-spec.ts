@@ -11,5 +11,5 @@ background({
   migrations,
   worker: eventWorker,
   everywhere: ['libs/directory/src/identity-client.ts', 'libs/platform/src/waiting/follower.ts'],
-  inWorkers: ['libs/messaging/src/broker.ts'],
+  inWorkers: ['libs/messaging/src/bus/broker.ts'],
 });

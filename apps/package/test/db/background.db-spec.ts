@@ -16,5 +16,5 @@ background({
     'libs/instance/src/admin-client.ts',
     'libs/platform/src/waiting/follower.ts',
   ],
-  inWorkers: ['libs/messaging/src/broker.ts'],
+  inWorkers: ['libs/messaging/src/bus/broker.ts'],
 });

@@ -9,8 +9,8 @@ import { PlatformModule, platformSettings, readSettings } from '@rookery/platfor
 import { testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { FaultPoints, JetStreamStrategy, MessagingModule, messagingSettings, Relay } from '../../src';
-import { Broker } from '../../src/broker';
-import { Replayer } from '../../src/replayer';
+import { Broker } from '../../src/bus/broker';
+import { Replayer } from '../../src/relay/replayer';
 
 /** What the effects of these tests leave behind; nothing but the inbox keeps an event from having two rows. */
 class CreateMarks1790000000010 {

@@ -4,16 +4,16 @@ import type { Database, Work } from '@rookery/persistence';
 import { Pace } from '@rookery/platform';
 import type { Logger, Metrics } from '@rookery/platform';
 import { NatsError } from 'nats';
-import type { Broker } from './broker';
-import type { OutboxRow } from './envelope';
-import type { FaultPoints } from './fault-points';
-import type { MessagingSettings } from './messaging.config';
+import type { Broker } from '../bus/broker';
+import type { OutboxRow } from '../consuming/envelope';
+import type { FaultPoints } from '../bus/fault-points';
+import type { MessagingSettings } from '../bus/messaging.config';
 import { OutboxReader } from './outbox-reader';
 import { Publisher } from './publisher';
 import { Restoration } from './restoration';
-import type { Effect } from './effects';
-import type { Streams } from './streams';
-import { Wake } from './wake';
+import type { Effect } from '../consuming/effects';
+import type { Streams } from '../bus/streams';
+import { Wake } from '../bus/wake';
 
 const IN_FLIGHT = 64;
 /**

@@ -1,10 +1,10 @@
 import type { NatsConnection } from 'nats';
 import { HISTORY } from '@rookery/persistence';
-import type { Effect } from './effects';
+import type { Effect } from '../consuming/effects';
 import { lastMessageOf } from './publisher';
 import type { RelayParts } from './relay';
 import { republish } from './republish.command';
-import { durableOf, isMissing } from './streams';
+import { durableOf, isMissing } from '../bus/streams';
 
 const DAY_MS = 86_400_000;
 /** Before the restored state ends: as long as effects are tried. Units: ms. */

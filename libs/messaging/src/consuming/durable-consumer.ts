@@ -3,15 +3,15 @@ import type { ServiceName } from '@rookery/contracts';
 import type { DeadLetters } from '@rookery/persistence';
 import type { Logger, Metrics } from '@rookery/platform';
 import type { ConsumerMessages, JsMsg, Subscription } from 'nats';
-import type { Broker } from './broker';
+import type { Broker } from '../bus/broker';
 import type { DeliveredWith } from './consume';
 import type { Effect, Effects } from './effects';
 import { decode, letterOf } from './envelope';
-import type { FaultPoints } from './fault-points';
-import { patiently } from './patiently';
-import { durableOf, isMissing, MAX_ACK_PENDING, streamOf } from './streams';
-import type { Streams } from './streams';
-import { Wake } from './wake';
+import type { FaultPoints } from '../bus/fault-points';
+import { patiently } from '../bus/patiently';
+import { durableOf, isMissing, MAX_ACK_PENDING, streamOf } from '../bus/streams';
+import type { Streams } from '../bus/streams';
+import { Wake } from '../bus/wake';
 
 /** Units: milliseconds. */
 const HEARTBEAT_MS = 10_000;

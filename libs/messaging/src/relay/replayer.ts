@@ -1,7 +1,7 @@
 import type { DeadLetters } from '@rookery/persistence';
 import type { Logger } from '@rookery/platform';
-import type { Effect, Effects } from './effects';
-import { Wake } from './wake';
+import type { Effect, Effects } from '../consuming/effects';
+import { Wake } from '../bus/wake';
 
 /** Tries dead letters again when an operator asked for it. Commands only mark rows: handlers live in workers. */
 export class Replayer {

@@ -2,9 +2,9 @@ import type { ServiceName } from '@rookery/contracts';
 import type { Metrics } from '@rookery/platform';
 import { headers, NatsError } from 'nats';
 import type { NatsConnection, StoredMsg } from 'nats';
-import { envelopeText } from './envelope';
-import type { OutboxRow } from './envelope';
-import { streamOf } from './streams';
+import { envelopeText } from '../consuming/envelope';
+import type { OutboxRow } from '../consuming/envelope';
+import { streamOf } from '../bus/streams';
 
 /** Units: milliseconds. */
 const PUBLISH_TIMEOUT_MS = 2000;

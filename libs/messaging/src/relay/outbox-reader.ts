@@ -1,6 +1,6 @@
 import type { Database } from '@rookery/persistence';
 import type { Client } from 'pg';
-import type { OutboxRow } from './envelope';
+import type { OutboxRow } from '../consuming/envelope';
 
 /** Any number that only relays use; the database is the service's own. */
 const RELAY_LOCK = 7_316_420_002;
