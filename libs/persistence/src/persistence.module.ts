@@ -7,16 +7,16 @@ import type { Clock } from '@rookery/kernel';
 import { ContextKeys, KEYED_WRITES, LOGGER, Metrics, Readiness } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions } from './data-source';
-import { Database } from './database';
-import type { DatabaseSettings } from './database.config';
-import { DeadLetters } from './dead-letters';
-import { IdempotencyKeys } from './idempotency-keys';
-import { LANES } from './lanes';
-import { Inbox } from './inbox';
-import { pendingMigrations } from './migrate';
-import type { MigrationClass } from './migrate';
-import { Work } from './work';
+import { dataSourceOptions } from './connections/data-source';
+import { Database } from './work/database';
+import type { DatabaseSettings } from './connections/database.config';
+import { DeadLetters } from './dead-letters/dead-letters';
+import { IdempotencyKeys } from './work/idempotency-keys';
+import { LANES } from './connections/lanes';
+import { Inbox } from './work/inbox';
+import { pendingMigrations } from './schema/migrate';
+import type { MigrationClass } from './schema/migrate';
+import { Work } from './work/work';
 
 export interface PersistenceOptions {
   readonly service: ServiceName;

@@ -2,7 +2,7 @@ import { noteDeleted } from '@rookery/contracts';
 import { Invalid, Refused } from '@rookery/kernel';
 import { awaitedBy, contextKeys } from '@rookery/platform';
 import type { KeyedWrite, NewAnswer } from '@rookery/platform';
-import { IdempotencyKeys } from '../../src/idempotency-keys';
+import { IdempotencyKeys } from '../../src/work/idempotency-keys';
 import { startService } from '../support/service';
 import type { TestService } from '../support/service';
 

@@ -3,7 +3,7 @@ import { awaitedBy, awaitedByMany } from '@rookery/platform';
 import { until } from '@rookery/testing';
 import { startService } from '../support/service';
 import type { TestService } from '../support/service';
-import { LanePools, LANES } from '../../src/lanes';
+import { LanePools, LANES } from '../../src/connections/lanes';
 
 /** Longer than any test takes, and shorter than it may. Units: milliseconds. */
 const LONG_MS = 40_000;

@@ -1,4 +1,4 @@
-import { SteadyClient } from '../../src/steady-client';
+import { SteadyClient } from '../../src/connections/steady-client';
 import { startService } from '../support/service';
 import type { TestService } from '../support/service';
 

@@ -104,7 +104,7 @@ async function startersIn(
 }
 
 /** End with what they limit: the wait for a connection, its silence, the wait for one answer. */
-const LIMITS = ['lanes', 'steady-client', 'hedged'].map((name) => `libs/persistence/src/${name}.ts`);
+const LIMITS = ['lanes', 'steady-client', 'hedged'].map((name) => `libs/persistence/src/connections/${name}.ts`);
 
 /**
  * Who called for the timer: a source file of ours, or the queue of jobs. Null for timers inside other packages and in

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database } from './database';
-import { isDatabaseAway } from './failures';
-import { prepared } from './prepared';
-import { Work } from './work';
-import type { DeadLetter } from './plumbing.entities';
-import type { RowOf } from './row-of';
-import type { Tx } from './work';
+import { Database } from '../work/database';
+import { isDatabaseAway } from '../sql/failures';
+import { prepared } from '../sql/prepared';
+import { Work } from '../work/work';
+import type { DeadLetter } from '../schema/plumbing.entities';
+import type { RowOf } from '../sql/row-of';
+import type { Tx } from '../work/work';
 
 export type LetterState = DeadLetter['state'];
 /** What failed: the effect of an event, or a job. */

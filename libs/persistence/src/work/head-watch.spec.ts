@@ -3,7 +3,7 @@ import type { Logger } from '@rookery/platform';
 import type { Database } from './database';
 import { HeadWatch } from './head-watch';
 import type { Head } from './head-watch';
-import { prepared } from './prepared';
+import { prepared } from '../sql/prepared';
 
 const LONG_MS = 1 << 30;
 const statement = prepared('head_watch_spec', 'select version, epoch');

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager, EntityMetadata, ObjectLiteral } from 'typeorm';
-import type { Tx } from './work';
+import type { Tx } from '../work/work';
 
 /** Units: rows. Small enough that no statement nears its time limit, however many there are. */
 const CHUNK = 5000;

@@ -1,7 +1,7 @@
 import { Unavailable } from '@rookery/kernel';
 import type { Rights } from '@rookery/platform';
-import { sqlStateOf, wasRolledBack } from './failures';
-import type { Statement } from './prepared';
+import { sqlStateOf, wasRolledBack } from '../sql/failures';
+import type { Statement } from '../sql/prepared';
 
 /**
  * One that many wait for by turns, as the count on a thing that all talk about: sent with the commit, so that what it

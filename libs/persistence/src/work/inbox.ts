@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { prepared } from './prepared';
+import { prepared } from '../sql/prepared';
 import type { Tx } from './work';
 
 const enter = prepared(

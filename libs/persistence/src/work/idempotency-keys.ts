@@ -3,9 +3,9 @@ import { KeyInUse, Unprocessable } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
 import type { ContextKeys, KeptAnswer, KeyedWrite, KeyedWrites, NewAnswer } from '@rookery/platform';
 import type { Database, Reads } from './database';
-import type { IdempotencyKey } from './plumbing.entities';
-import { prepared } from './prepared';
-import type { RowOf } from './row-of';
+import type { IdempotencyKey } from '../schema/plumbing.entities';
+import { prepared } from '../sql/prepared';
+import type { RowOf } from '../sql/row-of';
 import type { Tx, Work } from './work';
 
 /** Units: ms. */

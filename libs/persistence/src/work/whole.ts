@@ -1,8 +1,8 @@
 import { currentWaiter } from '@rookery/platform';
 import type { QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
-import type { Statement } from './prepared';
-import type { SteadyClient } from './steady-client';
+import type { Statement } from '../sql/prepared';
+import type { SteadyClient } from '../connections/steady-client';
 import type { Tx } from './work';
 
 /**

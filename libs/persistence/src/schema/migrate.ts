@@ -2,8 +2,8 @@ import type { ServiceName } from '@rookery/contracts';
 import type { MigrateStep } from '@rookery/platform';
 import { DataSource } from 'typeorm';
 import type { MigrationInterface } from 'typeorm';
-import { dataSourceOptions } from './data-source';
-import { databaseSettingsFor } from './database.config';
+import { dataSourceOptions } from '../connections/data-source';
+import { databaseSettingsFor } from '../connections/database.config';
 import { plumbingMigrations } from './plumbing.migrations';
 
 /**

@@ -3,7 +3,7 @@ import { problemsOf } from '@rookery/contracts';
 import type { DomainEvent, ServiceName } from '@rookery/contracts';
 import { uuidv7 } from 'uuidv7';
 import type { Tx } from './work';
-import { prepared } from './prepared';
+import { prepared } from '../sql/prepared';
 
 /** Units: bytes of the payload as JSON. Source: reference reliability 2.1. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;

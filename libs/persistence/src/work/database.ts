@@ -1,11 +1,11 @@
 import { Pool } from 'pg';
 import type { Client, QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
-import { translated } from './failures';
-import type { LanePools } from './lanes';
-import type { Prepared, Statement } from './prepared';
-import { rowValues } from './row-values';
-import { SteadyClient } from './steady-client';
+import { translated } from '../sql/failures';
+import type { LanePools } from '../connections/lanes';
+import type { Prepared, Statement } from '../sql/prepared';
+import { rowValues } from '../sql/row-values';
+import { SteadyClient } from '../connections/steady-client';
 import { currentWhole } from './whole';
 
 /** What a pool and a single connection have in common. */

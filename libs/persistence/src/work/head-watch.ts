@@ -1,8 +1,8 @@
 import { awaitedByMany, Pace } from '@rookery/platform';
 import type { ShutdownOrder } from '@rookery/platform';
 import type { Database } from './database';
-import { hedged } from './hedged';
-import type { Prepared } from './prepared';
+import { hedged } from '../connections/hedged';
+import type { Prepared } from '../sql/prepared';
 
 /** Where something that others copy stands: a version means something only within its epoch. */
 export interface Head {

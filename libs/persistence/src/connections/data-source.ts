@@ -4,8 +4,8 @@ import type { Logger as TypeOrmLogger } from 'typeorm';
 import type { DatabaseSettings } from './database.config';
 import { LanePools } from './lanes';
 import type { LaneLimits } from './lanes';
-import { SnakeNaming } from './naming';
-import { rowValues } from './row-values';
+import { SnakeNaming } from '../sql/naming';
+import { rowValues } from '../sql/row-values';
 import { SteadyClient } from './steady-client';
 
 /**

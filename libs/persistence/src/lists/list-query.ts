@@ -1,10 +1,10 @@
 import type { Page, PageRequest } from '@rookery/kernel';
 import { COUNT_LIMIT, HeavyPage, mostBytesOf, offsetOf, pageOf } from '@rookery/kernel';
-import { fitted } from './conditions';
-import type { Bind, Condition, Draft, Filters } from './conditions';
-import type { Reads } from './database';
+import { fitted } from '../sql/conditions';
+import type { Bind, Condition, Draft, Filters } from '../sql/conditions';
+import type { Reads } from '../work/database';
 import type { JsonParts, JsonRows, ListParts, OrderTerm, Source, Told } from './list-parts';
-import { isUsualPage, isUsualSize, preparedByText } from './prepared';
+import { isUsualPage, isUsualSize, preparedByText } from '../sql/prepared';
 
 /**
  * A list: collects conditions with their values, and reads a page of what they leave. The page is cut by an index first

@@ -7,14 +7,14 @@ import { awaitedBy, currentWaiter } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { run } from './database';
-import { translated, wasRolledBack, whyBrokenOff } from './failures';
-import type { BrokenOff } from './failures';
+import { translated, wasRolledBack, whyBrokenOff } from '../sql/failures';
+import type { BrokenOff } from '../sql/failures';
 import { NotAsHoped, patienceOf, together } from './last-statement';
 import type { LastStatement } from './last-statement';
 import { outboxRow, writeOutbox } from './outbox';
 import type { OutboxRow } from './outbox';
-import type { Prepared, Statement } from './prepared';
-import type { SteadyClient } from './steady-client';
+import type { Prepared, Statement } from '../sql/prepared';
+import type { SteadyClient } from '../connections/steady-client';
 import { currentWhole, Whole } from './whole';
 
 /** A running transaction, handed to everything that takes part in it. */

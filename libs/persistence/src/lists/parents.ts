@@ -1,4 +1,4 @@
-import type { Condition } from './conditions';
+import type { Condition } from '../sql/conditions';
 
 /** The project or group that a thing lies in: the scope of a request has this form. */
 export type Parent =

@@ -1,6 +1,6 @@
-import type { Statement } from './prepared';
-import { filter } from './conditions';
-import type { Filters } from './conditions';
+import type { Statement } from '../sql/prepared';
+import { filter } from '../sql/conditions';
+import type { Filters } from '../sql/conditions';
 import { ListQuery } from './list-query';
 
 /** Keeps the statements, and answers each with the next of these numbers of rows. */

@@ -1,4 +1,4 @@
-import { prepared } from './prepared';
+import { prepared } from '../sql/prepared';
 import type { Tx } from './work';
 
 const next = prepared(
