@@ -119,7 +119,7 @@ export function servicesOf(root) {
 /** The gateway and the libraries, whose folders are rooms. */
 export function roomedFoldersOf(root) {
   const libraries = readdirSync(join(root, 'libs')).filter((name) => existsSync(join(root, 'libs', name, 'src')));
-  return libraries.map((name) => posix.join(root, 'libs', name));
+  return [posix.join(root, 'apps/gateway'), ...libraries.map((name) => posix.join(root, 'libs', name))];
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -23,7 +23,7 @@ import { Edge } from './edge/edge';
 import { Entrance } from './edge/entrance';
 import { gatewaySettings, managementUrls } from './gateway.config';
 import type { GatewaySettings as Own } from './gateway.config';
-import { FailedLogins } from './limits/failed-logins';
+import { FailedLogins } from './auth/failed-logins';
 import { LoadShedding } from './limits/load-shedding';
 import { RateLimits } from './limits/rate-limits';
 import { Tally } from './metrics/tally';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { ResolveTokenAnswer, ResolveTokenRequest, TokenHolder } from '@rookery/contracts';
-import { forbidden, isRefusal, REFUSALS } from '../edge/refusal';
-import type { Refusal } from '../edge/refusal';
-import type { FailedLogins } from '../limits/failed-logins';
-import { LEFT } from '../limits/failed-logins';
+import { forbidden, isRefusal, REFUSALS } from '../request/refusal';
+import type { Refusal } from '../request/refusal';
+import type { FailedLogins } from './failed-logins';
+import { LEFT } from './failed-logins';
 import type { Tally } from '../metrics/tally';
 import type { Credential } from './credential';
 import type { DirectoryFloor, DirectoryMark } from './directory-floor';

@@ -1,5 +1,5 @@
 import { isBlankSudo, isLikeSudo, sudosIn } from '@rookery/api-v4';
-import type { RequestHead } from '../edge/request-head';
+import type { RequestHead } from '../request/request-head';
 
 /** Shape: `secret` is the plaintext, kept no longer than the request. */
 export interface Credential {

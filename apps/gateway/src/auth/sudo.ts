@@ -1,6 +1,6 @@
 import { SUDO_REASONS } from '@rookery/contracts';
-import { forbidden, insufficientScope, REFUSALS, userNotFound } from '../edge/refusal';
-import type { Refusal } from '../edge/refusal';
+import { forbidden, insufficientScope, REFUSALS, userNotFound } from '../request/refusal';
+import type { Refusal } from '../request/refusal';
 import type { Caller } from './authenticator';
 import { SEVERAL } from './credential';
 import type { IdentityClient } from './identity-client';

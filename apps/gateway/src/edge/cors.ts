@@ -1,5 +1,5 @@
-import type { Refusal } from './refusal';
-import type { RequestHead } from './request-head';
+import type { Refusal } from '../request/refusal';
+import type { RequestHead } from '../request/request-head';
 
 const TWO_HOURS_SECONDS = '7200';
 const HEADER_LIST = /^[A-Za-z0-9!#$%&'*+.^_`|~, -]{0,2000}$/;

@@ -10,13 +10,13 @@ import { cutTarget } from '../routes/raw-target';
 import type { Route } from '../routes/route';
 import type { RouteTable } from '../routes/route-table';
 import { preflight } from './cors';
-import { Exchange } from './exchange';
-import { isRefusal, methodNotAllowed, REFUSALS, throttled } from './refusal';
-import type { Refusal } from './refusal';
-import { CACHE_DEFAULT } from '../upstream/response-headers';
-import { BodyMeter, collect, isCollected, SMALL_BODY } from './request-body';
-import { readHead } from './request-head';
-import type { RequestHead } from './request-head';
+import { Exchange } from '../request/exchange';
+import { isRefusal, methodNotAllowed, REFUSALS, throttled } from '../request/refusal';
+import type { Refusal } from '../request/refusal';
+import { CACHE_DEFAULT } from '../request/response-headers';
+import { BodyMeter, collect, isCollected, SMALL_BODY } from '../request/request-body';
+import { readHead } from '../request/request-head';
+import type { RequestHead } from '../request/request-head';
 
 export interface EdgeSettings {
   readonly deadlineMs: number;

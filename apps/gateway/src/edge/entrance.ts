@@ -7,9 +7,9 @@ import type { Sudo } from '../auth/sudo';
 import type { LoadShedding } from '../limits/load-shedding';
 import type { RateLimits } from '../limits/rate-limits';
 import type { Route } from '../routes/route';
-import type { Exchange } from './exchange';
-import { insufficientScope, isRefusal, REFUSALS, withBasicChallenge } from './refusal';
-import type { Refusal } from './refusal';
+import type { Exchange } from '../request/exchange';
+import { insufficientScope, isRefusal, REFUSALS, withBasicChallenge } from '../request/refusal';
+import type { Refusal } from '../request/refusal';
 
 /** Who comes in, as whom, and how often. */
 export class Entrance {

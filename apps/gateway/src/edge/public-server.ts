@@ -3,8 +3,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Edge, OwnRoutes } from './edge';
-import { REFUSALS } from './refusal';
-import type { Refusal } from './refusal';
+import { REFUSALS } from '../request/refusal';
+import type { Refusal } from '../request/refusal';
 
 export interface PublicServerSettings {
   readonly slowPeerMs: number;

@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
-import { shed } from '../edge/refusal';
-import type { Refusal } from '../edge/refusal';
-import { ConcurrencyLimit, LEAST_IN_FLIGHT } from './concurrency-limit';
+import { shed } from '../request/refusal';
+import type { Refusal } from '../request/refusal';
+import { ConcurrencyLimit, LEAST_IN_FLIGHT } from '../metrics/concurrency-limit';
 import type { Tally } from '../metrics/tally';
 import type { ShedClass } from '../routes/route';
 

@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { throttled } from '../edge/refusal';
-import type { Refusal } from '../edge/refusal';
+import { throttled } from '../request/refusal';
+import type { Refusal } from '../request/refusal';
 import type { Tally } from '../metrics/tally';
 import type { RateClass } from '../routes/route';
 

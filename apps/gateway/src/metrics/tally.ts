@@ -1,5 +1,5 @@
 import type { Metrics, Outages, Total } from '@rookery/platform';
-import type { ConcurrencyLimit } from '../limits/concurrency-limit';
+import type { ConcurrencyLimit } from './concurrency-limit';
 import type { ShedClass, Upstream } from '../routes/route';
 
 /**

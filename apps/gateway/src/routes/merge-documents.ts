@@ -1,5 +1,5 @@
 import type { ServiceName } from '@rookery/contracts';
-import { aboutDocument } from '../about/about.document';
+import { aboutDocument } from './about.document';
 import { templateOf } from './openapi-document';
 import type { OpenApiDocument } from './openapi-document';
 import type { Upstream } from './route';

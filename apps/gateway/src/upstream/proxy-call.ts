@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici';
-import type { Exchange } from '../edge/exchange';
-import { BodyRefused } from '../edge/request-body';
-import { REFUSALS } from '../edge/refusal';
-import type { Refusal } from '../edge/refusal';
-import { clientHeaders, tighterLimit } from './response-headers';
-import type { UpstreamHead } from './response-headers';
+import type { Exchange } from '../request/exchange';
+import { BodyRefused } from '../request/request-body';
+import { REFUSALS } from '../request/refusal';
+import type { Refusal } from '../request/refusal';
+import { clientHeaders, tighterLimit } from '../request/response-headers';
+import type { UpstreamHead } from '../request/response-headers';
 
 /** What becomes of a call. */
 export interface ProxyEvents {

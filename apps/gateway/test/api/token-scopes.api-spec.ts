@@ -1,6 +1,6 @@
 import { scopesOpening, TOKEN_SCOPES } from '@rookery/kernel';
 import { request } from 'undici';
-import { aboutDocument } from '../../src/about/about.document';
+import { aboutDocument } from '../../src/routes/about.document';
 import { Estate } from '../support/estate';
 import type { Gateway } from '../support/estate';
 import { aHolder } from '../support/fake-identity';

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { FairPlaces } from '@rookery/api-v4';
 import { TooManyRequests } from '@rookery/kernel';
-import { isRefusal, REFUSALS, shed } from '../edge/refusal';
-import type { Comer } from '../auth/authenticator';
-import type { Refusal } from '../edge/refusal';
+import { isRefusal, REFUSALS, shed } from '../request/refusal';
+import type { Comer } from './authenticator';
+import type { Refusal } from '../request/refusal';
 import type { Tally } from '../metrics/tally';
-import { MinuteLimit } from './rate-limits';
+import { MinuteLimit } from '../limits/rate-limits';
 
 /**
  * Of the questions to identity, for credentials never seen good that come from addresses which guess. 200 is what one

@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from '../routes/openapi-document';
+import type { OpenApiDocument } from './openapi-document';
 
 const json = (schema: Readonly<Record<string, unknown>>) => ({ 'application/json': { schema } });
 const text = { type: 'string' };
