@@ -1,40 +1,19 @@
 import { hash } from 'node:crypto';
 import type { ResolveTokenAnswer, ResolveTokenRequest, TokenHolder } from '@rookery/contracts';
 import { forbidden, isRefusal, REFUSALS } from '../request/refusal';
+import type { Caller, CallerRequest, DirectoryMark } from '../request/caller';
 import type { Refusal } from '../request/refusal';
 import type { FailedLogins } from './failed-logins';
 import { LEFT } from './failed-logins';
 import type { Tally } from '../metrics/tally';
 import type { Credential } from './credential';
-import type { DirectoryFloor, DirectoryMark } from './directory-floor';
+import type { DirectoryFloor } from './directory-floor';
 import type { IdentityClient } from './identity-client';
 import type { TokenLeases } from './token-leases';
-
-/** Who asks. Shape: `holder` is null for an anonymous caller. */
-export interface Caller {
-  readonly holder: TokenHolder | null;
-  readonly mark: DirectoryMark;
-  /** The administrator behind a sudo, and behind the impersonation token that it came with. */
-  readonly actingFor?: number;
-  /** Their token is gone, and they may only hear the answer to the rotation again that it is gone by. */
-  readonly isForReplay?: true;
-}
 
 export interface AuthenticationLimits {
   readonly authLeaseMs: number;
   readonly anonymousFreshMs: number;
-}
-
-/** A request at the door. Units: `deadline` in epoch milliseconds. */
-export interface Comer {
-  readonly address: string;
-  readonly deadline: number;
-  /** Has something done once they do not wait any more. */
-  readonly onGone: (leave: () => void) => void;
-  /** At rotation endpoints, where identity must see a revoked token presented. */
-  readonly isRotating: boolean;
-  /** What a rotation is named by its sender; empty otherwise. */
-  readonly key: string;
 }
 
 interface Flight {
@@ -69,61 +48,61 @@ export class Authenticator {
     private readonly tally: Tally,
   ) {}
 
-  authenticate(credential: Credential | null, comer: Comer): Caller | Refusal | Promise<Caller | Refusal> {
-    if (credential === null) return this.anonymous(comer.deadline);
+  authenticate(credential: Credential | null, request: CallerRequest): Caller | Refusal | Promise<Caller | Refusal> {
+    if (credential === null) return this.anonymous(request.deadline);
     // Nothing resolves job tokens yet; they are unknown, as any credential is that nobody knows.
-    if (credential.kind === 'job') return this.failures.refusal(comer.address);
+    if (credential.kind === 'job') return this.failures.refusal(request.address);
     const digest = hash('sha256', credential.secret, 'hex');
-    const lease = comer.isRotating ? undefined : this.sources.leases.find(digest);
+    const lease = request.isRotating ? undefined : this.sources.leases.find(digest);
     if (lease && lease.until > Date.now() && this.sources.floor.covers(lease.mark)) {
       this.tally.lease();
       return lease;
     }
-    return this.checked(digest, comer);
+    return this.checked(digest, request);
   }
 
   /** By a check that is under way, if it is still young when it arrives, else by one of its own. */
-  private checked(digest: string, comer: Comer): Promise<Caller | Refusal> {
-    const kind = comer.isRotating ? this.rotating : this.flights;
-    const flight = kind.get(flightOf(digest, comer));
-    if (flight === undefined || !this.mayJoin(flight)) return this.takeOff(digest, comer, kind);
+  private checked(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
+    const kind = request.isRotating ? this.rotating : this.flights;
+    const flight = kind.get(flightOf(digest, request));
+    if (flight === undefined || !this.mayJoin(flight)) return this.takeOff(digest, request, kind);
     const isGivenUp = (outcome: Caller | Refusal): boolean =>
       outcome === LEFT ||
-      (outcome === REFUSALS.identityAway && flight.deadline < comer.deadline && Date.now() >= flight.deadline);
-    return flight.outcome.then((outcome) => (isGivenUp(outcome) ? this.checked(digest, comer) : outcome));
+      (outcome === REFUSALS.identityAway && flight.deadline < request.deadline && Date.now() >= flight.deadline);
+    return flight.outcome.then((outcome) => (isGivenUp(outcome) ? this.checked(digest, request) : outcome));
   }
 
   private mayJoin({ turns, startedAt }: Flight): boolean {
     return turns === this.sources.floor.turns && this.limits.authLeaseMs > 0 && Date.now() - startedAt < STALE_MS;
   }
 
-  private takeOff(digest: string, comer: Comer, kind: Map<string, Flight>): Promise<Caller | Refusal> {
-    const outcome = this.check(digest, comer).finally(() => {
-      if (kind.get(flightOf(digest, comer))?.outcome === outcome) kind.delete(flightOf(digest, comer));
+  private takeOff(digest: string, request: CallerRequest, kind: Map<string, Flight>): Promise<Caller | Refusal> {
+    const outcome = this.check(digest, request).finally(() => {
+      if (kind.get(flightOf(digest, request))?.outcome === outcome) kind.delete(flightOf(digest, request));
     });
     const { turns } = this.sources.floor;
-    kind.set(flightOf(digest, comer), { turns, startedAt: Date.now(), deadline: comer.deadline, outcome });
+    kind.set(flightOf(digest, request), { turns, startedAt: Date.now(), deadline: request.deadline, outcome });
     return outcome;
   }
 
-  private check(digest: string, comer: Comer): Promise<Caller | Refusal> {
+  private check(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
     // Leases that ran out are still there: what was good a moment ago is no guess.
-    if (this.sources.leases.find(digest)) return this.young(digest, comer);
-    return this.failures.look(comer, () => this.young(digest, comer));
+    if (this.sources.leases.find(digest)) return this.young(digest, request);
+    return this.failures.look(request, () => this.young(digest, request));
   }
 
   /** Asks until an answer is not too old when it arrives, or the time is over. */
-  private async young(digest: string, comer: Comer): Promise<Caller | Refusal> {
+  private async young(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
     for (;;) {
       const askedAt = Date.now();
-      const outcome = await this.resolved(digest, comer, askedAt);
+      const outcome = await this.resolved(digest, request, askedAt);
       if (isRefusal(outcome) || Date.now() - askedAt <= STALE_MS) return outcome;
       this.tally.stale();
     }
   }
 
-  private async resolved(digest: string, comer: Comer, askedAt: number): Promise<Caller | Refusal> {
-    const { address, deadline, isRotating, key } = comer;
+  private async resolved(digest: string, request: CallerRequest, askedAt: number): Promise<Caller | Refusal> {
+    const { address, deadline, isRotating, key } = request;
     const { floor } = this.sources;
     const turns = floor.turns;
     const named = key === '' ? {} : { idempotency_key: key };
@@ -191,7 +170,7 @@ export class Authenticator {
 }
 
 /** A rotation with a name is a question of its own. */
-function flightOf(digest: string, { key }: Comer): string {
+function flightOf(digest: string, { key }: CallerRequest): string {
   return digest + key;
 }
 

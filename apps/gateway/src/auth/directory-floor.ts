@@ -1,8 +1,4 @@
-/** Version and epoch of identity's change log. */
-export interface DirectoryMark {
-  readonly version: number;
-  readonly epoch: string;
-}
+import type { DirectoryMark } from '../request/caller';
 
 /**
  * The newest directory version that this gateway knows of: no request may be decided on an older one. It rises with

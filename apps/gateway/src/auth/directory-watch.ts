@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DirectoryChangesAnswer } from '@rookery/contracts';
 import type { Logger } from '@rookery/platform';
-import type { DirectoryFloor, DirectoryMark } from './directory-floor';
+import type { DirectoryMark } from '../request/caller';
+import type { DirectoryFloor } from './directory-floor';
 import type { IdentityClient } from './identity-client';
 import type { TokenLeases } from './token-leases';
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FairPlaces } from '@rookery/api-v4';
 import { TooManyRequests } from '@rookery/kernel';
 import { isRefusal, REFUSALS, shed } from '../request/refusal';
-import type { Comer } from './authenticator';
+import type { CallerRequest } from '../request/caller';
 import type { Refusal } from '../request/refusal';
 import type { Tally } from '../metrics/tally';
 import { MinuteLimit } from '../limits/rate-limits';
@@ -56,7 +56,7 @@ export class FailedLogins {
 
   /** Looks at a credential that was never seen to be good, at once unless its address guesses. */
   async look<T extends object>(
-    { address, deadline, onGone }: Pick<Comer, 'address' | 'deadline' | 'onGone'>,
+    { address, deadline, onGone }: Pick<CallerRequest, 'address' | 'deadline' | 'onGone'>,
     look: () => Promise<T>,
   ): Promise<T | Refusal> {
     const state = await this.limit?.limiter.get(address);

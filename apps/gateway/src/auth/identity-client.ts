@@ -9,7 +9,7 @@ import { Unavailable } from '@rookery/kernel';
 import { KEPT_IDLE_MS } from '@rookery/platform';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
-import type { DirectoryMark } from './directory-floor';
+import type { DirectoryMark } from '../request/caller';
 
 const CONNECTIONS = 32;
 const ATTEMPTS = 2;

@@ -1,7 +1,7 @@
 import { SUDO_REASONS } from '@rookery/contracts';
 import { forbidden, insufficientScope, REFUSALS, userNotFound } from '../request/refusal';
 import type { Refusal } from '../request/refusal';
-import type { Caller } from './authenticator';
+import type { Caller } from '../request/caller';
 import { SEVERAL } from './credential';
 import type { IdentityClient } from './identity-client';
 

@@ -1,5 +1,5 @@
 import type { TokenHolder } from '@rookery/contracts';
-import type { DirectoryMark } from './directory-floor';
+import type { DirectoryMark } from '../request/caller';
 
 export interface Lease {
   readonly holder: TokenHolder;

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RateLimit } from '@rookery/kernel';
-import type { Caller } from '../auth/authenticator';
 import { mayNameSudo, presentedCredential, readBody, readQuery } from '../auth/credential';
 import type { Credential } from '../auth/credential';
 import type { Entrance } from './entrance';
@@ -10,11 +9,13 @@ import { cutTarget } from '../routes/raw-target';
 import type { Route } from '../routes/route';
 import type { RouteTable } from '../routes/route-table';
 import { preflight } from './cors';
+import type { Caller } from '../request/caller';
 import { Exchange } from '../request/exchange';
 import { isRefusal, methodNotAllowed, REFUSALS, throttled } from '../request/refusal';
 import type { Refusal } from '../request/refusal';
 import { CACHE_DEFAULT } from '../request/response-headers';
 import { BodyMeter, collect, isCollected, SMALL_BODY } from '../request/request-body';
+import type { Recheck } from '../request/request-body';
 import { readHead } from '../request/request-head';
 import type { RequestHead } from '../request/request-head';
 
@@ -66,14 +67,14 @@ export class Edge {
     { expectsContinue, isSurplus }: Arrival,
     own: OwnRoutes,
   ): void {
-    const exchange = new Exchange(request, response, readHead(request.rawHeaders), this.settings.trustedProxies);
+    const ended = isSurplus ? () => undefined : this.begun();
+    const head = readHead(request.rawHeaders);
+    const exchange = new Exchange(request, response, head, this.settings.trustedProxies, ended);
     exchange.expectsContinue = expectsContinue;
     if (isSurplus) {
       this.refuseSurplus(exchange);
       return;
     }
-    const ended = this.begun();
-    exchange.over = ended;
     response.on('close', () => {
       ended();
       this.tally.answered(exchange.route?.service ?? 'none', response.headersSent ? response.statusCode : 499);
@@ -87,7 +88,7 @@ export class Edge {
     }
   }
 
-  /** One request more is in flight, until what is answered is called. */
+  /** Counts a request in flight. Returns the function that ends the count; further calls of it have no effect. */
   private begun(): () => void {
     let isOver = false;
     this.tally.inFlight += 1;
@@ -122,10 +123,11 @@ export class Edge {
     }
     if (isSmall(head) || (isRead(exchange) && exchange.hasBody))
       return this.withSmallBody(exchange, credential, parameters.sudo, own);
-    exchange.lookAgain = () => this.entrance.again(exchange, credential, parameters.sudo);
+    const recheck = (): Promise<Refusal | null> => this.entrance.recheck(exchange, credential, parameters.sudo);
     const admitted = this.entrance.admit(exchange, credential, parameters.sudo);
-    if (admitted instanceof Promise) return admitted.then((outcome) => this.goOn(exchange, outcome, null, own));
-    this.goOn(exchange, admitted, null, own);
+    if (admitted instanceof Promise)
+      return admitted.then((outcome) => this.goOn(exchange, outcome, null, recheck, own));
+    this.goOn(exchange, admitted, null, recheck, own);
     return undefined;
   }
 
@@ -148,13 +150,19 @@ export class Edge {
     const said = readBody(body, head.contentType);
     const credential = presented ?? presentedCredential(head, said, route.basic === true);
     const sudo = sudoOfQuery || said.sudo;
-    exchange.lookAgain = () => this.entrance.again(exchange, credential, sudo);
+    const recheck = (): Promise<Refusal | null> => this.entrance.recheck(exchange, credential, sudo);
     const admitted = await this.entrance.admit(exchange, credential, sudo);
     const isSearched = !isRefusal(admitted) && isRead(exchange) && sudo === '' && head.sudo === '';
-    this.goOn(exchange, (isSearched && refusalOfRead(head, body)) || admitted, body, own);
+    this.goOn(exchange, (isSearched && refusalOfRead(head, body)) || admitted, body, recheck, own);
   }
 
-  private goOn(exchange: Exchange, admitted: Caller | Refusal, body: Buffer | null, own: OwnRoutes): void {
+  private goOn(
+    exchange: Exchange,
+    admitted: Caller | Refusal,
+    body: Buffer | null,
+    recheck: Recheck,
+    own: OwnRoutes,
+  ): void {
     if (isRefusal(admitted)) {
       exchange.refuse(admitted);
       return;
@@ -162,7 +170,7 @@ export class Edge {
     if (exchange.isOver) return;
     exchange.caller = admitted;
     if (exchange.route.service === 'gateway') this.answerHere(exchange, own);
-    else this.forwarder.forward(exchange, body ?? this.meteredBody(exchange));
+    else this.forwarder.forward(exchange, body ?? this.meteredBody(exchange, recheck), recheck);
   }
 
   /** Why the gateway could not have the answer; what was waited for in vain is late besides. */
@@ -199,10 +207,10 @@ export class Edge {
     return isRead(exchange) && head.contentLength > SMALL_BODY ? REFUSALS.unreadBody : null;
   }
 
-  private meteredBody(exchange: Exchange): BodyMeter | null {
+  private meteredBody(exchange: Exchange, recheck: Recheck): BodyMeter | null {
     if (!exchange.hasBody) return null;
     exchange.goAhead();
-    const meter = new BodyMeter(this.limitOf(exchange), this.settings.slowPeerMs, exchange.lookAgain);
+    const meter = new BodyMeter(this.limitOf(exchange), this.settings.slowPeerMs, recheck);
     exchange.response.once('close', () => meter.destroy());
     return exchange.request.pipe(meter);
   }

@@ -2,11 +2,12 @@ import { isRotation } from '@rookery/contracts';
 import type { Logger } from '@rookery/platform';
 import type { Credential } from '../auth/credential';
 import { STALE_MS } from '../auth/authenticator';
-import type { Authenticator, Caller, Comer } from '../auth/authenticator';
+import type { Authenticator } from '../auth/authenticator';
 import type { Sudo } from '../auth/sudo';
 import type { LoadShedding } from '../limits/load-shedding';
 import type { RateLimits } from '../limits/rate-limits';
 import type { Route } from '../routes/route';
+import type { Caller, CallerRequest } from '../request/caller';
 import type { Exchange } from '../request/exchange';
 import { insufficientScope, isRefusal, REFUSALS, withBasicChallenge } from '../request/refusal';
 import type { Refusal } from '../request/refusal';
@@ -25,7 +26,7 @@ export class Entrance {
   admit(exchange: Exchange, credential: Credential | null, sudo: string): Outcome | Promise<Outcome> {
     const { route, head } = exchange;
     if (route.service === 'gateway' && route.shed === 'vital') return NOBODY;
-    const caller = this.authenticator.authenticate(credential, comerOf(exchange, exchange.deadline));
+    const caller = this.authenticator.authenticate(credential, callerRequestOf(exchange, exchange.deadline));
     const ref = sudo || head.sudo;
     if (caller instanceof Promise || this.rates.areOn || ref !== '')
       return this.finish(exchange, credential, caller, ref);
@@ -33,12 +34,12 @@ export class Entrance {
   }
 
   /**
-   * Whether whoever was let in has the rights still that the service is told of: null, or why the request must end. For
-   * what was waited for in between; nothing is counted again.
+   * Checks after a wait that the caller still has the rights that the service decides by. Shape: null, or the refusal
+   * that ends the request. Rate limits do not count the request again.
    */
-  async again(exchange: Exchange, credential: Credential | null, sudo: string): Promise<Refusal | null> {
+  async recheck(exchange: Exchange, credential: Credential | null, sudo: string): Promise<Refusal | null> {
     const deadline = Math.max(exchange.deadline, Date.now() + LOOK_MS);
-    const known = await this.authenticator.authenticate(credential, comerOf(exchange, deadline));
+    const known = await this.authenticator.authenticate(credential, callerRequestOf(exchange, deadline));
     if (isRefusal(known)) return known;
     const ref = sudo || exchange.head.sudo;
     const now = ref === '' ? known : await this.acting(exchange, credential, known, ref, deadline);
@@ -77,7 +78,7 @@ export class Entrance {
       const askedAt = Date.now();
       const acted = await this.sudo.act(known, ref, deadline);
       if (isRefusal(acted) || Date.now() - askedAt <= STALE_MS) return acted;
-      const again = await this.authenticator.authenticate(credential, comerOf(exchange, deadline));
+      const again = await this.authenticator.authenticate(credential, callerRequestOf(exchange, deadline));
       if (isRefusal(again)) return again;
       known = again;
     }
@@ -90,7 +91,7 @@ const LOOK_MS = 5000;
 type Outcome = Caller | Refusal;
 const NOBODY: Caller = { holder: null, mark: { version: 0, epoch: '' } };
 
-function comerOf({ route, address, head, onGone }: Exchange, deadline: number): Comer {
+function callerRequestOf({ route, address, head, onGone }: Exchange, deadline: number): CallerRequest {
   const isRotating = isRotation(route.method, route.template);
   return { address, deadline, onGone, isRotating, key: isRotating ? head.idempotencyKey : '' };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RawTarget } from '../routes/raw-target';
 import type { Route } from '../routes/route';
-import type { Caller } from '../auth/authenticator';
+import type { Caller } from './caller';
 import { REFUSALS } from './refusal';
 import type { Refusal } from './refusal';
 import { clientAddress } from './request-head';
@@ -28,10 +28,6 @@ export class Exchange {
   target!: RawTarget;
   route!: Route;
   caller!: Caller;
-  /** Why the caller may not go on any more, or null; for whatever was waited for since they were let in. */
-  lookAgain: () => Promise<Refusal | null> = () => Promise.resolve(null);
-  /** Called when no more is done for it, though its client may take long to read or to end. */
-  over: () => void = () => undefined;
   /** Until when the client is kept waiting. Units: epoch milliseconds. */
   deadline = 0;
   /** Query as it goes upstream. */
@@ -44,11 +40,16 @@ export class Exchange {
   expectsContinue = false;
   private readonly startedAt = performance.now();
 
+  /**
+   * Shape: `settled` runs when the gateway has finished its work for the request, although the client may still be
+   * sending or reading.
+   */
   constructor(
     readonly request: IncomingMessage,
     readonly response: ServerResponse,
     readonly head: RequestHead,
     trustedProxies: number,
+    private readonly settled: () => void,
   ) {
     this.method = request.method ?? 'GET';
     this.requestId = REQUEST_ID.test(head.requestId) ? head.requestId : randomUUID();
@@ -118,7 +119,7 @@ export class Exchange {
   private refuseBody(status: number, headers: string[], text: string | null): void {
     this.response.writeHead(status, [...headers, 'Connection', 'close']);
     if (text !== null) this.response.write(text);
-    this.over();
+    this.settled();
     if (this.expectsContinue) {
       this.response.end();
       return;

@@ -50,8 +50,8 @@ export function isCollected(outcome: Buffer | Refusal): outcome is Buffer {
   return !isRefusal(outcome);
 }
 
-/** What the end of a body waits for. Answers why it may not be passed on, or null. */
-export type LastLook = () => Promise<Refusal | null>;
+/** Checks that the caller still has their rights. Shape: null, or the refusal that ends the request. */
+export type Recheck = () => Promise<Refusal | null>;
 
 /**
  * Passes a body on while counting it: more than `limit` bytes, or less than 1 KiB a second once the first patience is
@@ -67,7 +67,7 @@ export class BodyMeter extends Transform {
   constructor(
     private readonly limit: number,
     private readonly slowPeerMs: number,
-    private readonly lastLook: LastLook,
+    private readonly lastLook: Recheck,
   ) {
     super();
     this.timer = setInterval(() => this.watchRate(), slowPeerMs).unref();

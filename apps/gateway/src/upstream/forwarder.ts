@@ -11,6 +11,7 @@ import { STALE_MS } from '../auth/authenticator';
 import type { DirectoryFloor } from '../auth/directory-floor';
 import type { Exchange } from '../request/exchange';
 import { REFUSALS, throttled } from '../request/refusal';
+import type { Recheck } from '../request/request-body';
 import type { Tally } from '../metrics/tally';
 import { ProxyCall } from './proxy-call';
 import type { ProxyEvents } from './proxy-call';
@@ -75,7 +76,8 @@ export class Forwarder {
     tally.lines.push(...this.places.values());
   }
 
-  forward(exchange: Exchange, body: Buffer | Readable | null): void {
+  /** Shape: `recheck` runs before a request leaves that waited for longer than `STALE_MS`. */
+  forward(exchange: Exchange, body: Buffer | Readable | null, recheck: Recheck): void {
     const service = exchange.route.service as ServiceName;
     const streams = body !== null && !Buffer.isBuffer(body);
     const deadlineMs = exchange.route.deadlineMs ?? this.settings.deadlineMs;
@@ -104,7 +106,7 @@ export class Forwarder {
     };
     /** Signs by what holds now. */
     const send = async (to: ProxyCall): Promise<void> => {
-      const refusal = Date.now() - signedAt > STALE_MS ? await exchange.lookAgain() : null;
+      const refusal = Date.now() - signedAt > STALE_MS ? await recheck() : null;
       if (refusal) to.give(refusal, refusal.reason);
       if (exchange.isOver) return;
       signedAt = Date.now();
