@@ -89,7 +89,7 @@ const INSIDE_THE_ESTATE = [
   'apps/gateway/src/**',
   'libs/platform/src/**',
   'libs/api-v4/src/**',
-  'libs/directory/src/identity-client.ts',
+  'libs/directory/src/copy/identity-client.ts',
   'libs/persistence/src/connections/steady-client.ts',
   'libs/instance/src/admin-client.ts',
   'apps/identity/src/badges/collaboration-client.ts',

@@ -4,12 +4,12 @@ import { CALLER_SOURCE, SCOPE_RESOLVER } from '@rookery/api-v4';
 import type { ServiceName } from '@rookery/contracts';
 import { InternalKeys, platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { Applier } from './applier';
-import { ApplierLoop } from './applier-loop';
-import { CopyProgress } from './copy-progress';
-import { Decisions } from './decisions';
+import { Applier } from './copy/applier';
+import { ApplierLoop } from './copy/applier-loop';
+import { CopyProgress } from './copy/copy-progress';
+import { Decisions } from './decisions/decisions';
 import { Directory } from './directory';
-import { IdentityClient } from './identity-client';
+import { IdentityClient } from './copy/identity-client';
 
 /**
  * The directory of a service: the applier that keeps its copy, `Directory`, and `Directory` as SCOPE_RESOLVER; its

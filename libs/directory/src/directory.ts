@@ -4,11 +4,11 @@ import type { Viewer } from '@rookery/kernel';
 import { maySee, Unavailable } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { CopyProgress } from './copy-progress';
-import type { Position } from './copy-progress';
-import { Decisions } from './decisions';
-import { groupIn, namespaceOfRow, projectIn, projectOfRow, userOf } from './directory-rows';
-import type { DirectoryUserRow, FlatRow, ProjectFacts } from './directory-rows';
+import { CopyProgress } from './copy/copy-progress';
+import type { Position } from './copy/copy-progress';
+import { Decisions } from './decisions/decisions';
+import { groupIn, namespaceOfRow, projectIn, projectOfRow, userOf } from './copy/directory-rows';
+import type { DirectoryUserRow, FlatRow, ProjectFacts } from './copy/directory-rows';
 import {
   GROUP_LEVELS,
   LIVING,
@@ -20,8 +20,8 @@ import {
   UNKNOWN_BOTS,
   USERS_BY_ID,
   USERS_BY_USERNAME,
-} from './lookup-statements';
-import { groupStatement, projectStatement } from './scope-statements';
+} from './sql/lookup-statements';
+import { groupStatement, projectStatement } from './sql/scope-statements';
 
 /** An event, by what its cause had seen of the directory. Shape: `time` in ISO 8601; events of old have no `seen`. */
 export interface Caused {

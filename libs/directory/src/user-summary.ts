@@ -1,6 +1,6 @@
 import { bool, int, nullable, presenter, text, choice } from '@rookery/api-v4';
 import { USER_STATES } from '@rookery/kernel';
-import type { DirectoryUserRow } from './directory-rows';
+import type { DirectoryUserRow } from './copy/directory-rows';
 
 /** Everywhere a person appears inside another thing. Source: reference work-tracking 1.3. */
 export const userSummary = presenter<DirectoryUserRow>('UserSummary').fields({

@@ -21,6 +21,6 @@ background({
   ],
   migrations,
   worker: withJobs(eventWorker),
-  everywhere: ['libs/directory/src/identity-client.ts', 'libs/platform/src/waiting/follower.ts'],
+  everywhere: ['libs/directory/src/copy/identity-client.ts', 'libs/platform/src/waiting/follower.ts'],
   inWorkers: ['graphile-worker', 'libs/jobs/src/job-watch.ts', 'libs/messaging/src/bus/broker.ts'],
 });

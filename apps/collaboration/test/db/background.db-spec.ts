@@ -14,7 +14,7 @@ background({
   migrations,
   worker: collaborationWorker,
   everywhere: [
-    'libs/directory/src/identity-client.ts',
+    'libs/directory/src/copy/identity-client.ts',
     'libs/instance/src/admin-client.ts',
     'libs/platform/src/waiting/follower.ts',
   ],

@@ -10,6 +10,6 @@ background({
   settings: [databaseSettingsFor('import'), messagingSettings],
   migrations,
   worker: eventWorker,
-  everywhere: ['libs/directory/src/identity-client.ts', 'libs/platform/src/waiting/follower.ts'],
+  everywhere: ['libs/directory/src/copy/identity-client.ts', 'libs/platform/src/waiting/follower.ts'],
   inWorkers: ['libs/messaging/src/bus/broker.ts'],
 });

@@ -12,7 +12,7 @@ background({
   migrations,
   worker: eventWorker,
   everywhere: [
-    'libs/directory/src/identity-client.ts',
+    'libs/directory/src/copy/identity-client.ts',
     'libs/instance/src/admin-client.ts',
     'libs/platform/src/waiting/follower.ts',
   ],

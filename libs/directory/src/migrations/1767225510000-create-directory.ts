@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { groupLevelSql, projectLevelSql } from '../level-sql';
+import { groupLevelSql, projectLevelSql } from '../sql/level-sql';
 
 /**
  * The service's read-only copy of identity's directory. Columns follow contracts' directory-log.

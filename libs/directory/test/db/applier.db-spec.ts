@@ -1,7 +1,7 @@
 import { Work } from '@rookery/persistence';
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { CopyProgress } from '../../src/copy-progress';
+import { CopyProgress } from '../../src/copy/copy-progress';
 import { Copy } from '../copy';
 import { IdentityServer } from '../identity-server';
 import { group, membership, project, user, viewer } from '../states';

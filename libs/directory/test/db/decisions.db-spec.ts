@@ -2,7 +2,7 @@ import type { Viewer } from '@rookery/kernel';
 import { Metrics } from '@rookery/platform';
 import { until } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
-import { CopyProgress } from '../../src/copy-progress';
+import { CopyProgress } from '../../src/copy/copy-progress';
 import { Copy } from '../copy';
 import { IdentityServer } from '../identity-server';
 import { group, membership, project, user, viewer } from '../states';

@@ -1,6 +1,6 @@
 import { DirectorySeed } from '@rookery/testing';
 import type { SeededUser, TestDatabase } from '@rookery/testing';
-import { GROUP_BY_ID, GROUP_BY_PATH, PROJECT_BY_ID, PROJECT_BY_PATH } from '../../src/scope-statements';
+import { GROUP_BY_ID, GROUP_BY_PATH, PROJECT_BY_ID, PROJECT_BY_PATH } from '../../src/sql/scope-statements';
 import { Copy } from '../copy';
 
 /** Enough to see that all of it runs; figures that say something want more. */

@@ -1,5 +1,5 @@
 import { prepared } from '@rookery/persistence';
-import { columnsOf } from './directory-rows';
+import { columnsOf } from '../copy/directory-rows';
 import { groupLevelSql, projectLevelSql } from './level-sql';
 import { visibleGroupSql, visibleProjectSql } from './visibility-sql';
 

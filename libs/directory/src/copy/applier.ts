@@ -9,7 +9,7 @@ import { applyChanges, dropCopy, FIELDS } from './apply-changes';
 import { CopyProgress } from './copy-progress';
 import type { Position } from './copy-progress';
 import { IdentityClient } from './identity-client';
-import { settleSuspects, suspectAll } from './lost-things';
+import { settleSuspects, suspectAll } from '../lost-things';
 
 /**
  * How long identity may hold an idle poll: under half of the 5 s within which effects need a current copy. When nobody asked

@@ -4,15 +4,15 @@ import type { Clock, Viewer } from '@rookery/kernel';
 import { CLOCK, Forbidden, Unauthorized, Unavailable } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { awaitedByMany, Metrics } from '@rookery/platform';
-import { CopyProgress, hasReached } from './copy-progress';
-import type { CopyHead, Position } from './copy-progress';
+import { CopyProgress, hasReached } from '../copy/copy-progress';
+import type { CopyHead, Position } from '../copy/copy-progress';
 import { DecisionCache } from './decision-cache';
-import { flatRow } from './directory-rows';
-import type { FlatRow } from './directory-rows';
-import { IdentityClient } from './identity-client';
-import { NO_REFERENCE } from './scope-statements';
-import type { ScopeStatement } from './scope-statements';
-import { SharedQuestion } from './shared-question';
+import { flatRow } from '../copy/directory-rows';
+import type { FlatRow } from '../copy/directory-rows';
+import { IdentityClient } from '../copy/identity-client';
+import { NO_REFERENCE } from '../sql/scope-statements';
+import type { ScopeStatement } from '../sql/scope-statements';
+import { SharedQuestion } from '../copy/shared-question';
 
 /** What is to be decided. Shape: `read` makes the answer from a row of the statement, or of identity's decision. */
 export interface Question<T> {

@@ -1,4 +1,4 @@
-import type { CopyHead } from './copy-progress';
+import type { CopyHead } from '../copy/copy-progress';
 
 /** Units: decisions kept; some 2 KB each. */
 const CAPACITY = 2000;

@@ -1,7 +1,7 @@
 import { prepared } from '@rookery/persistence';
 import type { Prepared } from '@rookery/persistence';
-import { HEAD_COLUMNS } from './copy-progress';
-import { columnsOf } from './directory-rows';
+import { HEAD_COLUMNS } from '../copy/copy-progress';
+import { columnsOf } from '../copy/directory-rows';
 import { groupLevelSql, projectLevelSql } from './level-sql';
 
 /**
