@@ -18,6 +18,7 @@ const STEPS = [
   ['types', bin('oxlint'), ['apps', 'libs']],
   ['generated', process.execPath, ['tools/gen.mjs', '--check']],
   ['cycles', bin('depcruise'), ['--config', '.dependency-cruiser.cjs', '--output-type', 'err', 'apps', 'libs']],
+  ['words', process.execPath, ['tools/checks/words.mjs', '--check']],
   ['wings', process.execPath, ['tools/checks/wings.mjs', '--check']],
   ['tables', process.execPath, ['tools/checks/table-owners.mjs', '--check']],
   ['routes', process.execPath, ['tools/checks/routes.mjs', '--check']],

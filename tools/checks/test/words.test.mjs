@@ -1,0 +1,34 @@
+/** The check of words finds riddles in comments and names, and leaves code, quotes and terms of the trade alone. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { findingsIn } from '../words.mjs';
+
+const found = (source) => findingsIn('nest.ts', source).map(({ text }) => text);
+
+describe('words', () => {
+  const refused = [
+    ['a headless sentence', '/** What is said of a list. */\nconst list = 1;'],
+    ['a headless second sentence', '// Rows of a list. Who reads it locks it.\nconst list = 1;'],
+    ['a banned word', '/** Reads the list anew. */\nconst list = 1;'],
+    ['a banned word in a comment inside a function', 'function list() {\n  // The list is told.\n  return 1;\n}'],
+    ['a class', 'class Comer {}'],
+    ['a function', 'function tellMembers() {}'],
+    ['a constant', 'const TOLD_LIMIT = 1;'],
+  ];
+  for (const [what, source] of refused) {
+    it(`refuses ${what}`, () => assert.equal(found(source).length, 1));
+  }
+
+  const free = [
+    ['a question', '/** Who is the owner? The creator. */\nconst list = 1;'],
+    ['a subordinate clause', '/** Returns what the caller may see. */\nconst list = 1;'],
+    ['code in backquotes', '/** Reads `told` of the row. */\nconst list = 1;'],
+    ['a stack trace', '/** Writes the stack trace. */\nconst list = 1;'],
+    ['strings', "const text = 'Somebody told you.';"],
+    ['properties of interfaces, which may be on the wire', 'interface Row {\n  thing: string;\n}'],
+    ['longer words', '/** Retells nothing worsened. */\nconst storyteller = 1;'],
+  ];
+  for (const [what, source] of free) {
+    it(`leaves ${what} alone`, () => assert.deepEqual(found(source), []));
+  }
+});
