@@ -5,7 +5,7 @@ import { DirectoryModule } from '@rookery/directory';
 import { InstanceModule } from '@rookery/instance';
 import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
-import { databaseSettingsFor, entitiesOf, PersistenceModule } from '@rookery/persistence';
+import { attachedIn, databaseSettingsFor, entitiesOf, PersistenceModule } from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { ActivityModule } from './following/activity/activity.module';
@@ -23,7 +23,7 @@ import type { NoteableKind } from './base/noteables/noteable-kinds';
 import { NoteablesModule } from './base/noteables/noteables.module';
 import { documentTargets } from './base/noteables/targets.shape';
 import { NotificationsModule } from './following/notifications/notifications.module';
-import { RemovalModule } from './removal/removal.module';
+import { AttachedRemovalModule, RemovalModule } from './removal/removal.module';
 import { RepositoriesModule } from './code/repositories/repositories.module';
 import { snippetKind } from './work/snippets/snippet.kind';
 import { SnippetsModule } from './work/snippets/snippets.module';
@@ -59,6 +59,7 @@ export class CollaborationModule {
   /** Shape: `more` are kinds that only a test knows. */
   static forRoot(values: SettingsValues, more: readonly NoteableKind[] = []): DynamicModule {
     const settings = settingsIn(values, databaseSettingsFor(service));
+    const all = [...kinds, ...more];
     return {
       module: CollaborationModule,
       imports: [
@@ -69,7 +70,8 @@ export class CollaborationModule {
         InstanceModule.forRoot({ service }),
         ApiV4Module.forRoot({ service, connections: settings.poolCount }),
         DirectoryModule.forRoot({ service }),
-        NoteablesModule.forRoot([...kinds, ...more]),
+        NoteablesModule.forRoot(all),
+        AttachedRemovalModule.forRoot(all, attachedIn(CollaborationModule)),
       ],
     };
   }

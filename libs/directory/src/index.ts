@@ -1,5 +1,6 @@
 export { DirectoryModule } from './directory.module';
 export { droppedWithGroups, droppedWithProjects } from './dropped-with';
+export { droppedByDeclaration, groupedByEffect } from './dropped-by-declaration';
 export { Directory, SETTLED_MS } from './directory';
 export type { Caused } from './directory';
 export { isNobodys, isNobodysSql } from './copy/directory-rows';

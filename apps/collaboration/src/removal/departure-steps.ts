@@ -1,36 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import type { Prepared, RowOf, Tx } from '@rookery/persistence';
-import { activityTraces } from '../following/activity/record-activity';
-import { awardTracesOf } from '../talk/award-emoji/award-removal';
-import { labelTraces } from '../planning/labels/label-removal';
-import { milestoneTraces } from '../planning/milestones/milestone-removal';
+import { DEPARTURE_CHUNK } from '@rookery/persistence';
+import type { DepartureStep, Prepared, RowOf, Tx } from '@rookery/persistence';
 import { NoteableKinds } from '../base/noteables/noteable-kinds';
-import { TRACES_CHUNK } from '../base/noteables/traces';
-import type { Traces } from '../base/noteables/traces';
-import { noteTraces } from '../talk/notes/note-removal';
-import { mailTraces } from '../following/notifications/mail-traces';
-import { resourceEventTraces } from '../base/resource-events/resource-event-removal';
-import { subscriptionTraces } from '../following/subscriptions/subscription-removal';
-import { todoTraces } from '../following/todos/raise-todos';
+import { AttachedTables } from './attached-tables';
 import { DropWritings } from './drop-writings';
 import type { UserDeparture } from './user-departure.entity';
 
-/** Somebody who is gone, and who gets what they wrote; null with `hard_delete`. */
+/** A removed user, and who gets what they wrote; null with `hard_delete`. */
 export type Departure = RowOf<UserDeparture, 'userId' | 'ghostUserId' | 'hardDelete'>;
 
-/** One pass over every table that names people. Source: reference identity-and-import 5; ADR 0136. */
+/** One pass over every table that names users. Source: reference identity-and-import 5; ADR 0136. */
 @Injectable()
 export class DepartureSteps {
-  private readonly traces: readonly Traces[];
+  private readonly statements: Readonly<Record<DepartureStep, readonly Prepared[]>>;
 
   constructor(
     private readonly writings: DropWritings,
     kinds: NoteableKinds,
+    tables: AttachedTables,
   ) {
-    const awards = awardTracesOf(kinds.able('awards'));
-    const changes = [labelTraces, milestoneTraces, resourceEventTraces];
-    const ofWings = [awards, noteTraces, ...changes, subscriptionTraces, todoTraces, activityTraces, mailTraces];
-    this.traces = [...kinds.all.map((kind) => kind.traces), ...ofWings];
+    // Hooks run first: they lock noteables, which every request locks before other rows.
+    const inOrder = [...tables.all].sort((one, other) => Number(other.hasHook) - Number(one.hasHook));
+    const of = (step: DepartureStep) => inOrder.flatMap((table) => table.departure(step, kinds));
+    this.statements = { own: of('own'), named: of('named'), written: of('written'), dropWritten: of('dropWritten') };
   }
 
   /** Does the next part. True when nothing was left. */
@@ -41,9 +33,9 @@ export class DepartureSteps {
   }
 
   /** Runs statements of all tables until one finds as many rows as it may change. */
-  private async done(tx: Tx, part: keyof Traces, values: readonly unknown[]): Promise<boolean> {
-    for (const statement of this.traces.flatMap((traces): readonly Prepared[] => traces[part] ?? [])) {
-      if ((await tx.prepared(statement, values)).length === TRACES_CHUNK) return false;
+  private async done(tx: Tx, step: DepartureStep, values: readonly unknown[]): Promise<boolean> {
+    for (const statement of this.statements[step]) {
+      if ((await tx.prepared(statement, values)).length === DEPARTURE_CHUNK) return false;
     }
     return true;
   }

@@ -3,22 +3,11 @@ import { projectDeleted } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
-import { dropInternalIds, prepared } from '@rookery/persistence';
-import { NoteableKinds, perKind } from '../base/noteables/noteable-kinds';
+import { dropInternalIds } from '@rookery/persistence';
+import { NoteableKinds } from '../base/noteables/noteable-kinds';
 import { removeNotesOfProjects } from '../talk/notes/note-removal';
 
-/** Units: rows. Small enough that no statement nears its time limit, however large the project was. */
-const CHUNK = 5000;
-
-const removeThings = perKind(({ table, writes }) =>
-  prepared(
-    `project_deletion_${table}`,
-    `${writes.remove} where i.id in (select id from ${table} where project_id = any($1::bigint[]) limit ${CHUNK})
-     returning 1`,
-  ),
-);
-
-/** What belonged to a project goes with it: things of every kind, and their notes. Source: docs/architecture.md 3. */
+/** Removes the noteables of a deleted project and their notes, kind by kind. Source: docs/architecture.md 3. */
 @Controller()
 export class ProjectDeletionConsumer {
   constructor(
@@ -32,7 +21,8 @@ export class ProjectDeletionConsumer {
     await this.directory.gone(tx, 'project', events, projectIds);
     for (const kind of this.kinds.ofProjects) {
       await removeNotesOfProjects(tx, kind, projectIds);
-      while ((await tx.prepared(removeThings(kind), [projectIds])).length === CHUNK);
+      for (const rows of kind.attached.filter((one) => one.isDroppedWith('project')))
+        await rows.drop(tx, 'project', projectIds);
       await dropInternalIds(tx, kind.table, projectIds);
     }
   }

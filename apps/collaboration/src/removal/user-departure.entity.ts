@@ -1,3 +1,4 @@
+import { attachedTo } from '@rookery/persistence';
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** Somebody who is gone and whose traces are being worked off. Source: ADR 0136. */
@@ -11,3 +12,11 @@ export class UserDeparture {
   @Column({ type: 'integer', default: 1 }) round: number;
   @Column({ type: 'timestamptz', default: () => 'now()' }) nextAt: Date;
 }
+
+export const attachedDepartures = attachedTo({
+  table: 'user_departures',
+  stays: {
+    user_id: 'the row is the removal itself, and ends with it',
+    ghost_user_id: 'the ghost user is never removed',
+  },
+});

@@ -3,7 +3,7 @@ import { int, noteableEvents, projectDeleted } from '@rookery/contracts';
 import type { DirectoryProject } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { NotFound } from '@rookery/kernel';
-import { prepared, Work } from '@rookery/persistence';
+import { attachedTo, Work } from '@rookery/persistence';
 import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { ActivityQueries } from '../../src/following/activity/activity.queries';
@@ -11,7 +11,6 @@ import { json, jsonShape } from '../../src/base/noteables/json.shape';
 import type { DetailSql, NoteableKind, ShownSql } from '../../src/base/noteables/noteable-kinds';
 import type { PlacedNoteable } from '../../src/base/noteables/planning.policy';
 import type { NamedNoteable } from '../../src/base/noteables/reader';
-import { chunkOf } from '../../src/base/noteables/traces';
 import { CommandedNotesService } from '../../src/talk/notes/commanded-notes.service';
 import { NotesQueries } from '../../src/talk/notes/notes.queries';
 import { NotesService } from '../../src/talk/notes/notes.service';
@@ -65,22 +64,18 @@ const mergeRequests: NoteableKind = {
   detailed: listed.extend<DetailSql>('TestMergeRequestDetail').fields({
     subscribed: [json.bool, ({ viewer }) => `i.author_id = ${viewer}`],
   }),
-  traces: {
-    own: [
-      prepared(
-        'test_drop_assignees',
-        `delete from merge_request_assignees where ${chunkOf('merge_request_assignees', 'ctid', 'user_id = $1::bigint')}
-         returning 1`,
-      ),
-    ],
-    written: [
-      prepared(
-        'test_hand_over',
-        `update merge_requests set author_id = $2::bigint
-         where ${chunkOf('merge_requests', 'id', 'author_id = $1::bigint')} returning 1`,
-      ),
-    ],
-  },
+  attached: [
+    attachedTo({
+      table: 'merge_request_assignees',
+      key: 'ctid',
+      users: [{ column: 'user_id', onRemoval: 'delete' }],
+    }),
+    attachedTo({
+      table: 'merge_requests',
+      project: 'project_id',
+      users: [{ column: 'author_id', onRemoval: 'ghost', because: 'with hard_delete each goes with an event' }],
+    }),
+  ],
 };
 
 let service: SeededService;

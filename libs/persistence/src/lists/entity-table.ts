@@ -1,8 +1,7 @@
 import type { DataSource, EntityManager, EntityMetadata, ObjectLiteral } from 'typeorm';
+import { chunkSql, REMOVAL_CHUNK, runInChunks } from '../removal/chunks';
+import { prepared } from '../sql/prepared';
 import type { Tx } from '../work/work';
-
-/** Units: rows. Small enough that no statement nears its time limit, however many there are. */
-const CHUNK = 5000;
 
 /** The table of an entity: what its columns are called, and how rows become instances and back. */
 export class EntityTable<E extends { id: number }> {
@@ -73,10 +72,11 @@ export class EntityTable<E extends { id: number }> {
 
   /** Deletes all rows whose property is one of these ids. */
   async drop(tx: Tx, property: string, ids: readonly number[]): Promise<void> {
-    const { name } = this;
-    const chunk = `select id from ${name} where ${this.column(property)} = any($1::bigint[]) limit ${CHUNK}`;
-    const sql = `delete from ${name} where id in (${chunk}) returning 1`;
-    while ((await tx.query(sql, [ids])).length === CHUNK);
+    const column = this.column(property);
+    const where = `${column} = any($1::bigint[])`;
+    const chunk = chunkSql({ table: this.name, key: 'id', where, limit: REMOVAL_CHUNK });
+    const sql = `delete from ${this.name} where ${chunk} returning 1`;
+    await runInChunks(tx, prepared(`removal_${this.name}_${column}`, sql), [ids]);
   }
 
   private get metadata(): EntityMetadata {

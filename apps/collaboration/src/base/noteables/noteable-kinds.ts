@@ -1,11 +1,11 @@
 import { EventFamily } from '@rookery/contracts';
 import type { NoteableDeleted, NoteableEvent, NoteableEvents, NoteableType } from '@rookery/contracts';
+import type { Attachment } from '@rookery/persistence';
 import { groupAccessSql, projectAccessSql } from './access-sql';
 import type { PersonSql } from './access-sql';
 import type { JsonShape } from './json.shape';
 import { webPathSql } from './references.shape';
 import type { ShownAs } from './references.shape';
-import type { Traces } from './traces';
 
 /** SQL expressions that a visibility rule is built from: parameters such as `$3`, or columns of a longer list. */
 export interface ReaderSql {
@@ -107,7 +107,8 @@ export interface NoteableKind extends ShownAs {
   readonly listedBytes: string;
   /** A thing as its own route shows it. */
   readonly detailed: JsonShape<DetailSql>;
-  readonly traces: Traces;
+  /** What happens to the kind's own tables when a parent or user is removed. Shape: `table` itself is one of them. */
+  readonly attached: readonly Attachment<NoteableKinds>[];
 }
 
 /** What is told of things of every kind. */

@@ -7,7 +7,7 @@ import {
   projectCreated,
   projectDeleted,
 } from '@rookery/contracts';
-import type { NoteableDeleted, NoteableEvent } from '@rookery/contracts';
+import type { NoteableEvent } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
@@ -16,7 +16,7 @@ import { NoteableKinds, noteables } from '../../base/noteables/noteable-kinds';
 import { actorOf, causedAt, subjectsOf } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../../talk/notes/note-subjects';
 import type { ActivityAction } from './activity-words';
-import { RecordActivity } from './record-activity';
+import { attachedActivity, RecordActivity } from './record-activity';
 import type { ActivityEntry } from './record-activity';
 
 type ThingEvent = Delivered<NoteableEvent<'created'> | NoteableEvent<'closed'> | NoteableEvent<'reopened'>>;
@@ -109,17 +109,11 @@ export class ActivityConsumer {
     );
   }
 
-  @Consume(noteables.deleted, { effect: 'drop-activity' })
-  async deleted({ tx, events }: EffectBatch<NoteableDeleted>): Promise<void> {
-    const ids = events.map((event) => event.aggregateId);
-    await this.activity.dropOfNoteables(tx, this.kinds.ofEvents(events).type, ids);
-  }
-
   @Consume(projectDeleted, { effect: 'drop-activity' })
   async projectDeleted({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
     const ids = events.map((event) => event.data.project_id);
     await this.directory.gone(tx, 'project', events, ids);
-    await this.activity.dropOfProjects(tx, ids);
+    await attachedActivity.drop(tx, 'project', ids);
   }
 
   private async ofThings<E extends ThingEvent>(

@@ -1,15 +1,16 @@
 import { Module } from '@nestjs/common';
-import { Owns } from '@rookery/persistence';
+import { Attaches, Owns } from '@rookery/persistence';
 import { NotesModule } from '../../talk/notes/notes.module';
 import { ActivityEvent } from './activity-event.entity';
 import { ActivityConsumer } from './activity.consumer';
 import { ActivityController } from './activity.controller';
 import { ActivityQueries } from './activity.queries';
 import { OldActivityJob } from './old-activity.job';
-import { RecordActivity } from './record-activity';
+import { attachedActivity, RecordActivity } from './record-activity';
 
 /** What happened, as feeds of people and projects. */
 @Owns(ActivityEvent)
+@Attaches(attachedActivity)
 @Module({
   imports: [NotesModule],
   controllers: [ActivityConsumer, ActivityController],

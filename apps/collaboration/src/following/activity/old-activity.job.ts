@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
 import type { Ending } from '@rookery/jobs';
 import { Database } from '@rookery/persistence';
-import { dropOldest } from '../../base/noteables/traces';
+import { dropOldest } from '../../base/noteables/oldest-rows';
 import { activitySettings } from './activity.config';
 import type { ActivitySettings } from './activity.config';
 import { oldActivity } from './record-activity';

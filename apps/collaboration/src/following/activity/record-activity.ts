@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { prepared } from '@rookery/persistence';
+import { attachedTo, prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { chunkOf, oldestOf } from '../../base/noteables/traces';
-import type { Traces } from '../../base/noteables/traces';
+import { oldestOf } from '../../base/noteables/oldest-rows';
 import { NOTE_TARGETS } from './activity-words';
 import type { ActivityAction } from './activity-words';
 
@@ -38,10 +37,6 @@ const record = prepared(
    order by e.place
    on conflict do nothing`,
 );
-const dropOfNoteables = prepared(
-  'activity_drop_of_noteables',
-  `delete from activity_events where noteable_type = $1 and noteable_id = any($2::bigint[])`,
-);
 const dropOfNotes = prepared(
   'activity_drop_of_notes',
   `delete from activity_events e
@@ -49,14 +44,6 @@ const dropOfNotes = prepared(
    where e.noteable_id = gone.noteable_id and e.noteable_type = gone.noteable_type and e.target_id = gone.note_id
      and e.target_type in (${NOTE_TARGETS})`,
 );
-/** Units: rows. */
-const CHUNK = 5000;
-const dropOfProjects = prepared(
-  'activity_drop_of_projects',
-  `delete from activity_events where id in (
-     select id from activity_events where project_id = any($1::bigint[]) limit ${CHUNK}) returning 1`,
-);
-
 /** Writes and drops entries of feeds, many at once. Source: reference work-tracking 7.6. */
 @Injectable()
 export class RecordActivity {
@@ -76,10 +63,6 @@ export class RecordActivity {
     ]);
   }
 
-  async dropOfNoteables(tx: Tx, type: string, ids: readonly number[]): Promise<void> {
-    await tx.prepared(dropOfNoteables, [type, ids]);
-  }
-
   async dropOfNotes(tx: Tx, gone: readonly (FeedNoteable & { readonly noteId: number })[]): Promise<void> {
     await tx.prepared(dropOfNotes, [
       gone.map((one) => one.noteableType),
@@ -87,21 +70,18 @@ export class RecordActivity {
       gone.map((one) => one.noteId),
     ]);
   }
-
-  async dropOfProjects(tx: Tx, projectIds: readonly number[]): Promise<void> {
-    while ((await tx.prepared(dropOfProjects, [projectIds])).length === CHUNK);
-  }
 }
 
-/** What feeds hold of people. */
-export const activityTraces: Traces = {
-  own: [
-    prepared(
-      'traces_drop_activity',
-      `delete from activity_events where ${chunkOf('activity_events', 'id', 'author_id = $1::bigint')} returning 1`,
-    ),
-  ],
-};
+/** Removal of feed entries. An entry without its author tells nothing, so none goes to the ghost user. */
+export const attachedActivity = attachedTo({
+  table: 'activity_events',
+  effect: 'drop-activity',
+  consumedInWing: ['project'],
+  noteable: { type: 'noteable_type', id: 'noteable_id' },
+  project: 'project_id',
+  users: [{ column: 'author_id', onRemoval: 'delete' }],
+  stays: { target_id: 'the noteable itself, the project, or a note, whose deletion has an effect of its own' },
+});
 
 /** Entries that nobody is shown any more. */
 export const oldActivity = prepared(

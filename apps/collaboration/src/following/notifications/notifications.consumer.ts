@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
-import { noteCreated, noteDeleted, noteUpdated, projectDeleted } from '@rookery/contracts';
-import type { NoteableDeleted, NoteableEvent } from '@rookery/contracts';
+import { noteCreated, noteDeleted, noteUpdated } from '@rookery/contracts';
+import type { NoteableEvent } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import type { Caused } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
@@ -131,19 +131,6 @@ export class NotificationsConsumer {
         return { noteableType, noteableId: noteableId!, noteId };
       });
     await this.participants.dropOfNotes(tx, gone);
-  }
-
-  @Consume(noteables.deleted, { effect: 'drop-participants' })
-  async deleted({ tx, events }: EffectBatch<NoteableDeleted>): Promise<void> {
-    const ids = events.map((event) => event.aggregateId);
-    await this.participants.dropOfNoteables(tx, this.kinds.ofEvents(events).type, ids);
-  }
-
-  @Consume(projectDeleted, { effect: 'drop-participants' })
-  async projectDeleted({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
-    const ids = events.map((event) => event.data.project_id);
-    await this.directory.gone(tx, 'project', events, ids);
-    await this.participants.dropOfProjects(tx, ids);
   }
 
   /** For those who follow a label that was added. Whoever is told of the event already is not told twice. */

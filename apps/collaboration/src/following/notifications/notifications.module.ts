@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Owns } from '@rookery/persistence';
+import { Attaches, Owns } from '@rookery/persistence';
 import { ContextKeys, platformSettings } from '@rookery/platform';
 import { MentionsModule } from '../../talk/mentions/mentions.module';
 import { NotesModule } from '../../talk/notes/notes.module';
@@ -19,9 +19,17 @@ import { NotificationsConsumer } from './notifications.consumer';
 import { OldMailsJob } from './old-mails.job';
 import { Participants } from './participants';
 import { QueueMails } from './queue-mails';
+import {
+  attachedAccountMails,
+  attachedMailAllowances,
+  attachedMails,
+  attachedNotificationSettings,
+  attachedParticipants,
+} from './mail-removal';
 
 /** E-mails: who is told what of things and of their account, and the queues that the mailer empties. */
 @Owns(AccountMail, Mail, MailAllowance, NotificationSetting, Participant)
+@Attaches(attachedParticipants, attachedMails, attachedAccountMails, attachedNotificationSettings, attachedMailAllowances)
 @Module({
   imports: [MentionsModule, NotesModule],
   controllers: [AccountMailsConsumer, NotificationsConsumer],

@@ -2,8 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Job } from '@rookery/jobs';
 import type { Ending } from '@rookery/jobs';
 import { Database } from '@rookery/persistence';
-import { dropOldest } from '../../base/noteables/traces';
-import { oldMails } from './mail-traces';
+import { dropOldest } from '../../base/noteables/oldest-rows';
+import { oldMails } from './old-mails';
 import { mailerSettings } from './mailer/mailer.config';
 import type { MailerSettings } from './mailer/mailer.config';
 

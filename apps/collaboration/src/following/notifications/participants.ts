@@ -53,17 +53,6 @@ const dropOfNotes = prepared(
      and not exists (select 1 from notes n where n.noteable_id = p.noteable_id and n.noteable_type = p.noteable_type
        and n.author_id = p.user_id and not n.system)`,
 );
-const dropOfNoteables = prepared(
-  'participants_drop_of_noteables',
-  `delete from participants where noteable_id = any($2::bigint[]) and noteable_type = $1`,
-);
-/** Units: rows. */
-const CHUNK = 5000;
-const dropOfProjects = prepared(
-  'participants_drop_of_projects',
-  `delete from participants where ctid = any(array(
-     select ctid from participants where project_id = any($1::bigint[]) limit ${CHUNK})) returning 1`,
-);
 
 /**
  * Who takes part in a thing besides its author and assignees, kept as it happens: to find it by reading would mean
@@ -99,13 +88,5 @@ export class Participants {
       gone.map((one) => one.noteableId),
       gone.map((one) => one.noteId),
     ]);
-  }
-
-  async dropOfNoteables(tx: Tx, type: string, ids: readonly number[]): Promise<void> {
-    await tx.prepared(dropOfNoteables, [type, ids]);
-  }
-
-  async dropOfProjects(tx: Tx, projectIds: readonly number[]): Promise<void> {
-    while ((await tx.prepared(dropOfProjects, [projectIds])).length === CHUNK);
   }
 }

@@ -1,13 +1,10 @@
-import { prepared } from '@rookery/persistence';
-import { chunkOf } from '../../base/noteables/traces';
-import type { Traces } from '../../base/noteables/traces';
+import { attachedTo } from '@rookery/persistence';
 
-/** What subscriptions hold of people. */
-export const subscriptionTraces: Traces = {
-  own: [
-    prepared(
-      'traces_drop_subscriptions',
-      `delete from subscriptions where ${chunkOf('subscriptions', 'ctid', 'user_id = $1::bigint')} returning 1`,
-    ),
-  ],
-};
+/** Removal of subscriptions. Source: reference work-tracking 9.7. */
+export const attachedSubscriptions = attachedTo({
+  table: 'subscriptions',
+  key: 'ctid',
+  noteable: { type: 'noteable_type', id: 'noteable_id' },
+  project: 'project_id',
+  users: [{ column: 'user_id', onRemoval: 'delete' }],
+});

@@ -11,8 +11,6 @@ import {
   readableSql,
 } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { chunkOf } from '../../base/noteables/traces';
-import type { Traces } from '../../base/noteables/traces';
 import type { TodoAction } from './todo-actions';
 
 /** What an item points at. */
@@ -95,7 +93,7 @@ const raise = perKind((kind) =>
 );
 
 /** Two statements for one: an index finds what lies in a project, and what lies in none. Shape: `named` are its values. */
-const byPlace = (name: string, sql: (inPlace: (named: string) => string) => string) => ({
+export const byPlace = (name: string, sql: (inPlace: (named: string) => string) => string) => ({
   project: prepared(
     name,
     sql((named) => `t.project_id = ${named}.project_id`),
@@ -116,13 +114,6 @@ const settle = byPlace(
      and (s.thread_id is null
        or exists (select 1 from notes n where n.id = t.note_id and coalesce(n.thread_id, n.id) = s.thread_id))`,
 );
-const dropOfTargets = byPlace(
-  'todos_drop_of_targets',
-  (
-    inPlace,
-  ) => `delete from todos t using unnest($1::bigint[], $2::text[], $3::bigint[]) as gone (project_id, target_type, target_id)
-   where ${inPlace('gone')} and t.target_id = gone.target_id and t.target_type = gone.target_type`,
-);
 const dropOfNotes = byPlace(
   'todos_drop_of_notes',
   (inPlace) => `delete from todos t
@@ -130,13 +121,6 @@ const dropOfNotes = byPlace(
    where ${inPlace('gone')} and t.target_id = gone.target_id and t.target_type = gone.target_type
      and t.note_id = gone.note_id`,
 );
-/** Units: rows. */
-const CHUNK = 5000;
-const dropOfProjects = prepared(
-  'todos_drop_of_projects',
-  `delete from todos where id in (select id from todos where project_id = any($1::bigint[]) limit ${CHUNK}) returning 1`,
-);
-
 /** Writes items and settles them, many at once. Source: reference work-tracking 6.3, 6.4; ADR 0080. */
 @Injectable()
 export class RaiseTodos {
@@ -165,13 +149,6 @@ export class RaiseTodos {
     }
   }
 
-  async dropOfTargets(tx: Tx, gone: readonly GoneTarget[]): Promise<void> {
-    for (const [place, ones] of inPlaces(gone)) {
-      const column = columnsOf(ones);
-      await tx.prepared(dropOfTargets[place], [column('projectId'), column('targetType'), column('targetId')]);
-    }
-  }
-
   async dropOfNotes(tx: Tx, gone: readonly (GoneTarget & { readonly noteId: number })[]): Promise<void> {
     for (const [place, ones] of inPlaces(gone)) {
       const column = columnsOf(ones);
@@ -179,14 +156,10 @@ export class RaiseTodos {
       await tx.prepared(dropOfNotes[place], [...targets, column('noteId')]);
     }
   }
-
-  async dropOfProjects(tx: Tx, projectIds: readonly number[]): Promise<void> {
-    while ((await tx.prepared(dropOfProjects, [projectIds])).length === CHUNK);
-  }
 }
 
-/** What lies in projects, and what lies in groups; none of either is left out. */
-function inPlaces<R extends { readonly projectId: number | null }>(
+/** Rows of projects and rows of groups, without an empty part. */
+export function inPlaces<R extends { readonly projectId: number | null }>(
   rows: readonly R[],
 ): (readonly ['project' | 'group', readonly R[]])[] {
   const inGroups = rows.filter(({ projectId }) => projectId === null);
@@ -195,23 +168,7 @@ function inPlaces<R extends { readonly projectId: number | null }>(
   return places.filter(([, ones]) => ones.length > 0);
 }
 
-function columnsOf<R>(rows: readonly R[]): <K extends keyof R>(key: K) => R[K][] {
+/** Reads one property of all rows, for `unnest`. */
+export function columnsOf<R>(rows: readonly R[]): <K extends keyof R>(key: K) => R[K][] {
   return (key) => rows.map((row) => row[key]);
 }
-
-const own = ['pending', 'done'].map((state) =>
-  prepared(
-    `traces_drop_todos_${state}`,
-    `delete from todos where ${chunkOf('todos', 'id', `user_id = $1::bigint and state = '${state}'`)} returning 1`,
-  ),
-);
-const authored = chunkOf('todos', 'id', 'author_id = $1::bigint');
-
-/** What to-dos hold of people. */
-export const todoTraces: Traces = {
-  own,
-  written: [
-    prepared('traces_hand_over_todos', `update todos set author_id = $2::bigint where ${authored} returning 1`),
-  ],
-  dropWritten: [prepared('traces_drop_raised_todos', `delete from todos where ${authored} returning 1`)],
-};

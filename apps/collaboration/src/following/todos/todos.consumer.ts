@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { awardEmojiCreated, noteCreated, noteDeleted, noteUpdated, projectDeleted } from '@rookery/contracts';
-import type { NoteableDeleted, NoteableEvent } from '@rookery/contracts';
+import type { NoteableEvent } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
@@ -12,6 +12,7 @@ import { actorOf, causedAt, textsOf } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../../talk/notes/note-subjects';
 import type { GoneTarget, TodoCandidate } from './raise-todos';
 import { RaiseTodos } from './raise-todos';
+import { attachedTodos } from './todo-removal';
 
 type NoteEvent = Delivered<typeof noteCreated> | Delivered<typeof noteUpdated>;
 type TextEvent = Delivered<NoteableEvent<'created'>> | Delivered<NoteableEvent<'updated'>>;
@@ -101,17 +102,11 @@ export class TodosConsumer {
     await this.todos.settle(tx, settled ?? []);
   }
 
-  @Consume(noteables.deleted, { effect: 'drop-todos' })
-  async deleted({ tx, events }: EffectBatch<NoteableDeleted>): Promise<void> {
-    const target = this.targetsOf(events);
-    if (target) await this.todos.dropOfTargets(tx, events.map(target));
-  }
-
   @Consume(projectDeleted, { effect: 'drop-todos' })
   async projectDeleted({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
     const ids = events.map((event) => event.data.project_id);
     await this.directory.gone(tx, 'project', events, ids);
-    await this.todos.dropOfProjects(tx, ids);
+    await attachedTodos.drop(tx, 'project', ids);
   }
 
   /** What the events of a batch are about; null when nobody gets to-dos of its kind. */

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Owns } from '@rookery/persistence';
+import { Attaches, Owns } from '@rookery/persistence';
 import { MentionsModule } from '../../talk/mentions/mentions.module';
 import { NotesModule } from '../../talk/notes/notes.module';
 import { MarkingService } from './marking.service';
@@ -9,9 +9,11 @@ import { Todo } from './todo.entity';
 import { TodosConsumer } from './todos.consumer';
 import { TodosController } from './todos.controller';
 import { TodosService } from './todos.service';
+import { attachedTodos } from './todo-removal';
 
 /** To-do items of people: assignments, mentions and what they put there themselves, on things of every kind. */
 @Owns(Todo)
+@Attaches(attachedTodos)
 @Module({
   imports: [MentionsModule, NotesModule],
   controllers: [TodosController, TodosConsumer],

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
-import { droppedWithGroups } from '@rookery/directory';
-import { Owns } from '@rookery/persistence';
+import { Attaches, Owns } from '@rookery/persistence';
 import { ResourceMilestoneEvent } from './assigning/milestone-event.entity';
 import { MilestonePromotionService } from './milestone-promotion.service';
 import { Milestone } from './milestone.entity';
@@ -11,17 +10,18 @@ import {
   ProjectMilestonesController,
 } from './milestones.controller';
 import { MilestonesQueries } from './milestones.queries';
-import { milestones, MilestonesService } from './milestones.service';
+import { MilestonesService } from './milestones.service';
+import { attachedMilestoneEvents, attachedMilestones } from './milestone-removal';
 
 /** Goals with dates of projects and groups, and which thing had which. */
 @Owns(Milestone, ResourceMilestoneEvent)
+@Attaches(attachedMilestoneEvents, attachedMilestones)
 @Module({
   controllers: [
     GroupMilestonesController,
     MilestonePromotionController,
     MilestonesConsumer,
     ProjectMilestonesController,
-    droppedWithGroups(milestones, 'drop-milestones'),
   ],
   providers: [MilestonePromotionService, MilestonesQueries, MilestonesService],
 })

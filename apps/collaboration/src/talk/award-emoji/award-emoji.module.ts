@@ -1,14 +1,16 @@
 import { Module } from '@nestjs/common';
-import { Owns } from '@rookery/persistence';
+import { Attaches, Owns } from '@rookery/persistence';
 import { MentionsModule } from '../mentions/mentions.module';
 import { NotesModule } from '../notes/notes.module';
 import { AwardActions } from './award-actions';
 import { AwardEmoji } from './award-emoji.entity';
 import { AwardEmojiService } from './award-emoji.service';
 import { AwardRemovalConsumer } from './award-removal.consumer';
+import { attachedAwards } from './award-removal';
 
 /** Emoji that people give to things of every kind and to notes on them. */
 @Owns(AwardEmoji)
+@Attaches(attachedAwards)
 @Module({
   imports: [MentionsModule, NotesModule],
   controllers: [AwardRemovalConsumer],

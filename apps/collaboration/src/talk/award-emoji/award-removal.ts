@@ -1,27 +1,38 @@
-import { prepared } from '@rookery/persistence';
-import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { chunkOf, TRACES_CHUNK } from '../../base/noteables/traces';
-import type { Traces } from '../../base/noteables/traces';
+import { attachedTo, DEPARTURE_CHUNK, prepared } from '@rookery/persistence';
+import type { NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
 
-/** Emoji go with who gave them; things count anew. */
-export function awardTracesOf(kinds: readonly NoteableKind[]): Traces {
-  return { own: [...kinds.map(ofThings), ofNotes] };
-}
+/** Removal of award emoji. Source: reference work-tracking 9.6. */
+export const attachedAwards = attachedTo<NoteableKinds>({
+  table: 'award_emoji',
+  noteable: { type: 'noteable_type', id: 'noteable_id' },
+  project: 'project_id',
+  users: [
+    {
+      column: 'user_id',
+      onRemoval: 'hook',
+      because: 'noteables count their votes in the same statement',
+      statements: (kinds) => [...kinds.able('awards').map(ofNoteables), ofNotes],
+    },
+  ],
+  stays: { awardable_id: 'a note, whose deletion has an effect of its own, or the noteable itself' },
+});
 
 const ofNotes = prepared(
-  'traces_drop_note_awards',
-  `delete from award_emoji where ${chunkOf('award_emoji', 'id', `user_id = $1::bigint and awardable_type = 'Note'`)}
+  'removal_award_emoji_of_notes',
+  `delete from award_emoji where id = any(array(
+     select id from award_emoji where user_id = $1::bigint and awardable_type = 'Note'
+     limit ${DEPARTURE_CHUNK} for no key update))
    returning 1`,
 );
 
-/** Things are held before their emoji, as by those who give and take: else both would wait for each other. */
-function ofThings({ table, type, writes }: NoteableKind) {
+/** Locks noteables before their emoji, in the order of every request that changes emoji: this avoids deadlocks. */
+function ofNoteables({ table, type, writes }: NoteableKind) {
   const votes = (name: string): string => `count(*) filter (where gone.name = '${name}')`;
   return prepared(
-    `traces_drop_${table}_awards`,
+    `removal_award_emoji_of_${table}`,
     `with chunk as materialized (
        select id, awardable_id from award_emoji where user_id = $1::bigint and awardable_type = '${type}'
-       limit ${TRACES_CHUNK}
+       limit ${DEPARTURE_CHUNK}
      ), held as materialized (
        select i.id from ${table} i where i.id = any(array(select awardable_id from chunk)) order by i.id for no key update
      ), gone as (

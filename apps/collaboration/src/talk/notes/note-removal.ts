@@ -1,17 +1,14 @@
 import { noteDeleted } from '@rookery/contracts';
-import { prepared } from '@rookery/persistence';
+import { attachedTo, prepared, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { holdThings } from '../../base/noteables/holding';
 import { groupedByKind, perKind } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
-import { chunkOf } from '../../base/noteables/traces';
-import type { Traces } from '../../base/noteables/traces';
 import { followedSql } from './discussions/threads-sql';
 import type { Note } from './note.entity';
 
-/** Units: rows. Small enough that no statement nears its time limit, however much there is. */
-const CHUNK = 5000;
-const THINGS = 500;
+/** Units: notes that one transaction counts and announces. */
+const ANNOUNCED = 500;
 
 const ofThings = perKind(({ table, type }) =>
   prepared(
@@ -24,7 +21,7 @@ const ofProjects = perKind(({ table, type }) =>
     `notes_remove_of_projects_${table}`,
     `delete from notes where id in (
        select n.id from notes n join ${table} i on n.noteable_id = i.id and n.noteable_type = '${type}'
-       where i.project_id = any($1::bigint[]) limit ${CHUNK})
+       where i.project_id = any($1::bigint[]) limit ${REMOVAL_CHUNK})
      returning 1`,
   ),
 );
@@ -33,12 +30,12 @@ const belowThingsOf = perKind(({ table, type }) =>
     `notes_remove_below_${table}_of`,
     `delete from notes where id = any(array(
        select n.id from ${table} i join notes n on n.noteable_id = i.id and n.noteable_type = '${type}'
-       where i.author_id = $1::bigint limit ${CHUNK})) returning 1`,
+       where i.author_id = $1::bigint limit ${REMOVAL_CHUNK})) returning 1`,
   ),
 );
 const written = prepared(
   'notes_written_by',
-  `select n.id, n.noteable_id, n.noteable_type from notes n where n.author_id = $1::bigint limit ${THINGS}`,
+  `select n.id, n.noteable_id, n.noteable_type from notes n where n.author_id = $1::bigint limit ${ANNOUNCED}`,
 );
 const removeAndCount = perKind(({ table, writes, shownId, parent }) =>
   prepared(
@@ -68,12 +65,12 @@ export async function removeNotesOf(tx: Tx, kind: NoteableKind, ids: readonly nu
 
 /** All notes of one kind in projects that go too. */
 export async function removeNotesOfProjects(tx: Tx, kind: NoteableKind, projectIds: readonly number[]): Promise<void> {
-  while ((await tx.prepared(ofProjects(kind), [projectIds])).length === CHUNK);
+  await runInChunks(tx, ofProjects(kind), [projectIds]);
 }
 
 /** A part of the notes below what somebody wrote. True when nothing was left. */
 export async function removeNotesBelow(tx: Tx, kind: NoteableKind, authorId: number): Promise<boolean> {
-  return (await tx.prepared(belowThingsOf(kind), [authorId])).length < CHUNK;
+  return (await tx.prepared(belowThingsOf(kind), [authorId])).length < REMOVAL_CHUNK;
 }
 
 /** A part of somebody's notes; counted and told. True when nothing was left. */
@@ -85,30 +82,39 @@ export async function removeNotesBy(tx: Tx, kinds: NoteableKinds, authorId: numb
     for (const note of await tx.prepared<GoneNote>(removeAndCount(kind), [notes.map(({ id }) => id)]))
       tx.emit(noteDeleted.of({ aggregateId: note.note_id, actorId: null, data: note }));
   }
-  return found.length < THINGS;
+  return found.length < ANNOUNCED;
 }
 
 type GoneNote = Parameters<typeof noteDeleted.of>[0]['data'];
 
-/** What notes hold of people. */
-export const noteTraces: Traces = {
-  own: [
-    prepared(
-      'traces_drop_note_creations',
-      `delete from note_creations where ${chunkOf('note_creations', 'user_id', 'user_id = $1::bigint')} returning 1`,
-    ),
+/** Removal of notes. */
+export const attachedNotes = attachedTo({
+  table: 'notes',
+  noteable: {
+    type: 'noteable_type',
+    id: 'noteable_id',
+    because: 'notes are removed in the transaction of their noteable (`removeNotesOf`)',
+  },
+  project: {
+    column: 'project_id',
+    because: 'no index is by project; notes are found by the noteables of the project (`removeNotesOfProjects`)',
+  },
+  users: [
+    { column: 'resolved_by_id', onRemoval: 'ghost-or-null' },
+    {
+      column: 'author_id',
+      onRemoval: 'ghost',
+      because: 'with hard_delete each note is counted and announced (`removeNotesBy`)',
+    },
   ],
-  named: [
-    prepared(
-      'traces_hand_over_resolved_notes',
-      `update notes set resolved_by_id = $2::bigint where ${chunkOf('notes', 'id', 'resolved_by_id = $1::bigint')}
-       returning 1`,
-    ),
-  ],
-  written: [
-    prepared(
-      'traces_hand_over_notes',
-      `update notes set author_id = $2::bigint where ${chunkOf('notes', 'id', 'author_id = $1::bigint')} returning 1`,
-    ),
-  ],
-};
+  stays: {
+    edited_by_id: 'says whose mentions an edited text has; no answer shows it, and a removed user mentions nobody',
+    referenced_id: 'a system note remains after the noteable that it names is deleted',
+    thread_id: 'groups the notes of one noteable',
+  },
+});
+export const attachedNoteCreations = attachedTo({
+  table: 'note_creations',
+  key: 'user_id',
+  users: [{ column: 'user_id', onRemoval: 'delete' }],
+});

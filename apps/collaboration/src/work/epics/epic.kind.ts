@@ -1,8 +1,7 @@
 import { epicEvents } from '@rookery/contracts';
-import { prepared } from '@rookery/persistence';
 import { EPIC_SHOWN_AS, visibleEpicSql } from '../issues/serving/served-epic.shape';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { chunkOf } from '../../base/noteables/traces';
+import { attachedEpics } from './epic-removal';
 import { epicBytes, epicShape, followedEpicShape } from './epic.shape';
 
 /** Epics as everything else knows them. Source: reference work-tracking 2.1, 5. */
@@ -26,20 +25,5 @@ export const epicKind: NoteableKind = {
   listed: epicShape,
   listedBytes: epicBytes({}),
   detailed: followedEpicShape,
-  traces: {
-    own: [],
-    named: [
-      prepared(
-        'traces_hand_over_epic_closings',
-        `update epics set closed_by_id = $2::bigint where ${chunkOf('epics', 'id', 'closed_by_id = $1::bigint')}
-         returning 1`,
-      ),
-    ],
-    written: [
-      prepared(
-        'traces_hand_over_epics',
-        `update epics set author_id = $2::bigint where ${chunkOf('epics', 'id', 'author_id = $1::bigint')} returning 1`,
-      ),
-    ],
-  },
+  attached: [attachedEpics],
 };

@@ -1,7 +1,6 @@
 import { issueEvents } from '@rookery/contracts';
-import { prepared } from '@rookery/persistence';
 import type { NoteableKind, ReaderSql } from '../../base/noteables/noteable-kinds';
-import { chunkOf } from '../../base/noteables/traces';
+import { attachedIssueAssignees, attachedIssues } from './issue-removal';
 import { ISSUE_ASSIGNEES, ISSUE_SHOWN_AS, issueBytes, issueDetailShape, issueShape } from './issue.shape';
 
 /** Issues as everything else knows them. Source: reference work-tracking 2.1, 9.1. */
@@ -30,29 +29,7 @@ export const issueKind: NoteableKind = {
   listed: issueShape,
   listedBytes: issueBytes({}),
   detailed: issueDetailShape,
-  traces: {
-    own: [
-      prepared(
-        'traces_drop_issue_assignees',
-        `delete from issue_assignees where ${chunkOf('issue_assignees', 'ctid', 'user_id = $1::bigint')} returning 1`,
-      ),
-    ],
-    named: [
-      prepared(
-        'traces_hand_over_issue_closings',
-        `update issues set closed_by_id = $2::bigint where ${chunkOf('issues', 'id', 'closed_by_id = $1::bigint')}
-         returning 1`,
-      ),
-    ],
-    written: [
-      prepared(
-        'traces_hand_over_issues',
-        // From where somebody wrote is theirs, and no fact of whoever gets what they wrote.
-        `update issues set author_id = $2::bigint, user_agent = null, ip_address = null
-         where ${chunkOf('issues', 'id', 'author_id = $1::bigint')} returning 1`,
-      ),
-    ],
-  },
+  attached: [attachedIssueAssignees, attachedIssues],
 };
 
 /**

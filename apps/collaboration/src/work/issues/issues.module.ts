@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Owns } from '@rookery/persistence';
+import { Attaches, Owns } from '@rookery/persistence';
 import { AwardEmojiModule } from '../../talk/award-emoji/award-emoji.module';
 import { MentionsModule } from '../../talk/mentions/mentions.module';
 import { NotesModule } from '../../talk/notes/notes.module';
@@ -47,9 +47,11 @@ import { IssueDuplicatesService } from './quick-actions/issue-duplicates.service
 import { OpeningService } from './quick-actions/opening.service';
 import { IssueOrderService } from './reordering/issue-order.service';
 import { EpicChoice } from './serving/epic-choice';
+import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
 
 /** Units of work of a project, who works on them, how many are open, and the routes of their notes. */
 @Owns(Issue, IssueAssignee, IssueCount, IssueText)
+@Attaches(attachedIssueTexts, attachedIssueCounts)
 @Module({
   imports: [
     AwardEmojiModule,

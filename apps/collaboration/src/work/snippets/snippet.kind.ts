@@ -1,7 +1,6 @@
 import { snippetEvents } from '@rookery/contracts';
-import { prepared } from '@rookery/persistence';
 import type { NoteableKind, ReaderSql } from '../../base/noteables/noteable-kinds';
-import { chunkOf } from '../../base/noteables/traces';
+import { attachedSnippets } from './snippet-removal';
 import { SNIPPET_BYTES, SNIPPET_SHOWN_AS, snippetShape } from './snippet.shape';
 
 /**
@@ -28,25 +27,7 @@ export const snippetKind: NoteableKind = {
   listed: snippetShape,
   listedBytes: SNIPPET_BYTES,
   detailed: snippetShape,
-  traces: {
-    own: [],
-    written: [
-      // From where somebody wrote is theirs, and no fact of whoever gets what they wrote.
-      prepared(
-        'traces_hand_over_snippets',
-        `update snippets set author_id = $2::bigint, user_agent = null, ip_address = null
-         where ${chunkOf('snippets', 'id', 'author_id = $1::bigint')} returning 1`,
-      ),
-    ],
-    // Nobody is told of personal ones; those of projects go with an event each.
-    dropWritten: [
-      prepared(
-        'traces_drop_personal_snippets',
-        `delete from snippets
-         where ${chunkOf('snippets', 'id', 'author_id = $1::bigint and project_id is null')} returning 1`,
-      ),
-    ],
-  },
+  attached: [attachedSnippets],
 };
 
 /**

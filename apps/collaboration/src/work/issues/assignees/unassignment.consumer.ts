@@ -3,10 +3,7 @@ import { memberUnassigned } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
-import { prepared } from '@rookery/persistence';
-
-/** Units: rows. Small enough that no statement nears its time limit. */
-const CHUNK = 5000;
+import { prepared, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
 
 /** $1-$4 events: person, type and id of the source, whether what lies below a group is meant too. */
 const unassign = prepared(
@@ -21,7 +18,7 @@ const unassign = prepared(
        join directory_namespaces n on n.id = p.namespace_id
      where case when e.source_type = 'project' then p.id = e.source_id
        when e.below then n.traversal_ids @> array[e.source_id] else n.id = e.source_id end
-     limit ${CHUNK}
+     limit ${REMOVAL_CHUNK}
    )
    delete from issue_assignees s using meant where s.issue_id = meant.issue_id and s.user_id = meant.user_id returning 1`,
 );
@@ -39,6 +36,6 @@ export class UnassignmentConsumer {
     await this.directory.settledFor(tx, events);
     const column = <K extends keyof (typeof events)[number]['data']>(key: K) => events.map(({ data }) => data[key]);
     const values = [column('user_id'), column('source_type'), column('source_id'), column('includes_below')];
-    while ((await tx.prepared(unassign, values)).length === CHUNK);
+    await runInChunks(tx, unassign, values);
   }
 }

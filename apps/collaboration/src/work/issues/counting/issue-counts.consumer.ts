@@ -10,6 +10,7 @@ import {
 import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
+import { attachedIssueCounts } from '../issue-removal';
 import { IssueCountsService } from './issue-counts.service';
 
 /** Nobody waits for figures: what happens in half a second is counted once. */
@@ -54,7 +55,7 @@ export class IssueCountsConsumer {
   async projectDeleted({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
     const ids = events.map((event) => event.data.project_id);
     await this.directory.gone(tx, 'project', events, ids);
-    await this.counts.drop(tx, ids);
+    await attachedIssueCounts.drop(tx, 'project', ids);
   }
 
   private recount({ tx, events }: Pick<IssueBatch, 'tx'> & { readonly events: readonly InProject[] }): Promise<void> {

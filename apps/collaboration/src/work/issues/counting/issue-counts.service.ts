@@ -35,7 +35,6 @@ const count = prepared(
      or (kept.open_count, kept.open_public_count) is distinct from (found.open_count, found.open_public_count))
    returning kept.project_id, kept.open_count, kept.open_public_count, kept.counted_at`,
 );
-const drop = prepared('issue_counts_drop', `delete from issue_counts where project_id = any($1::bigint[])`);
 
 type Counted = RowOf<IssueCount, 'projectId' | 'openCount' | 'openPublicCount'> & { readonly counted_at: Date };
 
@@ -63,10 +62,6 @@ export class IssueCountsService {
   }
 
   /** What was counted of projects that are gone. */
-  async drop(tx: Tx, projectIds: readonly number[]): Promise<void> {
-    await tx.prepared(drop, [projectIds]);
-  }
-
   /** A statement of its own, after the rows were locked: it sees what those had written who held them before. */
   private async count(tx: Tx, projectIds: readonly number[]): Promise<void> {
     if (projectIds.length === 0) return;

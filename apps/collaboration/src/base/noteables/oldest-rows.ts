@@ -1,29 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Prepared } from '@rookery/persistence';
 
-/** Units: rows that one statement changes at most, so that none nears its time limit and nobody waits for a lock. */
-export const TRACES_CHUNK = 1000;
-
-/**
- * What a table holds of people, as statements that change at most `TRACES_CHUNK` rows and answer one row for each.
- * Values: $1 the person; $2 who gets it, where it is handed over. Source: ADR 0136.
- */
-export interface Traces {
-  /** Rows that are the person's own: removed in any case. */
-  readonly own: readonly Prepared[];
-  /** Columns that name the person: set to whoever gets what they wrote, or to null. */
-  readonly named?: readonly Prepared[];
-  /** What the person wrote: given to another user, unless it is removed too. */
-  readonly written?: readonly Prepared[];
-  /** Removes what would be given away, where no event tells of each row. */
-  readonly dropWritten?: readonly Prepared[];
-}
-
-/** Rows of a person, found by an index. An array, not a sub-select: that may be answered by reading the whole table. */
-export function chunkOf(table: string, key: string, where: string): string {
-  return `${key} = any(array(select ${key} from ${table} where ${where} limit ${TRACES_CHUNK} for no key update))`;
-}
-
 /** Units: rows that are dropped at once because they are old. */
 const OLDEST_CHUNK = 2000;
 /** Units: milliseconds. */

@@ -1,0 +1,39 @@
+import { attachedTo } from '@rookery/persistence';
+import type { DeletedNoteables, Tx } from '@rookery/persistence';
+import { byPlace, columnsOf, inPlaces } from './raise-todos';
+
+const dropOfTargets = byPlace(
+  'todos_drop_of_targets',
+  (
+    inPlace,
+  ) => `delete from todos t using unnest($1::bigint[], $2::text[], $3::bigint[]) as gone (project_id, target_type, target_id)
+   where ${inPlace('gone')} and t.target_id = gone.target_id and t.target_type = gone.target_type`,
+);
+
+/** Removal of to-do items. */
+export const attachedTodos = attachedTo({
+  table: 'todos',
+  consumedInWing: ['project'],
+  noteable: {
+    type: 'target_type',
+    id: 'target_id',
+    because: 'the index on targets begins with the project',
+    drop: dropOfNoteables,
+  },
+  project: 'project_id',
+  group: { column: 'group_id', because: 'epics of a deleted group are deleted with an event each' },
+  users: [
+    // One statement for each of the two partial indexes.
+    { column: 'user_id', onRemoval: 'delete', where: [`state = 'pending'`, `state = 'done'`] },
+    { column: 'author_id', onRemoval: 'ghost-or-delete' },
+  ],
+  stays: { note_id: 'the effect `drop-todos` of `note.deleted` removes items of deleted notes' },
+});
+
+async function dropOfNoteables(tx: Tx, { type, rows }: DeletedNoteables): Promise<void> {
+  const gone = rows.map(({ id, projectId }) => ({ targetType: type, targetId: id, projectId }));
+  for (const [place, ones] of inPlaces(gone)) {
+    const column = columnsOf(ones);
+    await tx.prepared(dropOfTargets[place], [column('projectId'), column('targetType'), column('targetId')]);
+  }
+}

@@ -1,0 +1,19 @@
+import { attachedTo } from '@rookery/persistence';
+
+/** Removal of epics. */
+export const attachedEpics = attachedTo({
+  table: 'epics',
+  group: { column: 'group_id', because: 'each epic is deleted with its notes and an event (`DropWritings`)' },
+  users: [
+    { column: 'closed_by_id', onRemoval: 'ghost-or-null' },
+    {
+      column: 'author_id',
+      onRemoval: 'ghost',
+      because: 'with hard_delete each epic is deleted with its notes and an event (`DropWritings`)',
+    },
+  ],
+  stays: {
+    edited_by_id: 'says whose mentions an edited text has; no answer shows it, and a removed user mentions nobody',
+    title_edited_by_id: 'as edited_by_id, of the title',
+  },
+});

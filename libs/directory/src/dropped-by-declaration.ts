@@ -1,0 +1,38 @@
+import type { Type } from '@nestjs/common';
+import type { Attachment, DeletedKind } from '@rookery/persistence';
+import { droppedWithGroups, droppedWithProjects } from './dropped-with';
+
+const CONTROLLERS = { project: droppedWithProjects, group: droppedWithGroups } as const;
+
+/**
+ * Controllers that delete attached rows with their project or group: one for each effect, which deletes the rows of its
+ * attachments in their order. Shape: the attachments of a service (`attachedIn`).
+ */
+export function droppedByDeclaration(attachments: readonly Attachment<never>[]): Type[] {
+  return (['project', 'group'] as const).flatMap((kind) => {
+    const consumed = attachments.filter((one) => !(one.rows.consumedInWing ?? []).includes(kind));
+    return [...groupedByEffect(consumed, kind)].map(([effect, ones]) =>
+      CONTROLLERS[kind](
+        {
+          drop: async (tx, of, ids) => {
+            for (const one of ones) await one.drop(tx, of, ids);
+          },
+        },
+        effect,
+      ),
+    );
+  });
+}
+
+/** Attachments that lose rows with a deleted parent of this kind, by the name of their effect and in their order. */
+export function groupedByEffect<A extends Attachment<never>>(
+  attachments: readonly A[],
+  kind: DeletedKind,
+): ReadonlyMap<string, A[]> {
+  const groups = new Map<string, A[]>();
+  for (const one of attachments.filter((attachment) => attachment.isDroppedWith(kind))) {
+    const effect = one.effectOf(kind);
+    groups.set(effect, [...(groups.get(effect) ?? []), one]);
+  }
+  return groups;
+}

@@ -1,0 +1,37 @@
+import 'reflect-metadata';
+import type { DynamicModule, Type } from '@nestjs/common';
+import { MODULE_METADATA } from '@nestjs/common/constants';
+import { declaredAttachments } from './attached-to';
+import type { Attachment } from './attached-to';
+
+const ATTACHED = Symbol('attachments of a wing');
+
+/** Names the attachments of a wing above its module. A service finds them through its modules (`attachedIn`). */
+export function Attaches(...attachments: readonly Attachment<never>[]): ClassDecorator {
+  return (module) => Reflect.defineMetadata(ATTACHED, attachments, module);
+}
+
+/**
+ * The attachments of a module and of all modules that it imports, each once. Those of imported modules come first: so
+ * rows that others refer to are removed last.
+ */
+export function attachedIn<K>(module: Type): readonly Attachment<K>[] {
+  const seen = new Set<unknown>();
+  const found = (one: Type | DynamicModule): readonly Attachment<K>[] => {
+    const wing = 'module' in one ? one.module : one;
+    if (seen.has(wing)) return [];
+    seen.add(wing);
+    const imports = (Reflect.getMetadata(MODULE_METADATA.IMPORTS, wing) ?? []) as readonly (Type | DynamicModule)[];
+    return [...imports.flatMap(found), ...((Reflect.getMetadata(ATTACHED, wing) ?? []) as readonly Attachment<K>[])];
+  };
+  return [...new Set(found(module))];
+}
+
+/** Errors: a plain Error if an attachment is loaded and missing here: its rows would never be removed. */
+export function refuseUnreachable(reachable: readonly Attachment<never>[]): void {
+  const found = new Set<unknown>(reachable);
+  const missing = declaredAttachments().filter((one) => !found.has(one));
+  if (missing.length === 0) return;
+  const tables = missing.map(({ table }) => table).join(', ');
+  throw new Error(`no module of this service names the attachments of ${tables}: add them to @Attaches of their wing`);
+}
