@@ -2,8 +2,8 @@
 /**
  * Every table has one owner: the wing that declares its entity, or else the one wing that writes it. Only files of the
  * owner insert, update or delete its rows; others call what the owner exports, inside the same transaction. Reading is
- * free within the service. Writes are found in SQL texts and in calls of TypeORM with an entity. The module of a wing
- * names its entities (`@Owns`).
+ * free within the service. Writes are found in SQL texts, in calls of TypeORM with an entity, and in declarations of what
+ * a removal does to a table (`attachedTo`). The module of a wing names its entities (`@Owns`).
  *
  *   node tools/checks/table-owners.mjs            prints each table with its owner
  *   node tools/checks/table-owners.mjs --check    prints what breaks the rule, and fails
@@ -33,7 +33,9 @@ export function writesOf(sources, entities) {
       walk(tree, (node) => {
         const text = sqlText(node);
         if (text !== null) for (const table of tablesWritten(text)) note(table, node);
-        if (ts.isCallExpression(node)) for (const table of entitiesWritten(node, entities)) note(table, node);
+        if (!ts.isCallExpression(node)) return;
+        for (const table of entitiesWritten(node, entities)) note(table, node);
+        for (const table of tablesAttached(node)) note(table, node);
       });
       return found;
     });
@@ -66,6 +68,14 @@ function entitiesWritten(call, entities) {
   // `.from(Entity)` reads, unless it closes a `.delete()`.
   if (name === 'from' && !callee.expression.getText().endsWith('.delete()')) return [];
   return [entities.get(first.text).table];
+}
+
+/** The table of an `attachedTo` call: the statements made from it delete and update its rows. */
+function tablesAttached({ expression, arguments: [first] }) {
+  if (!ts.isIdentifier(expression) || expression.text !== 'attachedTo') return [];
+  const named = first && ts.isObjectLiteralExpression(first) ? first.properties : [];
+  const table = named.find((one) => ts.isPropertyAssignment(one) && one.name.getText() === 'table')?.initializer;
+  return [table && ts.isStringLiteralLike(table) ? table.text : null];
 }
 
 /** Entity classes with their tables and the wing that declares them. */

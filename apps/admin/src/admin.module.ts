@@ -1,10 +1,16 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { ApiV4Module } from '@rookery/api-v4';
-import { DirectoryModule } from '@rookery/directory';
+import { DirectoryModule, droppedByDeclaration } from '@rookery/directory';
 import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
-import { databaseSettingsFor, entitiesOf, PersistenceModule } from '@rookery/persistence';
+import {
+  attachedIn,
+  databaseSettingsFor,
+  entitiesOf,
+  PersistenceModule,
+  refuseUnreachable,
+} from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { ApplicationSettingsModule } from './application-settings/application-settings.module';
@@ -39,8 +45,11 @@ const service = 'admin';
 export class AdminModule {
   static forRoot(values: SettingsValues): DynamicModule {
     const settings = settingsIn(values, databaseSettingsFor(service));
+    const attached = attachedIn(AdminModule);
+    refuseUnreachable(attached);
     return {
       module: AdminModule,
+      controllers: droppedByDeclaration(attached),
       imports: [
         PlatformModule.forRoot({ service, values }),
         PersistenceModule.forRoot({ service, entities: entitiesOf(AdminModule), settings, migrations }),

@@ -1,10 +1,16 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { ApiV4Module } from '@rookery/api-v4';
-import { DirectoryModule } from '@rookery/directory';
+import { DirectoryModule, droppedByDeclaration } from '@rookery/directory';
 import { InstanceModule } from '@rookery/instance';
 import { MessagingModule } from '@rookery/messaging';
-import { databaseSettingsFor, entitiesOf, PersistenceModule } from '@rookery/persistence';
+import {
+  attachedIn,
+  databaseSettingsFor,
+  entitiesOf,
+  PersistenceModule,
+  refuseUnreachable,
+} from '@rookery/persistence';
 import { PlatformModule, settingsIn } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { migrations } from './database';
@@ -17,8 +23,11 @@ const service = 'package';
 export class PackageModule {
   static forRoot(values: SettingsValues): DynamicModule {
     const settings = settingsIn(values, databaseSettingsFor(service));
+    const attached = attachedIn(PackageModule);
+    refuseUnreachable(attached);
     return {
       module: PackageModule,
+      controllers: droppedByDeclaration(attached),
       imports: [
         PlatformModule.forRoot({ service, values }),
         PersistenceModule.forRoot({ service, entities: entitiesOf(PackageModule), settings, migrations }),

@@ -27,6 +27,7 @@ export {
 } from './plans';
 export { noteRoute, writeRouteTests } from './route-tests';
 export { aViewer, anonymousViewer } from './viewer';
+export { expectAttachmentsToCoverSchema } from './attachments';
 export { background } from './suites/background';
 export { foreignId } from './suites/foreign-id';
 export { goneWithProjects } from './suites/gone-with-projects';

@@ -37,6 +37,7 @@ describe('owners of tables', () => {
     ['updates through a builder', 'tx.manager.createQueryBuilder().update(Nest).set(part).execute();'],
     ['deletes through a builder', 'tx.manager.createQueryBuilder().delete().from(Nest).execute();'],
     ['declares a collection of it', "const nests = collection(Nest, { within: 'birdId' });"],
+    ['attaches it', "const attached = attachedTo({ table: 'nests', project: 'project_id' });"],
   ];
   for (const [what, text] of refused) {
     it(`refuses another wing that ${what}`, () => {
@@ -44,6 +45,11 @@ describe('owners of tables', () => {
       assert.match(broken.join('\n'), /birds writes nests, which nests owns/);
     });
   }
+
+  it('refuses an attachment whose table no text names', () => {
+    const files = { 'nests/nest.entity.ts': NEST, 'nests/nest-removal.ts': 'attachedTo({ table, project: x });' };
+    assert.match(ownershipOf(service(files)).join('\n'), /writes a table that its text does not name/);
+  });
 
   const free = [
     ['reads', "const all = 'select * from nests n join birds b on b.id = n.bird_id for update of n';"],

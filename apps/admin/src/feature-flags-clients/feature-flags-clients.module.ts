@@ -1,11 +1,17 @@
 import { Module } from '@nestjs/common';
-import { Owns } from '@rookery/persistence';
+import { attachedTo, Attaches, Owns } from '@rookery/persistence';
 import { FeatureFlagsClient } from './feature-flags-client.entity';
 import { FeatureFlagsClientsController } from './feature-flags-clients.controller';
 import { FeatureFlagsClientsService } from './feature-flags-clients.service';
 
+export const attachedClients = attachedTo({
+  table: 'feature_flags_clients',
+  project: { column: 'project_id', because: 'flags, lists and clients are removed in this order (`flagsOfProjects`)' },
+});
+
 /** Tokens by which applications ask for the feature flags of a project. */
 @Owns(FeatureFlagsClient)
+@Attaches(attachedClients)
 @Module({
   controllers: [FeatureFlagsClientsController],
   providers: [FeatureFlagsClientsService],

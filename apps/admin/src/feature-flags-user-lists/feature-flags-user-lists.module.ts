@@ -1,10 +1,16 @@
 import { Module } from '@nestjs/common';
-import { Owns } from '@rookery/persistence';
+import { attachedTo, Attaches, Owns } from '@rookery/persistence';
 import { UserList } from './user-list.entity';
 import { UserListsController } from './user-lists.controller';
 import { UserListsService } from './user-lists.service';
 
+export const attachedUserLists = attachedTo({
+  table: 'feature_flags_user_lists',
+  project: { column: 'project_id', because: 'flags, lists and clients are removed in this order (`flagsOfProjects`)' },
+});
+
 /** Users of applications, by ids of theirs, for the strategies of feature flags. */
 @Owns(UserList)
+@Attaches(attachedUserLists)
 @Module({ controllers: [UserListsController], providers: [UserListsService] })
 export class FeatureFlagsUserListsModule {}

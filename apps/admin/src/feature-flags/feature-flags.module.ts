@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { droppedWithProjects } from '@rookery/directory';
-import { Owns } from '@rookery/persistence';
+import { attachedTo, Attaches, Owns } from '@rookery/persistence';
 import { dropFeatureFlagsClients } from '../feature-flags-clients/feature-flags-clients.service';
 import { FeatureFlagsClientsModule } from '../feature-flags-clients/feature-flags-clients.module';
 import { userLists } from '../feature-flags-user-lists/user-lists.service';
@@ -19,8 +19,14 @@ export const flagsOfProjects: Parameters<typeof droppedWithProjects>[0] = {
   },
 };
 
+export const attachedFlags = attachedTo({
+  table: 'feature_flags',
+  project: { column: 'project_id', because: 'flags, lists and clients are removed in this order (`flagsOfProjects`)' },
+});
+
 /** Things of an application that are switched on for some of its users, project by project. */
 @Owns(FeatureFlag, FeatureFlagScope, FeatureFlagStrategy)
+@Attaches(attachedFlags)
 @Module({
   imports: [FeatureFlagsClientsModule],
   controllers: [FeatureFlagsController, UnleashController, droppedWithProjects(flagsOfProjects, 'drop-feature-flags')],

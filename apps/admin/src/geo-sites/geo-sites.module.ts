@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { EgressModule } from '@rookery/egress';
-import { Owns } from '@rookery/persistence';
+import { attachedTo, Attaches, Owns } from '@rookery/persistence';
 import { CurrentSite } from './current-site';
 import { GeoSite } from './geo-site.entity';
 import { GeoSitesController } from './geo-sites.controller';
@@ -14,8 +14,14 @@ import { ProbeSitesJob } from './statuses/probe-sites.job';
 import { SiteAsking } from './statuses/site-asking';
 import { SiteProbeService } from './statuses/site-probe.service';
 
+export const attachedSites = attachedTo({
+  table: 'geo_sites',
+  stays: { selective_sync_namespace_ids: 'a choice of the administrator; an id of a deleted group selects nothing' },
+});
+
 /** Estates that are to have the same contents as this one, and how they are: the primary asks them once a minute. */
 @Owns(GeoSite, GeoSiteStatus)
+@Attaches(attachedSites)
 @Module({
   imports: [EgressModule],
   controllers: [GeoStatusesController, GeoSitesController],

@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
-import { droppedWithProjects } from '@rookery/directory';
-import { Owns } from '@rookery/persistence';
+import { attachedTo, Attaches, Owns } from '@rookery/persistence';
 import { ProtectionRule } from './protection-rule.entity';
-import { protectionRules, ProtectionRulesController } from './protection-rules.controller';
+import { ProtectionRulesController } from './protection-rules.controller';
+
+export const attachedRules = attachedTo({ table: 'protection_rules', project: 'project_id' });
 
 /** Who may push or delete packages of which names, project by project. */
 @Owns(ProtectionRule)
-@Module({
-  controllers: [ProtectionRulesController, droppedWithProjects(protectionRules, 'drop-protection-rules')],
-})
+@Attaches(attachedRules)
+@Module({ controllers: [ProtectionRulesController] })
 export class ProtectionRulesModule {}

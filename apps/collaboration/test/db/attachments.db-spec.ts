@@ -1,0 +1,31 @@
+import { attachedIn, entitiesOf } from '@rookery/persistence';
+import { expectAttachmentsToCoverSchema, testDatabase } from '@rookery/testing';
+import type { TestDatabase } from '@rookery/testing';
+import { Pool } from 'pg';
+import { CollaborationModule } from '../../src/collaboration.module';
+import { migrations } from '../../src/database';
+import { epicKind } from '../../src/work/epics/epic.kind';
+import { issueKind } from '../../src/work/issues/issue.kind';
+import { snippetKind } from '../../src/work/snippets/snippet.kind';
+
+const attached = [
+  ...[issueKind, epicKind, snippetKind].flatMap((kind) => kind.attached),
+  ...attachedIn(CollaborationModule),
+];
+
+let database: TestDatabase;
+beforeAll(async () => void (database = await testDatabase('collaboration', migrations)));
+afterAll(() => database.drop());
+
+test('every column that names something is declared, and an index serves each removal', async () => {
+  const pool = new Pool({ connectionString: database.url, max: 1 });
+  try {
+    await expectAttachmentsToCoverSchema(pool, attached, {
+      entities: entitiesOf(CollaborationModule),
+      // Mails are kept for days only, and one index more would cost each that is queued.
+      unindexed: ['removal_mails_actor_id_hand_over'],
+    });
+  } finally {
+    await pool.end();
+  }
+});

@@ -1,0 +1,85 @@
+import type { Attachment } from '@rookery/persistence';
+import type { Pool, PoolClient } from 'pg';
+import { getMetadataArgsStorage } from 'typeorm';
+
+interface Node {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly 'TID Cond'?: string;
+  readonly Plans?: readonly Node[];
+}
+
+/**
+ * Holds the attachments of a service against its migrated schema. Each bigint column whose name ends in `_id` or `_ids`
+ * is a foreign key or in an attachment of its table. Each generated statement is served by an index.
+ * Shape: `entities` are those of the service; `unindexed` are names of statements that read their whole table.
+ */
+export async function expectAttachmentsToCoverSchema(
+  pool: Pool,
+  attachments: readonly Attachment<never>[],
+  o: { readonly entities: readonly Function[]; readonly unindexed?: readonly string[] },
+): Promise<void> {
+  expect(await undeclaredColumns(pool, attachments, o.entities)).toEqual([]);
+  const client = await pool.connect();
+  try {
+    await client.query('begin; set local enable_seqscan = off; set local plan_cache_mode = force_generic_plan');
+    const unindexed: string[] = [];
+    for (const { name, text } of attachments.flatMap((one) => one.statements())) {
+      if (!(await isIndexed(client, text))) unindexed.push(name);
+    }
+    expect(unindexed).toEqual(o.unindexed ?? []);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+}
+
+async function undeclaredColumns(
+  pool: Pool,
+  attachments: readonly Attachment<never>[],
+  entities: readonly Function[],
+): Promise<string[]> {
+  const tables = getMetadataArgsStorage()
+    .tables.filter(({ target }) => entities.includes(target as Function))
+    .map(({ name }) => name);
+  const { rows } = await pool.query<{ name: string }>(
+    `select c.table_name || '.' || c.column_name as name from information_schema.columns c
+     where c.table_schema = current_schema() and c.column_name ~ '_ids?$' and c.udt_name in ('int8', '_int8')
+       and c.table_name = any($1::text[])
+       and not exists (select 1 from pg_constraint k
+         join pg_attribute a on a.attrelid = k.conrelid and a.attnum = any(k.conkey)
+         where k.contype = 'f' and k.conrelid = c.table_name::regclass and a.attname = c.column_name)
+     order by 1`,
+    [tables],
+  );
+  const declared = new Set(attachments.flatMap((one) => declaredColumns(one).map((column) => `${one.table}.${column}`)));
+  return rows.map(({ name }) => name).filter((name) => !declared.has(name));
+}
+
+function declaredColumns({ rows }: Attachment<never>): readonly string[] {
+  const parents = [rows.project, rows.group].filter((one) => one !== undefined);
+  return [
+    ...(rows.noteable ? [rows.noteable.id] : []),
+    ...parents.map((one) => (typeof one === 'string' ? one : one.column)),
+    ...(rows.users ?? []).map(({ column }) => column),
+    ...Object.keys(rows.stays ?? {}),
+  ];
+}
+
+/** Whether a condition of an index finds the rows. The tables are empty: a plan reads one only if no index serves it. */
+async function isIndexed(client: PoolClient, text: string): Promise<boolean> {
+  const values = Array.from({ length: new Set(text.match(/\$\d+/g)).size }, () => 'null').join(', ');
+  await client.query(`prepare attached as ${text}`);
+  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
+    `explain (format json) execute attached(${values})`,
+  );
+  await client.query('deallocate attached');
+  const scans = nodes(rows[0]!['QUERY PLAN'][0].Plan).filter((node) => node['Node Type'].endsWith('Scan'));
+  const read = scans.filter((node) => node['Node Type'] !== 'Bitmap Heap Scan');
+  return read.length > 1 && read.every((node) => node['Index Cond'] ?? node['TID Cond']);
+}
+
+function nodes(node: Node): readonly Node[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodes)];
+}
