@@ -45,18 +45,20 @@ export function flakyLine({ file, failures: [{ test, message }] }) {
   return `flaky: ${file}: ${test ?? 'could not be loaded'}: ${firstLines(message)}`;
 }
 
+/** Stack frames, jest's headings and its excerpts of the source, which say nothing about the failure. */
+const NOISE = /^(?:$|at |● |>? ?\d* ?\|)/;
+
 /** Bounds: three lines that say something, 300 characters. */
 function firstLines(message) {
   const lines = plain(message)
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('at '));
+    .filter((line) => !NOISE.test(line));
   const text = lines.slice(0, 3).join(' | ');
   return text.length > 300 ? `${text.slice(0, 299)}…` : text;
 }
 
 /** The text without the colours that runners put in. */
 function plain(text) {
-  // eslint-disable-next-line no-control-regex -- colours begin with a control character
   return text.replace(/\u001b\[[0-9;]*m/g, '');
 }
