@@ -84,6 +84,11 @@ describe('Node’s runner', () => {
     for (const { seconds } of suite.files) assert.ok(seconds > 0);
   });
 
+  it('repeats each failed file alone', () => {
+    for (const name of ['fails-once', 'fails-always', 'never-loads'])
+      assert.deepEqual(suite.repeated[file(name)], [file(name)]);
+  });
+
   it('lists the flaky file by its test', () => {
     const [line, ...others] = suite.flaky.map(flakyLine);
     assert.match(line, /^flaky: tools\/jest\/test\/failing\/fails-once\.mjs: fails the first time: .*1 !== 2/);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 
-it('fails', () => {
-  assert.equal(1, 2);
+describe('a suite', () => {
+  it('fails', () => {
+    assert.equal(1, 2);
+  });
+
+  it('passes', () => {});
 });
-
-it('passes', () => {});
