@@ -37,7 +37,8 @@ function rootOf(url: URL): string {
 }
 
 function s3PlaceOf(url: URL): S3Place {
-  if (url.username !== '' || url.password !== '') throw new Error('holds credentials, which have settings of their own');
+  if (url.username !== '' || url.password !== '')
+    throw new Error('holds credentials, which have settings of their own');
   if (!BUCKET.test(url.host)) throw new Error('does not name a bucket');
   const path = url.pathname.replace(/^\/+|\/+$/g, '');
   const prefix = path === '' ? '' : `${path}/`;

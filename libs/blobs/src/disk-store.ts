@@ -55,7 +55,8 @@ export class DiskStore implements BlobStore {
 
   async open(name: string, range: ByteRange | null): Promise<OpenObject> {
     if (!(await translated(() => this.regular(name)))) throw missing();
-    const file = await translated(() => open(this.pathOf(name), O_RDONLY | O_NOFOLLOW));
+    const file = await translated(() => open(this.pathOf(name), O_RDONLY | O_NOFOLLOW).catch(unlessMissing));
+    if (!file) throw missing();
     try {
       const { size } = await file.stat();
       if (range && range.start >= size) throw new BlobError('range', `The file ends before byte ${range.start}.`);
@@ -125,7 +126,7 @@ async function* namesIn(path: string): AsyncGenerator<string> {
 }
 
 async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let written = 0; written < chunk.byteLength; ) {
+  for (let written = 0; written < chunk.byteLength;) {
     written += (await file.write(chunk, written)).bytesWritten;
   }
 }
@@ -139,18 +140,14 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-function missing(cause?: unknown): BlobError {
-  return new BlobError('not found', 'There is no file with this key.', { cause });
+function missing(): BlobError {
+  return new BlobError('not found', 'There is no file with this key.');
 }
 
 function unlessMissing(error: unknown): null {
-  if (isMissing(error)) return null;
-  throw error;
-}
-
-function isMissing(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP';
+  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return null;
+  throw error;
 }
 
 /** Turns errors of the file system into BlobError. */
@@ -159,7 +156,6 @@ async function translated<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof BlobError || error instanceof TypeError) throw error;
-    if (isMissing(error)) throw missing(error);
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     throw new BlobError('unavailable', `The disk of the files does not work (${code}).`, { cause: error });
   }

@@ -15,7 +15,6 @@ export function isMissing(error: unknown): boolean {
 /** Turns errors of the AWS library and of the connection into BlobError. */
 export function s3Failure(error: unknown): unknown {
   if (error instanceof BlobError || error instanceof TypeError) return error;
-  if (isMissing(error)) return new BlobError('not found', 'There is no file with this key.', { cause: error });
   const { name, code, $metadata } = error as ServiceFailure;
   if ($metadata?.httpStatusCode === 416) {
     return new BlobError('range', 'The range starts after the end of the file.', { cause: error });

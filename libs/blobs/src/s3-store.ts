@@ -13,12 +13,13 @@ const MAX_PARTS = 10_000;
 /** Parts of one upload that are held in memory at a time. */
 const PARTS_IN_FLIGHT = 2;
 
-export interface CopyLimits {
-  /** S3 copies at most 5 GiB by one request. */
-  readonly singleBytes: number;
-  readonly partBytes: number;
+export interface S3Limits {
+  /** Larger objects are copied in parts of this size, so that no request takes long. S3 itself allows 5 GiB. */
+  readonly copyBytes: number;
+  /** Until the head of an answer is there, the sending of a part included; a request has three attempts. */
+  readonly requestMs: number;
 }
-const COPY_LIMITS: CopyLimits = { singleBytes: 5 * 1024 * MIB, partBytes: 1024 * MIB };
+const LIMITS: S3Limits = { copyBytes: 256 * MIB, requestMs: 20_000 };
 
 /**
  * Objects in a bucket. The digest of a file is known after its last byte only, so its content goes to a temporary name
@@ -30,7 +31,7 @@ export class S3Store implements BlobStore {
   constructor(
     private readonly place: S3Place,
     private readonly credentials: S3Credentials | null,
-    private readonly limits: CopyLimits = COPY_LIMITS,
+    private readonly limits: S3Limits = LIMITS,
   ) {}
 
   /** Shape: small objects take one request; larger ones are sent in parts, which are discarded on failure. */
@@ -56,7 +57,7 @@ export class S3Store implements BlobStore {
 
   copy(from: string, to: string, size: number): Promise<void> {
     return this.with(async (s3) => {
-      if (size > this.limits.singleBytes) return this.copyInParts(s3, from, to, size);
+      if (size > this.limits.copyBytes) return this.copyInParts(s3, from, to, size);
       await s3.client.send(new s3.CopyObjectCommand({ ...this.at(to), CopySource: this.sourceOf(from) }));
     });
   }
@@ -76,7 +77,11 @@ export class S3Store implements BlobStore {
   open(name: string, range: ByteRange | null): Promise<OpenObject> {
     return this.with(async ({ client, GetObjectCommand }) => {
       const Range = range && `bytes=${range.start}-${range.end ?? ''}`;
-      const answer = await client.send(new GetObjectCommand({ ...this.at(name), ...(Range ? { Range } : {}) }));
+      const input = { ...this.at(name), ...(Range ? { Range } : {}) };
+      const answer = await client.send(new GetObjectCommand(input)).catch((error: unknown) => {
+        if (isMissing(error)) throw new BlobError('not found', 'There is no file with this key.', { cause: error });
+        throw error;
+      });
       const body = answer.Body as Readable;
       try {
         return { body, size: sizeOf(answer, range) };
@@ -139,8 +144,9 @@ export class S3Store implements BlobStore {
     const upload = { ...this.at(to), UploadId };
     try {
       const Parts: CompletedPart[] = [];
-      for (let start = 0; start < size; start += this.limits.partBytes) {
-        const end = Math.min(start + this.limits.partBytes, size) - 1;
+      const bytes = Math.max(this.limits.copyBytes, Math.ceil(size / MAX_PARTS));
+      for (let start = 0; start < size; start += bytes) {
+        const end = Math.min(start + bytes, size) - 1;
         const PartNumber = Parts.length + 1;
         const source = { CopySource: this.sourceOf(from), CopySourceRange: `bytes=${start}-${end}` };
         const copied = await client.send(new s3.UploadPartCopyCommand({ ...upload, ...source, PartNumber }));
@@ -164,7 +170,7 @@ export class S3Store implements BlobStore {
 
   /** Runs requests with the library, loaded on first use. */
   private async with<T>(work: (s3: S3) => Promise<T>): Promise<T> {
-    this.loaded ??= loadS3(this.place, this.credentials);
+    this.loaded ??= loadS3(this.place, this.credentials, this.limits.requestMs);
     try {
       return await work(await this.loaded);
     } catch (error) {
@@ -173,10 +179,11 @@ export class S3Store implements BlobStore {
   }
 }
 
-/** Size of the whole object. Errors: BlobError `unavailable` when the server answers another range. */
+/** Size of the whole object. Errors: BlobError `range` for an empty object, `unavailable` when another range is answered. */
 function sizeOf({ ContentLength, ContentRange }: GetObjectCommandOutput, range: ByteRange | null): number {
   if (range === null) return ContentLength ?? 0;
   const [, start, end, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(ContentRange ?? '') ?? [];
+  if (ContentLength === 0 || size === '0') throw new BlobError('range', 'An empty file has no range.');
   const isAsked = Number(start) === range.start && Number(end) === Math.min(range.end ?? Infinity, Number(size) - 1);
   if (!isAsked) throw new BlobError('unavailable', 'The S3 server answers another range than the one asked for.');
   return Number(size);

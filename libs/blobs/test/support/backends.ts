@@ -50,5 +50,5 @@ async function namesIn(store: BlobStore): Promise<string[]> {
   for (const folder of ['files', 'uploads', 'removing']) {
     for await (const { name } of store.list(folder)) names.push(name);
   }
-  return names;
+  return names.sort();
 }
