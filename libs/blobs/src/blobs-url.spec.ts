@@ -1,4 +1,9 @@
+import { Global, Module } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { readSettings, settingsIn } from '@rookery/platform';
 import { Blobs } from './blobs';
+import { blobsSettings } from './blobs.config';
+import { BlobsModule } from './blobs.module';
 import { parseBlobsUrl } from './blobs-url';
 import { openBlobs } from './open-blobs';
 
@@ -48,6 +53,17 @@ describe('the settings', () => {
     expect(openBlobs(settings)).toBeInstanceOf(Blobs);
     expect(openBlobs({ ...settings, accessKeyId: 'a', secretAccessKey: 'b' })).toBeInstanceOf(Blobs);
     expect(() => openBlobs({ ...settings, accessKeyId: 'a' })).toThrow(/^BLOBS_URL needs both of AWS_ACCESS_KEY_ID/);
+  });
+
+  it('reach a service through its module', async () => {
+    const useValue = settingsIn(readSettings([blobsSettings], { BLOBS_URL: '/var/lib/rookery/blobs' }), blobsSettings);
+    const provider = { provide: blobsSettings.token, useValue };
+    @Global()
+    @Module({ providers: [provider], exports: [provider] })
+    class Settings {}
+    const service = await Test.createTestingModule({ imports: [Settings, BlobsModule] }).compile();
+    expect(service.get(Blobs)).toBeInstanceOf(Blobs);
+    await service.close();
   });
 
   it('name the setting that is wrong', () => {

@@ -11,7 +11,10 @@ import { sweepOrphans } from './sweep';
 import type { SweepOptions, SweepResult } from './sweep';
 
 export interface PutOptions<N extends DigestName> {
-  /** A source with more bytes fails with BlobError `too large`. */
+  /**
+   * A source with more bytes fails with BlobError `too large`. Bounds: 100 GiB. An upload to S3 holds two parts in
+   * memory, each of 5 MiB or of a ten-thousandth of this.
+   */
   readonly maxBytes: number;
   /** Digests besides `sha256`. */
   readonly digests?: readonly N[];
@@ -47,6 +50,7 @@ export interface OpenBlob {
 }
 
 const MAX_READ_BYTES = 16 * 1024 * 1024;
+const MAX_FILE_BYTES = 100 * 1024 ** 3;
 
 /**
  * Files by content, on a local disk or in S3. Purpose: stores a file once however often it is uploaded, and gives it back
@@ -64,7 +68,7 @@ export class Blobs {
   /**
    * Stores a file. It is durable when the promise resolves. The source is read at the pace of the store and is destroyed
    * afterwards in every case; a failed call leaves no file.
-   * Errors: BlobError `too large`, `source`, `unavailable`; the reason of `signal`.
+   * Errors: BlobError `too large`, `source`, `unavailable`; the reason of `signal`; RangeError for a wrong `maxBytes`.
    */
   async put<N extends DigestName = never>(source: Readable, options: PutOptions<N>): Promise<StoredBlob<N>> {
     const { maxBytes, digests: names = [], signal } = options;
@@ -75,6 +79,7 @@ export class Blobs {
     signal?.addEventListener('abort', abort, { once: true });
     try {
       signal?.throwIfAborted();
+      checkLimit(maxBytes);
       const meter = metered(source, maxBytes, await Digests.of(names));
       await this.store.write(temporary, meter, maxBytes);
       const { size, digests } = meter.result();
@@ -139,6 +144,11 @@ export class Blobs {
 
 function ignore(): void {
   // Nothing is left to do.
+}
+
+function checkLimit(maxBytes: number): void {
+  const isValid = Number.isSafeInteger(maxBytes) && maxBytes >= 0 && maxBytes <= MAX_FILE_BYTES;
+  if (!isValid) throw new RangeError(`maxBytes is not between 0 and ${MAX_FILE_BYTES}.`);
 }
 
 function nameOf(key: string): string {

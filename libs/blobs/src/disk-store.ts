@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { link, lstat, mkdir, open, opendir, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { BlobError } from './blob-error';
 import type { BlobStore, ByteRange, OpenObject, StoredObject } from './blob-store';
 
@@ -17,7 +17,12 @@ const FOLDER_MODE = 0o700;
  * before an operation answers.
  */
 export class DiskStore implements BlobStore {
-  constructor(private readonly root: string) {}
+  private readonly root: string;
+
+  /** Shape: `root` is absolute. */
+  constructor(root: string) {
+    this.root = resolve(root);
+  }
 
   async write(name: string, body: AsyncIterable<Uint8Array>): Promise<void> {
     const path = this.pathOf(name);
@@ -96,8 +101,9 @@ export class DiskStore implements BlobStore {
   /** Null when the object is missing, or when it or its folder is not what this class makes. */
   private async regular(name: string): Promise<Stats | null> {
     const path = this.pathOf(name);
-    const folder = await lstat(dirname(path)).catch(unlessMissing);
-    if (!folder?.isDirectory()) return null;
+    for (let folder = dirname(path); folder !== this.root; folder = dirname(folder)) {
+      if (!(await lstat(folder).catch(unlessMissing))?.isDirectory()) return null;
+    }
     const file = await lstat(path).catch(unlessMissing);
     return file?.isFile() ? file : null;
   }
@@ -110,10 +116,10 @@ export class DiskStore implements BlobStore {
   /** Makes the missing folders and writes their names through to the disk. */
   private async makeFolder(path: string): Promise<void> {
     const first = await mkdir(path, { recursive: true, mode: FOLDER_MODE });
-    if (first === undefined) {
-      if (!(await lstat(path)).isDirectory()) throw new Error('A folder of the files is a symbolic link.');
-      return;
+    for (let own = path; own !== this.root; own = dirname(own)) {
+      if (!(await lstat(own)).isDirectory()) throw new Error('A folder of the files is a symbolic link.');
     }
+    if (first === undefined) return;
     for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
   }
 }

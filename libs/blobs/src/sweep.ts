@@ -48,19 +48,19 @@ export async function sweepOrphans(store: BlobStore, options: SweepOptions): Pro
   return result;
 }
 
-/** Removes a file unless an upload has refreshed it meanwhile. The mark and the order of steps are those of `Publication`. */
+/**
+ * Removes a file unless an upload has refreshed it meanwhile. The mark and the order of steps are those of `Publication`.
+ * A failed removal may still happen later in the server, so its mark stays until an upload or a sweep finds it stale.
+ */
 async function removeIfOld(store: BlobStore, name: string, before: Date): Promise<boolean> {
   const mark = `${MARKS}/${keyOf(name)}.${randomUUID()}`;
   const since = performance.now();
-  try {
-    await store.write(mark, Readable.from([]), 0);
-    const now = await store.stat(name);
-    const mayRemove = now !== null && now.modifiedAt < before && performance.now() - since < MAX_MARKED_MS;
-    if (mayRemove) await store.remove(name);
-    return mayRemove;
-  } finally {
-    await store.remove(mark);
-  }
+  await store.write(mark, Readable.from([]), 0);
+  const now = await store.stat(name);
+  const mayRemove = now !== null && now.modifiedAt < before && performance.now() - since < MAX_MARKED_MS;
+  if (mayRemove) await store.remove(name);
+  await store.remove(mark);
+  return mayRemove;
 }
 
 async function removeLeftovers(store: BlobStore, before: Date): Promise<number> {

@@ -126,6 +126,12 @@ describe.each([
       await nothingIsLeft();
     });
 
+    it.each([-1, 0.5, Number.NaN, Infinity, 100 * 1024 ** 3 + 1])('refuses a limit of %d bytes', async (maxBytes) => {
+      const { source } = endless();
+      await expect(backend.blobs.put(source, { maxBytes })).rejects.toThrow(RangeError);
+      expect(source.destroyed).toBe(true);
+    });
+
     it('stores the same content once, also 50 times at once', async () => {
       const content = randomBytes(100_000);
       const stored = await Promise.all(Array.from({ length: 50 }, () => put(content)));

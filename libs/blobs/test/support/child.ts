@@ -4,7 +4,7 @@ import { CREDENTIALS } from './s3-server';
 
 /**
  * A process of its own for tests: `child.ts <command> <url>` prints one line of JSON.
- * `memory`: growth of the resident memory, in MiB, while 200 MB are stored and read again. `put`: stores bytes until it is killed.
+ * `memory`: growth of the resident memory, in MiB, while 200 MB are stored and read again. `put`: stores 1 GiB, to be killed meanwhile.
  * `loaded`: packages that were loaded after a file was stored.
  */
 const [, , command, url = ''] = process.argv;
@@ -65,7 +65,7 @@ async function loaded(): Promise<unknown> {
 }
 
 function putForEver(): Promise<unknown> {
-  return blobs.put(bytes(Number.MAX_SAFE_INTEGER), { maxBytes: Number.MAX_SAFE_INTEGER });
+  return blobs.put(bytes(1024 * MIB), { maxBytes: 1024 * MIB });
 }
 
 const commands: Readonly<Record<string, () => Promise<unknown>>> = { memory, loaded, put: putForEver };

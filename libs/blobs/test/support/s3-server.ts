@@ -32,6 +32,8 @@ export const CREDENTIALS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 export interface S3Server {
   readonly url: string;
   readonly port: number;
+  /** Names of the operations that were asked for. */
+  readonly operations: string[];
   /** Identifiers of uploads in parts that are neither completed nor aborted. */
   unfinished(): Promise<string[]>;
   /** Sets the time of an object or of an unfinished upload. */
@@ -53,6 +55,11 @@ export async function startS3Server(): Promise<S3Server> {
   server.logger.silent = true;
   const bucket = join(directory, BUCKET);
   server.middleware.unshift((context: Context, next: () => Promise<void>) => uploads(bucket, context, next));
+  const operations: string[] = [];
+  server.middleware.unshift((context: Context, next: () => Promise<void>) => {
+    operations.push(context.query['x-id'] ?? context.method);
+    return next();
+  });
   rangesOfOneByte(server);
   const { port } = await server.run();
   // The server removes a folder with its last object, even while another request is about to write into it.
@@ -64,6 +71,7 @@ export async function startS3Server(): Promise<S3Server> {
   return {
     url: `s3://${BUCKET}/${PREFIX}?endpoint=http://127.0.0.1:${port}&forcePathStyle=true`,
     port,
+    operations,
     unfinished: folders,
     setTime: async (name, time) => {
       const isUpload = (await folders()).includes(name);
