@@ -69,4 +69,4 @@ function putForEver(): Promise<unknown> {
 }
 
 const commands: Readonly<Record<string, () => Promise<unknown>>> = { memory, loaded, put: putForEver };
-void commands[command ?? '']?.().then((result) => console.log(JSON.stringify(result)));
+void commands[command ?? '']?.().then((result) => process.stdout.write(JSON.stringify(result)));
