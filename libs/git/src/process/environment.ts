@@ -89,7 +89,8 @@ const CONFIG: GitConfig = [
   ['receive.updateServerInfo', 'false'],
   ['uploadpack.allowFilter', 'true'],
   ['uploadpack.allowAnySHA1InWant', 'true'],
-  ['uploadpack.allowRefInWant', 'true'],
+  // Clients of 2.39 fail in a shallow clone if they may ask for refs by name.
+  ['uploadpack.allowRefInWant', 'false'],
   ['uploadpack.advertiseBundleURIs', 'false'],
   ['uploadpackfilter.allow', 'false'],
   ['uploadpackfilter.blob:none.allow', 'true'],

@@ -75,7 +75,12 @@ describe('fetches', () => {
     const { repository, server, work } = await serving();
     expect((await client(work, 'clone', server.url, 'empty')).output).toContain('empty repository');
     for (const text of ['1', '2', '3']) commit(repository, { 'a.txt': text });
-    expect((await client(work, 'clone', '-q', '--depth=1', server.url, 'shallow')).code).toBe(0);
+    expect([await client(work, 'clone', '-q', '--depth=1', server.url, 'shallow'), server.failures]).toEqual([
+      { code: 0, output: '' },
+      [],
+    ]);
+    const version0 = await client(work, '-c', 'protocol.version=0', 'clone', '-q', '--depth=1', server.url, 'shallow0');
+    expect([version0, server.failures]).toEqual([{ code: 0, output: '' }, []]);
     expect((await client(work, 'clone', '-q', '--filter=blob:none', server.url, 'partial')).code).toBe(0);
     expect((await client(join(work, 'shallow'), 'rev-list', '--count', 'HEAD')).output).toBe('1\n');
   });
