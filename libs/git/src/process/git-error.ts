@@ -51,6 +51,7 @@ export class GitBusy extends GitError {
   ) {
     super('busy', message);
     this.name = 'GitBusy';
+    this.name = 'GitBusy';
   }
 }
 

@@ -37,6 +37,11 @@ export interface GitCommand extends EnvironmentRequest {
   readonly signal?: AbortSignal | undefined;
   /** Exit codes that are answers. Default 0 alone. */
   readonly accepts?: readonly number[];
+  /**
+   * Ends when its input ends. It is not signalled at first, since a signal reaches git and its children in any order,
+   * and a child may then write into a folder that git has just removed.
+   */
+  readonly endsWithInput?: boolean;
   /** Messages of a failed git that are no failure. */
   readonly tolerates?: RegExp;
 }
@@ -65,6 +70,8 @@ export interface GitProcessesOptions extends ServerLimits {
 const MAX_STDERR_BYTES = 64 * 1024;
 /** Between SIGTERM, on which git removes its lock files, and SIGKILL. */
 const KILL_GRACE_MS = 2000;
+/** Between the end of the input and SIGTERM, for a process that ends with its input. */
+const INPUT_GRACE_MS = 5000;
 const DEFAULTS: Readonly<Record<Lane, Omit<ProcessLimits, 'memoryBytes'>>> = {
   command: { ms: 20_000, idleMs: 20_000, outputBytes: 64 * 2 ** 20, fileBytes: 4 * 2 ** 30 },
   transport: { ms: 3_600_000, idleMs: 120_000, outputBytes: Number.MAX_SAFE_INTEGER, fileBytes: 64 * 2 ** 30 },
@@ -121,7 +128,7 @@ export class GitProcesses {
     command.signal?.throwIfAborted();
     const limits = { memoryBytes: this.options.memoryBytes, ...DEFAULTS[lane], ...command.limits };
     const input = typeof command.stdin === 'number' ? command.stdin : command.stdin === undefined ? 'ignore' : 'pipe';
-    const child = this.spawn(command.args, command, limits, input);
+    const child = this.spawn(command.args, command, limits, input, command.endsWithInput !== true);
     const running = new Run(child, command, limits, free);
     if (Buffer.isBuffer(command.stdin)) child.stdin?.end(command.stdin);
     if (command.stdin instanceof Readable && child.stdin) running.feed(command.stdin);
@@ -133,8 +140,9 @@ export class GitProcesses {
     request: EnvironmentRequest,
     limits: Pick<ProcessLimits, 'memoryBytes' | 'fileBytes'> & { readonly ms?: number },
     input: 'ignore' | 'pipe' | number,
+    followsParent = true,
   ): ChildProcess {
-    const [program, ...rest] = [...limiting(limits), 'git', ...args];
+    const [program, ...rest] = [...limiting(limits, followsParent), 'git', ...args];
     return spawn(program!, rest, {
       cwd: request.gitDirectory ?? '/',
       env: environmentOf(request, this.options),
@@ -145,15 +153,15 @@ export class GitProcesses {
 }
 
 /** Programs of util-linux that set limits and the signal for the death of the parent, then become git. */
-function limiting(limits: {
-  readonly memoryBytes: number;
-  readonly fileBytes: number;
-  readonly ms?: number;
-}): string[] {
+function limiting(
+  limits: { readonly memoryBytes: number; readonly fileBytes: number; readonly ms?: number },
+  followsParent: boolean,
+): string[] {
   if (process.platform !== 'linux') return [];
   const seconds = limits.ms === undefined ? [] : [`--cpu=${Math.ceil(limits.ms / 1000) + 1}`];
   const bounds = ['--core=0', `--data=${limits.memoryBytes}`, `--fsize=${limits.fileBytes}`, ...seconds];
-  return ['prlimit', ...bounds, 'setpriv', '--pdeathsig', 'TERM', '--no-new-privs'];
+  const death = followsParent ? ['--pdeathsig', 'TERM'] : [];
+  return ['prlimit', ...bounds, 'setpriv', ...death, '--no-new-privs'];
 }
 
 /** Ends a process group: with SIGTERM first, on which git removes temporary files and locks. */
@@ -180,6 +188,7 @@ class Run implements RunningGit {
   readonly ended: Promise<{ readonly code: number; readonly stderr: string }>;
   private killed: { readonly reason: unknown } | null = null;
   private isClosed = false;
+  private readonly endsWithInput: boolean;
   private readonly errors: Buffer[] = [];
   private errorBytes = 0;
   private idle: NodeJS.Timeout | undefined;
@@ -193,6 +202,7 @@ class Run implements RunningGit {
     const tooLarge = () => this.kill(new GitError('too large', `git wrote more than ${limits.outputBytes} bytes.`));
     this.stdout = new Meter(limits.outputBytes, () => this.watchIdle(), tooLarge);
     this.stdin = child.stdin;
+    this.endsWithInput = command.endsWithInput === true;
     child.stdin?.on('error', () => undefined);
     child.stderr?.on('data', (chunk: Buffer) => this.keepError(chunk));
     child.stdout?.on('error', () => undefined);
@@ -209,7 +219,14 @@ class Run implements RunningGit {
   kill(reason: unknown): void {
     if (this.isClosed || this.killed) return;
     this.killed = { reason };
-    killGroup(this.child);
+    const { child } = this;
+    // Output that nobody reads would keep the process from ending.
+    child.stdout?.unpipe(this.stdout);
+    child.stdout?.resume();
+    if (!this.endsWithInput) return killGroup(child);
+    child.stdin?.destroy();
+    const timer = setTimeout(() => killGroup(child), INPUT_GRACE_MS);
+    child.once('close', () => clearTimeout(timer));
   }
 
   /** Copies a stream to standard input; a broken stream ends the process. */

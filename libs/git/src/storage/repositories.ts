@@ -113,7 +113,10 @@ export class Repositories {
     await rm(gone, { recursive: true, force: true });
   }
 
-  /** Deletes folders of creations and removals that were cut off, in one storage. Returns their number. */
+  /**
+   * Deletes folders of creations, removals and writes of objects that were cut off by the death of their process, in
+   * one storage. Returns their number. Shape: a job calls it with an age above the longest push.
+   */
   async sweep(storage: string, olderThanMs: number): Promise<number> {
     const root = this.storages.get(storage);
     if (root === undefined) throw invalid('The repository storage is not configured.');
@@ -121,11 +124,9 @@ export class Repositories {
     for (const first of await names(join(root, '@hashed'))) {
       for (const second of await names(join(root, '@hashed', first))) {
         const folder = join(root, '@hashed', first, second);
-        for (const name of (await names(folder)).filter((entry) => UNFINISHED.test(entry))) {
-          const { mtimeMs } = await stat(join(folder, name));
-          if (Date.now() - mtimeMs < olderThanMs) continue;
-          await rm(join(folder, name), { recursive: true, force: true });
-          count += 1;
+        for (const name of await names(folder)) {
+          if (UNFINISHED.test(name)) count += await removeOld(join(folder, name), olderThanMs);
+          else count += await sweepObjects(join(folder, name, 'objects'), olderThanMs);
         }
       }
     }
@@ -156,6 +157,22 @@ export class Repositories {
 
 function unfinishedName(kind: 'new' | 'gone'): string {
   return `+${kind}+${randomBytes(8).toString('hex')}`;
+}
+
+async function sweepObjects(objects: string, olderThanMs: number): Promise<number> {
+  let count = 0;
+  for (const name of await names(objects)) {
+    if (name.startsWith('tmp_objdir-')) count += await removeOld(join(objects, name), olderThanMs);
+  }
+  return count;
+}
+
+/** Removes a folder unless it is young or gone. Returns the number of removed folders. */
+async function removeOld(folder: string, olderThanMs: number): Promise<number> {
+  const found = await stat(folder).catch(() => null);
+  if (!found || Date.now() - found.mtimeMs < olderThanMs) return 0;
+  await rm(folder, { recursive: true, force: true });
+  return 1;
 }
 
 /** Leftovers that a clone of a folder brings: quarantines of pushes that run. */

@@ -68,6 +68,7 @@ export function receivePack(
     config: [...request.ticket.config, ...size],
     lane: 'transport',
     stdin: request.input,
+    endsWithInput: true,
     signal: request.signal,
   });
 }
