@@ -135,7 +135,6 @@ function revisions({ from, notFrom = [], path }: Omit<CommitQuery, 'skip'>): str
 }
 
 function author(text: string): string {
-  /* eslint-disable-next-line no-control-regex -- a line end would be a second pattern, NUL ends the argument. */
   if (text.length > MAX_AUTHOR || /[\u0000-\u001f]/.test(text)) throw invalid('The name of the author is invalid.');
   return text;
 }

@@ -17,7 +17,8 @@ export interface GitObject extends ObjectInfo {
 interface Request {
   readonly verb: 'info' | 'contents';
   readonly name: string;
-  readonly bytes: Buffer;
+  /** Bytes of a name that holds line ends, else null. */
+  readonly multiline: Buffer | null;
   readonly maxBytes: number;
   readonly resolve: (object: GitObject | null) => void;
   readonly reject: (error: unknown) => void;
@@ -67,7 +68,15 @@ export class ObjectReader {
       return Promise.reject(new GitBusy('Too many reads of the repository are waiting.', RETRY_AFTER_SECONDS));
     }
     return new Promise((resolve, reject) => {
-      this.open.push({ verb, name, bytes: Buffer.from(name), maxBytes, resolve, reject, attempts: 0 });
+      this.open.push({
+        verb,
+        name,
+        multiline: name.includes('\n') ? Buffer.from(name) : null,
+        maxBytes,
+        resolve,
+        reject,
+        attempts: 0,
+      });
       this.send();
     });
   }
@@ -147,11 +156,11 @@ export class ObjectReader {
   }
 
   /** Length of a repeated name that holds line ends; 0 if the answer repeats no such name, -1 if more bytes are needed. */
-  private echoLength(data: Buffer, { bytes }: Request): number {
-    if (!bytes.includes(LINE_END)) return 0;
-    const compared = Math.min(bytes.length, data.length);
-    if (!data.subarray(0, compared).equals(bytes.subarray(0, compared))) return 0;
-    return compared < bytes.length ? -1 : bytes.length;
+  private echoLength(data: Buffer, { multiline }: Request): number {
+    if (!multiline) return 0;
+    const compared = Math.min(multiline.length, data.length);
+    if (!data.subarray(0, compared).equals(multiline.subarray(0, compared))) return 0;
+    return compared < multiline.length ? -1 : multiline.length;
   }
 
   private finishMissing(request: Request, line: string): void {

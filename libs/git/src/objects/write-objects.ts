@@ -30,7 +30,7 @@ export interface NewCommit {
 }
 
 const WRITE_MS = 120_000;
-/* eslint-disable-next-line no-control-regex -- git removes or misreads these characters in identities. */
+
 const UNFIT = /[\u0000-\u001f\u007f<>]/g;
 
 /**
@@ -96,7 +96,7 @@ export async function writeTag(
   },
 ): Promise<ObjectId> {
   const { name, email, date } = described(tag.tagger);
-  /* eslint-disable-next-line no-control-regex -- a line end would begin another header. */
+
   if (/[\u0000-\u001f]/.test(tag.name)) throw invalid('The name of the tag is invalid.');
   const headers = `object ${objectId(tag.target)}\ntype ${tag.type}\ntag ${tag.name}\ntagger ${name} <${email}> ${date}\n`;
   const stdin = Buffer.from(`${headers}\n${withoutNul(tag.message)}`);

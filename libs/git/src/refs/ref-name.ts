@@ -4,7 +4,7 @@ import { invalid } from '../process/git-error';
 export type RefName = string & { readonly __refName: unique symbol };
 
 const MAX_REF_BYTES = 255;
-/* eslint-disable-next-line no-control-regex -- control characters are what the rule is about. */
+
 const FORBIDDEN = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^\/|[/.]$/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 

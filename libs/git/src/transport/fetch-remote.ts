@@ -25,7 +25,7 @@ export interface RemoteFetch {
 const REFSPECS = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'] as const;
 const LOW_SPEED_BYTES = 1000;
 const LOW_SPEED_SECONDS = 60;
-/* eslint-disable-next-line no-control-regex -- curl and git take these characters as ends of lines or arguments. */
+
 const UNFIT = /[\u0000-\u0020\u007f"\\<>^`{|}]/;
 
 /**
