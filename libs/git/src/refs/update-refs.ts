@@ -30,6 +30,8 @@ export type RefOutcome =
   | { readonly ref: string; readonly moved: false; readonly why: RefFailure; readonly now: ObjectId | null };
 
 const MAX_UPDATES = 10_000;
+/** git flushes each ref to disk, so thousands of them take a while, and an end in the middle leaves the outcome open. */
+const TRANSACTION_MS = 300_000;
 
 /**
  * Moves refs by compare-and-swap. With `atomic` all of them move or none; otherwise each moves on its own. Outcomes
@@ -80,7 +82,8 @@ async function transaction(repository: Repository, updates: readonly RefUpdate[]
   );
   const stdin = Buffer.from(['start\0', ...lines, 'prepare\0', 'commit\0'].join(''));
   const args = ['update-ref', '--no-deref', '--stdin', '-z'];
-  const { code, stdout, stderr } = await repository.run({ args, stdin, accepts: [0, 1, 128] });
+  const limits = { ms: TRANSACTION_MS, idleMs: TRANSACTION_MS };
+  const { code, stdout, stderr } = await repository.run({ args, stdin, limits, accepts: [0, 1, 128] });
   if (code === 0 && stdout.toString().endsWith('commit: ok\n')) return null;
   if (/not a git repository/.test(stderr))
     throw new GitError('no repository', 'The repository does not exist.', stderr);

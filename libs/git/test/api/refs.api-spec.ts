@@ -141,20 +141,26 @@ describe('lists of refs', () => {
     await expect(listRefs(repository, { under: ['--format=x'] })).rejects.toMatchObject({ reason: 'invalid' });
   });
 
-  it('of ten thousand refs are whole, made in one transaction', async () => {
-    const { repository, first } = await filled();
-    const updates = Array.from({ length: 10_000 }, (_, index) => create(`refs/heads/b${index}`, first));
-    expect((await updateRefs(repository, updates, { atomic: true })).every(({ moved }) => moved)).toBe(true);
-    git(repository.directory, ['pack-refs', '--all']);
+  it('of ten thousand refs are whole, and many move in one transaction', async () => {
+    const { repository, first, second } = await filled();
+    const names = Array.from({ length: 10_000 }, (_, index) => `refs/heads/b${String(index).padStart(5, '0')}`);
+    const lines = names.map((name) => `${first} ${name}\n`).join('');
+    writeFileSync(join(repository.directory, 'packed-refs'), `# pack-refs with: peeled fully-peeled sorted \n${lines}`);
     expect(await listRefs(repository, { under: ['refs/heads'] })).toHaveLength(10_001);
-    expect(
-      (
-        await readRefs(
-          repository,
-          updates.map(({ ref }) => ref),
-        )
-      ).size,
-    ).toBe(10_000);
+    expect((await readRefs(repository, names)).size).toBe(10_000);
+    const updates = names.slice(0, 500).map((ref) => ({ ref, oldId: first, newId: second }));
+    expect((await updateRefs(repository, updates, { atomic: true })).every(({ moved }) => moved)).toBe(true);
+    const late = [...names.slice(500, 900).map((ref) => ({ ref, oldId: first, newId: second })), updates[0]!];
+    expect((await updateRefs(repository, late, { atomic: true })).at(-1)).toMatchObject({
+      why: 'changed',
+      now: second,
+    });
+    expect(await readRef(repository, names[600]!)).toBe(first);
+    await expect(
+      updateRefs(repository, [...updates, ...names.map((ref) => ({ ref, oldId: first, newId: second }))], {
+        atomic: true,
+      }),
+    ).rejects.toMatchObject({ reason: 'invalid' });
   });
 
   it('know the branch of HEAD, also in an empty repository', async () => {
