@@ -56,6 +56,8 @@ describe('a repository', () => {
     const address = test.nextAddress();
     const repository = await test.repositories.create(address, { defaultBranch: 'main' });
     const id = commit(repository, { a: 'old' });
+    // The reader keeps a pack open, also when its file has gone.
+    git(repository.directory, ['repack', '-adq']);
     expect(await readObject(repository, { rev: id })).not.toBeNull();
     await test.repositories.remove(address);
     await test.repositories.remove(address);

@@ -57,8 +57,8 @@ describe('fetches', () => {
   it.each(['0', '1', '2'])('are served by protocol %s, with nothing hidden in them', async (version) => {
     const { repository, server, work } = await serving();
     const id = commit(repository, { 'a.txt': 'hello\n' });
-    git(repository.directory, ['update-ref', 'refs/keep-around/x', id]);
-    git(repository.directory, ['update-ref', 'refs/merge-requests/1/head', id]);
+    for (const ref of ['refs/keep-around/x', 'refs/pipelines/1', 'refs/merge-requests/1/head'])
+      git(repository.directory, ['update-ref', ref, id]);
     const { code, output } = await client(work, '-c', `protocol.version=${version}`, 'clone', '-q', server.url, 'copy');
     expect({ code, output }).toEqual({ code: 0, output: '' });
     const { output: refs } = await client(work, '-c', `protocol.version=${version}`, 'ls-remote', server.url);
