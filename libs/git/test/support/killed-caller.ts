@@ -1,9 +1,11 @@
 /**
  * A process that uses the library, for tests that kill it: `<repository> <other repository> <pack> <new id>`. It starts
- * a clone that nobody reads, a push that never ends, a transaction with locks, a kept reader and a large blob, and
- * prints a line when all of them run.
+ * a clone that nobody reads, a push that never ends, a transaction with locks, a kept reader, a large blob and a process
+ * whose input never ends, and prints a line when all of them run.
  */
-import { createReadStream } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createReadStream, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { GitProcesses } from '../../src/process/git-processes';
 import { ObjectReaders } from '../../src/objects/object-readers';
@@ -38,6 +40,10 @@ async function start(): Promise<void> {
   transaction.stdin!.write(`start\ncreate refs/heads/locked ${id}\nprepare\n`);
   transaction.stdout.resume();
   await repository.open({ args: ['cat-file', 'blob', `${id}:large`], lane: 'transport' });
+  // git holds both ends of this pipe, so the death of its parent alone can end it.
+  const pipe = join(directory, 'endless');
+  execFileSync('mkfifo', [pipe]);
+  await repository.open({ args: ['cat-file', '--batch'], stdin: openSync(pipe, 'r+') });
   await objectInfo(repository, { rev: refName('HEAD') });
   process.stdout.write('ready\n');
 }
