@@ -42,6 +42,8 @@ interface Registered {
 const HOOKS = resolve(__dirname, '../../hooks');
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_OPTIONS = 100;
+/** Room for all push options in hexadecimal digits. */
+const MAX_HEADER_BYTES = 1024 * 1024;
 const UNAVAILABLE = 'Rookery: The push could not be checked. Please try again later.';
 
 /**
@@ -65,7 +67,10 @@ export class PushHooks {
   async start(): Promise<void> {
     this.folder = await mkdtemp(join(tmpdir(), 'rookery-hooks-'));
     await chmod(this.folder, 0o700);
-    const server = createServer((request, response) => void this.respond(request, response));
+    const server = createServer(
+      { maxHeaderSize: MAX_HEADER_BYTES },
+      (request, response) => void this.respond(request, response),
+    );
     server.requestTimeout = 0;
     await new Promise<void>((listening, failed) => server.once('error', failed).listen(this.socket, listening));
     this.server = server;
@@ -85,7 +90,11 @@ export class PushHooks {
     const token = randomBytes(24).toString('hex');
     this.pushes.set(token, { repository, checks });
     return {
-      variables: { ROOKERY_HOOK_SOCKET: this.socket, ROOKERY_PUSH_TOKEN: token },
+      variables: {
+        ROOKERY_HOOK_NODE: process.execPath,
+        ROOKERY_HOOK_SOCKET: this.socket,
+        ROOKERY_PUSH_TOKEN: token,
+      },
       config: [['core.hooksPath', HOOKS]],
       close: () => void this.pushes.delete(token),
     };
@@ -114,7 +123,7 @@ export class PushHooks {
       return { isRefused: false, text: (await checks.afterUpdate?.(push)) ?? '' };
     }
     if (request.url !== '/pre-receive') throw new Error('The hook is not known.');
-    const quarantined = quarantineOf(repository, String(request.headers['x-quarantine'] ?? ''));
+    const quarantined = quarantineOf(repository, decodeURIComponent(String(request.headers['x-quarantine'] ?? '')));
     try {
       const refusal = await checks.beforeUpdate({ ...push, quarantined });
       return { isRefused: refusal !== null, text: refusal ?? '' };
