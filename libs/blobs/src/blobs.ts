@@ -16,7 +16,7 @@ export interface PutOptions<N extends DigestName> {
    * memory, each of 5 MiB or of a ten-thousandth of this.
    */
   readonly maxBytes: number;
-  /** Digests besides `sha256`. */
+  /** Further digests; `sha256` is always computed. */
   readonly digests?: readonly N[];
   readonly signal?: AbortSignal;
 }
@@ -74,7 +74,7 @@ export class Blobs {
     const { maxBytes, digests: names = [], signal } = options;
     const temporary = `uploads/${randomUUID()}`;
     const abort = (): void => void source.destroy(signal?.reason instanceof Error ? signal.reason : undefined);
-    // A source that fails while nobody reads it must not end the process.
+    // A source that fails without a reader must not end the process.
     source.on('error', ignore);
     signal?.addEventListener('abort', abort, { once: true });
     try {

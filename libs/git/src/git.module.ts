@@ -3,10 +3,10 @@ import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { LOGGER, Readiness } from '@rookery/platform';
 import type { Logger, SettingsOf } from '@rookery/platform';
 import { gitSettings, storagesOf } from './git.config';
-import { ObjectReaders } from './objects/object-readers';
+import { ObjectReaders } from './repository/object-readers';
 import { GitProcesses } from './process/git-processes';
 import { gitProblem } from './process/version';
-import { Repositories } from './storage/repositories';
+import { Repositories } from './repository/repositories';
 import { PushHooks } from './transport/push-hooks';
 
 const READER_IDLE_MS = 60_000;

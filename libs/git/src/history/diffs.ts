@@ -1,8 +1,8 @@
 import type { RunningGit } from '../process/git-processes';
-import { EMPTY_TREE, objectId } from '../objects/object-id';
-import type { ObjectId } from '../objects/object-id';
-import { treePath } from '../objects/tree-path';
-import type { Repository } from '../storage/repository';
+import { EMPTY_TREE, objectId } from '../names/object-id';
+import type { ObjectId } from '../names/object-id';
+import { treePath } from '../names/tree-path';
+import type { Repository } from '../repository/repository';
 import { parseDiff } from './parse-diff';
 import type { FileChange } from './parse-diff';
 

@@ -1,9 +1,9 @@
 import { invalid } from '../process/git-error';
-import { objectId } from '../objects/object-id';
-import type { ObjectId } from '../objects/object-id';
+import { objectId } from '../names/object-id';
+import type { ObjectId } from '../names/object-id';
 import { readObjects } from '../objects/objects';
-import { treePath } from '../objects/tree-path';
-import type { Repository } from '../storage/repository';
+import { treePath } from '../names/tree-path';
+import type { Repository } from '../repository/repository';
 import { parseBlame } from './parse-blame';
 import type { BlamedLine } from './parse-blame';
 import { parseCommit } from './parse-commit';

@@ -1,14 +1,14 @@
 import { GitError } from '../process/git-error';
-import { objectId } from '../objects/object-id';
-import type { ObjectId } from '../objects/object-id';
+import { objectId } from '../names/object-id';
+import type { ObjectId } from '../names/object-id';
 import { writeCommit } from '../objects/write-objects';
-import type { Repository } from '../storage/repository';
+import type { Repository } from '../repository/repository';
 import { parseMergeTree } from './parse-merge-tree';
 import type { MergeOutcome } from './parse-merge-tree';
 
 const MERGE_MS = 60_000;
 /** Constant identity of helper commits, so that a repetition writes no new object. */
-const NOBODY = { name: 'Rookery', email: '', at: new Date(0) };
+const UNKNOWN_PERSON = { name: 'Rookery', email: '', at: new Date(0) };
 
 /**
  * Merges two commits without a working tree and writes the merged tree.
@@ -34,7 +34,7 @@ export async function mergeOver(
   trees: { readonly base: ObjectId; readonly ours: ObjectId; readonly theirs: ObjectId },
 ): Promise<MergeOutcome> {
   const helper = (tree: ObjectId, parents: readonly ObjectId[]) =>
-    writeCommit(repository, { tree, parents, message: 'Helper', author: NOBODY, committer: NOBODY });
+    writeCommit(repository, { tree, parents, message: 'Helper', author: UNKNOWN_PERSON, committer: UNKNOWN_PERSON });
   const base = await helper(trees.base, []);
   const [ours, theirs] = await Promise.all([helper(trees.ours, [base]), helper(trees.theirs, [base])]);
   return mergeTrees(repository, ours, theirs);

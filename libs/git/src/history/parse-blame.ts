@@ -1,5 +1,5 @@
 import { invalid } from '../process/git-error';
-import type { ObjectId } from '../objects/object-id';
+import type { ObjectId } from '../names/object-id';
 
 /** Line of a file with the commit that wrote it. Shape: lines count from 1; `text` has no line end. */
 export interface BlamedLine {

@@ -1,5 +1,5 @@
 import { invalid } from '../process/git-error';
-import type { ObjectId } from '../objects/object-id';
+import type { ObjectId } from '../names/object-id';
 
 /** Author, committer or tagger. Shape: `seconds` since 1970; `offsetMinutes` of their clock, east is positive. */
 export interface Signature {
@@ -35,7 +35,7 @@ interface Parsed {
 }
 
 const SIGNATURE = /^(.*?) ?<([^<>]*)>(?: (-?\d+) ([+-]\d{4}))?$/;
-const NOBODY: Signature = { name: '', email: '', seconds: 0, offsetMinutes: 0 };
+const UNKNOWN_PERSON: Signature = { name: '', email: '', seconds: 0, offsetMinutes: 0 };
 
 /** Parses the content of a commit object. Text that its encoding does not allow is replaced, never an error. */
 export function parseCommit(id: string, content: Buffer): Commit {
@@ -100,7 +100,7 @@ function decoder(encoding: string): (bytes: Buffer) => string {
 
 function signature(line = ''): Signature {
   const match = SIGNATURE.exec(line);
-  if (!match) return { ...NOBODY, name: line };
+  if (!match) return { ...UNKNOWN_PERSON, name: line };
   const [, name = '', email = '', seconds = '0', zone = '+0000'] = match;
   const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3, 5));
   const time = Number(seconds);

@@ -1,5 +1,5 @@
 import { invalid } from '../process/git-error';
-import type { ObjectId } from '../objects/object-id';
+import type { ObjectId } from '../names/object-id';
 
 /** Changed file of a diff. Shape: modes have six digits, `000000` where the file does not exist. */
 export interface FileChange {

@@ -1,6 +1,6 @@
 import { invalid } from '../process/git-error';
-import { isObjectId } from '../objects/object-id';
-import type { ObjectId } from '../objects/object-id';
+import { isObjectId } from '../names/object-id';
+import type { ObjectId } from '../names/object-id';
 
 /** Result of a merge without a working tree. */
 export interface MergeOutcome {

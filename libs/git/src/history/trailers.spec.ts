@@ -17,7 +17,7 @@ const LINES = [
   'Empty:',
 ];
 
-/** What git prints, a line each. */
+/** Output of git, one line for each trailer. */
 function byGit(message: string): string {
   const { stdout } = spawnSync('git', ['interpret-trailers', '--parse'], { input: message });
   return stdout.toString();

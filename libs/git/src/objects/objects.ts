@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { invalid } from '../process/git-error';
-import { isRefName } from '../refs/ref-name';
-import type { RefName } from '../refs/ref-name';
-import type { Repository } from '../storage/repository';
-import { isObjectId } from './object-id';
-import type { ObjectId } from './object-id';
-import type { GitObject, ObjectInfo } from './object-reader';
-import { treePath } from './tree-path';
+import { isRefName } from '../names/ref-name';
+import type { RefName } from '../names/ref-name';
+import type { Repository } from '../repository/repository';
+import { isObjectId } from '../names/object-id';
+import type { ObjectId } from '../names/object-id';
+import type { GitObject, ObjectInfo } from '../repository/object-reader';
+import { treePath } from '../names/tree-path';
 
 /** Name of an object: a revision, what it leads to, or a path in its tree. Without `path` and `peel` the revision itself. */
 export interface ObjectName {

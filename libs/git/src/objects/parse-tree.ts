@@ -1,5 +1,5 @@
 import { invalid } from '../process/git-error';
-import type { ObjectId } from './object-id';
+import type { ObjectId } from '../names/object-id';
 
 /** Entry of a tree. Shape: `mode` has six digits; `size` is null for trees and submodules, and where it was not asked for. */
 export interface TreeEntry {

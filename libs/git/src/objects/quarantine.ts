@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Repository } from '../storage/repository';
+import type { Repository } from '../repository/repository';
 
 const FAN_OUT = /^[0-9a-f]{2}$/;
 

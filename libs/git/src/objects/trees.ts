@@ -1,10 +1,10 @@
-import type { Repository } from '../storage/repository';
+import type { Repository } from '../repository/repository';
 import { readObject } from './objects';
 import type { ObjectName } from './objects';
-import { objectId } from './object-id';
+import { objectId } from '../names/object-id';
 import { parseLsTree, parseTreeObject } from './parse-tree';
 import type { TreeEntry } from './parse-tree';
-import { treePath } from './tree-path';
+import { treePath } from '../names/tree-path';
 
 /** Lists one folder from a kept reader, null if it does not exist or is a file. Shape: git's order, sizes null. */
 export async function readTree(repository: Repository, name: ObjectName): Promise<TreeEntry[] | null> {

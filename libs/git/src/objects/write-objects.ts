@@ -5,11 +5,11 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Meter } from '../process/meter';
 import { GitError, invalid } from '../process/git-error';
-import type { Repository } from '../storage/repository';
-import { isObjectId, objectId } from './object-id';
-import type { ObjectId } from './object-id';
+import type { Repository } from '../repository/repository';
+import { isObjectId, objectId } from '../names/object-id';
+import type { ObjectId } from '../names/object-id';
 import type { TreeEntry } from './parse-tree';
-import { isWritablePath } from './tree-path';
+import { isWritablePath } from '../names/tree-path';
 
 /** Author or committer of a new commit. Shape: `at` becomes whole seconds. */
 export interface Identity {

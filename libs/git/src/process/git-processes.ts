@@ -220,7 +220,7 @@ class Run implements RunningGit {
     if (this.isClosed || this.killed) return;
     this.killed = { reason };
     const { child } = this;
-    // Output that nobody reads would keep the process from ending.
+    // Unread output would keep the process from ending.
     child.stdout?.unpipe(this.stdout);
     child.stdout?.resume();
     if (!this.endsWithInput) return killGroup(child);

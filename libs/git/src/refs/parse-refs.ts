@@ -1,7 +1,7 @@
 import { invalid } from '../process/git-error';
-import type { ObjectId } from '../objects/object-id';
-import type { ObjectType } from '../objects/object-reader';
-import type { RefName } from './ref-name';
+import type { ObjectId } from '../names/object-id';
+import type { ObjectType } from '../repository/object-reader';
+import type { RefName } from '../names/ref-name';
 
 /** Ref with its target. */
 export interface Ref {

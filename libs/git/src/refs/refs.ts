@@ -1,11 +1,11 @@
 import { GitError, invalid } from '../process/git-error';
-import { NO_OBJECT, isObjectId } from '../objects/object-id';
-import type { ObjectId } from '../objects/object-id';
-import type { Repository } from '../storage/repository';
+import { NO_OBJECT, isObjectId } from '../names/object-id';
+import type { ObjectId } from '../names/object-id';
+import type { Repository } from '../repository/repository';
 import { parseRefs, REF_FORMAT } from './parse-refs';
 import type { Ref } from './parse-refs';
-import { refName } from './ref-name';
-import type { RefName } from './ref-name';
+import { refName } from '../names/ref-name';
+import type { RefName } from '../names/ref-name';
 
 /** Order of a list of refs. `updated` is the date of the commit or tag, `version` that of version numbers. */
 export type RefOrder = 'name' | '-name' | 'updated' | '-updated' | 'version' | '-version';

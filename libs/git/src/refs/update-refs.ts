@@ -1,8 +1,8 @@
 import { GitError, invalid } from '../process/git-error';
-import { NO_OBJECT, isObjectId } from '../objects/object-id';
-import type { ObjectId } from '../objects/object-id';
-import type { Repository } from '../storage/repository';
-import { refName } from './ref-name';
+import { NO_OBJECT, isObjectId } from '../names/object-id';
+import type { ObjectId } from '../names/object-id';
+import type { Repository } from '../repository/repository';
+import { refName } from '../names/ref-name';
 import { readRefs } from './refs';
 
 /** Change of a ref by compare-and-swap. `NO_OBJECT` as the old id demands that the ref is new, as the new id deletes it. */
@@ -97,7 +97,7 @@ function failureOf(update: RefUpdate, now: ObjectId | null, stderr: string, isAl
   if (/exists; cannot create|non-empty directory|cannot process .* and .* at the same time/.test(stderr))
     return 'hierarchy';
   if (/nonexistent object|non-commit object|not a valid|invalid new value/.test(stderr)) return 'object';
-  // Somebody moved the ref and moved it back, or it moved between the transaction and the reading.
+  // Another update moved the ref and moved it back, or it moved between the transaction and the reading.
   if (/but expected|already exists|unable to resolve/.test(stderr)) return 'changed';
   return 'failed';
 }

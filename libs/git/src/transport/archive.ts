@@ -1,9 +1,9 @@
 import { invalid } from '../process/git-error';
 import type { RunningGit } from '../process/git-processes';
-import { objectId } from '../objects/object-id';
-import type { ObjectId } from '../objects/object-id';
-import { hasPathForm, treePath } from '../objects/tree-path';
-import type { Repository } from '../storage/repository';
+import { objectId } from '../names/object-id';
+import type { ObjectId } from '../names/object-id';
+import { hasPathForm, treePath } from '../names/tree-path';
+import type { Repository } from '../repository/repository';
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.bz2' | 'zip';
 

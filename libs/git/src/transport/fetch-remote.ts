@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GitConfig } from '../process/environment';
 import { invalid } from '../process/git-error';
-import type { Repository } from '../storage/repository';
+import type { Repository } from '../repository/repository';
 
 /** Fetch from a server that a user named, into a scratch repository. */
 export interface RemoteFetch {

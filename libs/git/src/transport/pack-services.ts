@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { protocolVariable } from '../process/environment';
 import type { GitConfig } from '../process/environment';
 import type { RunningGit } from '../process/git-processes';
-import type { Repository } from '../storage/repository';
+import type { Repository } from '../repository/repository';
 import type { PushTicket } from './push-hooks';
 
 export type PackService = 'git-upload-pack' | 'git-receive-pack';

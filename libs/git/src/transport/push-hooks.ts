@@ -4,9 +4,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { NO_OBJECT, isObjectId } from '../objects/object-id';
+import { NO_OBJECT, isObjectId } from '../names/object-id';
 import type { GitConfig } from '../process/environment';
-import type { Repository } from '../storage/repository';
+import type { Repository } from '../repository/repository';
 import type { RefUpdate } from '../refs/update-refs';
 
 /** Push as the hooks see it. Shape: `quarantined` sees the new objects; they are not part of the repository yet. */

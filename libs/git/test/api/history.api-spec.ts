@@ -1,6 +1,6 @@
 import { listChanges } from '../../src/history/diffs';
 import { blame, countCommits, countDifference, listCommits, listContributors } from '../../src/history/history';
-import type { ObjectId } from '../../src/objects/object-id';
+import type { ObjectId } from '../../src/names/object-id';
 import { listTree, readTree } from '../../src/objects/trees';
 import { commit, git, TestGit } from '../support/repository';
 

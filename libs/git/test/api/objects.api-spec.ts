@@ -2,8 +2,8 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { objectInfo, readObject, readObjects, resolveCommit, streamBlob } from '../../src/objects/objects';
-import { refName } from '../../src/refs/ref-name';
-import type { ObjectId } from '../../src/objects/object-id';
+import { refName } from '../../src/names/ref-name';
+import type { ObjectId } from '../../src/names/object-id';
 import { commit, git, TestGit, until } from '../support/repository';
 
 const test = new TestGit({}, { total: 3, idleMs: 60_000 });

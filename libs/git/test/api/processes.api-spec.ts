@@ -13,13 +13,13 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { blame } from '../../src/history/history';
 import { listChanges } from '../../src/history/diffs';
-import { NO_OBJECT } from '../../src/objects/object-id';
-import type { ObjectId } from '../../src/objects/object-id';
+import { NO_OBJECT } from '../../src/names/object-id';
+import type { ObjectId } from '../../src/names/object-id';
 import { readObject } from '../../src/objects/objects';
 import { gitProblem } from '../../src/process/version';
 import { updateRefs } from '../../src/refs/update-refs';
-import { refName } from '../../src/refs/ref-name';
-import type { Repository } from '../../src/storage/repository';
+import { refName } from '../../src/names/ref-name';
+import type { Repository } from '../../src/repository/repository';
 import { receivePack, uploadPack } from '../../src/transport/pack-services';
 import { commit, git, TestGit, until } from '../support/repository';
 
@@ -82,7 +82,7 @@ describe('a caller', () => {
     expect(processesIn(repository.directory).length).toBeGreaterThanOrEqual(5);
     caller.kill('SIGKILL');
     await until(() => [repository, other].every(({ directory }) => processesIn(directory).length === 0));
-    // receive-pack dies of its report, which nobody reads, and cannot remove its folder; the sweep does.
+    // receive-pack dies of its report, which has no reader, and cannot remove its folder; the sweep does.
     expect(leftovers(repository)).toEqual([]);
     expect(leftovers(other).filter((name) => !name.startsWith('objects/tmp_objdir-incoming-'))).toEqual([]);
     await test.repositories.sweep('default', 0);

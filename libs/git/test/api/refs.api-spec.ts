@@ -1,11 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EMPTY_TREE, NO_OBJECT } from '../../src/objects/object-id';
-import type { ObjectId } from '../../src/objects/object-id';
+import { EMPTY_TREE, NO_OBJECT } from '../../src/names/object-id';
+import type { ObjectId } from '../../src/names/object-id';
 import { listRefs, readHead, readRef, readRefs, setHead } from '../../src/refs/refs';
 import { updateRefs } from '../../src/refs/update-refs';
 import type { RefUpdate } from '../../src/refs/update-refs';
-import type { Repository } from '../../src/storage/repository';
+import type { Repository } from '../../src/repository/repository';
 import { commit, git, TestGit } from '../support/repository';
 
 const test = new TestGit();

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { hashedPath } from '../../src/storage/repositories';
+import { hashedPath } from '../../src/repository/repositories';
 import { readHead, readRef } from '../../src/refs/refs';
 import { readObject } from '../../src/objects/objects';
-import { refName } from '../../src/refs/ref-name';
+import { refName } from '../../src/names/ref-name';
 import { commit, git, TestGit } from '../support/repository';
 
 const test = new TestGit();

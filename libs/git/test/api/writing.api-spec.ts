@@ -5,14 +5,14 @@ import { Readable } from 'node:stream';
 import { isAncestor, listCommits, mergeBase } from '../../src/history/history';
 import { mergeOver, mergeTrees } from '../../src/history/merges';
 import { parseTag } from '../../src/history/parse-commit';
-import { EMPTY_TREE, NO_OBJECT } from '../../src/objects/object-id';
-import type { ObjectId } from '../../src/objects/object-id';
+import { EMPTY_TREE, NO_OBJECT } from '../../src/names/object-id';
+import type { ObjectId } from '../../src/names/object-id';
 import { objectInfo, readObject } from '../../src/objects/objects';
 import { inQuarantine } from '../../src/objects/quarantine';
 import { listTree, readTree } from '../../src/objects/trees';
 import { writeBlobs, writeCommit, writeTag, writeTree } from '../../src/objects/write-objects';
 import { updateRefs } from '../../src/refs/update-refs';
-import type { Repository } from '../../src/storage/repository';
+import type { Repository } from '../../src/repository/repository';
 import { commit, git, TestGit } from '../support/repository';
 
 const test = new TestGit();

@@ -6,8 +6,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { readObject } from '../../src/objects/objects';
-import type { ObjectId } from '../../src/objects/object-id';
-import type { Repository } from '../../src/storage/repository';
+import type { ObjectId } from '../../src/names/object-id';
+import type { Repository } from '../../src/repository/repository';
 import { commit, git, TestGit } from '../support/repository';
 
 const COUNT = 2000;

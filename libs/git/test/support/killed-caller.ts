@@ -1,6 +1,6 @@
 /**
  * A process that uses the library, for tests that kill it: `<repository> <other repository> <pack> <new id>`. It starts
- * a clone that nobody reads, a push that never ends, a transaction with locks, a kept reader, a large blob and a process
+ * a clone without a reader, a push that never ends, a transaction with locks, a kept reader, a large blob and a process
  * whose input never ends, and prints a line when all of them run.
  */
 import { execFileSync } from 'node:child_process';
@@ -8,11 +8,11 @@ import { createReadStream, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { GitProcesses } from '../../src/process/git-processes';
-import { ObjectReaders } from '../../src/objects/object-readers';
+import { ObjectReaders } from '../../src/repository/object-readers';
 import { objectInfo } from '../../src/objects/objects';
-import { refName } from '../../src/refs/ref-name';
-import type { ObjectId } from '../../src/objects/object-id';
-import { Repository } from '../../src/storage/repository';
+import { refName } from '../../src/names/ref-name';
+import type { ObjectId } from '../../src/names/object-id';
+import { Repository } from '../../src/repository/repository';
 import { PushHooks } from '../../src/transport/push-hooks';
 import { receivePack, uploadPack } from '../../src/transport/pack-services';
 import { OPTIONS } from './repository';

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GitProcesses } from '../../src/process/git-processes';
 import type { GitProcessesOptions } from '../../src/process/git-processes';
-import { ObjectReaders } from '../../src/objects/object-readers';
-import { Repositories, hashedPath } from '../../src/storage/repositories';
-import type { Repository } from '../../src/storage/repository';
-import type { ObjectId } from '../../src/objects/object-id';
+import { ObjectReaders } from '../../src/repository/object-readers';
+import { Repositories, hashedPath } from '../../src/repository/repositories';
+import type { Repository } from '../../src/repository/repository';
+import type { ObjectId } from '../../src/names/object-id';
 
 export const OPTIONS: GitProcessesOptions = {
   pushBytes: 2 ** 31,

@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { openAdvertisement, receivePack, uploadPack } from '../../src/transport/pack-services';
 import type { PackService } from '../../src/transport/pack-services';
 import type { PushChecks, PushHooks } from '../../src/transport/push-hooks';
-import type { Repository } from '../../src/storage/repository';
+import type { Repository } from '../../src/repository/repository';
 
 /** Bare server of one repository, as a service would be without permissions. */
 export class SmartHttp {

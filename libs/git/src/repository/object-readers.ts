@@ -1,6 +1,6 @@
 import { GitBusy } from '../process/git-error';
 import type { GitProcesses } from '../process/git-processes';
-import type { Repository } from '../storage/repository';
+import type { Repository } from './repository';
 import { ObjectReader } from './object-reader';
 
 /** Units: milliseconds for `idleMs`. */

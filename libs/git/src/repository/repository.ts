@@ -1,6 +1,6 @@
 import type { Quarantine } from '../process/environment';
 import type { GitCommand, GitOutput, GitProcesses, RunningGit } from '../process/git-processes';
-import type { ObjectReaders } from '../objects/object-readers';
+import type { ObjectReaders } from './object-readers';
 
 /** Place of a repository. Shape: `path` is `@hashed/aa/bb/<64 hex>.git`, relative to the folder of the storage. */
 export interface RepositoryAddress {

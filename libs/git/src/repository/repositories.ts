@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { access, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { GitError, invalid } from '../process/git-error';
-import { refName } from '../refs/ref-name';
+import { refName } from '../names/ref-name';
 import { Repository } from './repository';
 import type { GitTools, RepositoryAddress } from './repository';
 
