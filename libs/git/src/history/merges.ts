@@ -8,7 +8,7 @@ import type { MergeOutcome } from './parse-merge-tree';
 
 const MERGE_MS = 60_000;
 /** Constant identity of helper commits, so that a repetition writes no new object. */
-const UNKNOWN_PERSON = { name: 'Rookery', email: '', at: new Date(0) };
+const ROOKERY_IDENTITY = { name: 'Rookery', email: '', at: new Date(0) };
 
 /**
  * Merges two commits without a working tree and writes the merged tree.
@@ -34,7 +34,13 @@ export async function mergeOver(
   trees: { readonly base: ObjectId; readonly ours: ObjectId; readonly theirs: ObjectId },
 ): Promise<MergeOutcome> {
   const helper = (tree: ObjectId, parents: readonly ObjectId[]) =>
-    writeCommit(repository, { tree, parents, message: 'Helper', author: UNKNOWN_PERSON, committer: UNKNOWN_PERSON });
+    writeCommit(repository, {
+      tree,
+      parents,
+      message: 'Helper',
+      author: ROOKERY_IDENTITY,
+      committer: ROOKERY_IDENTITY,
+    });
   const base = await helper(trees.base, []);
   const [ours, theirs] = await Promise.all([helper(trees.ours, [base]), helper(trees.theirs, [base])]);
   return mergeTrees(repository, ours, theirs);
