@@ -14,6 +14,8 @@ const LIBRARIES = [
   'directory',
   'instance',
   'egress',
+  'blobs',
+  'git',
   'testing',
 ];
 
@@ -28,6 +30,7 @@ const SERVICE_LIBRARIES = [
   'directory',
   'instance',
   'egress',
+  'blobs',
 ];
 
 /** Shape: room -> the libraries it may import, and the reason for leaving out the others. */
@@ -60,16 +63,27 @@ export const ROOMS = {
     why: 'what administrators set is asked of the admin service and kept in one row: no events, no routes',
   },
   'libs/egress': { may: ['platform'], why: 'asking servers outside knows no rows, no events and no resources' },
+  'libs/blobs': { may: ['platform'], why: 'files are stored by content, without knowing rows, events or routes' },
+  'libs/git': { may: ['platform'], why: 'repositories on disk know no project, no permission, no rows and no HTTP' },
   'libs/testing': { may: LIBRARIES, why: 'testing helps all libraries' },
   'apps/gateway': {
     may: ['contracts', 'kernel', 'platform', 'api-v4'],
     why: 'the gateway knows tokens and templates, never rows, events or the directory copy',
   },
-  'apps/identity': { may: SERVICE_LIBRARIES, why: 'tests alone may import testing' },
-  'apps/collaboration': { may: SERVICE_LIBRARIES, why: 'tests alone may import testing' },
-  'apps/import': { may: SERVICE_LIBRARIES, why: 'tests alone may import testing' },
-  'apps/package': { may: SERVICE_LIBRARIES, why: 'tests alone may import testing' },
-  'apps/admin': { may: SERVICE_LIBRARIES, why: 'tests alone may import testing' },
+  'apps/identity': {
+    may: SERVICE_LIBRARIES,
+    why: 'tests alone may import testing, and repositories belong to collaboration',
+  },
+  'apps/collaboration': { may: [...SERVICE_LIBRARIES, 'git'], why: 'tests alone may import testing' },
+  'apps/import': { may: [...SERVICE_LIBRARIES, 'git'], why: 'tests alone may import testing' },
+  'apps/package': {
+    may: SERVICE_LIBRARIES,
+    why: 'tests alone may import testing, and repositories belong to collaboration',
+  },
+  'apps/admin': {
+    may: SERVICE_LIBRARIES,
+    why: 'tests alone may import testing, and repositories belong to collaboration',
+  },
 };
 
 const TESTS = ['**/*.spec.ts', '**/test/**/*.ts', 'apps/e2e/**/*.ts'];
@@ -93,27 +107,39 @@ const INSIDE_THE_ESTATE = [
   'libs/persistence/src/connections/steady-client.ts',
   'libs/instance/src/admin-client.ts',
   'apps/identity/src/badges/collaboration-client.ts',
+  'libs/git/src/transport/push-hooks.ts',
 ];
 const CONNECTING = '^(undici|(node:)?(net|tls|http2?|https|dgram|dns)(/|$))';
 const OUTWARD =
   'Servers that somebody named are asked through Egress (@rookery/egress), which judges their addresses. For one of the estate, name the file in tools/checks/boundaries.mjs.';
 
-/** Nobody connects to anything without egress. These are rules of their own, since a file has one list of each. */
-function outwardRule() {
-  return {
-    files: ['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'],
-    ignores: [...TESTS, ...INSIDE_THE_ESTATE],
-    rules: {
-      '@typescript-eslint/no-restricted-imports': [
-        'error',
-        { patterns: [{ regex: CONNECTING, allowImportNames: ['isIP'], message: OUTWARD }] },
-      ],
-      'no-restricted-globals': [
-        'error',
-        ...['fetch', 'WebSocket', 'EventSource'].map((name) => ({ name, message: OUTWARD })),
-      ],
+/** Files that start other programs. Shape: patterns of files. */
+const STARTS_PROGRAMS = ['libs/git/src/process/git-processes.ts', 'libs/testing/src/**'];
+const STARTING = {
+  regex: '^(node:)?child_process$',
+  allowTypeImports: true,
+  message:
+    'A service starts no program. git is started by libs/git alone (@rookery/git), with fixed arguments, a clean environment and limits.',
+};
+
+/**
+ * No file connects to anything without egress, and none but `libs/git` starts a program. The two share a rule of their
+ * own, since a file has one list of each; a later block replaces the list of an earlier one.
+ */
+function outwardRules() {
+  const files = ['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'];
+  const closed = (...patterns) => ({ '@typescript-eslint/no-restricted-imports': ['error', { patterns }] });
+  const connecting = { regex: CONNECTING, allowImportNames: ['isIP'], message: OUTWARD };
+  const globals = ['fetch', 'WebSocket', 'EventSource'].map((name) => ({ name, message: OUTWARD }));
+  return [
+    { files, ignores: [...TESTS, ...STARTS_PROGRAMS], rules: closed(STARTING) },
+    {
+      files,
+      ignores: [...TESTS, ...INSIDE_THE_ESTATE],
+      rules: { ...closed(connecting, STARTING), 'no-restricted-globals': ['error', ...globals] },
     },
-  };
+    { files: STARTS_PROGRAMS, ignores: [...TESTS, ...INSIDE_THE_ESTATE], rules: closed(connecting) },
+  ];
 }
 
 /** A service never imports another service, however the path is written. */
@@ -196,5 +222,5 @@ export function boundaryRules() {
       ignores: [...TESTS, ...OUTSIDE],
       rules: restrict([...librariesOf(room), otherServices(room), ...INSIDE]),
     }));
-  return [...blocks, ...inside, outwardRule()];
+  return [...blocks, ...inside, ...outwardRules()];
 }

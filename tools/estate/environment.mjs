@@ -23,6 +23,9 @@ export function isGiven(env, name) {
   return Boolean(env[name] || env[`${name}_FILE`]);
 }
 
+/** Services that store files (`libs/blobs`). */
+const STORES_FILES = ['package'];
+
 /** Variables that only the supervisor reads, and those that are decided for each process. */
 const WITHHELD = new Set([
   'PORT',
@@ -45,6 +48,7 @@ const WITHHELD = new Set([
 
 /** Secrets of the operator that some processes use, and no other is told, given directly or by their `_FILE` twin. */
 const MEANT_FOR = new Map([
+  ...['ACCESS_KEY_ID', 'SECRET_ACCESS_KEY', 'SESSION_TOKEN'].map((name) => [`AWS_${name}`, STORES_FILES]),
   ['GEO_SHARED_SECRET', ['admin']],
   ['SMTP_URL', ['collaboration']],
   ['NATS_URL', SERVICES],
@@ -53,7 +57,7 @@ const MEANT_FOR = new Map([
 
 /**
  * The environment of one process: what the operator set, then what the estate decides.
- * Shape of `estate`: `{ host, ports: { identity: { http, management }… }, databases: { identity: url… }, natsUrls, smtpUrl,
+ * Shape of `estate`: `{ host, ports: { identity: { http, management }… }, databases: { identity: url… }, natsUrls, smtpUrl, blobsUrl,
  * externalUrl, secrets, env }`. A database or server that the operator named is not in it.
  */
 export function environmentOf(name, estate) {
@@ -106,9 +110,10 @@ function connections({ host }) {
   return host === LOOPBACK ? { GATEWAY_SOCKETS_PER_ADDRESS_COUNT: '0' } : {};
 }
 
-function ownServers(name, { databases, natsUrls, smtpUrl }) {
+function ownServers(name, { databases, natsUrls, smtpUrl, blobsUrl }) {
   const mail = name === 'collaboration' ? { SMTP_URL: smtpUrl } : {};
-  return { [databaseVariable(name)]: databases[name], NATS_URL: natsUrls?.[name], ...mail };
+  const files = STORES_FILES.includes(name) ? { BLOBS_URL: blobsUrl } : {};
+  return { [databaseVariable(name)]: databases[name], NATS_URL: natsUrls?.[name], ...mail, ...files };
 }
 
 /** A process sees the address of its own database only, and no secret of another. */

@@ -81,6 +81,7 @@ class Estate {
   constructor(dataDir, env, port, { say, warn, seed, isResettable }) {
     Object.assign(this, { dataDir, env, port, say, warn, isResettable });
     this.mailDir = join(dataDir, 'mail');
+    this.blobsUrl = join(dataDir, 'blobs');
     this.logs = join(dataDir, 'logs');
     this.lock = join(dataDir, 'run/supervisor.lock');
     this.roster = join(dataDir, 'run/processes.json');

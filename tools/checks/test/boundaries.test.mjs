@@ -212,3 +212,32 @@ describe('servers outside', () => {
     assert.deepEqual(await told('libs/instance/src/admin-client.ts', pool), []);
   });
 });
+
+describe('other programs', () => {
+  const told = async (filePath, code) => {
+    const [result] = await eslint.lintText(code, { filePath: `${root}${filePath}` });
+    const rule = '@typescript-eslint/no-restricted-imports';
+    return result.messages.filter(({ ruleId }) => ruleId === rule).map(({ message }) => message);
+  };
+  const code = `import { spawn } from 'node:child_process';\nvoid spawn;\n`;
+
+  it('are started by libs/git alone, wherever connections are allowed too', async () => {
+    for (const file of [
+      'apps/collaboration/src/notes/planted.ts',
+      'apps/gateway/src/edge/planted.ts',
+      'libs/platform/src/planted.ts',
+      'libs/egress/src/planted.ts',
+      'libs/git/src/objects/planted.ts',
+    ]) {
+      assert.match((await told(file, code)).join('\n'), /A service starts no program/, file);
+      assert.match((await told(file, code.replace('node:', ''))).join('\n'), /A service starts no program/, file);
+    }
+    assert.deepEqual(await told('libs/git/src/process/git-processes.ts', code), []);
+    assert.deepEqual(await told('libs/testing/src/servers.ts', code), []);
+  });
+
+  it('are no way around egress', async () => {
+    const connects = `import { connect } from 'node:net';\nvoid connect;\n`;
+    assert.match((await told('libs/git/src/process/git-processes.ts', connects)).join('\n'), /through Egress/);
+  });
+});

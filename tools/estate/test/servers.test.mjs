@@ -167,8 +167,9 @@ describe('the environment of a process', () => {
 
   it('holds nothing that is withheld from all, and of what is meant for some only what is meant for it', () => {
     const databases = SERVICES.map((service) => `DATABASE_URL_${service.toUpperCase()}`);
+    const BUCKET = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
     const withheld = ['ROOKERY_CONTEXT_KEYS', 'ROOKERY_INTERNAL_KEYS', 'ROOKERY_ROOT_TOKEN'];
-    const meant = [...databases, 'NATS_URL', 'SMTP_URL', 'GEO_SHARED_SECRET'];
+    const meant = [...databases, 'NATS_URL', 'SMTP_URL', 'GEO_SHARED_SECRET', ...BUCKET];
     const env = Object.fromEntries(
       [...withheld, ...meant].flatMap((key) => [key, `${key}_FILE`]).map((key) => [key, `canary of ${key}`]),
     );
@@ -178,10 +179,17 @@ describe('the environment of a process', () => {
         ...(name === 'gateway' ? [] : [`DATABASE_URL_${name.toUpperCase()}`, 'NATS_URL']),
         ...(name === 'collaboration' ? ['SMTP_URL'] : []),
         ...(name === 'admin' ? ['GEO_SHARED_SECRET'] : []),
+        ...(name === 'package' ? BUCKET : []),
       ].flatMap((key) => [key, `${key}_FILE`]);
       const told = given.filter(([, value]) => value.includes('canary')).map(([key]) => key);
       assert.deepEqual([name, ...told.sort()], [name, ...wanted.sort()]);
     }
+  });
+
+  it('holds the place of files in the service that stores them, unless the operator names another', () => {
+    const of = (name, env) => environmentOf(name, { ...estate(env), blobsUrl: '/data/blobs' }).BLOBS_URL;
+    const told = PROCESSES.filter((name) => of(name, {}) === '/data/blobs');
+    assert.deepEqual([told, of('package', { BLOBS_URL: 's3://bucket' })], [['package'], 's3://bucket']);
   });
 
   it('holds the secret of geo sites in admin alone, which asks them', () => {

@@ -18,6 +18,7 @@ export const OUR_PREFIXES: readonly string[] = [
   'JOBS_',
   'MAILER_',
   'NOTES_',
+  'REPOSITORY_',
 ];
 
 /** Variables with a policed prefix that one process or the estate reads and every process sees. */
@@ -31,6 +32,7 @@ export const ESTATE_VARIABLES: readonly string[] = [
   'ROOKERY_INTERNAL_KEYS',
   'ROOKERY_CONTEXT_KEYS',
   'ROOKERY_INSTANCE_ID',
+  'ROOKERY_REPOSITORIES',
   'ROOKERY_STRICT_PARAMETERS',
   'NOTES_PER_NOTEABLE_COUNT',
 ];

@@ -1,0 +1,11 @@
+export { BlobError } from './blob-error';
+export type { BlobReason } from './blob-error';
+export { isBlobKey } from './blob-key';
+export { Blobs } from './blobs';
+export type { BlobRange, BlobStat, OpenBlob, PutOptions, StoredBlob } from './blobs';
+export { blobsSettings } from './blobs.config';
+export { BlobsModule } from './blobs.module';
+export { DIGESTS } from './digests';
+export type { DigestName } from './digests';
+export { openBlobs } from './open-blobs';
+export type { SweepOptions, SweepResult } from './sweep';

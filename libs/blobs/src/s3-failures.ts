@@ -1,0 +1,25 @@
+import { BlobError } from './blob-error';
+
+interface ServiceFailure {
+  readonly name?: string;
+  readonly code?: string;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+}
+
+/** True for the answer that an object does not exist. A missing bucket is another failure. */
+export function isMissing(error: unknown): boolean {
+  const { name, $metadata } = error as ServiceFailure;
+  return name === 'NoSuchKey' || name === 'NotFound' || ($metadata?.httpStatusCode === 404 && name !== 'NoSuchBucket');
+}
+
+/** Turns errors of the AWS library and of the connection into BlobError. */
+export function s3Failure(error: unknown): unknown {
+  if (error instanceof BlobError || error instanceof TypeError) return error;
+  const { name, code, $metadata } = error as ServiceFailure;
+  if ($metadata?.httpStatusCode === 416) {
+    return new BlobError('range', 'The range starts after the end of the file.', { cause: error });
+  }
+  return new BlobError('unavailable', `The S3 server does not work (${code ?? name ?? 'unknown error'}).`, {
+    cause: error,
+  });
+}

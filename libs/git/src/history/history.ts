@@ -1,0 +1,145 @@
+import { invalid } from '../process/git-error';
+import { objectId } from '../names/object-id';
+import type { ObjectId } from '../names/object-id';
+import { readObjects } from '../objects/objects';
+import { treePath } from '../names/tree-path';
+import type { Repository } from '../repository/repository';
+import { parseBlame } from './parse-blame';
+import type { BlamedLine } from './parse-blame';
+import { parseCommit } from './parse-commit';
+import type { Commit } from './parse-commit';
+import { parseContributors } from './parse-contributors';
+import type { Contributor } from './parse-contributors';
+
+/** Selection and page of commits. */
+export interface CommitQuery {
+  /** Commits that can be reached from these, or from all branches and tags. */
+  readonly from: readonly ObjectId[] | 'all refs';
+  /** Without those that can be reached from these. */
+  readonly notFrom?: readonly ObjectId[];
+  readonly skip: number;
+  readonly max: number;
+  readonly order?: 'date' | 'topological';
+  readonly firstParent?: boolean;
+  readonly noMerges?: boolean;
+  /** File or folder that the commits changed. */
+  readonly path?: string;
+  /** Text within name or e-mail of the author, whatever its case; no pattern. */
+  readonly author?: string;
+  /** Dates of the committer in seconds since 1970, inclusive. */
+  readonly since?: number;
+  readonly until?: number;
+  /** Oldest first, within the page. */
+  readonly reverse?: boolean;
+}
+
+/** Largest commit object that is read. Units: bytes. */
+const MAX_COMMIT_BYTES = 10 * 1024 * 1024;
+const MAX_AUTHOR = 255;
+
+/** Returns the ids of a page of commits, the newest first. git skips and stops; nothing else is read. */
+export async function listCommitIds(repository: Repository, query: CommitQuery): Promise<ObjectId[]> {
+  const args = ['rev-list', ...selection(query), `--skip=${whole(query.skip)}`, `--max-count=${whole(query.max)}`];
+  const { stdout } = await repository.run({ args: [...args, ...revisions(query)] });
+  const ids = stdout
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '') as ObjectId[];
+  return query.reverse ? ids.reverse() : ids;
+}
+
+/** Returns a page of commits, the newest first: ids by one process, commits from a kept reader. */
+export async function listCommits(repository: Repository, query: CommitQuery): Promise<Commit[]> {
+  return readCommits(repository, await listCommitIds(repository, query));
+}
+
+/** Returns commits by id. An id of something else, or of nothing, is left out. */
+export async function readCommits(repository: Repository, ids: readonly ObjectId[]): Promise<Commit[]> {
+  const objects = await readObjects(
+    repository,
+    ids.map((rev) => ({ rev })),
+    MAX_COMMIT_BYTES,
+  );
+  return objects.flatMap((object) => (object?.type === 'commit' ? [parseCommit(object.id, object.content)] : []));
+}
+
+/** Counts commits, but not beyond `max`. */
+export async function countCommits(repository: Repository, query: Omit<CommitQuery, 'skip'>): Promise<number> {
+  const args = ['rev-list', '--count', ...selection(query), `--max-count=${whole(query.max)}`, ...revisions(query)];
+  return Number((await repository.run({ args })).stdout.toString());
+}
+
+/** Counts the commits that only one of two commits has, but not beyond `max` in all. */
+export async function countDifference(
+  repository: Repository,
+  left: ObjectId,
+  right: ObjectId,
+  max: number,
+): Promise<{ readonly left: number; readonly right: number }> {
+  const range = `${objectId(left)}...${objectId(right)}`;
+  const args = ['rev-list', '--count', '--left-right', `--max-count=${whole(max)}`, range, '--'];
+  const [only, other] = (await repository.run({ args })).stdout.toString().trim().split('\t').map(Number);
+  return { left: only ?? 0, right: other ?? 0 };
+}
+
+/** Returns the best common ancestor of two commits or the common ancestor of several, null if there is none. */
+export async function mergeBase(repository: Repository, ids: readonly ObjectId[]): Promise<ObjectId | null> {
+  const args = ['merge-base', '--octopus', ...ids.map(objectId)];
+  const { stdout, code } = await repository.run({ args, accepts: [0, 1] });
+  return code === 0 ? (stdout.toString().split('\n', 1)[0] as ObjectId) : null;
+}
+
+/** Can the second commit reach the first? */
+export async function isAncestor(repository: Repository, ancestor: ObjectId, commit: ObjectId): Promise<boolean> {
+  const args = ['merge-base', '--is-ancestor', objectId(ancestor), objectId(commit)];
+  return (await repository.run({ args, accepts: [0, 1] })).code === 0;
+}
+
+/** Returns who wrote each line of a file. Shape: lines count from 1, both bounds inclusive. Errors: GitError `not found`. */
+export async function blame(
+  repository: Repository,
+  commit: ObjectId,
+  path: string,
+  range?: { readonly start: number; readonly end: number },
+): Promise<BlamedLine[]> {
+  const lines = range === undefined ? [] : ['-L', `${whole(range.start)},${whole(range.end)}`];
+  const args = ['blame', '--porcelain', ...lines, objectId(commit), '--', treePath(path)];
+  return parseBlame((await repository.run({ args })).stdout);
+}
+
+/** Returns the authors of the commits before a commit, merges left out, by e-mail in lower case. */
+export async function listContributors(repository: Repository, commit: ObjectId): Promise<Contributor[]> {
+  const args = ['shortlog', '--summary', '--email', '--no-merges', objectId(commit), '--'];
+  return parseContributors((await repository.run({ args })).stdout);
+}
+
+function selection(query: Omit<CommitQuery, 'skip'>): string[] {
+  return [
+    ...(query.order === 'topological' ? ['--topo-order'] : []),
+    ...(query.firstParent ? ['--first-parent'] : []),
+    ...(query.noMerges ? ['--no-merges'] : []),
+    ...(query.author === undefined
+      ? []
+      : ['--fixed-strings', '--regexp-ignore-case', `--author=${author(query.author)}`]),
+    // As a filter it does not stop at the first commit whose clock was wrong.
+    ...(query.since === undefined ? [] : [`--since-as-filter=@${whole(query.since)} +0000`]),
+    ...(query.until === undefined ? [] : [`--until=@${whole(query.until)} +0000`]),
+  ];
+}
+
+function revisions({ from, notFrom = [], path }: Omit<CommitQuery, 'skip'>): string[] {
+  const starts = from === 'all refs' ? ['--branches', '--tags'] : from.map(objectId);
+  if (starts.length === 0) throw invalid('A list of commits needs a start.');
+  const paths = path === undefined ? [] : [treePath(path)];
+  return [...starts, ...notFrom.map((id) => `^${objectId(id)}`), '--', ...paths];
+}
+
+function author(text: string): string {
+  if (text.length > MAX_AUTHOR || /[\u0000-\u001f]/.test(text)) throw invalid('The name of the author is invalid.');
+  return text;
+}
+
+function whole(value: number): number {
+  if (!Number.isSafeInteger(value) || value < 0) throw invalid('A number of a query is no whole number.');
+  return value;
+}

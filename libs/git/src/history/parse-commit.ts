@@ -1,0 +1,113 @@
+import { invalid } from '../process/git-error';
+import type { ObjectId } from '../names/object-id';
+
+/** Author, committer or tagger. Shape: `seconds` since 1970; `offsetMinutes` of their clock, east is positive. */
+export interface Signature {
+  readonly name: string;
+  readonly email: string;
+  readonly seconds: number;
+  readonly offsetMinutes: number;
+}
+
+export interface Commit {
+  readonly id: ObjectId;
+  readonly tree: ObjectId;
+  readonly parents: readonly ObjectId[];
+  readonly author: Signature;
+  readonly committer: Signature;
+  /** As stored, with its final line end; decoded by the encoding of the commit, without NUL. */
+  readonly message: string;
+  readonly hasSignature: boolean;
+}
+
+export interface AnnotatedTag {
+  readonly id: ObjectId;
+  readonly target: ObjectId;
+  readonly targetType: string;
+  readonly name: string;
+  readonly tagger: Signature | null;
+  readonly message: string;
+}
+
+interface Parsed {
+  readonly headers: ReadonlyMap<string, readonly string[]>;
+  readonly message: string;
+}
+
+const SIGNATURE = /^(.*?) ?<([^<>]*)>(?: (-?\d+) ([+-]\d{4}))?$/;
+const UNKNOWN_PERSON: Signature = { name: '', email: '', seconds: 0, offsetMinutes: 0 };
+
+/** Parses the content of a commit object. Text that its encoding does not allow is replaced, never an error. */
+export function parseCommit(id: string, content: Buffer): Commit {
+  const { headers, message } = parsed(content);
+  const tree = headers.get('tree')?.[0];
+  if (tree === undefined) throw invalid('The commit is malformed.');
+  return {
+    id: id as ObjectId,
+    tree: tree as ObjectId,
+    parents: (headers.get('parent') ?? []) as ObjectId[],
+    author: signature(headers.get('author')?.[0]),
+    committer: signature(headers.get('committer')?.[0]),
+    message,
+    hasSignature: headers.has('gpgsig'),
+  };
+}
+
+/** Parses the content of a tag object. */
+export function parseTag(id: string, content: Buffer): AnnotatedTag {
+  const { headers, message } = parsed(content);
+  const target = headers.get('object')?.[0];
+  if (target === undefined) throw invalid('The tag is malformed.');
+  const tagger = headers.get('tagger')?.[0];
+  return {
+    id: id as ObjectId,
+    target: target as ObjectId,
+    targetType: headers.get('type')?.[0] ?? '',
+    name: headers.get('tag')?.[0] ?? '',
+    tagger: tagger === undefined ? null : signature(tagger),
+    message,
+  };
+}
+
+function parsed(content: Buffer): Parsed {
+  const blank = content.indexOf('\n\n');
+  const end = blank < 0 ? content.length : blank;
+  const raw = content.toString('latin1', 0, end);
+  const encoding = /^encoding (.+)$/m.exec(raw)?.[1] ?? 'utf-8';
+  const decode = decoder(encoding);
+  const headers = new Map<string, string[]>();
+  for (const line of decode(content.subarray(0, end)).split('\n')) {
+    const at = line.indexOf(' ');
+    // Lines of a signature begin with a blank and belong to the header before.
+    if (at <= 0) continue;
+    const name = line.slice(0, at);
+    const values = headers.get(name);
+    if (values) values.push(line.slice(at + 1));
+    else headers.set(name, [line.slice(at + 1)]);
+  }
+  const message = blank < 0 ? '' : decode(content.subarray(blank + 2)).replaceAll('\0', '');
+  return { headers, message };
+}
+
+function decoder(encoding: string): (bytes: Buffer) => string {
+  try {
+    const text = new TextDecoder(encoding, { ignoreBOM: true });
+    return (bytes) => text.decode(bytes);
+  } catch {
+    return (bytes) => bytes.toString();
+  }
+}
+
+function signature(line = ''): Signature {
+  const match = SIGNATURE.exec(line);
+  if (!match) return { ...UNKNOWN_PERSON, name: line };
+  const [, name = '', email = '', seconds = '0', zone = '+0000'] = match;
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3, 5));
+  const time = Number(seconds);
+  return {
+    name: name.replaceAll('\0', ''),
+    email: email.replaceAll('\0', ''),
+    seconds: Number.isSafeInteger(time) ? time : 0,
+    offsetMinutes: zone.startsWith('-') ? -minutes : minutes,
+  };
+}

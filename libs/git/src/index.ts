@@ -1,0 +1,59 @@
+export { gitSettings } from './git.config';
+export { GitModule } from './git.module';
+export { GitBusy, GitError } from './process/git-error';
+export type { GitReason } from './process/git-error';
+export type { RunningGit } from './process/git-processes';
+export { gitProblem } from './process/version';
+export { hashedPath, Repositories } from './repository/repositories';
+export type { Repository, RepositoryAddress } from './repository/repository';
+export { EMPTY_TREE, isObjectId, NO_OBJECT, objectId } from './names/object-id';
+export type { ObjectId } from './names/object-id';
+export type { GitObject, ObjectInfo, ObjectType } from './repository/object-reader';
+export { objectInfo, readObject, readObjects, resolveCommit, streamBlob } from './objects/objects';
+export type { ObjectName } from './objects/objects';
+export type { TreeEntry } from './objects/parse-tree';
+export { inQuarantine } from './objects/quarantine';
+export type { ObjectWrite } from './objects/quarantine';
+export { hasPathForm, isWritablePath } from './names/tree-path';
+export { listTree, readTree } from './objects/trees';
+export type { TreeListing } from './objects/trees';
+export { writeBlobs, writeCommit, writeTag, writeTree } from './objects/write-objects';
+export type { Identity, NewCommit } from './objects/write-objects';
+export { isRefName, isShortRefName, refName } from './names/ref-name';
+export type { RefName } from './names/ref-name';
+export type { Ref } from './refs/parse-refs';
+export { listRefs, readHead, readRef, readRefs, setHead } from './refs/refs';
+export type { RefOrder, RefQuery } from './refs/refs';
+export { updateRefs } from './refs/update-refs';
+export type { RefFailure, RefOutcome, RefUpdate } from './refs/update-refs';
+export { listChanges, openDiff, openPatches } from './history/diffs';
+export type { DiffQuery } from './history/diffs';
+export {
+  blame,
+  countCommits,
+  countDifference,
+  isAncestor,
+  listCommitIds,
+  listCommits,
+  listContributors,
+  mergeBase,
+  readCommits,
+} from './history/history';
+export type { CommitQuery } from './history/history';
+export { mergeOver, mergeTrees } from './history/merges';
+export type { BlamedLine } from './history/parse-blame';
+export { parseCommit, parseTag } from './history/parse-commit';
+export type { AnnotatedTag, Commit, Signature } from './history/parse-commit';
+export type { Contributor } from './history/parse-contributors';
+export type { FileChange } from './history/parse-diff';
+export type { MergeMessage, MergeOutcome } from './history/parse-merge-tree';
+export { parseTrailers } from './history/trailers';
+export type { Trailer } from './history/trailers';
+export { openArchive } from './transport/archive';
+export type { ArchiveFormat } from './transport/archive';
+export { fetchRemote } from './transport/fetch-remote';
+export type { RemoteFetch } from './transport/fetch-remote';
+export { openAdvertisement, receivePack, uploadPack } from './transport/pack-services';
+export type { PackRequest, PackService } from './transport/pack-services';
+export { PushHooks } from './transport/push-hooks';
+export type { Push, PushChecks, PushTicket } from './transport/push-hooks';

@@ -1,0 +1,108 @@
+import { Readable } from 'node:stream';
+import { invalid } from '../process/git-error';
+import { isRefName } from '../names/ref-name';
+import type { RefName } from '../names/ref-name';
+import type { Repository } from '../repository/repository';
+import { isObjectId } from '../names/object-id';
+import type { ObjectId } from '../names/object-id';
+import type { GitObject, ObjectInfo } from '../repository/object-reader';
+import { treePath } from '../names/tree-path';
+
+/** Name of an object: a revision, what it leads to, or a path in its tree. Without `path` and `peel` the revision itself. */
+export interface ObjectName {
+  readonly rev: ObjectId | RefName;
+  readonly peel?: 'commit' | 'tree';
+  /** Shape: relative to the root of the tree; empty for the root. */
+  readonly path?: string;
+}
+
+/** Largest object that is read into memory without another bound. Units: bytes. */
+const MAX_BYTES = 10 * 1024 * 1024;
+/** Blobs up to this size are streamed from a kept reader. Units: bytes. */
+const SMALL_BYTES = 1024 * 1024;
+/** Shortest abbreviation that is looked up. */
+const ABBREVIATED = /^[0-9a-f]{4,39}$/;
+
+/** Returns type and size of an object, null if it does not exist. */
+export async function objectInfo(repository: Repository, name: ObjectName): Promise<ObjectInfo | null> {
+  const found = await ask(repository, 'info', nameText(name), 0);
+  return found && { id: found.id, type: found.type, size: found.size };
+}
+
+/** Returns an object with its content, null if it does not exist. Errors: GitError `too large`. */
+export function readObject(repository: Repository, name: ObjectName, maxBytes = MAX_BYTES): Promise<GitObject | null> {
+  return ask(repository, 'contents', nameText(name), maxBytes);
+}
+
+/** Returns several objects in the order of the names. They are asked for together. */
+export function readObjects(
+  repository: Repository,
+  names: readonly ObjectName[],
+  maxBytes = MAX_BYTES,
+): Promise<(GitObject | null)[]> {
+  return Promise.all(names.map((name) => readObject(repository, name, maxBytes)));
+}
+
+/**
+ * Streams a blob of any size, null if it does not exist or is none. A large blob has a process of its own, which ends
+ * when the stream is destroyed, so a caller who goes away never leaves a half-read answer in a kept reader.
+ */
+export async function streamBlob(
+  repository: Repository,
+  name: ObjectName,
+  signal?: AbortSignal,
+): Promise<{ readonly id: string; readonly size: number; readonly content: Readable } | null> {
+  const info = await objectInfo(repository, name);
+  if (info?.type !== 'blob') return null;
+  const { id, size } = info;
+  if (size > SMALL_BYTES) {
+    const { stdout } = await repository.open({ args: ['cat-file', 'blob', id], lane: 'transport', signal });
+    return { id, size, content: stdout };
+  }
+  const blob = await ask(repository, 'contents', id, SMALL_BYTES);
+  return blob && { id, size, content: Readable.from([blob.content], { objectMode: false }) };
+}
+
+/**
+ * Finds the commit that a user means: a full ref name, a branch, a tag, a full or an abbreviated id, in this order;
+ * an unabbreviated id comes first. Returns null if there is none or if an abbreviation is ambiguous.
+ */
+export async function resolveCommit(repository: Repository, text: string): Promise<ObjectId | null> {
+  if (isObjectId(text)) return peeled(repository, text);
+  const names = [text, `refs/heads/${text}`, `refs/tags/${text}`].filter(
+    (name) => isRefName(name) && (name === 'HEAD' || name.startsWith('refs/')),
+  );
+  for (const name of names) {
+    const id = await peeled(repository, name);
+    if (id) return id;
+  }
+  if (!ABBREVIATED.test(text)) return null;
+  const info = await ask(repository, 'info', `${text}^{commit}`, 0).catch(ambiguousAsNull);
+  return (info?.id as ObjectId | undefined) ?? null;
+}
+
+async function peeled(repository: Repository, rev: string): Promise<ObjectId | null> {
+  const info = await ask(repository, 'info', `${rev}^{commit}`, 0);
+  return info?.type === 'commit' ? (info.id as ObjectId) : null;
+}
+
+function ambiguousAsNull(error: unknown): null {
+  if ((error as { reason?: unknown }).reason === 'ambiguous') return null;
+  throw error;
+}
+
+function nameText({ rev, peel, path }: ObjectName): string {
+  if (!isObjectId(rev) && !isRefName(rev)) throw invalid('A revision is a full object id or a full ref name.');
+  if (path === '') return `${rev}^{tree}`;
+  if (path !== undefined) return `${rev}:${treePath(path)}`;
+  return peel ? `${rev}^{${peel}}` : rev;
+}
+
+function ask(
+  repository: Repository,
+  verb: 'info' | 'contents',
+  name: string,
+  maxBytes: number,
+): Promise<GitObject | null> {
+  return repository.readers.of(repository).ask(verb, name, maxBytes);
+}

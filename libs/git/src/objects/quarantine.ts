@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Repository } from '../repository/repository';
+
+const FAN_OUT = /^[0-9a-f]{2}$/;
+
+/** Write of objects that are not part of the repository yet. */
+export interface ObjectWrite {
+  /** View of the repository that sees the new objects and writes more. */
+  readonly repository: Repository;
+  /** Makes the objects part of the repository. Refs may move to them afterwards. */
+  keep(): Promise<void>;
+}
+
+/**
+ * Runs a write of objects in a quarantine: a refused or failed write leaves nothing in the repository. The folder is
+ * removed at the end; if the process is killed, `git prune` removes it, because its name begins with `tmp_objdir`.
+ */
+export async function inQuarantine<T>(repository: Repository, write: (step: ObjectWrite) => Promise<T>): Promise<T> {
+  const objects = join(repository.directory, 'objects');
+  const folder = join(objects, `tmp_objdir-rookery-${randomBytes(8).toString('hex')}`);
+  await mkdir(folder, { mode: 0o700 });
+  const alternates = repository.quarantine ? [repository.quarantine.objectDirectory, objects] : [objects];
+  const view = repository.within({ objectDirectory: folder, alternates });
+  try {
+    return await write({ repository: view, keep: () => migrate(folder, objects) });
+  } finally {
+    repository.readers.closeView(view);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Moves objects: an index of a pack goes last, since it makes the pack visible. */
+async function migrate(from: string, to: string): Promise<void> {
+  const touched = new Set<string>();
+  for (const name of await readdir(from)) {
+    if (!FAN_OUT.test(name) && name !== 'pack') continue;
+    const source = join(from, name);
+    const target = join(to, name);
+    await mkdir(target, { recursive: true });
+    const files = (await readdir(source)).filter((file) => !file.startsWith('tmp_'));
+    for (const file of files.sort((a, b) => rank(a) - rank(b))) await move(join(source, file), join(target, file));
+    if (files.length > 0) touched.add(target);
+  }
+  for (const folder of [...touched, to]) {
+    const handle = await open(folder, 'r');
+    await handle.sync().finally(() => handle.close());
+  }
+}
+
+function rank(file: string): number {
+  return file.endsWith('.idx') ? 1 : 0;
+}
+
+/** An object that exists stays: both files have the same content. */
+async function move(source: string, target: string): Promise<void> {
+  try {
+    await link(source, target);
+    await unlink(source);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP') throw error;
+    // This file system has no hard links.
+    await rename(source, target);
+  }
+}

@@ -1,0 +1,36 @@
+import type { Repository } from '../repository/repository';
+import { readObject } from './objects';
+import type { ObjectName } from './objects';
+import { objectId } from '../names/object-id';
+import { parseLsTree, parseTreeObject } from './parse-tree';
+import type { TreeEntry } from './parse-tree';
+import { treePath } from '../names/tree-path';
+
+/** Lists one folder from a kept reader, null if it does not exist or is a file. Shape: git's order, sizes null. */
+export async function readTree(repository: Repository, name: ObjectName): Promise<TreeEntry[] | null> {
+  const tree = await readObject(repository, { ...name, path: name.path ?? '' });
+  return tree?.type === 'tree' ? parseTreeObject(tree.content) : null;
+}
+
+export interface TreeListing {
+  /** A commit or a tree. */
+  readonly id: string;
+  readonly recursive: boolean;
+  /** Entries of these paths only. A trailing slash lists the folder itself. */
+  readonly paths?: readonly string[];
+}
+
+/**
+ * Lists a tree with sizes, in recursive listings with the folders themselves.
+ * Bounds: 64 MiB of output. Errors: GitError `not found`, `too large`.
+ */
+export async function listTree(repository: Repository, listing: TreeListing): Promise<TreeEntry[]> {
+  const paths = (listing.paths ?? []).map((path) => {
+    treePath(path.endsWith('/') ? path.slice(0, -1) : path);
+    return path;
+  });
+  const depth = listing.recursive ? ['-r', '-t'] : [];
+  const args = ['ls-tree', '-z', '--long', '--full-tree', ...depth, objectId(listing.id), '--', ...paths];
+  const { stdout } = await repository.run({ args });
+  return parseLsTree(stdout);
+}

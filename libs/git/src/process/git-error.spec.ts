@@ -1,0 +1,47 @@
+import { errorOf } from './git-error';
+import { versionProblem } from './version';
+
+describe('an error of git', () => {
+  it.each([
+    ['fatal: not a git repository: /x', 'no repository'],
+    ["fatal: bad revision 'x'", 'not found'],
+    ['fatal: Not a valid object name x', 'not found'],
+    ["fatal: no such path 'x' in y", 'not found'],
+    ['error: short object ID abcd is ambiguous', 'ambiguous'],
+    ['fatal: loose object x (stored in y) is corrupt', 'corrupt'],
+    ['fatal: fsck error in packed object', 'corrupt'],
+    ["fatal: Unable to create '/x/refs/heads/a.lock': File exists.", 'locked'],
+    [`fatal: cannot lock ref 'refs/heads/x': is at ${'a'.repeat(40)} but expected ${'b'.repeat(40)}`, 'conflict'],
+    ['fatal: pack exceeds maximum allowed size', 'too large'],
+    ['fatal: Out of memory, malloc failed (tried to allocate 1 bytes)', 'too large'],
+    ['! [remote rejected] main -> main (pre-receive hook declined)', 'refused'],
+    ["fatal: unable to access 'https://x/': Could not resolve host: x", 'remote'],
+    ['prlimit: failed to execute setpriv: No such file or directory', 'not installed'],
+    ['something else', 'failed'],
+  ])('%j is %s', (stderr, reason) => {
+    expect(errorOf(`${stderr}\n`, 128, null)).toMatchObject({ reason, stderr: `${stderr}\n` });
+  });
+
+  it('of a limit of the kernel is told by the signal', () => {
+    expect([errorOf('', null, 'SIGXCPU').reason, errorOf('', null, 'SIGXFSZ').reason]).toEqual([
+      'timed out',
+      'too large',
+    ]);
+    expect(errorOf('', null, 'SIGSEGV').message).toBe('git ended with SIGSEGV.');
+  });
+});
+
+describe('a version of git', () => {
+  it.each([
+    'git version 2.39.5\n',
+    'git version 2.40.0.windows.1',
+    'git version 2.51.0 (Apple Git-1)',
+    'git version 3.0.0-rc1',
+  ])('%j is new enough', (text) => {
+    expect(versionProblem(text)).toBeNull();
+  });
+  it('that is too old is named', () => {
+    expect(versionProblem('git version 2.38.1')).toBe('git 2.38 is too old: 2.39 or newer is needed.');
+    expect(versionProblem('')).toBe('The program git does not tell its version.');
+  });
+});

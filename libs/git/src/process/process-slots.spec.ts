@@ -1,0 +1,42 @@
+import { GitBusy } from './git-error';
+import { ProcessSlots } from './process-slots';
+
+const LIMITS = { total: 2, perRepository: 1, queued: 2, waitMs: 60_000 };
+
+describe('slots', () => {
+  it('are limited by repository and in total, and a full repository holds up no other', async () => {
+    const slots = new ProcessSlots(LIMITS);
+    const order: string[] = [];
+    const freeA = await slots.take('a');
+    const secondA = slots.take('a').then((free) => (order.push('a'), free));
+    const freeB = await slots.take('b');
+    const waitingC = slots.take('c').then((free) => (order.push('c'), free));
+    expect(slots.load).toEqual({ running: 2, waiting: 2 });
+    freeB();
+    freeB();
+    const freeC = await waitingC;
+    freeA();
+    (await secondA)();
+    freeC();
+    expect(order).toEqual(['c', 'a']);
+    expect(slots.load).toEqual({ running: 0, waiting: 0 });
+  });
+
+  it('refuse when the queue is full, after a wait, and on abort', async () => {
+    const slots = new ProcessSlots({ ...LIMITS, queued: 1, waitMs: 1 });
+    const free = await slots.take('a');
+    const late = slots.take('a');
+    await expect(slots.take('a')).rejects.toThrow(GitBusy);
+    await expect(late).rejects.toMatchObject({ reason: 'busy', retryAfterSeconds: 2 });
+    const ending = new AbortController();
+    const aborted = new ProcessSlots(LIMITS);
+    const held = await aborted.take('a');
+    const waiting = aborted.take('a', ending.signal);
+    ending.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    await expect(aborted.take('b', ending.signal)).rejects.toThrow('gone');
+    expect(aborted.load.waiting).toBe(0);
+    free();
+    held();
+  });
+});

@@ -1,0 +1,96 @@
+import { GitBusy } from './git-error';
+
+/** Units: milliseconds for `waitMs`. */
+export interface SlotLimits {
+  /** Processes at a time, over all repositories. */
+  readonly total: number;
+  /** Processes at a time for one repository. */
+  readonly perRepository: number;
+  /** Callers that wait, over all repositories. */
+  readonly queued: number;
+  readonly waitMs: number;
+}
+
+interface Waiting {
+  readonly key: string;
+  readonly start: () => void;
+}
+
+const RETRY_AFTER_SECONDS = 2;
+
+/**
+ * Semaphore for git processes, by repository and in total. Callers wait in a bounded queue in the order of arrival;
+ * a caller whose repository is full does not hold up callers of others.
+ * Errors: GitBusy if the queue is full or the wait was too long; the reason of `signal`.
+ */
+export class ProcessSlots {
+  private running = 0;
+  private readonly byRepository = new Map<string, number>();
+  private readonly queue: Waiting[] = [];
+
+  constructor(private readonly limits: SlotLimits) {}
+
+  /** Waits for a slot and returns the function that frees it. The function may be called several times. */
+  async take(key: string, signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted();
+    if (this.isFree(key)) return this.occupy(key);
+    if (this.queue.length >= this.limits.queued) {
+      throw new GitBusy('Too many git processes are waiting.', RETRY_AFTER_SECONDS);
+    }
+    return new Promise((resolve, reject) => {
+      const leave = (error: unknown): void => {
+        const index = this.queue.indexOf(waiting);
+        if (index >= 0) this.queue.splice(index, 1);
+        settle();
+        reject(error);
+      };
+      const busy = () => leave(new GitBusy('Too many git processes are running.', RETRY_AFTER_SECONDS));
+      const aborted = () => leave(signal?.reason);
+      const timer = setTimeout(busy, this.limits.waitMs);
+      const settle = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', aborted);
+      };
+      const waiting: Waiting = {
+        key,
+        start: () => {
+          settle();
+          resolve(this.occupy(key));
+        },
+      };
+      signal?.addEventListener('abort', aborted, { once: true });
+      this.queue.push(waiting);
+    });
+  }
+
+  /** Numbers of running and waiting processes, for metrics. */
+  get load(): { readonly running: number; readonly waiting: number } {
+    return { running: this.running, waiting: this.queue.length };
+  }
+
+  private isFree(key: string): boolean {
+    return this.running < this.limits.total && (this.byRepository.get(key) ?? 0) < this.limits.perRepository;
+  }
+
+  private occupy(key: string): () => void {
+    this.running += 1;
+    this.byRepository.set(key, (this.byRepository.get(key) ?? 0) + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.running -= 1;
+      const left = (this.byRepository.get(key) ?? 1) - 1;
+      if (left > 0) this.byRepository.set(key, left);
+      else this.byRepository.delete(key);
+      this.startNext();
+    };
+  }
+
+  private startNext(): void {
+    const index = this.queue.findIndex(({ key }) => this.isFree(key));
+    if (index < 0) return;
+    const [waiting] = this.queue.splice(index, 1);
+    waiting?.start();
+  }
+}

@@ -1,0 +1,209 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { access, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { GitError, invalid } from '../process/git-error';
+import { refName } from '../names/ref-name';
+import { Repository } from './repository';
+import type { GitTools, RepositoryAddress } from './repository';
+
+const HASHED = /^@hashed\/([0-9a-f]{2})\/([0-9a-f]{2})\/\1\2[0-9a-f]{60}\.git$/;
+/** Folders of creations and removals that have not finished. */
+const UNFINISHED = /^\+(?:new|gone)\+[0-9a-f]{16}$/;
+/** Configuration beyond what every process gets, for people who run git in the folder by hand. */
+const OWN_CONFIG = `[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = true
+\tlogAllRefUpdates = false
+\thooksPath = /dev/null
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[receive]
+\tautogc = false
+\tfsckObjects = true
+[transfer]
+\tfsckObjects = true
+\thideRefs = refs/keep-around
+`;
+const FORK_MS = 600_000;
+
+/** Makes the path of a repository, which renames and moves of its project do not change. */
+export function hashedPath(projectId: number): string {
+  const hash = createHash('sha256').update(String(projectId)).digest('hex');
+  return `@hashed/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}.git`;
+}
+
+/**
+ * Folders of repositories by storage. Creation, forks and removal are atomic: they work in a folder next to the final
+ * one and end with a rename, so that another process or machine sees a whole repository or none.
+ * Errors: GitError.
+ */
+export class Repositories {
+  constructor(
+    private readonly storages: ReadonlyMap<string, string>,
+    private readonly tools: GitTools,
+  ) {}
+
+  /** Opens a repository without touching the disk. Errors: GitError `invalid` for an unknown storage or odd path. */
+  open(address: RepositoryAddress): Repository {
+    const folder = this.storages.get(address.storage);
+    if (folder === undefined) throw invalid('The repository storage is not configured.');
+    if (!HASHED.test(address.path)) throw invalid('The path of the repository is invalid.');
+    return new Repository(address, join(folder, address.path), this.tools);
+  }
+
+  exists(address: RepositoryAddress): Promise<boolean> {
+    return isThere(join(this.open(address).directory, 'HEAD'));
+  }
+
+  /** Creates an empty bare repository, or returns the one that exists. */
+  async create(address: RepositoryAddress, options: { readonly defaultBranch: string }): Promise<Repository> {
+    const branch = refName(`refs/heads/${options.defaultBranch}`).slice('refs/heads/'.length);
+    return this.place(address, async (folder) => {
+      const args = ['init', '--quiet', '--bare', '--template=', `--initial-branch=${branch}`, '--', folder];
+      await this.tools.processes.run({ args });
+    });
+  }
+
+  /**
+   * Copies a repository on the same storage. Objects are hard links or copies; there are no alternates, so neither
+   * repository depends on the other. Hidden refs and those of merge requests are not copied.
+   */
+  async fork(source: RepositoryAddress, target: RepositoryAddress, signal?: AbortSignal): Promise<Repository> {
+    const { directory } = this.open(source);
+    return this.place(target, async (folder) => {
+      const clone = (how: string) =>
+        this.tools.processes.run({
+          args: ['clone', '--quiet', '--bare', how, '--template=', '--', directory, folder],
+          variables: { GIT_ALLOW_PROTOCOL: 'file' },
+          config: [
+            ['protocol.file.allow', 'always'],
+            ['safe.directory', directory],
+          ],
+          lane: 'transport',
+          limits: { ms: FORK_MS, idleMs: FORK_MS },
+          signal,
+        });
+      try {
+        await clone('--local');
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (error instanceof GitError && error.reason === 'no repository') throw error;
+        // A repack may have replaced packs while they were linked; the transport reads a consistent state.
+        await rm(folder, { recursive: true, force: true });
+        await clone('--no-local');
+      }
+      await dropForeign(folder);
+    });
+  }
+
+  /** Removes a repository. A missing one is no error. The folder disappears at once, its files follow. */
+  async remove(address: RepositoryAddress): Promise<void> {
+    const { directory } = this.open(address);
+    const gone = join(dirname(directory), unfinishedName('gone'));
+    try {
+      await rename(directory, gone);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      throw error;
+    }
+    this.tools.readers.close(directory);
+    await rm(gone, { recursive: true, force: true });
+  }
+
+  /**
+   * Deletes folders of creations, removals and writes of objects that were cut off by the death of their process, in
+   * one storage. Returns their number. Shape: a job calls it with an age above the longest push.
+   */
+  async sweep(storage: string, olderThanMs: number): Promise<number> {
+    const root = this.storages.get(storage);
+    if (root === undefined) throw invalid('The repository storage is not configured.');
+    let count = 0;
+    for (const first of await names(join(root, '@hashed'))) {
+      for (const second of await names(join(root, '@hashed', first))) {
+        const folder = join(root, '@hashed', first, second);
+        for (const name of await names(folder)) {
+          if (UNFINISHED.test(name)) count += await removeOld(join(folder, name), olderThanMs);
+          else count += await sweepObjects(join(folder, name, 'objects'), olderThanMs);
+        }
+      }
+    }
+    return count;
+  }
+
+  private async place(address: RepositoryAddress, fill: (folder: string) => Promise<void>): Promise<Repository> {
+    const repository = this.open(address);
+    if (await isThere(join(repository.directory, 'HEAD'))) return repository;
+    const parent = dirname(repository.directory);
+    await mkdir(parent, { recursive: true });
+    const folder = join(parent, unfinishedName('new'));
+    try {
+      await fill(folder);
+      await writeFile(join(folder, 'config'), OWN_CONFIG);
+      await flush(join(folder, 'config'), folder);
+      await rename(folder, repository.directory);
+      await flush(parent);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+      // Another caller has created it meanwhile.
+    }
+    return repository;
+  }
+}
+
+function unfinishedName(kind: 'new' | 'gone'): string {
+  return `+${kind}+${randomBytes(8).toString('hex')}`;
+}
+
+async function sweepObjects(objects: string, olderThanMs: number): Promise<number> {
+  let count = 0;
+  for (const name of await names(objects)) {
+    if (name.startsWith('tmp_objdir-')) count += await removeOld(join(objects, name), olderThanMs);
+  }
+  return count;
+}
+
+/** Removes a folder unless it is young or gone. Returns the number of removed folders. */
+async function removeOld(folder: string, olderThanMs: number): Promise<number> {
+  const found = await stat(folder).catch(() => null);
+  if (!found || Date.now() - found.mtimeMs < olderThanMs) return 0;
+  await rm(folder, { recursive: true, force: true });
+  return 1;
+}
+
+/** Leftovers that a clone of a folder brings: quarantines of pushes that run. */
+async function dropForeign(folder: string): Promise<void> {
+  const objects = join(folder, 'objects');
+  for (const name of await names(objects)) {
+    if (basename(name).startsWith('tmp_')) await rm(join(objects, name), { recursive: true, force: true });
+  }
+  if (await isThere(join(objects, 'info', 'alternates'))) throw new GitError('failed', 'The copy has alternates.');
+}
+
+async function flush(...paths: string[]): Promise<void> {
+  for (const path of paths) {
+    const handle = await open(path, 'r');
+    await handle.sync().finally(() => handle.close());
+  }
+}
+
+async function names(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || (error as NodeJS.ErrnoException).code === 'ENOTDIR')
+      return [];
+    throw error;
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

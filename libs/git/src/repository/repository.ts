@@ -1,0 +1,53 @@
+import type { Quarantine } from '../process/environment';
+import type { GitCommand, GitOutput, GitProcesses, RunningGit } from '../process/git-processes';
+import type { ObjectReaders } from './object-readers';
+
+/** Place of a repository. Shape: `path` is `@hashed/aa/bb/<64 hex>.git`, relative to the folder of the storage. */
+export interface RepositoryAddress {
+  readonly storage: string;
+  readonly path: string;
+}
+
+/** Git's processes and readers, shared by all repositories of a service. */
+export interface GitTools {
+  readonly processes: GitProcesses;
+  readonly readers: ObjectReaders;
+}
+
+/** Command without the parts that the repository adds. */
+export type RepositoryCommand = Omit<GitCommand, 'gitDirectory' | 'quarantine'>;
+
+/**
+ * Opened repository. Opening is free: nothing is read, and a missing folder is an error of the first command.
+ * Shape: `quarantine` is set in a view that also sees objects of a push or an API write.
+ */
+export class Repository {
+  constructor(
+    readonly address: RepositoryAddress,
+    readonly directory: string,
+    private readonly tools: GitTools,
+    readonly quarantine?: Quarantine,
+  ) {}
+
+  /** Key of its kept reader: a reader started earlier does not see objects in quarantine. */
+  get readerKey(): string {
+    return `${this.directory}\0${this.quarantine?.objectDirectory ?? ''}`;
+  }
+
+  get readers(): ObjectReaders {
+    return this.tools.readers;
+  }
+
+  run(command: RepositoryCommand): Promise<GitOutput> {
+    return this.tools.processes.run({ ...command, gitDirectory: this.directory, quarantine: this.quarantine });
+  }
+
+  open(command: RepositoryCommand): Promise<RunningGit> {
+    return this.tools.processes.open({ ...command, gitDirectory: this.directory, quarantine: this.quarantine });
+  }
+
+  /** Returns a view of the repository that sees the objects in a quarantine and writes into it. */
+  within(quarantine: Quarantine): Repository {
+    return new Repository(this.address, this.directory, this.tools, quarantine);
+  }
+}

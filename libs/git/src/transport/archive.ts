@@ -1,0 +1,43 @@
+import { invalid } from '../process/git-error';
+import type { RunningGit } from '../process/git-processes';
+import { objectId } from '../names/object-id';
+import type { ObjectId } from '../names/object-id';
+import { hasPathForm, treePath } from '../names/tree-path';
+import type { Repository } from '../repository/repository';
+
+export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.bz2' | 'zip';
+
+const FORMATS: readonly ArchiveFormat[] = ['tar', 'tar.gz', 'tar.bz2', 'zip'];
+const ARCHIVE_MS = 600_000;
+
+/**
+ * Streams an archive of a commit, which is the same to the byte each time.
+ * Shape: `prefix` is the folder that holds the files, `paths` limit it. Errors: GitError `not found`.
+ */
+export function openArchive(
+  repository: Repository,
+  archive: {
+    readonly commit: ObjectId;
+    readonly format: ArchiveFormat;
+    readonly prefix: string;
+    readonly paths?: readonly string[];
+    readonly signal?: AbortSignal;
+  },
+): Promise<RunningGit> {
+  if (!FORMATS.includes(archive.format)) throw invalid('The format of the archive is unknown.');
+  if (!hasPathForm(archive.prefix)) throw invalid('The folder of the archive is invalid.');
+  const paths = (archive.paths ?? []).map(treePath);
+  return repository.open({
+    args: [
+      'archive',
+      `--format=${archive.format}`,
+      `--prefix=${archive.prefix}/`,
+      objectId(archive.commit),
+      '--',
+      ...paths,
+    ],
+    lane: 'transport',
+    limits: { ms: ARCHIVE_MS },
+    signal: archive.signal,
+  });
+}

@@ -1,0 +1,92 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { GitConfig } from '../process/environment';
+import { invalid } from '../process/git-error';
+import type { Repository } from '../repository/repository';
+
+/** Fetch from a server that a user named, into a scratch repository. */
+export interface RemoteFetch {
+  /** Without user name and password. */
+  readonly url: string;
+  /** Addresses that the caller has checked; git connects to no other. */
+  readonly addresses: readonly string[];
+  readonly credentials?: { readonly user: string; readonly password: string };
+  /** Allows plain http. Default false. */
+  readonly allowHttp?: boolean;
+  /** Largest pack. Units: bytes. */
+  readonly maxBytes: number;
+  readonly maxMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Refs that are copied. Everything else of the server stays there. */
+const REFSPECS = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'] as const;
+const LOW_SPEED_BYTES = 1000;
+const LOW_SPEED_SECONDS = 60;
+
+const UNFIT = /[\u0000-\u0020\u007f"\\<>^`{|}]/;
+
+/**
+ * Fetches branches and tags from a server. Redirects are off, so that no other address is asked; no proxy, submodule,
+ * bundle or credential helper is used. Credentials are in a private file that ends with the call.
+ * Errors: GitError `remote`, `corrupt`, `timed out`, `too large`, `invalid`.
+ * Source: ADR 0183.
+ */
+export async function fetchRemote(repository: Repository, fetch: RemoteFetch): Promise<void> {
+  const url = checkedUrl(fetch);
+  const folder = await mkdtemp(join(tmpdir(), 'rookery-fetch-'));
+  try {
+    const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'];
+    const options = ['--no-recurse-submodules', '--no-show-forced-updates', '--', url.href, ...REFSPECS];
+    await repository.run({
+      args: [...args, ...options],
+      config: [...configOf(url, fetch), ...(await credentialsOf(folder, fetch))],
+      variables: { GIT_ALLOW_PROTOCOL: fetch.allowHttp ? 'https:http' : 'https' },
+      lane: 'transport',
+      limits: { ms: fetch.maxMs, idleMs: fetch.maxMs, fileBytes: fetch.maxBytes },
+      signal: fetch.signal,
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function checkedUrl({ url: text, allowHttp, addresses }: RemoteFetch): URL {
+  const url = URL.canParse(text) && !UNFIT.test(text) ? new URL(text) : null;
+  const isAllowed = url?.protocol === 'https:' || (allowHttp === true && url?.protocol === 'http:');
+  if (!url || !isAllowed) throw invalid('The address of the repository is not one of https.');
+  if (url.username !== '' || url.password !== '') throw invalid('The address holds credentials.');
+  if (url.search !== '' || url.hash !== '') throw invalid('The address of the repository has a query.');
+  if (addresses.length === 0 || !addresses.every((address) => isIP(address) > 0)) {
+    throw invalid('The server has no address that may be asked.');
+  }
+  return url;
+}
+
+function configOf(url: URL, { allowHttp, addresses }: RemoteFetch): GitConfig {
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const pinned = addresses.map((address) => (isIP(address) === 6 ? `[${address}]` : address)).join(',');
+  return [
+    ['protocol.https.allow', 'always'],
+    ...(allowHttp ? [['protocol.http.allow', 'always'] as const] : []),
+    ['http.followRedirects', 'false'],
+    ['http.curloptResolve', `${url.hostname}:${port}:${pinned}`],
+    ['http.proxy', ''],
+    ['http.sslVerify', 'true'],
+    ['http.lowSpeedLimit', String(LOW_SPEED_BYTES)],
+    ['http.lowSpeedTime', String(LOW_SPEED_SECONDS)],
+    ['http.saveCookies', 'false'],
+    ['fetch.unpackLimit', '1'],
+  ];
+}
+
+/** A header in a private file: neither arguments nor environment of a process show it. */
+async function credentialsOf(folder: string, { credentials }: RemoteFetch): Promise<GitConfig> {
+  if (!credentials) return [];
+  const encoded = Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64');
+  const path = join(folder, 'credentials');
+  await writeFile(path, `[http]\n\textraHeader = "Authorization: Basic ${encoded}"\n`, { mode: 0o600 });
+  return [['include.path', path]];
+}

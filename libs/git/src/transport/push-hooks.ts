@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { NO_OBJECT, isObjectId } from '../names/object-id';
+import type { GitConfig } from '../process/environment';
+import type { Repository } from '../repository/repository';
+import type { RefUpdate } from '../refs/update-refs';
+
+/** Push as the hooks see it. Shape: `quarantined` sees the new objects; they are not part of the repository yet. */
+export interface Push {
+  readonly updates: readonly RefUpdate[];
+  readonly quarantined: Repository;
+  readonly options: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** Checks of one push. */
+export interface PushChecks {
+  /** Decides before any ref moves. Returns null, or the text of the refusal for the user's terminal. */
+  beforeUpdate(push: Push): Promise<string | null>;
+  /** Runs after the refs have moved, before the client is answered. Returns text for the terminal, or null. */
+  afterUpdate?(push: Omit<Push, 'quarantined'>): Promise<string | null>;
+}
+
+/** Allows one receive-pack to ask for its checks. */
+export interface PushTicket {
+  readonly variables: Readonly<Record<string, string>>;
+  readonly config: GitConfig;
+  /** Ends the validity. The caller does so when the push has ended. */
+  close(): void;
+}
+
+interface Registered {
+  readonly repository: Repository;
+  readonly checks: PushChecks;
+}
+
+/** Folder of the hook programs, next to `src` and `dist`. */
+const HOOKS = resolve(__dirname, '../../hooks');
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+const MAX_OPTIONS = 100;
+/** Room for all push options in hexadecimal digits. */
+const MAX_HEADER_BYTES = 1024 * 1024;
+const UNAVAILABLE = 'Rookery: The push could not be checked. Please try again later.';
+
+/**
+ * Answers the hook programs of pushes over a private Unix socket. A hook that gets no answer, or an error, refuses the
+ * push. Each push has a random token, which the program passes on from its environment; no user text is part of a
+ * command line.
+ * Errors of checks refuse the push with a general text; `report` gets the error.
+ * Source: ADR 0183.
+ */
+export class PushHooks {
+  private readonly pushes = new Map<string, Registered>();
+  private server: Server | null = null;
+  private folder = '';
+
+  constructor(private readonly report: (error: unknown) => void) {}
+
+  private get socket(): string {
+    return join(this.folder, 'hooks.sock');
+  }
+
+  async start(): Promise<void> {
+    this.folder = await mkdtemp(join(tmpdir(), 'rookery-hooks-'));
+    await chmod(this.folder, 0o700);
+    const server = createServer(
+      { maxHeaderSize: MAX_HEADER_BYTES },
+      (request, response) => void this.respond(request, response),
+    );
+    server.requestTimeout = 0;
+    await new Promise<void>((listening, failed) => server.once('error', failed).listen(this.socket, listening));
+    this.server = server;
+  }
+
+  async stop(): Promise<void> {
+    const { server } = this;
+    this.server = null;
+    if (!server) return;
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Registers the checks of a push. Its ticket is passed to `receivePack`. */
+  expect(repository: Repository, checks: PushChecks): PushTicket {
+    const token = randomBytes(24).toString('hex');
+    this.pushes.set(token, { repository, checks });
+    return {
+      variables: {
+        ROOKERY_HOOK_NODE: process.execPath,
+        ROOKERY_HOOK_SOCKET: this.socket,
+        ROOKERY_PUSH_TOKEN: token,
+      },
+      config: [['core.hooksPath', HOOKS]],
+      close: () => void this.pushes.delete(token),
+    };
+  }
+
+  private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.once('close', () => {
+      if (!response.writableEnded) gone.abort(new Error('The client of the push has gone.'));
+    });
+    try {
+      const push = this.pushes.get(String(request.headers['x-push-token']));
+      const body = await readBody(request);
+      if (!push || body === null) return finish(response, 403, UNAVAILABLE);
+      const said = await this.check(push, request, body, gone.signal);
+      finish(response, said.isRefused ? 403 : 200, said.text);
+    } catch (error) {
+      this.report(error);
+      finish(response, 403, UNAVAILABLE);
+    }
+  }
+
+  private async check({ repository, checks }: Registered, request: IncomingMessage, body: string, signal: AbortSignal) {
+    const push = { updates: updatesOf(body), options: optionsOf(request), signal };
+    if (request.url === '/post-receive') {
+      return { isRefused: false, text: (await checks.afterUpdate?.(push)) ?? '' };
+    }
+    if (request.url !== '/pre-receive') throw new Error('The hook is not known.');
+    const quarantined = quarantineOf(repository, decodeURIComponent(String(request.headers['x-quarantine'] ?? '')));
+    try {
+      const refusal = await checks.beforeUpdate({ ...push, quarantined });
+      return { isRefused: refusal !== null, text: refusal ?? '' };
+    } finally {
+      if (quarantined !== repository) repository.readers.closeView(quarantined);
+    }
+  }
+}
+
+/** A push that only deletes refs has no quarantine. */
+function quarantineOf(repository: Repository, path: string): Repository {
+  if (path === '') return repository;
+  const objects = join(repository.directory, 'objects');
+  // receive-pack may name the folder relative to the repository, which is its working directory.
+  const folder = resolve(repository.directory, path);
+  if (!folder.startsWith(`${objects}/tmp_objdir-`)) throw new Error('The quarantine is not part of the repository.');
+  return repository.within({ objectDirectory: folder, alternates: [objects] });
+}
+
+function updatesOf(body: string): RefUpdate[] {
+  return body
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [oldId = '', newId = '', ...ref] = line.split(' ');
+      if (!isObjectId(oldId) || !isObjectId(newId) || ref.length !== 1) throw new Error('The updates are malformed.');
+      return { ref: ref[0]!, oldId: oldId as typeof NO_OBJECT, newId: newId as typeof NO_OBJECT };
+    });
+}
+
+/** Shape: the hook sends each option in a header of its own, encoded in hexadecimal digits. */
+function optionsOf(request: IncomingMessage): string[] {
+  const values = [request.headers['x-push-option'] ?? []].flat().join(',').split(',');
+  const filled = values.map((value) => value.trim()).filter((value) => value !== '');
+  return filled.slice(0, MAX_OPTIONS).map((value) => Buffer.from(value, 'hex').toString());
+}
+
+async function readBody(request: IncomingMessage): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function finish(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text === '' ? '' : `${text}\n`);
+}

@@ -1,0 +1,343 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fetchRemote } from '../../src/transport/fetch-remote';
+import { openArchive } from '../../src/transport/archive';
+import type { ArchiveFormat } from '../../src/transport/archive';
+import { openDiff, openPatches } from '../../src/history/diffs';
+import type { RunningGit } from '../../src/process/git-processes';
+import { PushHooks } from '../../src/transport/push-hooks';
+import type { Push, PushChecks } from '../../src/transport/push-hooks';
+import { readObject } from '../../src/objects/objects';
+import { readRef } from '../../src/refs/refs';
+import type { Repository } from '../../src/repository/repository';
+import { NO_OBJECT } from '../../src/names/object-id';
+import { client } from '../support/client';
+import { SmartHttp } from '../support/smart-http';
+import { commit, git, TestGit, until } from '../support/repository';
+
+const test = new TestGit();
+const reported: unknown[] = [];
+const hooks = new PushHooks((error) => reported.push(error));
+const servers: SmartHttp[] = [];
+beforeAll(() => hooks.start());
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+afterAll(async () => {
+  await hooks.stop();
+  test.close();
+});
+
+let count = 0;
+async function serving(checks?: PushChecks): Promise<{ repository: Repository; server: SmartHttp; work: string }> {
+  const repository = await test.create();
+  const server = await new SmartHttp(repository, hooks, checks).start();
+  servers.push(server);
+  count += 1;
+  const work = join(test.folder, `work${count}`);
+  mkdirSync(work);
+  return { repository, server, work };
+}
+
+/** A working copy with one commit on main. */
+async function worked(server: SmartHttp, work: string): Promise<void> {
+  await client(work, 'init', '-q', '-b', 'main', '.');
+  await client(work, 'remote', 'add', 'origin', server.url);
+  writeFileSync(join(work, 'a.txt'), 'first\n');
+  await client(work, 'add', '.');
+  await client(work, 'commit', '-qm', 'First');
+}
+
+const leftovers = (repository: Repository) =>
+  readdirSync(join(repository.directory, 'objects')).filter((name) => name.startsWith('tmp_'));
+
+describe('fetches', () => {
+  it.each(['0', '1', '2'])('are served by protocol %s, with nothing hidden in them', async (version) => {
+    const { repository, server, work } = await serving();
+    const id = commit(repository, { 'a.txt': 'hello\n' });
+    for (const ref of ['refs/keep-around/x', 'refs/pipelines/1', 'refs/merge-requests/1/head'])
+      git(repository.directory, ['update-ref', ref, id]);
+    const { code, output } = await client(work, '-c', `protocol.version=${version}`, 'clone', '-q', server.url, 'copy');
+    expect({ code, output }).toEqual({ code: 0, output: '' });
+    const { output: refs } = await client(work, '-c', `protocol.version=${version}`, 'ls-remote', server.url);
+    expect(refs.split('\n').map((line) => line.split('\t')[1])).toEqual([
+      'HEAD',
+      'refs/heads/main',
+      'refs/merge-requests/1/head',
+      undefined,
+    ]);
+    expect(server.failures).toEqual([]);
+  });
+
+  it('of an empty repository, a shallow and a partial one work', async () => {
+    const { repository, server, work } = await serving();
+    expect((await client(work, 'clone', server.url, 'empty')).output).toContain('empty repository');
+    for (const text of ['1', '2', '3']) commit(repository, { 'a.txt': text });
+    expect([await client(work, 'clone', '-q', '--depth=1', server.url, 'shallow'), server.failures]).toEqual([
+      { code: 0, output: '' },
+      [],
+    ]);
+    const version0 = await client(work, '-c', 'protocol.version=0', 'clone', '-q', '--depth=1', server.url, 'shallow0');
+    expect([version0, server.failures]).toEqual([{ code: 0, output: '' }, []]);
+    expect((await client(work, 'clone', '-q', '--filter=blob:none', server.url, 'partial')).code).toBe(0);
+    expect((await client(join(work, 'shallow'), 'rev-list', '--count', 'HEAD')).output).toBe('1\n');
+  });
+
+  it('ignore a protocol header that is none', async () => {
+    const { repository, server } = await serving();
+    commit(repository, { a: 'a' });
+    const headers = { 'git-protocol': "version=2' $(touch x)" };
+    const answer = await fetch(`${server.url}/info/refs?service=git-upload-pack`, { headers });
+    expect(await answer.text()).toMatch(/^001e# service=git-upload-pack\n0000/);
+  });
+
+  it('of twenty clients at once share the slots, and this process holds no pack in memory', async () => {
+    const { repository, server, work } = await serving();
+    commit(
+      repository,
+      Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`f${index}`, randomBytes(2_000_000)])),
+    );
+    // The heap and buffers of this process, not of git; the packs are 320 MB in all.
+    let most = 0;
+    const before = process.memoryUsage();
+    const timer = setInterval(() => {
+      const now = process.memoryUsage();
+      most = Math.max(most, now.arrayBuffers + now.heapUsed - before.arrayBuffers - before.heapUsed);
+    }, 5);
+    const clones = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => client(work, 'clone', '-q', '--bare', server.url, `c${index}`)),
+    );
+    clearInterval(timer);
+    expect(clones.map(({ code }) => code)).toEqual(clones.map(() => 0));
+    expect(most).toBeLessThan(150_000_000);
+    expect(test.processes.slots.transport.load).toEqual({ running: 0, waiting: 0 });
+  });
+
+  it('end with their client', async () => {
+    const { repository, server } = await serving();
+    const id = commit(repository, { large: randomBytes(30_000_000) });
+    const body = `0032want ${id}\n00000009done\n`;
+    const answer = await fetch(`${server.url}/git-upload-pack`, { method: 'POST', body });
+    const reader = answer.body!.getReader();
+    await reader.read();
+    expect(test.processes.slots.transport.load.running).toBe(1);
+    await reader.cancel();
+    await until(() => test.processes.slots.transport.load.running === 0);
+  });
+});
+
+describe('pushes', () => {
+  it('are checked with their new objects before a ref moves, and reported afterwards', async () => {
+    const seen: unknown[] = [];
+    const checks: PushChecks = {
+      beforeUpdate: async ({ updates, quarantined, options }: Push) => {
+        const [update] = updates;
+        const file = await readObject(quarantined, { rev: update!.newId, path: 'a.txt' });
+        seen.push({ update, options, file: file?.content.toString(), ref: await readRef(quarantined, update!.ref) });
+        return null;
+      },
+      afterUpdate: async ({ updates }) => {
+        seen.push({ ref: await readRef(repository, updates[0]!.ref) });
+        return 'View it at https://example.org.';
+      },
+    };
+    const { repository, server, work } = await serving(checks);
+    await worked(server, work);
+    const { output } = await client(work, 'push', '-o', 'ci.skip', '-o', 'title=wörk "x", $(id)', 'origin', 'main');
+    const id = git(work, ['rev-parse', 'main']).trim();
+    expect(output).toContain('remote: View it at https://example.org.');
+    expect(seen).toEqual([
+      {
+        update: { ref: 'refs/heads/main', oldId: NO_OBJECT, newId: id },
+        options: ['ci.skip', 'title=wörk "x", $(id)'],
+        file: 'first\n',
+        ref: null,
+      },
+      { ref: id },
+    ]);
+    expect(git(repository.directory, ['fsck', '--strict'])).toBe('');
+    expect(leftovers(repository)).toEqual([]);
+  });
+
+  it('are refused with the text, and leave nothing', async () => {
+    const { repository, server, work } = await serving({
+      beforeUpdate: async () => 'Rookery: You are not allowed to push; "$(touch /tmp/x)" `id` ü.',
+    });
+    await worked(server, work);
+    const { code, output } = await client(work, 'push', 'origin', 'main');
+    expect(code).toBe(1);
+    expect(output).toContain('remote: Rookery: You are not allowed to push; "$(touch /tmp/x)" `id` ü.');
+    expect(output).toContain('pre-receive hook declined');
+    expect(await readRef(repository, 'refs/heads/main')).toBeNull();
+    expect(git(repository.directory, ['count-objects', '-v'])).toMatch(/count: 0\n[^]*in-pack: 0\n/);
+    expect(leftovers(repository)).toEqual([]);
+  });
+
+  it('are refused if the check fails, or nobody answers', async () => {
+    const { server, work } = await serving({
+      beforeUpdate: async () => Promise.reject(new Error('the database is away')),
+    });
+    await worked(server, work);
+    expect((await client(work, 'push', 'origin', 'main')).output).toContain(
+      'remote: Rookery: The push could not be checked.',
+    );
+    expect(reported.map(String)).toContain('Error: the database is away');
+    const gone = new PushHooks(() => undefined);
+    await gone.start();
+    const { repository, server: silent, work: other } = await serving();
+    Object.assign(silent, { hooks: gone });
+    await worked(silent, other);
+    await gone.stop();
+    expect((await client(other, 'push', 'origin', 'main')).output).toContain(
+      'remote: Rookery: The push could not be checked.',
+    );
+    expect(await readRef(repository, 'refs/heads/main')).toBeNull();
+  });
+
+  it('do not reach hidden refs, hostile trees or the size limit', async () => {
+    const { repository, server, work } = await serving();
+    await worked(server, work);
+    await client(work, 'push', '-q', 'origin', 'main');
+    for (const ref of ['refs/merge-requests/1/head', 'refs/keep-around/x'])
+      expect((await client(work, 'push', 'origin', `main:${ref}`)).output).toContain('deny updating a hidden ref');
+    const blob = git(work, ['hash-object', '-w', '--stdin'], 'x').trim();
+    for (const name of ['.git', '.GIT', '.g\u200cit', 'git~1']) {
+      const tree = git(work, ['mktree'], `100644 blob ${blob}\t${name}\n`).trim();
+      const bad = git(work, ['commit-tree', tree, '-m', 'bad']).trim();
+      const { output } = await client(work, 'push', 'origin', `${bad}:refs/heads/bad`);
+      expect(output).toMatch(/hasDotgit|unpacker error/);
+    }
+    writeFileSync(join(work, 'bomb'), randomBytes(3_000_000));
+    await client(work, 'add', '.');
+    await client(work, 'commit', '-qm', 'Bomb');
+    const small = new TestGit({ pushBytes: 1_000_000 });
+    const limited = await small.create();
+    const narrow = await new SmartHttp(limited, hooks).start();
+    servers.push(narrow);
+    const { output } = await client(work, 'push', narrow.url, 'main');
+    expect(output).toMatch(/exceeds maximum allowed size|unpacker error|RPC failed/);
+    expect(leftovers(limited)).toEqual([]);
+    expect(await readRef(repository, 'refs/heads/bad')).toBeNull();
+    small.close();
+  });
+
+  it('of a probe and of a deletion run without a quarantine', async () => {
+    const { repository, server, work } = await serving();
+    await worked(server, work);
+    await client(work, 'push', '-q', 'origin', 'main', 'main:gone');
+    const probe = await fetch(`${server.url}/git-receive-pack`, { method: 'POST', body: '0000' });
+    expect(probe.status).toBe(200);
+    await probe.text();
+    expect((await client(work, 'push', '-q', 'origin', ':gone')).code).toBe(0);
+    expect(await readRef(repository, 'refs/heads/gone')).toBeNull();
+  });
+});
+
+describe('archives and patches', () => {
+  it.each<[ArchiveFormat, string]>([
+    ['tar', 'ustar'],
+    ['tar.gz', '\x1f\x8b'],
+    ['tar.bz2', 'BZh'],
+    ['zip', 'PK'],
+  ])('%s is whole and the same each time', async (format, magic) => {
+    const repository = await test.create();
+    const id = commit(repository, { 'dir/a.txt': 'hello', 'b.txt': 'x', '-o': 'dash' });
+    const read = async () =>
+      Buffer.concat(
+        await (
+          await openArchive(repository, { commit: id, format, prefix: '-p-main', paths: ['dir', '-o'] })
+        ).stdout.toArray(),
+      );
+    const [first, second] = [await read(), await read()];
+    expect(first.equals(second)).toBe(true);
+    expect(format === 'tar' ? first.includes(magic) : first.toString('latin1').startsWith(magic)).toBe(true);
+    if (format === 'tar')
+      expect(execFileSync('tar', ['tf', '-'], { input: first }).toString()).toBe(
+        '-p-main/\n-p-main/-o\n-p-main/dir/\n-p-main/dir/a.txt\n',
+      );
+  });
+
+  it('fail for what is not there, and refuse odd folders', async () => {
+    const repository = await test.create();
+    const id = commit(repository, { a: 'a' });
+    const missing = await openArchive(repository, { commit: id, format: 'tar', prefix: 'p', paths: ['none'] });
+    await expect(missing.stdout.toArray()).rejects.toMatchObject({ reason: 'not found' });
+    for (const prefix of ['../x', '/x', 'a\0b', ''])
+      expect(() => openArchive(repository, { commit: id, format: 'tar', prefix })).toThrow('invalid');
+  });
+
+  it('stream diffs within a bound', async () => {
+    const repository = await test.create();
+    const oldId = commit(repository, { a: 'one\n' });
+    const newId = commit(repository, { a: 'two\n' });
+    const text = async (running: Promise<RunningGit>) =>
+      Buffer.concat(await (await running).stdout.toArray()).toString();
+    expect(await text(openDiff(repository, { oldId, newId, maxBytes: 1000 }))).toContain('@@ -1 +1 @@\n-one\n+two\n');
+    expect(await text(openPatches(repository, { from: oldId, to: newId, maxBytes: 10_000 }))).toContain(
+      'Subject: [PATCH] Change',
+    );
+    const cut = await openDiff(repository, { oldId, newId, maxBytes: 50 });
+    await expect(cut.stdout.toArray()).rejects.toMatchObject({ reason: 'too large' });
+  });
+});
+
+describe('fetches from a server that a user named', () => {
+  const pinned = (server: SmartHttp) => ({
+    url: `http://upstream.invalid:${server.port}/p.git`,
+    addresses: ['127.0.0.1'],
+    allowHttp: true,
+    maxBytes: 10_000_000,
+    maxMs: 60_000,
+  });
+
+  it('copy branches and tags from the pinned address, with credentials that no process shows', async () => {
+    const { repository, server } = await serving();
+    const id = commit(repository, { a: 'a' });
+    git(repository.directory, ['update-ref', 'refs/tags/v1', id]);
+    git(repository.directory, ['update-ref', 'refs/merge-requests/1/head', id]);
+    server.authorization = `Basic ${Buffer.from('oauth2:s3cret').toString('base64')}`;
+    const scratch = await test.create();
+    await expect(fetchRemote(scratch, pinned(server))).rejects.toMatchObject({ reason: 'remote' });
+    await fetchRemote(scratch, { ...pinned(server), credentials: { user: 'oauth2', password: 's3cret' } });
+    expect(git(scratch.directory, ['for-each-ref', '--format=%(refname)'])).toBe('refs/heads/main\nrefs/tags/v1\n');
+  });
+
+  it('follow no redirect', async () => {
+    const { server } = await serving();
+    const { server: inside } = await serving();
+    server.redirectTo = `http://127.0.0.1:${inside.port}`;
+    await expect(fetchRemote(await test.create(), pinned(server))).rejects.toMatchObject({ reason: 'remote' });
+    expect(inside.requests).toBe(0);
+  });
+
+  it.each([
+    'ext::sh -c id',
+    'file:///etc',
+    '/etc',
+    '--upload-pack=id',
+    'ssh://h/p',
+    'git://h/p',
+    'http://h/p',
+    'https://u:p@h/p',
+    'https://h/p?x',
+    'https://h/a b',
+    'https://h/\n',
+  ])('refuse %j', async (url) => {
+    const scratch = test.repositories.open(test.nextAddress());
+    await expect(
+      fetchRemote(scratch, { url, addresses: ['127.0.0.1'], maxBytes: 1e6, maxMs: 1000 }),
+    ).rejects.toMatchObject({ reason: 'invalid' });
+  });
+
+  it('are cut off at their size', async () => {
+    const { repository, server } = await serving();
+    commit(repository, { a: randomBytes(3_000_000) });
+    const scratch = await test.create();
+    await expect(fetchRemote(scratch, { ...pinned(server), maxBytes: 1_000_000 })).rejects.toMatchObject({
+      name: 'GitError',
+    });
+    expect(await readRef(scratch, 'refs/heads/main')).toBeNull();
+  });
+});

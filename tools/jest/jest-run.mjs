@@ -1,0 +1,60 @@
+/** A jest run in a process of its own, with its results by spec file (repeats.mjs tells their shape). */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const RESULTS = join(ROOT, 'node_modules/.cache/rookery');
+const ONE_FILE = join(ROOT, 'tools/jest/one-file.cjs');
+let count = 0;
+
+/**
+ * Runs jest over the spec files of a configuration.
+ * Shape: `words` go to jest as they are; `only` narrows what they select to one file, given from the root of the
+ * repository. jest's report goes to stderr. `isQuiet` hides it.
+ */
+export async function runJest({ config, workers, words = [], env = {}, only = null, isQuiet = false }) {
+  mkdirSync(RESULTS, { recursive: true });
+  const output = join(RESULTS, `jest-${process.pid}-${++count}.json`);
+  const about = ['-c', join(ROOT, config), '-w', String(only ? 1 : workers), '--passWithNoTests'];
+  const alone = only ? ['--filter', ONE_FILE] : [];
+  const status = await ended(
+    [join(ROOT, 'node_modules/jest/bin/jest.js'), ...about, '--json', `--outputFile=${output}`, ...alone, ...words],
+    { ...env, ...(only ? { TEST_ONLY_FILE: join(ROOT, only) } : {}) },
+    isQuiet,
+  );
+  if (!existsSync(output)) return { files: [], problem: `jest ended with status ${status} and wrote no result` };
+  const result = JSON.parse(readFileSync(output, 'utf8'));
+  rmSync(output);
+  const problem = status !== 0 && result.success ? `jest ended with status ${status}, though every test passed` : null;
+  return { files: result.testResults.map(resultOf), problem };
+}
+
+/** With --json jest prints its result to stdout as well, so that stream is dropped. */
+function ended(words, env, isQuiet) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, words, {
+      cwd: ROOT,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit'],
+    });
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+function resultOf({ name, status, message, startTime, endTime, assertionResults }) {
+  const having = (...wanted) => assertionResults.filter((one) => wanted.includes(one.status));
+  const failures = having('failed').map((one) => ({ test: one.fullName, message: one.failureMessages.join('\n') }));
+  // A file that could not be loaded, or whose last hook failed, has no failed test.
+  if (status === 'failed' && failures.length === 0) failures.push({ test: null, message });
+  return {
+    file: relative(ROOT, name).replaceAll('\\', '/'),
+    seconds: Math.max(0, endTime - startTime) / 1000,
+    passed: having('passed').length,
+    failed: failures.length,
+    skipped: having('pending', 'skipped', 'todo', 'disabled').length,
+    failures,
+  };
+}
