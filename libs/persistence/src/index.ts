@@ -5,7 +5,14 @@ export { PersistenceModule } from './persistence.module';
 export { entitiesOf, Owns } from './schema/owned-entities';
 export { attachedIn, Attaches, refuseUnreachable } from './removal/attached-in';
 export { attachedTo } from './removal/attached-to';
-export type { AttachedRows, Attachment, DeletedKind, DeletedNoteables, DepartureStep, UserColumn } from './removal/attached-to';
+export type {
+  AttachedRows,
+  Attachment,
+  DeletedKind,
+  DeletedNoteables,
+  DepartureStep,
+  UserColumn,
+} from './removal/attached-to';
 export { DEPARTURE_CHUNK, REMOVAL_CHUNK, runInChunks } from './removal/chunks';
 export { Database } from './work/database';
 export type { Reads } from './work/database';

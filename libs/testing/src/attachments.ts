@@ -53,7 +53,9 @@ async function undeclaredColumns(
      order by 1`,
     [tables],
   );
-  const declared = new Set(attachments.flatMap((one) => declaredColumns(one).map((column) => `${one.table}.${column}`)));
+  const declared = new Set(
+    attachments.flatMap((one) => declaredColumns(one).map((column) => `${one.table}.${column}`)),
+  );
   return rows.map(({ name }) => name).filter((name) => !declared.has(name));
 }
 

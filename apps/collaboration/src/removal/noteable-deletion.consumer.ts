@@ -11,7 +11,7 @@ import { NoteableKinds, noteables } from '../base/noteables/noteable-kinds';
 export function droppedWithNoteables(attachments: readonly Attachment<NoteableKinds>[]): Type[] {
   return [...groupedByEffect(attachments, 'noteable')].map(([effect, ones]) => {
     @Controller()
-    class DroppedWithNoteables {
+    class NoteableDeletionConsumer {
       constructor(@Inject(NoteableKinds) private readonly kinds: NoteableKinds) {}
 
       @Consume(noteables.deleted, { effect })
@@ -21,6 +21,6 @@ export function droppedWithNoteables(attachments: readonly Attachment<NoteableKi
         for (const one of ones) await one.dropOfNoteables(tx, { type, rows });
       }
     }
-    return DroppedWithNoteables;
+    return NoteableDeletionConsumer;
   });
 }

@@ -160,7 +160,9 @@ export class Attachment<K = unknown> {
     return (this.rows.users ?? []).flatMap((user): readonly Prepared[] => {
       switch (user.onRemoval) {
         case 'delete':
-          return step === 'own' ? (user.where ?? [null]).map((where, at) => this.deletionBy(user.column, where, at)) : [];
+          return step === 'own'
+            ? (user.where ?? [null]).map((where, at) => this.deletionBy(user.column, where, at))
+            : [];
         case 'ghost-or-null':
           return step === 'named' ? [this.handOver(user)] : [];
         case 'ghost':

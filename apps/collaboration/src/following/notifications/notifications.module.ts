@@ -29,7 +29,13 @@ import {
 
 /** E-mails: who is told what of things and of their account, and the queues that the mailer empties. */
 @Owns(AccountMail, Mail, MailAllowance, NotificationSetting, Participant)
-@Attaches(attachedParticipants, attachedMails, attachedAccountMails, attachedNotificationSettings, attachedMailAllowances)
+@Attaches(
+  attachedParticipants,
+  attachedMails,
+  attachedAccountMails,
+  attachedNotificationSettings,
+  attachedMailAllowances,
+)
 @Module({
   imports: [MentionsModule, NotesModule],
   controllers: [AccountMailsConsumer, NotificationsConsumer],

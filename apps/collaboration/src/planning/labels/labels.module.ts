@@ -19,12 +19,7 @@ import {
 @Owns(Label, LabelLink, LabelPriority, LabelSubscription, ResourceLabelEvent)
 @Attaches(attachedLabelLinks, attachedLabelPriorities, attachedLabelEvents, attachedLabelSubscriptions, attachedLabels)
 @Module({
-  controllers: [
-    GroupLabelsController,
-    LabelPromotionController,
-    LabelsConsumer,
-    ProjectLabelsController,
-  ],
+  controllers: [GroupLabelsController, LabelPromotionController, LabelsConsumer, ProjectLabelsController],
   providers: [LabelFactsQueries, LabelPromotionService, LabelsService],
 })
 export class LabelsModule {}
