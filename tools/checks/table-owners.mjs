@@ -146,6 +146,40 @@ export function misplacedEntities(service) {
   return [...missing, ...foreign];
 }
 
+/**
+ * Sentences about attachments that neither `@Attaches` in their wing names nor `attached` of a kind there: no effect
+ * would be made from them.
+ */
+export function unnamedAttachments(service) {
+  const sources = sourcesOf(service);
+  const named = new Set(sources.flatMap(({ tree, wing }) => attachedBy(tree).map((name) => `${wing} ${name}`)));
+  return sources.flatMap(({ tree, wing, path }) => {
+    const unnamed = [];
+    walk(tree, (node) => {
+      if (!ts.isCallExpression(node) || tablesAttached(node).length === 0) return;
+      const name = ts.isVariableDeclaration(node.parent) ? node.parent.name.getText(tree) : null;
+      if (!named.has(`${wing} ${name}`))
+        unnamed.push(
+          `${path}:${lineOf(tree, node)} attaches a table, which @Attaches of the module of ${wing} does not name`,
+        );
+    });
+    return unnamed;
+  });
+}
+
+/** Names in an `@Attaches`, and in the property `attached` of a kind. */
+function attachedBy(tree) {
+  const names = [];
+  walk(tree, (node) => {
+    const isDecorator = ts.isCallExpression(node) && node.expression.getText(tree) === 'Attaches';
+    const isProperty = ts.isPropertyAssignment(node) && node.name.getText(tree) === 'attached';
+    if (isDecorator) names.push(...node.arguments.map((one) => one.getText(tree)));
+    if (isProperty && ts.isArrayLiteralExpression(node.initializer))
+      names.push(...node.initializer.elements.map((one) => one.getText(tree)));
+  });
+  return names;
+}
+
 /** Names of classes that stand in an `@Owns`. */
 function ownedIn(tree) {
   const names = [];
@@ -184,7 +218,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if (process.argv.includes('--check')) {
     const kept = tablesOfLibraries(root);
     const broken = services.flatMap((name) => violationsOf(join(root, 'apps', name), kept));
-    const misplaced = services.flatMap((name) => misplacedEntities(join(root, 'apps', name)));
+    const folders = services.map((name) => join(root, 'apps', name));
+    const misplaced = folders.flatMap((folder) => [...misplacedEntities(folder), ...unnamedAttachments(folder)]);
     for (const sentence of [...broken, ...misplaced]) process.stdout.write(`${sentence}\n`);
     if (misplaced.length > 0) process.exitCode = 1;
     if (broken.length > 0) {

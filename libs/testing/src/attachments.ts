@@ -5,6 +5,7 @@ import { getMetadataArgsStorage } from 'typeorm';
 interface Node {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;
   readonly 'TID Cond'?: string;
   readonly Plans?: readonly Node[];
@@ -79,7 +80,17 @@ async function isIndexed(client: PoolClient, text: string): Promise<boolean> {
   await client.query('deallocate attached');
   const scans = nodes(rows[0]!['QUERY PLAN'][0].Plan).filter((node) => node['Node Type'].endsWith('Scan'));
   const read = scans.filter((node) => node['Node Type'] !== 'Bitmap Heap Scan');
-  return read.length > 1 && read.every((node) => node['Index Cond'] ?? node['TID Cond']);
+  const served = await Promise.all(read.map((node) => isServed(client, node)));
+  return served.length > 1 && served.every(Boolean);
+}
+
+/** Whether a condition is on the first column of the index: others are looked for in all of it. */
+async function isServed(client: PoolClient, node: Node): Promise<boolean> {
+  if (node['TID Cond'] !== undefined) return true;
+  const { rows } = await client.query<{ first: string }>('select pg_get_indexdef($1::regclass, 1, true) as first', [
+    node['Index Name'],
+  ]);
+  return new RegExp(`\\b${rows[0]!.first}\\b`).test(node['Index Cond'] ?? '');
 }
 
 function nodes(node: Node): readonly Node[] {

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
-import { misplacedEntities, tableOwners, violationsOf as ownershipOf } from '../table-owners.mjs';
+import { misplacedEntities, tableOwners, unnamedAttachments, violationsOf as ownershipOf } from '../table-owners.mjs';
 import { DISTRICTS } from '../districts.mjs';
 import { roomViolationsOf, violationsOf as circlesOf } from '../wings.mjs';
 
@@ -45,6 +45,19 @@ describe('owners of tables', () => {
       assert.match(broken.join('\n'), /birds writes nests, which nests owns/);
     });
   }
+
+  it('refuses an attachment that its wing does not name', () => {
+    const files = {
+      'nests/nest-removal.ts': "export const attachedNests = attachedTo({ table: 'nests' });",
+      'birds/bird-removal.ts': "export const attachedBirds = attachedTo({ table: 'birds' });",
+      'birds/birds.module.ts': '@Attaches(attachedBirds, attachedNests) export class BirdsModule {}',
+      'eggs/egg-removal.ts': "export const attachedEggs = attachedTo({ table: 'eggs' });",
+      'eggs/egg.kind.ts': 'export const eggKind = { attached: [attachedEggs] };',
+    };
+    const [sentence, ...more] = unnamedAttachments(service(files));
+    assert.match(sentence, /nest-removal.ts:1 attaches a table, which @Attaches of the module of nests does not name/);
+    assert.deepEqual(more, []);
+  });
 
   it('refuses an attachment whose table no text names', () => {
     const files = { 'nests/nest.entity.ts': NEST, 'nests/nest-removal.ts': 'attachedTo({ table, project: x });' };
