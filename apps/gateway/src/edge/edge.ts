@@ -186,7 +186,8 @@ export class Edge {
   private tell({ refused, method, requestId, route, receivedAt, deadline }: Exchange): void {
     const reason = refused?.refusal.unavailable;
     if (reason === undefined) return;
-    if (Date.now() >= deadline && !route?.streamsRequest) this.tally.concurrency?.answered(Date.now() - receivedAt, deadline - receivedAt);
+    if (Date.now() >= deadline && !route?.streamsRequest)
+      this.tally.concurrency?.answered(Date.now() - receivedAt, deadline - receivedAt);
     this.tally.outages.note(reason, { requestId, method, route: route?.template, err: refused?.cause });
   }
 

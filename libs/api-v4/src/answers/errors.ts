@@ -179,7 +179,8 @@ function renderedOfEdge(error: RookeryError, log?: Pick<Logger, 'warn'>): Render
   if (error instanceof WrongVerb) return failure(405, '405 Not Allowed', { allow: error.allowed.join(', ') });
   if (error instanceof MalformedBody) return failure(400, error.message);
   if (error instanceof UnsupportedMediaType) return failure(415, error.message);
-  if (error instanceof RangeNotSatisfiable) return message(416, error.message, { 'content-range': `bytes */${error.size}` });
+  if (error instanceof RangeNotSatisfiable)
+    return message(416, error.message, { 'content-range': `bytes */${error.size}` });
   if (error instanceof ContextRefused) {
     // Only our own processes can get here; somebody else knocking is worth a line.
     log?.warn({ why: error.why }, 'request context refused');

@@ -123,7 +123,8 @@ function refuseUnmet(asked: RequestHeaders, { version, lastModified }: FileAnswe
   const wanted = asked['if-match'];
   if (wanted !== undefined) {
     const tags = wanted.split(',').map((tag) => tag.trim());
-    if (!tags.includes('*') && (version === undefined || !tags.includes(`"${version}"`))) throw new PreconditionFailed();
+    if (!tags.includes('*') && (version === undefined || !tags.includes(`"${version}"`)))
+      throw new PreconditionFailed();
     return;
   }
   const since = secondsOf(asked['if-unmodified-since']);

@@ -13,7 +13,11 @@ const FILE_HEADERS = {
   'Accept-Ranges': { description: '`bytes`: parts of it can be asked for by `Range`.', schema: text },
   ETag: { description: 'Tells contents apart.', schema: text },
 };
-const CONTENT_RANGE = { description: 'The bytes that these are, and how many there are.', required: true, schema: text };
+const CONTENT_RANGE = {
+  description: 'The bytes that these are, and how many there are.',
+  required: true,
+  schema: text,
+};
 const OUT_OF_RANGE = {
   description: 'The asked range begins behind the end.',
   headers: { 'Content-Range': CONTENT_RANGE },
