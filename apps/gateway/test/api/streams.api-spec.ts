@@ -65,7 +65,7 @@ describe('streams through a gateway and a service in processes of their own', ()
     gateway = await startGateway();
   });
   afterAll(async () => {
-    await Promise.all([gateway, service].map((one) => one.stop()));
+    await Promise.all([gateway, service].map((one) => one?.stop()));
     await identity.stop();
   });
 
@@ -411,12 +411,13 @@ describe('streams through a gateway and a service in processes of their own', ()
           () => true,
         ) as Promise<boolean>,
     );
+    const taken = answered(up);
     up.end(Buffer.alloc(4 * MIB));
     await service.ask('open');
     let got = 0;
     for await (const chunk of coming) got += (chunk as Buffer).length;
     expect(got).toBe(32 * MIB);
-    const answer = await answered(up);
+    const answer = await taken;
     expect(answer.statusCode).toBe(200);
     answer.resume();
     expect(await stopping.ended).toBe(0);

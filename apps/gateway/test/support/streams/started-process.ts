@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { contextKeysFor } from '@rookery/platform';
 import { testInternalKeys } from '@rookery/testing';
 import { KEYS } from '../estate';
 import type { ProcessFacts } from './questions';
@@ -26,7 +27,7 @@ export class StartedProcess {
         MANAGEMENT_PORT: '0',
         SHUTDOWN_DELAY_MS: '0',
         ROOKERY_INTERNAL_KEYS: testInternalKeys(name),
-        ROOKERY_CONTEXT_KEYS: KEYS,
+        ROOKERY_CONTEXT_KEYS: name === 'gateway' ? KEYS : contextKeysFor(KEYS, name),
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
