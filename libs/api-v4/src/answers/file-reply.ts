@@ -118,7 +118,7 @@ function contentHeaders({ mediaType, filename, isInline, headers }: FileAnswer):
   ];
 }
 
-/** Errors: PreconditionFailed. Source: RFC 9110 13.2.2. */
+/** Errors: PreconditionFailed (RFC 9110 13.2.2). */
 function refuseUnmet(asked: RequestHeaders, { version, lastModified }: FileAnswer): void {
   const wanted = asked['if-match'];
   if (wanted !== undefined) {
@@ -131,7 +131,7 @@ function refuseUnmet(asked: RequestHeaders, { version, lastModified }: FileAnswe
   if (since !== null && lastModified && wholeSeconds(lastModified) > since) throw new PreconditionFailed();
 }
 
-/** The one part that is asked for; null for the whole. Errors: RangeNotSatisfiable. Source: RFC 9110 14.2. */
+/** The one part that is asked for; null for the whole. Errors: RangeNotSatisfiable (RFC 9110 14.2). */
 function rangeOf(asked: RequestHeaders, file: FileAnswer, size: number | undefined): ByteRange | null {
   const { range } = asked;
   if (range === undefined || size === undefined || !isSeekable(file) || !ONE_RANGE.test(range)) return null;
@@ -169,7 +169,7 @@ function isStream(stream: FileAnswer['stream']): stream is Readable {
   return stream !== null && typeof stream === 'object' && !Buffer.isBuffer(stream);
 }
 
-/** Both forms of the name, as browsers and package clients read one or the other. Source: RFC 6266, RFC 8187. */
+/** Both forms of the name, as browsers and package clients read one or the other (RFC 6266, RFC 8187). */
 function disposition(filename: string, isInline = false): string {
   const name = filename.replace(/[\p{Cc}\p{Cs}/\\]/gu, '_');
   const plain = name.replace(/[^\x20-\x7e]|"/g, '_');
