@@ -1,5 +1,7 @@
 export * from './answers/answers';
 export * from './call/call';
+export { streamedBody } from './call/streamed-body';
+export type { DigestName, StreamedBody, StreamedBodyOption } from './call/streamed-body';
 export * from './endpoint/endpoint';
 export * from './answers/field-types';
 export * from './params/field-typing';
@@ -34,12 +36,24 @@ export * from './answers/presenter';
 export * from './call/scope';
 export { ApiV4Module } from './api-v4.module';
 export type { ApiV4Options } from './endpoint/runtime';
-export { MalformedBody, renderError, UnknownRoute, UnsupportedMediaType, WrongVerb } from './answers/errors';
+export { MalformedBody, renderError, UploadCut, UnknownRoute, UnsupportedMediaType, WrongVerb } from './answers/errors';
 export type { RenderedError } from './answers/errors';
 export { BEFORE_REPLAY, WRITE_HEADERS } from './endpoint/runtime';
 export type { BeforeReplay, WriteHeaders } from './endpoint/runtime';
 export { isBlankSudo, isLikeSudo, sudosIn } from './params/unread-sudo';
 export { EndpointRoutes } from './endpoint/endpoint-routes';
+export {
+  areAmbiguous,
+  byPrecision,
+  FIXED_SEGMENTS,
+  literalOf,
+  segmentsOf,
+  takesRest,
+  wildcardAt,
+  wildcardProblems,
+  wildcardTail,
+} from './endpoint/wildcard';
+export type { WildcardTail } from './endpoint/wildcard';
 export { templatesOf } from './endpoint/route-template';
 export { statusesOf } from './endpoint/statuses';
 export { openApiDocument, writeOpenApi } from './openapi/openapi';

@@ -1,5 +1,6 @@
+import { STATUS_CODES } from 'node:http';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import multipart from '@fastify/multipart';
 import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -20,6 +21,7 @@ import { EndpointRoutes } from './endpoint/endpoint-routes';
 import { renderError } from './answers/errors';
 import { ErrorsFilter } from './endpoint/errors.filter';
 import { DEFAULT_BODY_LIMIT, readQuery, registerParsers } from './params/request-body';
+import { isReceivingUpload } from './endpoint/upload';
 import { requireCaller } from './endpoint/request-context';
 import { writeError } from './answers/reply';
 
@@ -47,6 +49,7 @@ export async function createApiV4App(
     bodyLimit: DEFAULT_BODY_LIMIT,
     requestTimeout: TIMEOUTS.request,
     keepAliveTimeout: TIMEOUTS.keepAlive,
+    clientErrorHandler: refuseUnparsed,
     http: { headersTimeout: TIMEOUTS.headers, maxHeaderSize: 48 * 1024 },
     genReqId: () => '',
     routerOptions: { ignoreDuplicateSlashes: true, maxParamLength: 4096, querystringParser: readQuery },
@@ -80,6 +83,22 @@ export async function createApiV4App(
   });
   app.useGlobalFilters(new ErrorsFilter(app.get(EndpointRoutes), app.get<Logger>(LOGGER), app.get(Outages)));
   return app;
+}
+
+/**
+ * Answers what Node's parser refuses. A streamed body may take longer than the request timeout: it is bound by its
+ * progress (`endpoint/upload.ts`).
+ */
+function refuseUnparsed({ code }: NodeJS.ErrnoException, socket: Socket): void {
+  if (code === 'ECONNRESET' || socket.destroyed) return;
+  const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  if (isLate && isReceivingUpload(socket)) return;
+  const status = isLate ? 408 : code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+  const body = JSON.stringify({ message: `${status} ${STATUS_CODES[status]}` });
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, `Content-Length: ${body.length}`];
+  const all = [...head, 'Content-Type: application/json', 'Connection: close', '', body];
+  if (socket.writable) socket.write(all.join('\r\n'));
+  socket.destroy();
 }
 
 /** Serves a service's API: the `http` of its ProcessDefinition. */

@@ -50,3 +50,8 @@ export const IDEMPOTENCY_HEADER = 'idempotency-key';
 export const REPLAYED_HEADER = 'idempotency-replayed';
 /** Set when the client asked by HEAD, which services are asked by GET: nothing may come of a look. Shape: `1`. */
 export const LOOK_HEADER = 'x-rookery-look';
+/**
+ * Set by the gateway when it asks, before the body is sent, whether a request with a streamed body may be made. The
+ * service answers 204 without calling the handler, or the refusal. Shape: `1`.
+ */
+export const ADMISSION_HEADER = 'x-rookery-admission';

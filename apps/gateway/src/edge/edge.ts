@@ -121,7 +121,8 @@ export class Edge {
       exchange.refuse(refusal);
       return undefined;
     }
-    if (isSmall(head) || (isRead(exchange) && exchange.hasBody))
+    // The content of a stream is nothing of ours, however small it is.
+    if ((isSmall(head) && !route.streamsRequest) || (isRead(exchange) && exchange.hasBody))
       return this.withSmallBody(exchange, credential, parameters.sudo, own);
     const recheck = (): Promise<Refusal | null> => this.entrance.recheck(exchange, credential, parameters.sudo);
     const admitted = this.entrance.admit(exchange, credential, parameters.sudo);
@@ -170,14 +171,23 @@ export class Edge {
     if (exchange.isOver) return;
     exchange.caller = admitted;
     if (exchange.route.service === 'gateway') this.answerHere(exchange, own);
-    else this.forwarder.forward(exchange, body ?? this.meteredBody(exchange, recheck), recheck);
+    else if (exchange.expectsContinue && exchange.route.streamsRequest)
+      this.forwarder.askAdmission(exchange, recheck, () => this.forwardBody(exchange, recheck));
+    else if (body !== null) this.forwarder.forward(exchange, body, recheck);
+    else this.forwardBody(exchange, recheck);
+  }
+
+  private forwardBody(exchange: Exchange, recheck: Recheck): void {
+    if (exchange.isOver) return;
+    this.forwarder.forward(exchange, this.meteredBody(exchange, recheck), recheck);
   }
 
   /** Why the gateway could not have the answer; what was waited for in vain is late besides. */
   private tell({ refused, method, requestId, route, receivedAt, deadline }: Exchange): void {
     const reason = refused?.refusal.unavailable;
     if (reason === undefined) return;
-    if (Date.now() >= deadline) this.tally.concurrency?.answered(Date.now() - receivedAt, deadline - receivedAt);
+    if (Date.now() >= deadline && !route?.streamsRequest)
+      this.tally.concurrency?.answered(Date.now() - receivedAt, deadline - receivedAt);
     this.tally.outages.note(reason, { requestId, method, route: route?.template, err: refused?.cause });
   }
 
@@ -210,7 +220,9 @@ export class Edge {
   private meteredBody(exchange: Exchange, recheck: Recheck): BodyMeter | null {
     if (!exchange.hasBody) return null;
     exchange.goAhead();
-    const meter = new BodyMeter(this.limitOf(exchange), this.settings.slowPeerMs, recheck);
+    const limit = this.limitOf(exchange);
+    const mayBeSlow = exchange.route.streamsRequest === true;
+    const meter = new BodyMeter({ limit, slowPeerMs: this.settings.slowPeerMs, mayBeSlow }, recheck);
     exchange.response.once('close', () => meter.destroy());
     return exchange.request.pipe(meter);
   }

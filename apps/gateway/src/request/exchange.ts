@@ -105,20 +105,28 @@ export class Exchange {
     const { status, body, type, headers } = refusal;
     const all = ['Cache-Control', 'no-cache', ...this.commonHeaders(status), ...headers];
     if (body !== null) all.push('Content-Type', type, 'Content-Length', String(Buffer.byteLength(body)));
-    const text = this.method === 'HEAD' ? null : body;
-    if (this.hasUnreadBody()) this.refuseBody(status, all, text);
-    else this.response.writeHead(status, all).end(text);
+    if (this.hasUnreadBody) all.push('Connection', 'close');
+    this.response.writeHead(status, all);
+    this.end(this.method === 'HEAD' || body === null ? null : Buffer.from(body).toString('latin1'));
   }
 
-  private hasUnreadBody(): boolean {
+  /** Whether the client may still be sending a body that is worth no reading. */
+  get hasUnreadBody(): boolean {
     if (!this.hasBody || this.request.complete) return false;
     return this.expectsContinue || this.head.isChunked || this.head.contentLength > WORTH_READING;
   }
 
-  /** The client may still be sending: it gets its answer first, and the connection ends when it has had time to read it. */
-  private refuseBody(status: number, headers: string[], text: string | null): void {
-    this.response.writeHead(status, [...headers, 'Connection', 'close']);
-    if (text !== null) this.response.write(text);
+  /**
+   * Ends an answer whose head is written. A client that is still sending gets the answer first, and the connection ends
+   * when it has had time to read it. Shape: `last` is the rest of the body; its characters are bytes.
+   */
+  end(last: string | null = null): void {
+    if (!this.hasUnreadBody) {
+      if (last === null) this.response.end();
+      else this.response.end(last, 'latin1');
+      return;
+    }
+    if (last !== null) this.response.write(last, 'latin1');
     this.settled();
     if (this.expectsContinue) {
       this.response.end();
@@ -129,7 +137,7 @@ export class Exchange {
       this.response.end();
     };
     const timer = setTimeout(end, LINGER_MS);
-    this.request.once('end', end).once('close', end).resume();
+    this.request.unpipe().once('end', end).once('close', end).resume();
   }
 
   fail(): void {

@@ -53,48 +53,81 @@ export function isCollected(outcome: Buffer | Refusal): outcome is Buffer {
 /** Checks that the caller still has their rights. Shape: null, or the refusal that ends the request. */
 export type Recheck = () => Promise<Refusal | null>;
 
+export interface MeterLimits {
+  /** Units: bytes. */
+  readonly limit: number;
+  readonly slowPeerMs: number;
+  /** The body may be as slow as it likes while bytes move; else a least rate counts. */
+  readonly mayBeSlow: boolean;
+}
+
+/** How often the slow-peer time may pass without a byte before a service that does not read is given up. */
+const STALLED_TIMES = 3;
+
 /**
- * Passes a body on while counting it: more than `limit` bytes, or less than 1 KiB a second once the first patience is
- * over, ends it. Who sends it may lose their rights meanwhile, so the last of it is held back until they were looked at
- * again: no service does anything before it has the whole. Source: reference reliability 4.3, 6.3.
+ * Passes a body on while counting it. It is ended by more than `limit` bytes; by less than 1 KiB a second once the
+ * slow-peer time is over, or for a streamed body by a slow-peer time without any byte; and by a service that stops
+ * reading. The sender may lose their rights meanwhile, so the last chunk is held back until they were rechecked: no
+ * service acts before it has the whole. Source: reference reliability 4.3, 6.3; ADR 0086.
  */
 export class BodyMeter extends Transform {
   private received = 0;
   private held: Buffer | null = null;
+  /** Bytes at the last look, and how many looks found the service not reading. */
+  private seen = 0;
+  private stalls = 0;
   private readonly startedAt = performance.now();
   private readonly timer: NodeJS.Timeout;
+  private begin: () => void = () => undefined;
+
+  /** Resolves with the first byte, or with the end of an empty body. Rejects when the stream is given up before. */
+  readonly begun: Promise<void>;
 
   constructor(
-    private readonly limit: number,
-    private readonly slowPeerMs: number,
-    private readonly lastLook: Recheck,
+    private readonly limits: MeterLimits,
+    private readonly recheck: Recheck,
   ) {
     super();
-    this.timer = setInterval(() => this.watchRate(), slowPeerMs).unref();
+    this.timer = setInterval(() => this.watch(), limits.slowPeerMs).unref();
+    this.begun = new Promise((resolve, reject) => {
+      this.begin = resolve;
+      this.once('close', () => reject(this.errored ?? new Error('client gone')));
+    });
+    this.begun.catch(() => undefined);
     this.once('close', () => clearInterval(this.timer));
   }
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    this.begin();
     this.received += chunk.length;
-    if (this.received > this.limit) return done(new BodyRefused(REFUSALS.tooLarge));
+    if (this.received > this.limits.limit) return done(new BodyRefused(REFUSALS.tooLarge));
     const before = this.held;
     this.held = chunk;
     done(null, before ?? undefined);
   }
 
   override _flush(done: TransformCallback): void {
+    this.begin();
     clearInterval(this.timer);
-    this.lastLook().then(
+    this.recheck().then(
       (refusal) => (refusal ? done(new BodyRefused(refusal)) : done(null, this.held ?? undefined)),
       (error: Error) => done(error),
     );
   }
 
-  private watchRate(): void {
+  private watch(): void {
+    const hasMoved = this.received > this.seen;
+    this.seen = this.received;
     // What waits here waits for the service, not for the client.
-    if (this.writableNeedDrain || this.readableLength > 0) return;
-    const counted = performance.now() - this.startedAt - this.slowPeerMs;
-    if (this.received < (counted / 1000) * LEAST_BYTES_PER_SECOND)
-      this.destroy(new BodyRefused(REFUSALS.requestTimeout));
+    const waitsForService = this.writableNeedDrain || this.readableLength > 0;
+    this.stalls = waitsForService && !hasMoved ? this.stalls + 1 : 0;
+    if (this.stalls >= STALLED_TIMES) this.destroy(new BodyRefused(REFUSALS.late));
+    else if (!waitsForService && this.isTooSlow(hasMoved)) this.destroy(new BodyRefused(REFUSALS.requestTimeout));
+  }
+
+  private isTooSlow(hasMoved: boolean): boolean {
+    if (this.limits.mayBeSlow) return !hasMoved;
+    const counted = performance.now() - this.startedAt - this.limits.slowPeerMs;
+    return this.received < (counted / 1000) * LEAST_BYTES_PER_SECOND;
   }
 }

@@ -56,6 +56,44 @@ describe('generateRoutes', () => {
   });
 });
 
+describe('generateRoutes with wildcards', () => {
+  const ofPaths = (...paths: string[]): OpenApiDocument => ({
+    paths: Object.fromEntries(
+      paths.map((path) => [path.replaceAll(/[:*](\w+)/g, '{$1}'), { get: { 'x-rookery-template': path } }]),
+    ),
+  });
+  const routesOf = (...paths: string[]) => Object.keys(generateRoutes({ identity: ofPaths(...paths) }));
+
+  it('takes those of which one is more specific', () => {
+    const paths = ['/*full_path.git/info/refs', '/*full_path/info/refs', '/*full_path/:verb/refs', '/api/v4/x/*path'];
+    expect(routesOf(...paths)).toEqual(expect.arrayContaining(['/*full_path.git/info/refs', '/api/v4/x/*path']));
+  });
+
+  it.each([
+    ['/*full_path/info/:name', '/*full_path/:verb/refs'],
+    ['/*full_path.git/:name', '/*full_path/refs'],
+    ['/*one.git/refs', '/*other.git/refs'],
+    ['/api/v4/x/*path/:name', '/api/v4/x/*path/last', '/api/v4/x/*other/last'],
+  ])('refuses %s and %s', (...paths) => {
+    expect(() => routesOf(...paths)).toThrow(/take the same paths, and neither is more specific/);
+  });
+
+  it('refuses a fixed route where a leading wildcard leads, and a second wildcard', () => {
+    expect(() => routesOf('/*full_path/refs', '/status')).toThrow('GET /status lies where GET /*full_path/refs leads');
+    expect(() => routesOf('/api/v4/*one/-/*two')).toThrow('has more than one wildcard');
+  });
+
+  it('tells which directions stream', () => {
+    const get = { 'x-rookery-streams': ['response' as const] };
+    const put = { 'x-rookery-streams': ['request' as const], 'x-rookery-body-limit': 7 };
+    const rows = generateRoutes({ identity: { paths: { '/api/v4/blobs': { get, put } } } });
+    expect(rows['/api/v4/blobs']).toEqual({
+      GET: { service: 'identity', shed: 'read', streamsResponse: true },
+      PUT: { service: 'identity', shed: 'write', bodyLimit: 7, streamsRequest: true },
+    });
+  });
+});
+
 describe('mergeDocuments', () => {
   it('joins paths, and tells apart components that differ', () => {
     const merged = mergeDocuments({ identity, collaboration });

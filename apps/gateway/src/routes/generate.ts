@@ -1,3 +1,4 @@
+import { wildcardProblems } from '@rookery/api-v4';
 import { mergeDocuments, sorted, withOwn } from './merge-documents';
 import type { ServiceDocuments } from './merge-documents';
 import { METHODS, routerTemplate } from './openapi-document';
@@ -13,7 +14,8 @@ const REMOVAL = /\/(?:rotate|revoke|block|deactivate|ban)$/;
 
 /**
  * The gateway's route table: its own routes and those of the services' OpenAPI documents.
- * Errors: a plain Error that lists every template and method which two services claim.
+ * Errors: a plain Error that lists every template and method which two services claim, and wildcard routes that could
+ * not be told apart.
  */
 export function generateRoutes(documents: ServiceDocuments): RouteRows {
   const rows: Record<string, Record<string, RouteRow>> = {};
@@ -32,6 +34,11 @@ export function generateRoutes(documents: ServiceDocuments): RouteRows {
     }
   }
   if (claims.length > 0) throw new Error(`routes with two owners:\n  ${claims.join('\n  ')}`);
+  const routes = Object.entries(rows).flatMap(([template, methods]) =>
+    Object.keys(methods).map((method) => ({ method, template })),
+  );
+  const problems = wildcardProblems(routes);
+  if (problems.length > 0) throw new Error(`routes that are ambiguous:\n  ${problems.join('\n  ')}`);
   return sorted(rows);
 }
 
@@ -40,11 +47,14 @@ function rowOf(service: Upstream, template: string, method: string, operation: O
   const limit = operation['x-rookery-body-limit'];
   const deadline = operation['x-rookery-deadline-ms'];
   const scopes = operation['x-rookery-token-scopes'];
+  const streams = operation['x-rookery-streams'] ?? [];
   return {
     service,
     shed: shedClassOf(template, method, operation),
     ...(limit === undefined ? {} : { bodyLimit: limit }),
     ...(deadline === undefined ? {} : { deadlineMs: deadline }),
+    ...(streams.includes('request') ? { streamsRequest: true as const } : {}),
+    ...(streams.includes('response') ? { streamsResponse: true as const } : {}),
     ...(rate === 'api' ? {} : { basic: true as const }),
     ...(scopes === undefined || service !== 'gateway' ? {} : { scopes }),
   };

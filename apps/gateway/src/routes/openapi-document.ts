@@ -15,8 +15,10 @@ export interface OpenApiOperation {
   readonly 'x-rookery-body-limit'?: number;
   /** Time until the answer must begin. Units: milliseconds. */
   readonly 'x-rookery-deadline-ms'?: number;
-  /** Given for templates that take the rest of the path, which OpenAPI cannot say: `/files/:id/*path`. */
+  /** Given for templates with a wildcard, which OpenAPI cannot express: `/files/:id/*path`. */
   readonly 'x-rookery-template'?: string;
+  /** Directions in which the route streams. */
+  readonly 'x-rookery-streams'?: readonly ('request' | 'response')[];
   /** The gateway checks these for its own routes. */
   readonly 'x-rookery-token-scopes'?: readonly string[];
 }

@@ -1,4 +1,4 @@
-import { cutTarget, literalOf } from './raw-target';
+import { cutTarget } from './raw-target';
 
 describe('cutTarget', () => {
   it.each<[string, string, string[], string]>([
@@ -52,12 +52,5 @@ describe('cutTarget', () => {
     ['/a/b c', 'a raw space'],
   ])('refuses %j: %s', (url) => {
     expect(cutTarget(url)).toBeNull();
-  });
-});
-
-describe('literalOf', () => {
-  it('decodes what does not separate', () => {
-    expect(literalOf('%70rojects')).toBe('projects');
-    expect(literalOf('a%2Fb')).toBe('a%2Fb');
   });
 });

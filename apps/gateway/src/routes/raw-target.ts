@@ -44,11 +44,6 @@ export function cutTarget(url: string): RawTarget | null {
   return { path: tidy ? url.slice(0, index) : `/${segments.join('/')}`, query, segments };
 }
 
-/** The segment as a literal of a template would be written; escapes that stand for separators stay. */
-export function literalOf(segment: string): string {
-  return segment.includes('%') ? decodeURI(segment) : segment;
-}
-
 function isSound(segment: string): boolean {
   if (segment === '.' || segment === '..') return false;
   if (!segment.includes('%')) return true;

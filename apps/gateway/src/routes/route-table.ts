@@ -1,4 +1,5 @@
-import { literalOf } from './raw-target';
+import { byPrecision, literalOf, segmentsOf, takesRest, wildcardTail } from '@rookery/api-v4';
+import type { WildcardTail } from '@rookery/api-v4';
 import { routeOf } from './route';
 import type { Route, RouteRows } from './route';
 
@@ -11,8 +12,8 @@ interface Node {
   readonly mixed: { readonly prefix: string; readonly suffix: string; readonly node: Node }[];
   parameter: Node | undefined;
   readonly ends: Ends;
-  /** Templates that take all that is left, at least one segment. */
-  readonly rest: Ends;
+  /** Templates whose wildcard begins here, the most specific first. */
+  readonly rest: { readonly tail: WildcardTail; readonly route: Route }[];
 }
 
 export type Match =
@@ -20,15 +21,16 @@ export type Match =
   | { readonly kind: 'other methods'; readonly allowed: readonly string[] }
   | { readonly kind: 'none' };
 
-const REST = /^(?:\*\w*|\{(?:\w+\*|[+*]\w+)\})$/;
+/** A wildcard, as services write it or as other documents of OpenAPI do. */
+const OTHER_WILDCARD = /^\{(?:(\w+)\*|[+*](\w+))\}$/;
 const PARAMETER = /^\{\w+\}$/;
 const MIXED = /^([^{}]*)\{\w+\}([^{}]*)$/;
 const NONE: Match = { kind: 'none' };
 
 /**
  * The one router: raw segments against templates, the most specific template first (literal, then partly literal,
- * then parameter, then rest, from left to right), among those that have the method. A dot never ends a segment.
- * Source: ADR 0051.
+ * then parameter, then wildcard, from left to right), among those that have the method. A wildcard at the root takes
+ * nothing below the first segments of fixed routes. A dot never ends a segment. Source: ADR 0051, 0086.
  */
 export class RouteTable {
   private readonly root = newNode();
@@ -53,9 +55,11 @@ export class RouteTable {
 
   private add(route: Route): void {
     let node = this.root;
-    for (const segment of route.template.split('/').filter((part) => part !== '')) {
-      if (REST.test(segment)) {
-        node.rest.set(route.method, route);
+    const segments = segmentsOf(route.template).map((part) => part.replace(OTHER_WILDCARD, '*$1$2'));
+    for (const [index, segment] of segments.entries()) {
+      if (segment.startsWith('*')) {
+        node.rest.push({ tail: wildcardTail(segments.slice(index)), route });
+        node.rest.sort((a, b) => byPrecision(a.tail, b.tail));
         return;
       }
       node = childOf(node, segment);
@@ -65,7 +69,7 @@ export class RouteTable {
 }
 
 function newNode(): Node {
-  return { literals: new Map(), mixed: [], parameter: undefined, ends: new Map(), rest: new Map() };
+  return { literals: new Map(), mixed: [], parameter: undefined, ends: new Map(), rest: [] };
 }
 
 function childOf(node: Node, segment: string): Node {
@@ -98,7 +102,7 @@ function search(node: Node, segments: readonly string[], at: number, method: str
     if (found) return found;
   }
   const found = node.parameter ? search(node.parameter, segments, at + 1, method) : undefined;
-  return found ?? node.rest.get(method);
+  return found ?? node.rest.find(({ tail, route }) => route.method === method && takesRest(tail, segments, at))?.route;
 }
 
 /** All methods of all templates that fit. */
@@ -112,7 +116,7 @@ function gather(node: Node, segments: readonly string[], at: number, into: Set<s
   if (literal) gather(literal, segments, at + 1, into);
   for (const one of node.mixed) if (fits(one, segment)) gather(one.node, segments, at + 1, into);
   if (node.parameter) gather(node.parameter, segments, at + 1, into);
-  for (const method of node.rest.keys()) into.add(method);
+  for (const { tail, route } of node.rest) if (takesRest(tail, segments, at)) into.add(route.method);
 }
 
 function fits(one: { readonly prefix: string; readonly suffix: string }, segment: string): boolean {

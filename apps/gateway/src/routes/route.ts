@@ -14,6 +14,10 @@ export interface RouteRow {
   readonly bodyLimit?: number;
   /** Units: milliseconds until the answer must begin. */
   readonly deadlineMs?: number;
+  /** The body is passed on as it comes, and bound by its progress. */
+  readonly streamsRequest?: true;
+  /** The service answers HEAD by itself, without opening what it would stream. */
+  readonly streamsResponse?: true;
   /** Basic credentials count here (git and package managers). */
   readonly basic?: true;
   /** For the gateway's own routes: a signed-in caller with one of these scopes. */
@@ -34,6 +38,7 @@ export function routeOf(template: string, method: string, row: RouteRow): Route 
 }
 
 export function rateClassOf(template: string): RateClass {
-  if (template.includes('.git/')) return 'git';
+  // Only repositories lie at the root.
+  if (template.startsWith('/*')) return 'git';
   return template.includes('/packages/') ? 'packages' : 'api';
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { FairPlaces } from '@rookery/api-v4';
 import type { Asking } from '@rookery/api-v4';
-import { CONTEXT_HEADER, LOOK_HEADER, REQUEST_ID_HEADER, SERVICE_NAMES } from '@rookery/contracts';
+import { ADMISSION_HEADER, CONTEXT_HEADER, LOOK_HEADER, REQUEST_ID_HEADER, SERVICE_NAMES } from '@rookery/contracts';
 import type { ContextClaims, ServiceName } from '@rookery/contracts';
 import { TooManyRequests } from '@rookery/kernel';
 import { contextRequest, signContext } from '@rookery/platform';
@@ -11,6 +11,7 @@ import { STALE_MS } from '../auth/authenticator';
 import type { DirectoryFloor } from '../auth/directory-floor';
 import type { Exchange } from '../request/exchange';
 import { REFUSALS, throttled } from '../request/refusal';
+import { BodyMeter, BodyRefused } from '../request/request-body';
 import type { Recheck } from '../request/request-body';
 import type { Tally } from '../metrics/tally';
 import { ProxyCall } from './proxy-call';
@@ -52,6 +53,13 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
 /** The connection went away, most likely a kept one that the service closed; reading again is harmless. */
 const LOST: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
+interface Forwarding {
+  readonly body: Buffer | Readable | null;
+  readonly recheck: Recheck;
+  /** Set to ask whether the body may be sent, in place of sending it. */
+  readonly admitted: (() => void) | null;
+}
+
 /**
  * Sends a request on, with the signed context that the service decides by. Only reads are tried again, once, and only
  * when no answer has begun. Source: reference reliability 6.1, 6.2; docs/architecture.md 2; ADR 0050, 0051.
@@ -78,14 +86,29 @@ export class Forwarder {
 
   /** Shape: `recheck` runs before a request leaves that waited for longer than `STALE_MS`. */
   forward(exchange: Exchange, body: Buffer | Readable | null, recheck: Recheck): void {
+    if (body instanceof BodyMeter && exchange.route.streamsRequest) {
+      // A body that has not begun holds no connection, and its context is signed when it leaves.
+      body.begun.then(
+        () => this.call(exchange, { body, recheck, admitted: null }),
+        (error: unknown) => error instanceof BodyRefused && exchange.refuse(error.refusal),
+      );
+    } else this.call(exchange, { body, recheck, admitted: null });
+  }
+
+  /** Asks the service whether the client may send its body; answers the client where it may not. */
+  askAdmission(exchange: Exchange, recheck: Recheck, admitted: () => void): void {
+    this.call(exchange, { body: null, recheck, admitted });
+  }
+
+  private call(exchange: Exchange, { body, recheck, admitted }: Forwarding): void {
     const service = exchange.route.service as ServiceName;
     const streams = body !== null && !Buffer.isBuffer(body);
     const deadlineMs = exchange.route.deadlineMs ?? this.settings.deadlineMs;
-    const deadline = streams ? exchange.receivedAt + STREAM_DEADLINE_MS : exchange.deadline;
     let options: Dispatcher.DispatchOptions | null = null;
     let retried = false;
     let sentAt = Date.now();
     let signedAt = sentAt;
+    let release = (): void => undefined;
     const events: ProxyEvents = {
       head: ({ directoryVersion }) => {
         if (!streams) this.tally.concurrency?.answered(Date.now() - sentAt, deadlineMs);
@@ -97,6 +120,7 @@ export class Forwarder {
       // The end of a streamed body is looked at for itself.
       isOld: () => !streams && Date.now() - signedAt > STALE_MS,
       old: (outdated) => void send(outdated).catch((error: unknown) => outdated.give(REFUSALS.internal, String(error))),
+      admitted: admitted && (() => (release(), admitted())),
       again: (error, failed) => {
         if (retried || !options || !isRepeatable(options, error) || !this.upstreams.mayRetry(Date.now())) return false;
         retried = true;
@@ -110,22 +134,34 @@ export class Forwarder {
       if (refusal) to.give(refusal, refusal.reason);
       if (exchange.isOver) return;
       signedAt = Date.now();
-      options = this.options(exchange, service, body, deadline);
+      options = this.options(exchange, service, body, this.deadlineOf(exchange, streams, deadlineMs));
+      if (admitted) (options.headers as string[]).push(ADMISSION_HEADER, '1');
       this.upstreams.of(service).dispatch(options, to);
     };
     const call = new ProxyCall(exchange, events, this.settings.slowPeerMs);
     exchange.response.on('close', () => call.closed());
     if (streams) body.once('end', () => call.within(deadlineMs + ARRIVAL_MS));
-    else call.within(Math.max(1, deadline - Date.now()) + ARRIVAL_MS);
+    else call.within(Math.max(1, exchange.deadline - Date.now()) + ARRIVAL_MS);
     const begin = async (): Promise<void> => {
       sentAt = Date.now();
+      const released = new Promise<void>((resolve) => (release = resolve));
       await send(call);
-      if (options !== null && !exchange.response.closed)
-        await new Promise((resolve) => exchange.response.once('close', resolve));
+      if (options === null || exchange.response.closed) return;
+      exchange.response.once('close', release);
+      await released;
     };
     this.placesOf(service)
       .run(this.asking(exchange), begin)
       .catch((error: unknown) => exchange.response.closed || this.crowdedOut(call, error));
+  }
+
+  /**
+   * Until when the service may work on a request. A streaming route counts the time from the end of its body, so it is
+   * given the time as such.
+   */
+  private deadlineOf({ route, receivedAt, deadline }: Exchange, streams: boolean, deadlineMs: number): number {
+    if (!streams) return deadline;
+    return route.streamsRequest ? Date.now() + deadlineMs : receivedAt + STREAM_DEADLINE_MS;
   }
 
   private placesOf(service: ServiceName): FairPlaces {
@@ -152,8 +188,10 @@ export class Forwarder {
     body: Buffer | Readable | null,
     deadline: number,
   ): Dispatcher.DispatchOptions {
-    // A service answers HEAD as GET does; asking it so gives the same headers whether or not it knows HEAD.
-    const method = exchange.method === 'HEAD' ? exchange.route.method : exchange.method;
+    // A service answers HEAD as GET does; asking it so gives the same headers whether or not it knows HEAD. Where it
+    // streams, HEAD saves it to open what it would stream.
+    const asksGet = exchange.method === 'HEAD' && !exchange.route.streamsResponse;
+    const method = asksGet ? exchange.route.method : exchange.method;
     const path = exchange.query === '' ? exchange.target.path : `${exchange.target.path}?${exchange.query}`;
     const headers = [...exchange.head.onward];
     if (body !== null && !Buffer.isBuffer(body) && exchange.head.contentLength >= 0) {

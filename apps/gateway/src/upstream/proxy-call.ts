@@ -17,6 +17,8 @@ export interface ProxyEvents {
   isOld(): boolean;
   /** Nothing was written, since it was too old. */
   old(call: ProxyCall): void;
+  /** Set where the service is only asked whether the request may be made: it may, and nothing was answered yet. */
+  readonly admitted: (() => void) | null;
   /** No answer has begun. Returns whether the call has been sent again. */
   again(error: NodeJS.ErrnoException, call: ProxyCall): boolean;
 }
@@ -102,7 +104,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
       if (chunk.length === this.head?.contentLength) {
         this.isDone = true;
         // As a text it leaves in one write together with the head; two buffers cost a third more.
-        response.end(chunk.toString('latin1'), 'latin1');
+        this.exchange.end(chunk.toString('latin1'));
         return true;
       }
     }
@@ -120,9 +122,10 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
     clearTimeout(this.stalled);
     if (this.isDone) return;
     this.isDone = true;
+    if (this.events.admitted && this.status === 204) return this.events.admitted();
     const { response } = this.exchange;
     if (!response.headersSent) this.writeHead();
-    if (!response.writableEnded) response.end();
+    if (!response.writableEnded) this.exchange.end();
   }
 
   onError(error: NodeJS.ErrnoException): void {
@@ -143,6 +146,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler {
     const { headers, ours } = tighterLimit(this.head as UpstreamHead, this.exchange.rateHeaders);
     this.exchange.rateHeaders = ours;
     headers.push(...this.exchange.commonHeaders(this.status));
+    if (this.exchange.hasUnreadBody) headers.push('Connection', 'close');
     response.writeHead(this.status, headers);
   }
 

@@ -6,12 +6,29 @@ import type { Presenter } from './presenter';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Bytes that a handler hands out. Units: `length` in bytes when known. */
+/** A part of a file. Units: bytes from the beginning, `end` included. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Opens the bytes of a file, or of a part of it. Not called where only the head is answered. */
+export type OpenRange = (range: ByteRange | null) => Readable | Promise<Readable>;
+
+/** Bytes that a handler answers with. Units: `length` in bytes when known. */
 export interface FileAnswer {
-  /** May be null where `knownVersions` of the call has the version, since nothing is sent then. */
-  readonly stream: Readable | Buffer | null;
+  /**
+   * The bytes, or a function that opens them; ranges need the function or a Buffer. May be null where `knownVersions`
+   * of the call has the version, since nothing is sent then.
+   */
+  readonly stream: Readable | Buffer | OpenRange | null;
   readonly mediaType: string;
+  /** An answer without it is chunked and has no ranges. Fewer or more bytes than stated abort the connection. */
   readonly length?: number;
+  /** Answers `If-Modified-Since`, in whole seconds. */
+  readonly lastModified?: Date;
+  /** Further headers. Shape: names in small letters. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Sent as an attachment of this name; inline without. */
   readonly filename?: string;
   /** Browsers show it in place, under its name: pictures whose media type was checked. */
@@ -44,6 +61,8 @@ export interface Answer<R> {
   readonly message?: string;
   readonly keyset?: KeysetOption;
   readonly mediaType?: string;
+  /** Parts of the file can be asked for. */
+  readonly hasRanges?: true;
   /** What an `Otherwise` is answered with. */
   readonly otherwise?: { readonly status: number; readonly schema: JsonSchema };
   /** Only for inference. */
@@ -117,6 +136,14 @@ export function orElse<R>(answer: Answer<R>, status: 200 | 201 | 202, schema: Js
 /** 200 with bytes. */
 export function file(mediaType = 'application/octet-stream', schema?: JsonSchema): Answer<FileAnswer> {
   return { kind: 'file', status: 200, mediaType, ...(schema === undefined ? {} : { schema }) };
+}
+
+/**
+ * 200 with bytes of any length, from a stream: with ranges (206, 416), conditions (304, 412), and a `HEAD` that opens
+ * nothing. The gateway passes it on under back-pressure. Source: ADR 0086.
+ */
+export function streamed(mediaType = 'application/octet-stream'): Answer<FileAnswer> {
+  return { kind: 'file', status: 200, mediaType, hasRanges: true };
 }
 
 /** 302 to the absolute URL that the handler returns; never on a write, which clients would not repeat. */

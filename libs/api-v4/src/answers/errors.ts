@@ -59,6 +59,17 @@ export class MalformedBody extends RookeryError {
   }
 }
 
+/** The client left before its streamed body was whole. No client reads the answer. */
+export class UploadCut extends MalformedBody {}
+
+/** The asked part of a file lies behind its end. Units: `size` of the whole in bytes. */
+export class RangeNotSatisfiable extends RookeryError {
+  readonly code = 'range_not_satisfiable';
+  constructor(readonly size: number) {
+    super('416 Range Not Satisfiable');
+  }
+}
+
 export class UnsupportedMediaType extends RookeryError {
   readonly code = 'unsupported_media_type';
   constructor(mediaType: string) {
@@ -168,6 +179,8 @@ function renderedOfEdge(error: RookeryError, log?: Pick<Logger, 'warn'>): Render
   if (error instanceof WrongVerb) return failure(405, '405 Not Allowed', { allow: error.allowed.join(', ') });
   if (error instanceof MalformedBody) return failure(400, error.message);
   if (error instanceof UnsupportedMediaType) return failure(415, error.message);
+  if (error instanceof RangeNotSatisfiable)
+    return message(416, error.message, { 'content-range': `bytes */${error.size}` });
   if (error instanceof ContextRefused) {
     // Only our own processes can get here; somebody else knocking is worth a line.
     log?.warn({ why: error.why }, 'request context refused');

@@ -1,8 +1,6 @@
-import { pipeline } from 'node:stream/promises';
 import { IGNORED_HEADER, REPLAYED_HEADER } from '@rookery/contracts';
 import type { KeptAnswer, LimitState } from '@rookery/platform';
 import type { FastifyReply } from 'fastify';
-import type { FileAnswer } from './answers';
 import type { RenderedError } from './errors';
 
 /** What every answer of a request carries. Units: `startedAt` as of performance.now(). */
@@ -74,41 +72,6 @@ export function writeKept(
   reply.raw.end(body ?? undefined);
 }
 
-/** Shape: `known` are the versions that the caller has; `*` is any. Errors: a plain Error for a file without bytes. */
-export async function writeFile(
-  reply: FastifyReply,
-  facts: ReplyFacts,
-  file: FileAnswer,
-  known: ReadonlySet<string>,
-): Promise<void> {
-  const headers = commonHeaders(facts, `max-age=0, ${file.isPublic ? 'public' : 'private'}, must-revalidate`);
-  if (file.version !== undefined) headers.push('etag', `"${file.version}"`);
-  if (file.version !== undefined && (known.has(file.version) || known.has('*'))) {
-    if (file.stream !== null && !Buffer.isBuffer(file.stream)) file.stream.destroy();
-    reply.hijack();
-    reply.raw.writeHead(304, headers);
-    reply.raw.end();
-    return;
-  }
-  if (file.stream === null) throw new Error('bytes that the caller does not have were left out');
-  const length = Buffer.isBuffer(file.stream) ? file.stream.length : file.length;
-  headers.push('content-type', file.mediaType, 'x-content-type-options', 'nosniff');
-  // Whatever a browser takes the bytes for, they may load and run nothing.
-  headers.push('content-security-policy', "default-src 'none'");
-  if (length !== undefined) headers.push('content-length', String(length));
-  if (file.filename !== undefined) headers.push('content-disposition', disposition(file.filename, file.isInline));
-  reply.hijack();
-  reply.raw.writeHead(200, headers);
-  if (Buffer.isBuffer(file.stream)) {
-    reply.raw.end(facts.isHead ? undefined : file.stream);
-  } else if (facts.isHead) {
-    file.stream.destroy();
-    reply.raw.end();
-  } else {
-    await pipeline(file.stream, reply.raw);
-  }
-}
-
 const NO_VERSIONS: ReadonlySet<string> = new Set();
 
 /** What `If-None-Match` names, compared weakly as RFC 9110 13.1.2 says for reads; `*` stays as it is. */
@@ -116,11 +79,6 @@ export function versionsIn(header: string | undefined): ReadonlySet<string> {
   if (header === undefined) return NO_VERSIONS;
   const tags = header.split(',').map((tag) => /^\s*(?:W\/)?(?:"(.*)"|(\*))\s*$/.exec(tag));
   return new Set(tags.flatMap((tag) => tag?.[1] ?? tag?.[2] ?? []));
-}
-
-function disposition(filename: string, isInline = false): string {
-  const plain = filename.replace(/[^\x20-\x7e]|["\\]/g, '_');
-  return `${isInline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(filename)}`;
 }
 
 /** As an answer of 429 has them, with what is left. Source: reference identity-and-import 1.4. */

@@ -1,5 +1,6 @@
 import type { PageRequest, Viewer } from '@rookery/kernel';
 import { PreconditionFailed } from '@rookery/kernel';
+import type { StreamedBody } from './streamed-body';
 
 /** No declared parameters. */
 export type NoParams = Record<never, never>;
@@ -40,6 +41,11 @@ export interface Call<P = NoParams, W = undefined, V extends Viewer = Viewer> {
   /** The versions of a file that the caller has: its bytes need not be read then. `If-None-Match`. */
   readonly knownVersions: ReadonlySet<string>;
   readonly requestId: string;
+}
+
+/** A call whose endpoint declares `body: streamedBody(…)`. */
+export interface StreamedCall<P = NoParams, W = undefined, V extends Viewer = Viewer> extends Call<P, W, V> {
+  readonly body: StreamedBody;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { EndpointRecord } from './endpoint';
 import { fieldsOf } from '../params/fields';
 import { pathNamesOf, templatesOf } from './route-template';
+import { wildcardProblems } from './wildcard';
 
 /**
  * What is wrong with the declarations of a service; an application with a problem does not start, so that no route
@@ -8,19 +9,24 @@ import { pathNamesOf, templatesOf } from './route-template';
  */
 export function endpointProblems(endpoints: readonly EndpointRecord[]): readonly string[] {
   const seen = new Set<string>();
-  return endpoints.flatMap((endpoint) => {
+  const each = endpoints.flatMap((endpoint) => {
     const templates = templatesOf(endpoint);
     const name = `${endpoint.method} ${templates[0]!}`;
-    const routes = templates.map((template) => `${endpoint.method} ${template.replace(/:\w+/g, ':')}`);
+    const routes = templates.map((template) => `${endpoint.method} ${template.replace(/([:*])\w+/g, '$1')}`);
     const twice = routes.filter((route) => seen.has(route) || !seen.add(route));
     const problems = [
       ...problemsOf(endpoint),
       ...searchProblems(endpoint),
+      ...streamProblems(endpoint),
       ...templates.flatMap((template) => pathProblems(endpoint, template)),
       ...twice.map(() => 'is declared twice'),
     ];
     return problems.map((problem) => `${name} (${endpoint.controller.name}.${endpoint.handler}) ${problem}`);
   });
+  const routes = endpoints.flatMap((endpoint) =>
+    templatesOf(endpoint).map((template) => ({ method: endpoint.method, template })),
+  );
+  return [...each, ...wildcardProblems(routes)];
 }
 
 function problemsOf({ options, method }: EndpointRecord): string[] {
@@ -45,6 +51,20 @@ function searchProblems({ options }: EndpointRecord): string[] {
   return fields
     .filter((field) => /^(search|query)$/.test(field.name) && isText(field) && !field.common.dear)
     .map(({ name }) => `takes ${name}, which is not declared by @Search`);
+}
+
+/** A stream has no parameters, and a wildcard route leaves its body unread. */
+function streamProblems(endpoint: EndpointRecord): string[] {
+  const { options, method } = endpoint;
+  const isWrite = method !== 'GET' && method !== 'DELETE';
+  const hasWildcard = templatesOf(endpoint).some((template) => template.includes('*'));
+  const uploads = (options.params ? fieldsOf(options.params) : []).some(({ form }) => form.kind === 'upload');
+  return [
+    ...(options.body && !isWrite ? [`streams the body of a ${method}`] : []),
+    ...(options.body && (options.bodyLimit !== undefined || uploads) ? ['reads a body that it streams'] : []),
+    ...(!options.body && isWrite && hasWildcard ? ['has a wildcard and a body that is not streamed'] : []),
+    ...(options.answers?.hasRanges && method !== 'GET' ? ['has ranges, which are for GET'] : []),
+  ];
 }
 
 function pathProblems({ options }: EndpointRecord, template: string): string[] {

@@ -14,7 +14,7 @@ import {
   platformSettings,
 } from '@rookery/platform';
 import type { KeyedWrites, Logger, SettingsOf } from '@rookery/platform';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import makeRouter from 'find-my-way';
 import type { HTTPMethod } from 'find-my-way';
 import { CALLER_SOURCE, CallerChecks } from '../limits/caller-checks';
@@ -26,15 +26,17 @@ import { endpointProblems } from './endpoint-check';
 import { UnknownRoute, WrongVerb } from '../answers/errors';
 import { internalRoute, internalRoutesOf } from './internal';
 import { EndpointPipeline } from './pipeline';
-import { DEFAULT_BODY_LIMIT } from '../params/request-body';
-import { routerTemplate, templatesOf } from './route-template';
+import { DEFAULT_BODY_LIMIT, registerStreams } from '../params/request-body';
+import { templatesOf, wildcardNameOf } from './route-template';
 import { API_V4_OPTIONS, BEFORE_REPLAY, Traffic, WRITE_HEADERS } from './runtime';
 import type { ApiRuntime, ApiV4Options, BeforeReplay, WriteHeaders } from './runtime';
 import { SCOPE_RESOLVER } from '../call/scope';
 import type { ScopeResolver } from '../call/scope';
 import { UnreadPages } from '../limits/unread-pages';
+import { WildcardRoutes } from './wildcard-routes';
 
 const NO_CALLERS: CallerSource = { confirm: () => Promise.reject(new Unavailable('identity away')) };
+type Verb = HttpMethod | 'HEAD';
 type Methods = Record<string, (argument: unknown) => unknown>;
 
 /**
@@ -46,6 +48,11 @@ export class EndpointRoutes implements OnModuleInit {
   readonly traffic: Traffic;
   private readonly known = makeRouter({ ignoreDuplicateSlashes: true, maxParamLength: 4096 });
   private readonly verbs = new Set<string>();
+  private readonly wildcards = new WildcardRoutes<EndpointPipeline>();
+  /** Wildcard routes that Fastify has. */
+  private readonly handedOver = new Set<string>();
+  /** Routes whose bodies are left unread. */
+  private readonly streaming: RouteOptions[] = [];
 
   constructor(
     private readonly discovery: DiscoveryService,
@@ -68,6 +75,14 @@ export class EndpointRoutes implements OnModuleInit {
     const fastify = this.http.httpAdapter.getInstance<FastifyInstance>();
     const runtime = this.runtime(declared.map(({ endpoint }) => endpoint));
     for (const { endpoint, instance } of declared) this.serve(fastify, endpoint, instance, runtime);
+    // A scope of its own, since parsers of bodies are those of a scope.
+    if (this.streaming.length > 0) {
+      void fastify.register((scope, _options, done) => {
+        registerStreams(scope);
+        for (const route of this.streaming) scope.route(route);
+        done();
+      });
+    }
     for (const { instance, metatype } of holders) {
       for (const record of internalRoutesOf(metatype as object)) {
         const handler = internalRoute(record, (request) => (instance as Methods)[record.handler]!(request), runtime);
@@ -76,39 +91,59 @@ export class EndpointRoutes implements OnModuleInit {
     }
   }
 
-  /** What is to be said about a path that no route took. Shape: `url` as sent. */
+  /** The refusal of a request that no route took. Shape: `url` as sent. */
   refusalOf(url: string): UnknownRoute | WrongVerb {
     const path = url.split('?', 1)[0]!;
-    const allowed = [...this.verbs].filter((verb) => this.known.find(verb as HTTPMethod, path) !== null);
+    const fixed = [...this.verbs].filter((verb) => this.known.find(verb as HTTPMethod, path) !== null);
+    const allowed = [...new Set([...fixed, ...this.wildcards.methodsOf(path)])];
     return allowed.length === 0 ? new UnknownRoute() : new WrongVerb(allowed);
   }
 
   /** The endpoint that takes a request, null when none does. Shape: `url` as sent, with or without a query. */
   endpointAt(method: string, url: string): EndpointRecord | null {
-    const found = this.known.find(method as HTTPMethod, url.split('?', 1)[0]!);
-    return (found?.store as EndpointRecord | undefined) ?? null;
+    const path = url.split('?', 1)[0]!;
+    const found = this.known.find(method as HTTPMethod, path)?.store as EndpointRecord | undefined;
+    return found ?? this.wildcards.find(method, path)?.target.endpoint ?? null;
   }
 
   private serve(fastify: FastifyInstance, endpoint: EndpointRecord, instance: Methods, runtime: ApiRuntime): void {
-    const verbs: (HttpMethod | 'HEAD')[] = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
+    const verbs: Verb[] = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
     for (const template of templatesOf(endpoint)) {
-      const { path, wildcard } = routerTemplate(template);
       const handle = (call: unknown): unknown => instance[endpoint.handler]!(call);
       const pipeline = new EndpointPipeline(endpoint, template, handle, runtime);
-      fastify.route({
-        method: verbs,
-        url: path,
-        bodyLimit: endpoint.options.bodyLimit ?? DEFAULT_BODY_LIMIT,
-        handler: (request, reply) => {
-          if (wildcard !== null) nameWildcard(request.params as Record<string, unknown>, wildcard);
-          return pipeline.handle(request, reply);
-        },
-      });
-      for (const verb of verbs) {
-        this.verbs.add(verb);
-        this.known.on(verb, path, () => undefined, endpoint);
-      }
+      if (wildcardNameOf(template) === null) this.serveFixed(fastify, verbs, template, pipeline);
+      else for (const verb of verbs) this.serveWildcard(verb, template, pipeline);
     }
+  }
+
+  private serveFixed(fastify: FastifyInstance, verbs: Verb[], template: string, pipeline: EndpointPipeline): void {
+    const { endpoint } = pipeline;
+    const route = {
+      method: verbs,
+      url: template,
+      bodyLimit: endpoint.options.bodyLimit ?? DEFAULT_BODY_LIMIT,
+      handler: (request: FastifyRequest, reply: FastifyReply) => pipeline.handle(request, reply),
+    };
+    if (endpoint.options.body === undefined) fastify.route(route);
+    else this.streaming.push(route);
+    for (const verb of verbs) {
+      this.verbs.add(verb);
+      this.known.on(verb, template, () => undefined, endpoint);
+    }
+  }
+
+  /** Wildcard routes with one beginning share a route of Fastify, whose handler finds the one that fits. */
+  private serveWildcard(verb: Verb, template: string, pipeline: EndpointPipeline): void {
+    const url = this.wildcards.add(verb, template, pipeline);
+    if (this.handedOver.has(`${verb} ${url}`)) return;
+    this.handedOver.add(`${verb} ${url}`);
+    const handler = (request: FastifyRequest, reply: FastifyReply): unknown => {
+      const found = this.wildcards.find(verb, request.raw.url!.split('?', 1)[0]!);
+      if (found === null) return reply.callNotFound();
+      request.params = found.params;
+      return found.target.handle(request, reply);
+    };
+    this.streaming.push({ method: verb, url, handler });
   }
 
   private runtime(endpoints: readonly EndpointRecord[]): ApiRuntime {
@@ -155,9 +190,4 @@ export class EndpointRoutes implements OnModuleInit {
   private get<T>(token: unknown): T {
     return this.modules.get<T>(token as symbol, { strict: false });
   }
-}
-
-function nameWildcard(params: Record<string, unknown>, name: string): void {
-  params[name] = params['*'];
-  delete params['*'];
 }

@@ -4,6 +4,7 @@ import type { Answer } from '../answers/answers';
 import type { Call, NoParams } from '../call/call';
 import type { Permission } from '../call/permission';
 import type { ScopeOption } from '../call/scope';
+import type { StreamedBody, StreamedBodyOption } from '../call/streamed-body';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type ParamsClass<P> = new () => P;
@@ -25,7 +26,13 @@ export interface Refusals {
 }
 
 /** All that is to be said about an endpoint, in one place. */
-export interface EndpointOptions<P = NoParams, W = undefined, R = void, V extends Viewer = Viewer> {
+export interface EndpointOptions<
+  P = NoParams,
+  W = undefined,
+  R = void,
+  V extends Viewer = Viewer,
+  B extends StreamedBodyOption | undefined = StreamedBodyOption | undefined,
+> {
   /** One sentence. */
   readonly about: string;
   /** 'requirements 1 §4 Issue notes' or 'reference identity-and-import 2.5'. */
@@ -42,6 +49,8 @@ export interface EndpointOptions<P = NoParams, W = undefined, R = void, V extend
   readonly refusals?: Refusals;
   /** Units: bytes. Default 1 MiB. */
   readonly bodyLimit?: number;
+  /** Hands the body to the handler as a stream, `call.body`; nothing of it is read before. */
+  readonly body?: B;
   /**
    * Further paths of the same endpoint, for instance the original wire name of a neutral word. Shape: below `/api/v4`,
    * without the path of the controller.
@@ -63,6 +72,10 @@ export interface EndpointRecord {
   readonly file: string | null;
 }
 
+type CallOf<P, W, V extends Viewer, B> = B extends StreamedBodyOption
+  ? Call<P, W, V> & { readonly body: StreamedBody }
+  : Call<P, W, V>;
+
 const endpoints: EndpointRecord[] = [];
 const RECORDS = Symbol('rookery:endpoints');
 
@@ -70,11 +83,17 @@ const RECORDS = Symbol('rookery:endpoints');
  * Declares an endpoint on a controller method. Route, refusals, parameters, success, and the OpenAPI document all
  * follow from it; the method gets a typed `Call` and returns domain rows. Source: ADR 0030.
  */
-export function Endpoint<P = NoParams, W = undefined, R = void, V extends Viewer = Viewer>(
+export function Endpoint<
+  P = NoParams,
+  W = undefined,
+  R = void,
+  V extends Viewer = Viewer,
+  B extends StreamedBodyOption | undefined = undefined,
+>(
   method: HttpMethod,
   path: string,
-  options: EndpointOptions<P, W, R, V>,
-): <H extends (call: Call<P, W, V>) => R | Promise<R>>(
+  options: EndpointOptions<P, W, R, V, B>,
+): <H extends (call: CallOf<P, W, V, B>) => R | Promise<R>>(
   target: object,
   key: string | symbol,
   descriptor: TypedPropertyDescriptor<H>,

@@ -11,9 +11,12 @@ import type { ReadBody } from '../params/request-body';
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
-/** Whether writes of an endpoint may be named: all whose answer can be kept, which bytes and pages for people are not. */
-export function takesKey({ method, options: { answers } }: EndpointRecord): boolean {
-  return method !== 'GET' && answers.kind !== 'file' && answers.kind !== 'web';
+/**
+ * Whether requests of an endpoint may carry an idempotency key. Their answer must be one that can be kept, which bytes
+ * and pages for browsers are not, and their body must be known before the handler runs.
+ */
+export function takesKey({ method, options: { answers, body } }: EndpointRecord): boolean {
+  return method !== 'GET' && body === undefined && answers.kind !== 'file' && answers.kind !== 'web';
 }
 
 /** What the sender called it; null when they did not. */

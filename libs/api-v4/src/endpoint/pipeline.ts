@@ -1,4 +1,4 @@
-import { IGNORED_HEADER, isRotation, LOOK_HEADER } from '@rookery/contracts';
+import { ADMISSION_HEADER, IGNORED_HEADER, isRotation, LOOK_HEADER } from '@rookery/contracts';
 import type { PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
 import {
   Forbidden,
@@ -29,14 +29,16 @@ import { FIRST_PAGE, readKeyset, readPage, refuseDeepOffset } from '../params/pa
 import { ParamsPlan } from './params-plan';
 import { decidingFacts, RequestRights } from '../limits/request-rights';
 import type { FileAnswer, WebPage } from '../answers/answers';
-import { versionsIn, writeError, writeFile, writeJson, writeKept } from '../answers/reply';
+import { writeFile } from '../answers/file-reply';
+import { versionsIn, writeError, writeJson, writeKept } from '../answers/reply';
 import type { ReplyFacts } from '../answers/reply';
-import { BROKEN_QUERY, DEFAULT_BODY_LIMIT, readBody } from '../params/request-body';
+import { BROKEN_QUERY, DEFAULT_BODY_LIMIT, NO_BODY, readBody } from '../params/request-body';
 import type { ReadBody } from '../params/request-body';
 import { viewerOf } from './request-context';
-import { pathNamesOf } from './route-template';
+import { pathNamesOf, wildcardNameOf } from './route-template';
 import type { ApiRuntime } from './runtime';
 import { UnreadParams } from './unread-params';
+import { moveDeadline, Upload } from './upload';
 import { refuseUnreadSudo } from '../params/unread-sudo';
 import { writeWebPage } from '../answers/web-page';
 
@@ -51,6 +53,8 @@ interface Passage {
   readonly facts: Writable<ReplyFacts>;
   readonly viewer: Viewer;
   readonly rights: RequestRights;
+  /** null where the endpoint reads its body before the handler. */
+  readonly upload: Upload | null;
 }
 
 /**
@@ -65,6 +69,8 @@ export class EndpointPipeline {
   private readonly refusesAnonymous: boolean;
   private readonly scopes: readonly string[] | null;
   private readonly bodyLimit: number;
+  /** Name of the wildcard in the template, whose value is a path and never an id. */
+  private readonly wildcard: string | null;
   private readonly isRotating: boolean;
   /** null where a write cannot be named. */
   private readonly keyed: KeyedWrites | null;
@@ -73,7 +79,7 @@ export class EndpointPipeline {
   private readonly dear: readonly string[];
 
   constructor(
-    private readonly endpoint: EndpointRecord,
+    readonly endpoint: EndpointRecord,
     readonly template: string,
     private readonly handler: Handler,
     private readonly runtime: ApiRuntime,
@@ -88,6 +94,7 @@ export class EndpointPipeline {
     this.refusesAnonymous = may.anonymous === 'refused' || (may.anonymous === 'reads' && endpoint.method !== 'GET');
     this.scopes = acceptedScopes(endpoint);
     this.bodyLimit = bodyLimit ?? DEFAULT_BODY_LIMIT;
+    this.wildcard = wildcardNameOf(template);
     this.dear = dearNamesOf(params);
   }
 
@@ -98,18 +105,21 @@ export class EndpointPipeline {
     const more = this.endpoint.method === 'GET' ? null : this.runtime.writeHeaders;
     const isHead = request.raw.method === 'HEAD';
     const facts: Writable<ReplyFacts> = { requestId: '', startedAt, isHead, more, unread: [] };
+    const upload = this.options.body === undefined ? null : new Upload(request, this.options.body);
     let rights: RequestRights | undefined;
     traffic.begin();
     try {
-      const viewer = this.admit(request);
+      const admitted = this.admit(request);
+      const viewer = upload === null ? admitted : upload.viewerOf(admitted);
       facts.requestId = viewer.requestId;
       const { checks, rightsMs } = this.runtime;
       const key = this.keyed === null ? null : keyOf(request);
       const own = new RequestRights(viewer, checks, request.earliestArrival, rightsMs, this.isRotating, key);
       rights = own;
-      const answer = (): Promise<void> => this.answer({ request, reply, facts, viewer, rights: own }, key);
+      const answer = (): Promise<void> => this.answer({ request, reply, facts, viewer, rights: own, upload }, key);
       const limited = (limit: LimitState): void => void (facts.limit = limit);
       const waiter = { kind: 'client', deadline: viewer.deadline, caller: callerOf(viewer), rights, limited } as const;
+      if (upload !== null) moveDeadline(waiter, () => viewer.deadline);
       // A write is carried out to its end, whoever waits for it.
       const isGone = (): boolean => reply.raw.destroyed;
       await awaitedBy(this.endpoint.method === 'GET' ? { ...waiter, isGone } : waiter, answer);
@@ -119,6 +129,7 @@ export class EndpointPipeline {
       const meant = rights?.hasCommitted ? afterCommit(error) : error;
       writeError(reply, facts, renderError(meant, own, outages, requestId));
     }
+    upload?.close();
     traffic.end(this.endpoint.method, this.template, reply.raw.statusCode, startedAt);
   }
 
@@ -128,7 +139,7 @@ export class EndpointPipeline {
     const first = refusals?.authorizeFirst
       ? await this.byNewest(passage, (by) => this.allowed(request, { viewer: by.viewer, params: {} } as Call))
       : null;
-    const body = readBody(request, this.bodyLimit);
+    const body = passage.upload === null ? readBody(request, this.bodyLimit) : NO_BODY;
     const read = body instanceof Promise ? await body : body;
     if (key !== null) return this.answerOnce(passage, key, first, read);
     if (viewer.isForReplay) throw new TokenRefused('revoked');
@@ -143,11 +154,12 @@ export class EndpointPipeline {
     try {
       return await act(passage);
     } catch (error) {
-      const { viewer, rights } = passage;
-      if (!isOfRights(error) || rights.hasCommitted) throw error;
+      const { viewer, rights, upload } = passage;
+      if (!isOfRights(error) || rights.hasCommitted || upload?.isOpen) throw error;
       const directory = await this.runtime.resolver?.newest?.(viewer);
       if (!directory) throw error;
-      return act({ ...passage, viewer: { ...viewer, directory } });
+      const newer = { ...viewer, directory };
+      return act({ ...passage, viewer: upload === null ? newer : upload.viewerOf(newer) });
     }
   }
 
@@ -198,6 +210,7 @@ export class EndpointPipeline {
     // What is answered without a statement is looked at too.
     await rights.look();
     if (write !== null) return this.serveOnce(passage, call, write);
+    if (passage.upload !== null) return this.serveUpload(passage, passage.upload, call);
     try {
       await this.serve(request, reply, facts, call);
     } catch (error) {
@@ -209,11 +222,21 @@ export class EndpointPipeline {
     }
   }
 
+  /** Opens the body once the caller may send it, or tells the gateway that they may. */
+  private serveUpload({ request, reply, facts, rights }: Passage, upload: Upload, call: Call): Promise<void> | void {
+    upload.checkHead();
+    if (request.headers[ADMISSION_HEADER] !== undefined) return writeJson(reply, facts, 204, null, NO_HEADERS);
+    const body = upload.open(async () => {
+      await rights.look();
+    });
+    return this.serve(request, reply, facts, Object.assign(call, { body }));
+  }
+
   private async serve(request: FastifyRequest, reply: FastifyReply, facts: ReplyFacts, call: Call): Promise<void> {
     const made = this.resultOf(call);
     const result = isThenable(made) ? await made : made;
-    const { kind } = this.options.answers;
-    if (kind === 'file') return writeFile(reply, facts, result as FileAnswer, call.knownVersions);
+    const { kind, hasRanges = false } = this.options.answers;
+    if (kind === 'file') return writeFile(reply, facts, result as FileAnswer, { headers: request.headers, hasRanges });
     if (kind === 'web') return writeWebPage(reply, facts, result as WebPage | string);
     const content = this.contentOf(result, call, request);
     const { status, text, headers } = content instanceof Promise ? await content : content;
@@ -333,7 +356,7 @@ export class EndpointPipeline {
 
   private async parent(path: RawParams, viewer: Viewer): Promise<unknown> {
     const within = this.options.within!;
-    const ref = toIdOrPath(path[within.param]);
+    const ref = within.param === this.wildcard ? path[within.param] : toIdOrPath(path[within.param]);
     const usable = typeof ref === 'number' || typeof ref === 'string';
     const scope = usable ? await within.resolve(this.runtime.resolver!, ref, viewer) : null;
     if (scope === null) throw this.options.refusals?.parentAs?.() ?? new NotFound(within.resource);

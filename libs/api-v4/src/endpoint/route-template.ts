@@ -24,15 +24,12 @@ function full(base: string, path: string): string {
   return `/${joined.join('/')}`;
 }
 
-/** Names of the parameters in a template. A last segment `*name` takes the rest of the path. */
+/** Names of the parameters in a template, that of its wildcard included. */
 export function pathNamesOf(template: string): ReadonlySet<string> {
   return new Set([...template.matchAll(/[:*]([A-Za-z_]\w*)/g)].map((match) => match[1]!));
 }
 
-/** The template as Fastify's router writes it, where a wildcard has no name. */
-export function routerTemplate(template: string): { readonly path: string; readonly wildcard: string | null } {
-  const wildcard = /\*([A-Za-z_]\w*)$/.exec(template);
-  return wildcard
-    ? { path: template.slice(0, wildcard.index + 1), wildcard: wildcard[1]! }
-    : { path: template, wildcard: null };
+/** Name of the wildcard in a template; null without one. */
+export function wildcardNameOf(template: string): string | null {
+  return /\*([A-Za-z_]\w*)/.exec(template)?.[1] ?? null;
 }

@@ -14,6 +14,7 @@ export function statusesOf(endpoint: EndpointRecord): readonly number[] {
   const guarded = may.rule !== null || may.kind === 'administrator';
   const statuses = new Set([answers.status, 401, 503, ...fails]);
   if (answers.otherwise) statuses.add(answers.otherwise.status);
+  if (answers.hasRanges) for (const status of [206, 304, 412, 416]) statuses.add(status);
   if (params !== undefined || answers.kind === 'page' || takesBody) statuses.add(400);
   if ((guarded && !refusals?.forbiddenAs) || (tokenScopes !== 'any' && acceptedScopes(endpoint))) statuses.add(403);
   if (named || within) statuses.add(404);

@@ -8,15 +8,35 @@ import { statusesOf } from '../endpoint/statuses';
 /** What the gateway answers in place of any endpoint. */
 const OF_THE_GATEWAY = [429, 502, 504];
 
+const text = { type: 'string' };
+const FILE_HEADERS = {
+  'Accept-Ranges': { description: '`bytes`: parts of it can be asked for by `Range`.', schema: text },
+  ETag: { description: 'Tells contents apart.', schema: text },
+};
+const CONTENT_RANGE = {
+  description: 'The bytes that these are, and how many there are.',
+  required: true,
+  schema: text,
+};
+const OUT_OF_RANGE = {
+  description: 'The asked range begins behind the end.',
+  headers: { 'Content-Range': CONTENT_RANGE },
+  content: jsonContent({ $ref: '#/components/schemas/Refusal' }),
+};
+
 /** What an endpoint answers, by status: its success and every refusal that it can have. */
 export function responsesOf(endpoint: EndpointRecord): JsonSchema {
   const { answers } = endpoint.options;
   const second = answers.otherwise;
   const again = takesKey(endpoint) ? { headers: replayHeaders() } : {};
   const successes = [answers.status, second?.status];
-  const refusals = [...statusesOf(endpoint), ...OF_THE_GATEWAY].filter((status) => !successes.includes(status));
+  const parts = answers.hasRanges ? { 206: partOf(endpoint), 416: OUT_OF_RANGE } : {};
+  const refusals = [...statusesOf(endpoint), ...OF_THE_GATEWAY].filter(
+    (status) => !successes.includes(status) && !(status in parts),
+  );
   return {
     [answers.status]: { ...successOf(endpoint), ...again },
+    ...parts,
     ...(second
       ? { [second.status]: { description: 'Success too.', content: jsonContent(second.schema), ...again } }
       : {}),
@@ -50,6 +70,7 @@ function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
       return {
         description: 'The bytes.',
         content: { [answers.mediaType!]: answers.schema ? { schema: answers.schema } : {} },
+        ...(answers.hasRanges ? { headers: FILE_HEADERS } : {}),
       };
     case 'web':
       return { description: 'A page for a browser.', content: { [answers.mediaType!]: {} } };
@@ -59,6 +80,14 @@ function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
     case 'empty':
       return { description: 'Success, without a body.' };
   }
+}
+
+function partOf({ options: { answers } }: EndpointRecord): JsonSchema {
+  return {
+    description: 'The asked range of the bytes.',
+    headers: { ...FILE_HEADERS, 'Content-Range': CONTENT_RANGE },
+    content: { [answers.mediaType!]: {} },
+  };
 }
 
 function paramsLike(name: string): JsonSchema {

@@ -9,7 +9,7 @@ import { takesKey } from '../endpoint/keyed-request';
 import { acceptedScopes } from '../endpoint/pipeline';
 import { Presenter } from '../answers/presenter';
 import { DEFAULT_BODY_LIMIT } from '../params/request-body';
-import { pathNamesOf, templatesOf } from '../endpoint/route-template';
+import { pathNamesOf, templatesOf, wildcardNameOf } from '../endpoint/route-template';
 import { REFUSAL_SCHEMAS, SHARED_COMPONENTS, sharedParameter } from './openapi-components';
 import { responsesOf } from './openapi-responses';
 
@@ -88,7 +88,8 @@ function operationOf(
     'x-rookery-handler': `${controller.name}.${handler}`,
     ...(endpoint.file === null ? {} : { 'x-rookery-file': endpoint.file }),
     'x-rookery-token-scopes': scopes ?? 'any',
-    'x-rookery-body-limit': said.bodyLimit ?? DEFAULT_BODY_LIMIT,
+    'x-rookery-body-limit': said.body?.maxBytes ?? said.bodyLimit ?? DEFAULT_BODY_LIMIT,
+    ...streamsOf(endpoint),
     ...(template.includes('*') ? { 'x-rookery-template': template } : {}),
     ...(aliasOf === null ? {} : { 'x-rookery-alias-of': aliasOf }),
     ...(said.within ? { 'x-rookery-within': said.within.kind } : {}),
@@ -136,14 +137,15 @@ function stampOf(template: string): string {
 function parametersOf(endpoint: EndpointRecord, template: string): readonly JsonSchema[] {
   const { options, method } = endpoint;
   const names = pathNamesOf(template);
+  const wildcard = wildcardNameOf(template);
   const fields = options.params ? fieldsOf(options.params) : [];
   const byName = new Map(fields.map((field) => [field.name, field]));
   const inPath = [...names].map((name) => {
     const field = byName.get(name);
-    const shown = told(field ? fieldSchema(field) : { type: ['integer', 'string'] });
-    const about =
-      options.within?.param === name ? { description: `Id or full path of the ${options.within.kind}.` } : {};
-    return { name, in: 'path', required: true, ...shown, ...about };
+    const shown = told(field ? fieldSchema(field) : { type: name === wildcard ? 'string' : ['integer', 'string'] });
+    const ref = name === wildcard ? 'Full path' : 'Id or full path';
+    const about = options.within?.param === name ? { description: `${ref} of the ${options.within.kind}.` } : {};
+    return { name, in: 'path', required: true, ...shown, ...about, ...(name === wildcard ? WILDCARD : {}) };
   });
   const isQuery = method === 'GET' || method === 'DELETE';
   const elsewhere = new Set([...names, ...headerOnlyOf(fields)]);
@@ -205,7 +207,21 @@ function pagingParameters({ options: { answers } }: EndpointRecord): readonly (r
   ];
 }
 
+/** OpenAPI has no word for a parameter that spans segments. */
+const WILDCARD = { 'x-rookery-wildcard': true };
+const BYTES = { schema: { type: 'string', format: 'binary' } };
+
+/** What the gateway passes on as a stream, in either direction. */
+function streamsOf({ options: { body, answers } }: EndpointRecord): JsonSchema {
+  const streams = [...(body ? ['request'] : []), ...(answers.hasRanges ? ['response'] : [])];
+  return streams.length === 0 ? {} : { 'x-rookery-streams': streams };
+}
+
 function bodyOf({ options, method }: EndpointRecord, template: string): JsonSchema | null {
+  if (options.body) {
+    const types = options.body.types ?? ['application/octet-stream'];
+    return { content: Object.fromEntries(types.map((type) => [type, BYTES])) };
+  }
   if (method === 'GET' || method === 'DELETE' || !options.params) return null;
   const named = new Set([...pathNamesOf(template), ...headerOnlyOf(fieldsOf(options.params))]);
   const uploads = fieldsOf(options.params).filter((field) => field.form.kind === 'upload');

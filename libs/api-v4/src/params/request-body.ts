@@ -28,7 +28,8 @@ export interface ReadBody {
 }
 
 const NO_PARAMS: RawParams = Object.freeze(noParams());
-const EMPTY: ReadBody = { params: NO_PARAMS, files: {} };
+/** No parameters and no files. */
+export const NO_BODY: ReadBody = { params: NO_PARAMS, files: {} };
 /** A query string that cannot be decoded; told so when parameters are judged. */
 export const BROKEN_QUERY: RawParams = Object.freeze(noParams());
 
@@ -52,6 +53,13 @@ export function registerParsers(instance: FastifyInstance): void {
   instance.addContentTypeParser(/^application\/x-www-form-urlencoded\b/i, { parseAs: 'string' }, take('form'));
   instance.addContentTypeParser('*', { parseAs: 'string' }, take('other'));
 }
+
+/** Leaves bodies of every type unread, for a scope whose routes take them as streams. */
+export function registerStreams(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+}
+
 type Done = (error: Error | null, body?: unknown) => void;
 
 function parseNow(content: string, done: Done): void {
@@ -69,13 +77,13 @@ function parseNow(content: string, done: Done): void {
 export function readBody(request: FastifyRequest, limit: number): ReadBody | Promise<ReadBody> {
   const body = request.body;
   if (body instanceof UnreadBody) {
-    if (body.content === '') return EMPTY;
+    if (body.content === '') return NO_BODY;
     refuseOtherLetters(request);
     if (body.kind === 'json') return { params: readJson(body.content), files: {} };
     if (body.kind === 'form') return { params: readForm(body.content), files: {} };
     throw new UnsupportedMediaType(body.mediaType);
   }
-  if (!request.isMultipart?.()) return EMPTY;
+  if (!request.isMultipart?.()) return NO_BODY;
   refuseOtherLetters(request);
   return readMultipart(request, limit);
 }

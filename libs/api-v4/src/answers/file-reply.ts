@@ -1,0 +1,177 @@
+import { Transform } from 'node:stream';
+import type { Readable, TransformCallback } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { encodeExtended } from 'content-disposition';
+import { PreconditionFailed } from '@rookery/kernel';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import fresh from 'fresh';
+import parseRange from 'range-parser';
+import type { ByteRange, FileAnswer } from './answers';
+import { RangeNotSatisfiable } from './errors';
+import { commonHeaders } from './reply';
+import type { ReplyFacts } from './reply';
+
+type RequestHeaders = FastifyRequest['headers'];
+
+/** One range of bytes. Several ranges and other units are answered with the whole. */
+const ONE_RANGE = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/;
+
+/**
+ * Writes a file as the answer: whole, the asked part of it, or its head alone.
+ * Shape: `hasRanges` as the endpoint declares; without it only `If-None-Match` and `If-Modified-Since` count.
+ * Errors: PreconditionFailed, RangeNotSatisfiable; a plain Error for a file without bytes. An error after the head was
+ * written leaves an unfinished answer, which the caller must abort.
+ */
+export async function writeFile(
+  reply: FastifyReply,
+  facts: ReplyFacts,
+  file: FileAnswer,
+  { headers: asked, hasRanges }: { readonly headers: RequestHeaders; readonly hasRanges: boolean },
+): Promise<void> {
+  try {
+    const validators = validatorsOf(file);
+    if (hasRanges) refuseUnmet(asked, file);
+    const headers = commonHeaders(facts, `max-age=0, ${file.isPublic ? 'public' : 'private'}, must-revalidate`);
+    for (const [name, value] of Object.entries(validators)) headers.push(name, value);
+    if (Object.keys(validators).length > 0 && fresh(asked, validators)) return writeHead(reply, 304, headers);
+    if (file.stream === null) throw new Error('bytes that the caller does not have were left out');
+    headers.push(...contentHeaders(file));
+    const size = sizeOf(file);
+    const range = hasRanges && !facts.isHead ? rangeOf(asked, file, size) : null;
+    if (hasRanges && isSeekable(file) && size !== undefined) headers.push('accept-ranges', 'bytes');
+    if (range) headers.push('content-range', `bytes ${range.start}-${range.end}/${size}`);
+    const length = range ? range.end - range.start + 1 : size;
+    if (length !== undefined) headers.push('content-length', String(length));
+    if (facts.isHead) return writeHead(reply, 200, headers);
+    await writeBytes(reply, file, { status: range ? 206 : 200, headers, range, length });
+  } finally {
+    // Whatever was not sent is closed.
+    if (isStream(file.stream)) file.stream.destroy();
+  }
+}
+
+interface Part {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly range: ByteRange | null;
+  readonly length: number | undefined;
+}
+
+async function writeBytes(reply: FastifyReply, { stream }: FileAnswer, part: Part): Promise<void> {
+  const { range, length, status, headers } = part;
+  if (Buffer.isBuffer(stream)) {
+    reply.hijack();
+    reply.raw.writeHead(status, [...headers]);
+    reply.raw.end(range ? stream.subarray(range.start, range.end + 1) : stream);
+    return;
+  }
+  const source = typeof stream === 'function' ? await stream(range) : stream!;
+  reply.hijack();
+  if (!reply.raw.destroyed) reply.raw.writeHead(status, [...headers]);
+  try {
+    if (length === undefined) await pipeline(source, reply.raw);
+    else await pipeline(source, new ExactLength(length), reply.raw);
+  } catch (error) {
+    // A client that left is no failure; pipeline has closed the source.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE' || source.errored) throw error;
+    if (!reply.raw.destroyed) throw error;
+  }
+}
+
+/** Fails where the source has other than the stated bytes: HTTP would show the client another answer, or none. */
+class ExactLength extends Transform {
+  constructor(private left: number) {
+    super({ highWaterMark: 64 * 1024 });
+  }
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    this.left -= chunk.length;
+    if (this.left < 0) done(new Error('a file is longer than was stated'));
+    else done(null, chunk);
+  }
+
+  override _flush(done: TransformCallback): void {
+    done(this.left === 0 ? null : new Error('a file is shorter than was stated'));
+  }
+}
+
+function writeHead(reply: FastifyReply, status: number, headers: readonly string[]): void {
+  reply.hijack();
+  reply.raw.writeHead(status, [...headers]);
+  reply.raw.end();
+}
+
+function validatorsOf({ version, lastModified }: FileAnswer): Record<string, string> {
+  return {
+    ...(version === undefined ? {} : { etag: `"${version}"` }),
+    ...(lastModified === undefined ? {} : { 'last-modified': lastModified.toUTCString() }),
+  };
+}
+
+function contentHeaders({ mediaType, filename, isInline, headers }: FileAnswer): string[] {
+  return [
+    ...['content-type', mediaType, 'x-content-type-options', 'nosniff'],
+    // Whatever a browser takes the bytes for, they may load and run nothing.
+    ...['content-security-policy', "default-src 'none'"],
+    ...(filename === undefined ? [] : ['content-disposition', disposition(filename, isInline)]),
+    ...Object.entries(headers ?? {}).flat(),
+  ];
+}
+
+/** Errors: PreconditionFailed (RFC 9110 13.2.2). */
+function refuseUnmet(asked: RequestHeaders, { version, lastModified }: FileAnswer): void {
+  const wanted = asked['if-match'];
+  if (wanted !== undefined) {
+    const tags = wanted.split(',').map((tag) => tag.trim());
+    if (!tags.includes('*') && (version === undefined || !tags.includes(`"${version}"`)))
+      throw new PreconditionFailed();
+    return;
+  }
+  const since = secondsOf(asked['if-unmodified-since']);
+  if (since !== null && lastModified && wholeSeconds(lastModified) > since) throw new PreconditionFailed();
+}
+
+/** The one part that is asked for; null for the whole. Errors: RangeNotSatisfiable (RFC 9110 14.2). */
+function rangeOf(asked: RequestHeaders, file: FileAnswer, size: number | undefined): ByteRange | null {
+  const { range } = asked;
+  if (range === undefined || size === undefined || !isSeekable(file) || !ONE_RANGE.test(range)) return null;
+  if (!isRangeWanted(asked['if-range'] as string | undefined, file)) return null;
+  const ranges = parseRange(size, range);
+  if (typeof ranges === 'number') throw new RangeNotSatisfiable(size);
+  return ranges[0]!;
+}
+
+/** `If-Range` asks for the part only of the version, or the time, that the client has a part of. */
+function isRangeWanted(condition: string | undefined, { version, lastModified }: FileAnswer): boolean {
+  if (condition === undefined) return true;
+  if (condition.includes('"')) return version !== undefined && condition.trim() === `"${version}"`;
+  return lastModified !== undefined && secondsOf(condition) === wholeSeconds(lastModified);
+}
+
+function secondsOf(date: string | undefined): number | null {
+  const time = date === undefined ? NaN : Date.parse(date);
+  return Number.isNaN(time) ? null : Math.floor(time / 1000);
+}
+
+function wholeSeconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}
+
+function sizeOf({ stream, length }: FileAnswer): number | undefined {
+  return Buffer.isBuffer(stream) ? stream.length : length;
+}
+
+function isSeekable({ stream }: FileAnswer): boolean {
+  return Buffer.isBuffer(stream) || typeof stream === 'function';
+}
+
+function isStream(stream: FileAnswer['stream']): stream is Readable {
+  return stream !== null && typeof stream === 'object' && !Buffer.isBuffer(stream);
+}
+
+/** Both forms of the name, as browsers and package clients read one or the other (RFC 6266, RFC 8187). */
+function disposition(filename: string, isInline = false): string {
+  const name = filename.replace(/[\p{Cc}\p{Cs}/\\]/gu, '_');
+  const plain = name.replace(/[^\x20-\x7e]|"/g, '_');
+  return `${isInline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=${encodeExtended(name)}`;
+}

@@ -1,0 +1,90 @@
+import { byPrecision, literalOf, segmentsOf, takesRest, wildcardAt, wildcardTail } from './wildcard';
+import type { WildcardTail } from './wildcard';
+
+interface WildcardRoute<T> {
+  readonly method: string;
+  /** Segments of the template; those before `tail` are literals or `:name`. */
+  readonly segments: readonly string[];
+  readonly at: number;
+  readonly tail: WildcardTail;
+  readonly target: T;
+}
+
+/** A route and the values of its parameters, each decoded once. */
+export interface FoundRoute<T> {
+  readonly target: T;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Steps in a tree and control characters: never part of a name. */
+const UNSOUND = /(?:^|\/)\.{1,2}(?:\/|$)|[\u0000-\u001f\u007f]/;
+
+/**
+ * Finds routes whose template holds a wildcard, the most specific first. Fastify's router takes wildcards at the end
+ * only; it hands over what no fixed route took. Source: ADR 0086.
+ */
+export class WildcardRoutes<T> {
+  private routes: readonly WildcardRoute<T>[] = [];
+
+  /** Adds a route. Returns the path under which Fastify hands its requests over. */
+  add(method: string, template: string, target: T): string {
+    const segments = segmentsOf(template);
+    const at = wildcardAt(segments);
+    const tail = wildcardTail(segments.slice(at));
+    this.routes = [...this.routes, { method, segments, at, tail, target }].sort(moreSpecificFirst);
+    return `/${[...segments.slice(0, at), '*'].join('/')}`;
+  }
+
+  /** Shape: `path` as sent, without a query. Null when no wildcard route takes it. */
+  find(method: string, path: string): FoundRoute<T> | null {
+    const raw = segmentsOf(path);
+    for (const route of this.routes) {
+      if (route.method !== method || !isTakenBy(route, raw)) continue;
+      const params = paramsOf(route, raw);
+      if (params !== null) return { target: route.target, params };
+    }
+    return null;
+  }
+
+  /** Methods of the routes that take a path. */
+  methodsOf(path: string): readonly string[] {
+    const methods = new Set(this.routes.map(({ method }) => method));
+    return [...methods].filter((method) => this.find(method, path) !== null);
+  }
+}
+
+function isTakenBy<T>({ segments, at, tail }: WildcardRoute<T>, raw: readonly string[]): boolean {
+  for (let i = 0; i < at; i++) {
+    const segment = raw[i];
+    if (segment === undefined) return false;
+    if (!segments[i]!.startsWith(':') && literalOf(segment) !== segments[i]) return false;
+  }
+  return takesRest(tail, raw, at);
+}
+
+/** Null for a path whose wildcard holds a step or a control character; the gateway refuses those with 400. */
+function paramsOf<T>({ segments, at, tail }: WildcardRoute<T>, raw: readonly string[]): Record<string, string> | null {
+  const end = raw.length - tail.after.length;
+  const taken = raw.slice(at, end).map(decodeURIComponent).join('/');
+  const params = { [tail.name]: tail.suffix === '' ? taken : taken.slice(0, -tail.suffix.length) };
+  if (UNSOUND.test(params[tail.name]!)) return null;
+  segments.forEach((segment, index) => {
+    if (!segment.startsWith(':')) return;
+    params[segment.slice(1)] = decodeURIComponent(raw[index < at ? index : end + index - at - 1]!);
+  });
+  return params;
+}
+
+/** Segments before the wildcard decide from left to right, literals first; then the rest, from its end. */
+function moreSpecificFirst<T>(a: WildcardRoute<T>, b: WildcardRoute<T>): number {
+  for (let i = 0; i < Math.max(a.at, b.at); i++) {
+    const [rankOfA, rankOfB] = [rankBefore(a, i), rankBefore(b, i)];
+    if (rankOfA !== rankOfB) return rankOfB - rankOfA;
+  }
+  return byPrecision(a.tail, b.tail);
+}
+
+function rankBefore<T>({ segments, at }: WildcardRoute<T>, index: number): number {
+  if (index >= at) return 0;
+  return segments[index]!.startsWith(':') ? 1 : 2;
+}

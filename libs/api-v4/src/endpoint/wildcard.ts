@@ -1,0 +1,148 @@
+/**
+ * Templates with a wildcard: one segment that takes one or more segments of a path. The wildcard may begin the template
+ * (`/*full_path.git/info/refs`), end it (`/maven/*path`) or stand between. It may end in a literal (`*full_path.git`).
+ * The gateway and the services match by this one file. Source: ADR 0086.
+ */
+const WILDCARD = /^\*([A-Za-z_]\w*)([^*:{}]*)$/;
+const PARAMETER = /^(?::\w+|\{\w+\})$/;
+
+/** First segments that no leading wildcard takes: they belong to fixed routes and to our own processes. */
+export const FIXED_SEGMENTS: ReadonlySet<string> = new Set(['api', '-', 'uploads', 'internal']);
+
+/** Part of a wildcard template from the wildcard on. */
+export interface WildcardTail {
+  readonly name: string;
+  /** Literal end of the last segment that the wildcard takes; empty for none. */
+  readonly suffix: string;
+  /** Segments after the wildcard: literals, or parameters as null. */
+  readonly after: readonly (string | null)[];
+}
+
+/** Position of the wildcard among the segments of a template; -1 without one. */
+export function wildcardAt(segments: readonly string[]): number {
+  return segments.findIndex((segment) => WILDCARD.test(segment));
+}
+
+/** Segments of a path or template. Repeated and trailing slashes count as one or none. */
+export function segmentsOf(path: string): readonly string[] {
+  return path.split('/').filter((segment) => segment !== '');
+}
+
+/** Shape: `segments` begin with the wildcard. Errors: a plain Error where they do not, or hold a second one. */
+export function wildcardTail(segments: readonly string[]): WildcardTail {
+  const [first = '', ...after] = segments;
+  const [, name, suffix] = WILDCARD.exec(first) ?? [];
+  if (name === undefined || after.some((segment) => segment.includes('*')))
+    throw new Error(`a template takes one wildcard, written *name: ${segments.join('/')}`);
+  return { name, suffix: suffix!, after: after.map((segment) => (PARAMETER.test(segment) ? null : segment)) };
+}
+
+/** Whether a tail takes the rest of a path. Shape: raw segments, of which those before `from` are taken already. */
+export function takesRest(tail: WildcardTail, segments: readonly string[], from: number): boolean {
+  const end = segments.length - tail.after.length;
+  if (end <= from || (from === 0 && FIXED_SEGMENTS.has(literalOf(segments[0]!)))) return false;
+  if (tail.suffix !== '' && !endsIn(literalOf(segments[end - 1]!), tail.suffix)) return false;
+  return tail.after.every((wanted, index) => wanted === null || literalOf(segments[end + index]!) === wanted);
+}
+
+/**
+ * Orders tails, the most specific first: compared from their ends, a literal comes before a literal end, that before a
+ * parameter, and that before the wildcard. Use with `sort`.
+ */
+export function byPrecision(a: WildcardTail, b: WildcardTail): number {
+  const most = Math.max(a.after.length, b.after.length) + 1;
+  for (let fromEnd = 0; fromEnd < most; fromEnd++) {
+    const [rankOfA, rankOfB] = [rankAt(a, fromEnd), rankAt(b, fromEnd)];
+    if (rankOfA !== rankOfB) return rankOfA > rankOfB ? -1 : 1;
+  }
+  return 0;
+}
+
+/**
+ * Whether some path fits both tails and neither is more specific at every segment, so that a reader could not tell
+ * which of them answers.
+ */
+export function areAmbiguous(a: WildcardTail, b: WildcardTail): boolean {
+  const most = Math.max(a.after.length, b.after.length) + 1;
+  let [aWins, bWins] = [false, false];
+  for (let fromEnd = 0; fromEnd < most; fromEnd++) {
+    if (!mayMeet(partAt(a, fromEnd), partAt(b, fromEnd))) return false;
+    aWins ||= rankAt(a, fromEnd) > rankAt(b, fromEnd);
+    bWins ||= rankAt(b, fromEnd) > rankAt(a, fromEnd);
+  }
+  return aWins === bWins;
+}
+
+/**
+ * Sentences about wildcard routes that could not be told apart: two of one method and beginning of which neither is more
+ * specific, and fixed routes outside the first segments that are reserved for them. Shape: parameters as `:name` or
+ * `{name}`.
+ */
+export function wildcardProblems(
+  routes: readonly { readonly method: string; readonly template: string }[],
+): readonly string[] {
+  const split = routes.map(({ method, template }) => {
+    const segments = segmentsOf(template);
+    return { name: `${method} ${template}`, method, segments, at: wildcardAt(segments) };
+  });
+  const malformed = split.filter(({ segments }) => segments.filter((one) => one.includes('*')).length > 1);
+  if (malformed.length > 0) return malformed.map(({ name }) => `${name} has more than one wildcard`);
+  const wild = split
+    .filter(({ at }) => at >= 0)
+    .map((one) => ({ ...one, tail: wildcardTail(one.segments.slice(one.at)), head: headOf(one.method, one) }));
+  const pairs = wild.flatMap((one, index) => wild.slice(index + 1).map((other) => [one, other] as const));
+  const leading = wild.find(({ at }) => at === 0);
+  const inTheWay = leading ? split.filter(({ at, segments }) => at !== 0 && !isFixed(segments)) : [];
+  return [
+    ...pairs
+      .filter(([one, other]) => one.head === other.head && areAmbiguous(one.tail, other.tail))
+      .map(([one, other]) => `${one.name} and ${other.name} take the same paths, and neither is more specific`),
+    ...inTheWay.map(({ name }) => `${name} lies where ${leading!.name} leads`),
+  ];
+}
+
+function headOf(method: string, { segments, at }: { segments: readonly string[]; at: number }): string {
+  const head = segments.slice(0, at).map((segment) => (PARAMETER.test(segment) ? ':' : segment));
+  return `${method} ${head.join('/')}`;
+}
+
+function isFixed([first]: readonly string[]): boolean {
+  return first === undefined || FIXED_SEGMENTS.has(first);
+}
+
+/** The segment as a literal of a template would be written; escapes that stand for separators stay. */
+export function literalOf(segment: string): string {
+  return segment.includes('%') ? decodeURI(segment) : segment;
+}
+
+interface Part {
+  readonly literal?: string;
+  readonly suffix?: string;
+}
+
+function partAt({ after, suffix }: WildcardTail, fromEnd: number): Part {
+  if (fromEnd > after.length) return {};
+  if (fromEnd === after.length) return suffix === '' ? {} : { suffix };
+  const literal = after[after.length - 1 - fromEnd];
+  return literal === null || literal === undefined ? {} : { literal };
+}
+
+/** Literals rank highest; a longer literal end ranks above a shorter one. */
+function rankAt(tail: WildcardTail, fromEnd: number): number {
+  const { literal, suffix } = partAt(tail, fromEnd);
+  if (literal !== undefined) return Infinity;
+  if (suffix !== undefined) return 1 + suffix.length;
+  return fromEnd < tail.after.length ? 1 : 0;
+}
+
+function mayMeet(a: Part, b: Part): boolean {
+  if (a.literal !== undefined && b.literal !== undefined) return a.literal === b.literal;
+  if (a.literal !== undefined) return b.suffix === undefined || endsIn(a.literal, b.suffix);
+  if (b.literal !== undefined) return a.suffix === undefined || endsIn(b.literal, a.suffix);
+  if (a.suffix === undefined || b.suffix === undefined) return true;
+  return a.suffix.endsWith(b.suffix) || b.suffix.endsWith(a.suffix);
+}
+
+function endsIn(text: string, suffix: string): boolean {
+  return text.length > suffix.length && text.endsWith(suffix);
+}
