@@ -5,7 +5,7 @@ import type { Pool } from 'pg';
 export type { Statement } from '@rookery/persistence';
 
 /** What a plan is made for: a statement, or the reading of a page, of which the statement that finds the rows counts. */
-export type Planned = Statement | ((db: Database) => Promise<unknown>);
+export type Planned = Statement<unknown> | ((db: Database) => Promise<unknown>);
 
 /** A node of a plan, as EXPLAIN names its parts. */
 export interface PlanNode {
@@ -84,7 +84,7 @@ export async function plannedAnew(pool: Pool, planned: Planned): Promise<boolean
 }
 
 /** The statement that finds the rows of a page. Errors: a plain Error when nothing is read. */
-export async function statementOf(read: (db: Database) => Promise<unknown>): Promise<Statement> {
+export async function statementOf(read: (db: Database) => Promise<unknown>): Promise<Statement<unknown>> {
   const taken = new TakenStatements();
   await read(taken as unknown as Database);
   const statement = taken.statements[0];
@@ -128,9 +128,9 @@ export function readRows(plan: PlanNode, table: string, isCounted: (node: PlanNo
 
 /** Stands in for a database: keeps statements instead of running them, and says that nothing was found. */
 class TakenStatements {
-  readonly statements: Statement[] = [];
+  readonly statements: Statement<unknown>[] = [];
 
-  run(statement: Statement): Promise<unknown[]> {
+  run(statement: Statement<unknown>): Promise<unknown[]> {
     this.statements.push(statement);
     return Promise.resolve([{ counted: 0 }]);
   }

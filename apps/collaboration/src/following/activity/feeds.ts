@@ -26,7 +26,7 @@ export interface ActivityFilter {
  * Whose entries, or where. Those of all one's projects are read in two ways: first by the newest of all, and where some of
  * them are hidden, by the newest that are seen of each.
  */
-export type Feed = 'author' | 'project' | 'memberships' | 'each_of_memberships';
+export type Feed = keyof FeedParams;
 
 /** Shape: of `memberships`, nothing is told where entries are hidden, and `is_whole` is false. */
 export interface FeedRow extends JsonPageRow {
@@ -39,18 +39,42 @@ export interface FeedRow extends JsonPageRow {
  */
 export const FEED_COUNT_LIMIT = 50;
 
-// The first values of every statement: the caller, then what the feed is of. They are hidden from the planner: with rows
-// that it guesses by the person or the project a plan of the one looks cheaper than that of all, and planning a feed anew
-// takes several times as long as reading it.
-const VIEWER = '(select $1::bigint)';
-const IS_ADMIN = '(select $2::boolean)';
-const person = { user: VIEWER, isAdmin: IS_ADMIN, isExternal: '(select $3::boolean)' };
-/** The author, or the project. */
-const OF = '(select $4::bigint)';
-/** What the request's own decision says of the one project: $4 id, $5 name, $6-$11 what the caller reads. */
-const ONE_PROJECT = `(select ${OF} as project_id, (select $5::text) as name, (select $6::boolean) as is_member,
-      (select $7::boolean) as reads_confidential, (select $8::boolean) as reads_internal, (select $9::boolean) as reads_issues,
-      (select $10::boolean) as reads_merge_requests, (select $11::boolean) as reads_snippets)`;
+/** Values of every feed. */
+export interface FeedViewerParams {
+  readonly viewer: number | null;
+  readonly is_admin: boolean;
+  readonly is_external: boolean;
+}
+
+/** Access of the viewer to one project, as decided for the request. */
+export interface ProjectAccessParams {
+  readonly project: number;
+  readonly project_name: string;
+  readonly is_member: boolean;
+  readonly reads_confidential: boolean;
+  readonly reads_internal: boolean;
+  readonly reads_issues: boolean;
+  readonly reads_merge_requests: boolean;
+  readonly reads_snippets: boolean;
+}
+
+/** Values of each feed. */
+export interface FeedParams {
+  readonly author: FeedViewerParams & { readonly author: number };
+  readonly project: FeedViewerParams & ProjectAccessParams;
+  readonly memberships: FeedViewerParams;
+  readonly each_of_memberships: FeedViewerParams;
+}
+
+// Parameters are hidden from the planner: with rows that it guesses by the person or the project a plan for these values
+// looks cheaper than the generic plan, and planning a feed takes several times as long as reading it.
+const VIEWER = '(select :viewer::bigint)';
+const IS_ADMIN = '(select :is_admin::boolean)';
+const person = { user: VIEWER, isAdmin: IS_ADMIN, isExternal: '(select :is_external::boolean)' };
+/** One row: the access of the viewer to the one project. */
+const ONE_PROJECT = `(select (select :project::bigint) as project_id, (select :project_name::text) as name, (select :is_member::boolean) as is_member,
+      (select :reads_confidential::boolean) as reads_confidential, (select :reads_internal::boolean) as reads_internal, (select :reads_issues::boolean) as reads_issues,
+      (select :reads_merge_requests::boolean) as reads_merge_requests, (select :reads_snippets::boolean) as reads_snippets)`;
 
 const NOTE = `left join notes n on n.id = e.target_id and e.target_type in (${NOTE_TARGETS})`;
 /** Source: reference work-tracking 7.7. */
@@ -105,15 +129,15 @@ export class ActivityFeeds {
     });
   }
 
-  /** Kept for what most requests ask for. Shape: `values` are those of the caller and of what the feed is of. */
-  page(feed: Feed, wanted: ActivityFilter, page: PageRequest, values: readonly unknown[]): Statement {
+  /** Kept for what most requests ask for. */
+  page<F extends Feed>(feed: F, wanted: ActivityFilter, page: PageRequest, values: FeedParams[F]): Statement<FeedRow> {
     const { sort, ...narrowing } = wanted;
     const isPlain = isUsualPage(page) && Object.values(narrowing).every((value) => value === undefined);
     const name = isPlain ? `feeds_${feed}_${sort}_${page.perPage}` : null;
     return this.kept.statement(name, values, () => this.listed(feed, wanted, page, values));
   }
 
-  private listed(feed: Feed, wanted: ActivityFilter, page: PageRequest, values: readonly unknown[]): Draft {
+  private listed(feed: Feed, wanted: ActivityFilter, page: PageRequest, values: FeedViewerParams): Draft {
     const { joined: joins } = this;
     const from = 'activity_events e';
     const parts = { name: 'feeds', from, carries: 'e.*', joins, bytes: 'e.bytes', values };
@@ -137,7 +161,7 @@ export class ActivityFeeds {
   private entries(feed: 'author' | 'project', narrowed: string, by: string, count: number): string {
     const access = feed === 'project' ? ONE_PROJECT : projectAccessSql('e.project_id', person);
     return `found as materialized (select e.*, ${SHOWN} from activity_events e join lateral ${access} a on true ${this.judged}
-      where e.${feed}_id = ${OF} and ${narrowed} and ${VISIBLE} ${by} limit ${count})`;
+      where e.${feed}_id = (select :${feed}::bigint) and ${narrowed} and ${VISIBLE} ${by} limit ${count})`;
   }
 
   /**

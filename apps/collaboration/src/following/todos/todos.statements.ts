@@ -1,7 +1,7 @@
-import type { PageRequest } from '@rookery/kernel';
+import type { JsonPageRow, PageRequest } from '@rookery/kernel';
 import { COUNT_LIMIT } from '@rookery/kernel';
-import { filter, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { AllFilters, Draft, Statement } from '@rookery/persistence';
+import { filter, isUsualPage, KeptStatements, ListQuery, statement } from '@rookery/persistence';
+import type { AllFilters, DeclaredStatement, Draft, Statement } from '@rookery/persistence';
 import { groupAccessSql, projectAccessSql } from '../../base/noteables/access-sql';
 import { arraySql } from '../../base/noteables/json.shape';
 import type { WrittenShape } from '../../base/noteables/json.shape';
@@ -20,9 +20,24 @@ export interface TodoFilter {
   readonly type?: TodoTargetType;
 }
 
-// The first three values of every statement here.
-const VIEWER = '$1::bigint';
-const person = { user: VIEWER, isAdmin: '$2::boolean', isExternal: '$3::boolean' };
+/** Values of every statement here. */
+export interface ViewerParams {
+  readonly viewer: number;
+  readonly is_admin: boolean;
+  readonly is_external: boolean;
+}
+
+/** A page of to-dos, with the position of the directory's copy. */
+export interface TodoPageRow extends JsonPageRow {
+  readonly version: number;
+  readonly epoch: string;
+  readonly viewer_state: string | null;
+  /** The viewer also has to-dos of groups. */
+  readonly is_partial: boolean;
+}
+
+const VIEWER = ':viewer::bigint';
+const person = { user: VIEWER, isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
 /** The access to its project. What that to its group would say is null. */
 const PROJECT_ACCESS = `select p.project_id, null::bigint as group_id, p.name, p.path, p.full_path, p.name_with_namespace,
         p.description, p.created_at, null::bigint as parent_id, null as avatar_url, p.traversal_ids, p.is_member,
@@ -74,7 +89,7 @@ export class TodoStatements {
   private readonly kept = new KeptStatements();
   private readonly shape: WrittenShape;
   private readonly known: Readonly<Record<Scope, Known>>;
-  private readonly oneSql: string;
+  readonly one: DeclaredStatement<ViewerParams & { readonly todo: number }, { readonly json: string }>;
 
   constructor(kinds: NoteableKinds, externalUrl: string) {
     const all = kinds.able('todos');
@@ -87,18 +102,15 @@ export class TodoStatements {
       all: knownOf(all, ACCESS, listed),
     };
     const detailed = joined(all, (kind) => kind.detailed.over({ ...sql, viewer: VIEWER }).sql);
-    this.oneSql = `select ${todoDetailShape.over({ externalUrl }).sql} as json from (select ${COLUMNS} from ${this.known.all.seen}
-         where t.id = $4::bigint and t.user_id = ${VIEWER} and ${VISIBLE}) t
+    const oneSql = `select ${todoDetailShape.over({ externalUrl }).sql} as json from (select ${COLUMNS} from ${this.known.all.seen}
+         where t.id = :todo::bigint and t.user_id = ${VIEWER} and ${VISIBLE}) t
        ${detailed}`;
+    this.one = statement('todos_one', () => oneSql);
   }
 
-  /** $4 item. */
-  one(values: readonly unknown[]): Statement {
-    return this.kept.statement('todos_one', values, () => ({ text: this.oneSql, values }));
-  }
 
   /** Kept for what most requests ask for. Shape: of projects alone, its row tells by `is_partial` that it shows nothing. */
-  page(scope: Scope, wanted: TodoFilter, page: PageRequest, values: readonly unknown[]): Statement {
+  page(scope: Scope, wanted: TodoFilter, page: PageRequest, values: ViewerParams): Statement<TodoPageRow> {
     const { state, ...others } = wanted;
     const isPlain = isUsualPage(page) && Object.values(others).every((value) => value === undefined);
     const name = isPlain ? `todos_page_${scope}_${state}_${page.perPage}` : null;
@@ -110,7 +122,7 @@ export class TodoStatements {
    * The count stops past COUNT_LIMIT. It reads an index alone for projects in which the caller reads everything, and
    * looks at items one by one only in the others.
    */
-  private listed(scope: Scope, wanted: TodoFilter, page: PageRequest, values: readonly unknown[]): Draft {
+  private listed(scope: Scope, wanted: TodoFilter, page: PageRequest, values: ViewerParams): Draft {
     const { kinds, seen, joined: joins } = this.known[scope];
     const list = new ListQuery<never>({
       name: 'todos',
@@ -170,8 +182,8 @@ function joined(kinds: readonly NoteableKind[], jsonOf: (kind: NoteableKind) => 
 }
 
 /**
- * How many items of the viewer may be seen; stops past COUNT_LIMIT. Shape: an SQL expression for a statement whose first
- * values are those of a list; `wanted` is a condition on `t`.
+ * How many items of the viewer may be seen; stops past COUNT_LIMIT. Shape: an SQL expression with the parameters of
+ * `ViewerParams`; `wanted` is a condition on `t`.
  */
 export function countedTodosSql(kinds: readonly NoteableKind[], wanted: string): string {
   const [ofProjects, ofGroups] = [kinds.filter(isOf('project')), kinds.filter(isOf('group'))];
