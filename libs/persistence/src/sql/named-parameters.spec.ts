@@ -16,6 +16,7 @@ describe('a text is compiled', () => {
     ['not in dollar quotes', 'do $$ :a $$; do $x$ $$ :b $x$; :c', 'do $$ :a $$; do $x$ $$ :b $x$; $1', ['c']],
     ['with dollars in names', 'select a$b$c, :d', 'select a$b$c, $1', ['d']],
     ['with slices by numbers', 'select a[1:2], (:b)[1:5]', 'select a[1:2], ($1)[1:5]', ['b']],
+    ['with calls and columns as bounds', 'select a[1:size(:b)], a[t.x:t.y]', 'select a[1:size($1)], a[t.x:t.y]', ['b']],
     ['with bounds in parentheses', 'select a[(:from):(:to)], :from', 'select a[($1):($2)], $1', ['from', 'to']],
     ['with arrays', 'select array[:a, :b], ARRAY[[:c], [:d]]', 'select array[$1, $2], ARRAY[[$3], [$4]]', ['a', 'b', 'c', 'd']],
     ['with elements', 'select a[(:at)], jsonb_col[0]', 'select a[($1)], jsonb_col[0]', ['at']],

@@ -18,7 +18,7 @@ const TOKEN =
  * Compiles named parameters (`:viewer`) to numbered ones, counted in the order of their first use.
  * Shape: a colon means a parameter unless it belongs to a cast (`::`), a text, a quoted name, a comment, a dollar quote or
  * a JSON key (`'key':value`). In a subscript it separates the bounds of a slice, so a parameter there has parentheses:
- * `ids[1:(:count)]`.
+ * `ids[1:(:count)]`. A call or a column there is a bound: `ids[1:array_length(ids, 1)]`.
  * Errors: a plain Error for numbered parameters, for a colon that could be read in two ways, and for an open comment or
  * dollar quote.
  */
@@ -81,8 +81,10 @@ function isArray(sql: string, at: number, brackets: readonly Bracket[]): boolean
 function isParameter(sql: string, token: string, at: number, bracket: Bracket | undefined): boolean {
   const before = sql[at - 1] ?? '';
   if (before === `'` || before === '"') return false;
-  const isBound = bracket !== undefined && !bracket.isArray && !isInParentheses(sql.slice(bracket.at, at));
-  if (isBound || /[\w$\])]/.test(before)) {
+  const isInSubscript = bracket !== undefined && !bracket.isArray && !isInParentheses(sql.slice(bracket.at, at));
+  // A call or a column of a table: no parameter goes on so.
+  if (isInSubscript && /[(.]/.test(sql[at + token.length] ?? '')) return false;
+  if (isInSubscript || /[\w$\])]/.test(before)) {
     throw new Error(`${token} in "${sql.slice(Math.max(0, at - 20), at + token.length)}" may be a parameter or a bound`);
   }
   return true;
