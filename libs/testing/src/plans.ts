@@ -1,5 +1,5 @@
 import { expectGolden, expectGoldenSql } from './golden';
-import type { Database, Statement } from '@rookery/persistence';
+import type { Database, DeclaredStatement, Statement } from '@rookery/persistence';
 import type { Pool } from 'pg';
 
 export type { Statement } from '@rookery/persistence';
@@ -131,8 +131,8 @@ export function readRows(plan: PlanNode, table: string, isCounted: (node: PlanNo
 class TakenStatements {
   readonly statements: Statement<unknown>[] = [];
 
-  run(statement: Statement<unknown>): Promise<unknown[]> {
-    this.statements.push(statement);
+  run(statement: Statement<unknown> | DeclaredStatement<object, unknown>, values?: object): Promise<unknown[]> {
+    this.statements.push('with' in statement ? statement.with(values!) : statement);
     return Promise.resolve([{ counted: 0 }]);
   }
 }

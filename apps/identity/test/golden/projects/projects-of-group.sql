@@ -1,4 +1,4 @@
--- projects-3e623d9730e7: $1 viewer, $2 value
+-- projects-3e623d9730e7: $1 viewer, $2 group
 select
   p.*,
   json_build_object(
@@ -498,7 +498,7 @@ from
               from
                 projects q
               where
-                q.namespace_id = :value::bigint
+                q.namespace_id = :group::bigint
             ) p
           where
             (
@@ -725,14 +725,14 @@ from
                       shares given
                     where
                       given.source_type = 'project'
-                      and given.group_id = :value::bigint
+                      and given.group_id = :group::bigint
                       and (
                         given.expires_on is null
                         or given.expires_on > (statement_timestamp() at time zone 'UTC')::date
                       )
                   )
                 )
-                and not q.namespace_id = :value::bigint
+                and not q.namespace_id = :group::bigint
             ) p
           where
             (

@@ -1,4 +1,4 @@
--- projects-e5a475ffeacc: $1 value
+-- projects-e5a475ffeacc: $1 namespace
 select
   p.*,
   json_build_object(
@@ -59,7 +59,7 @@ from
     from
       projects p
     where
-      p.namespace_id = :value::bigint
+      p.namespace_id = :namespace::bigint
       and p.visibility = 'public'
     order by
       p.id desc

@@ -1,4 +1,4 @@
--- projects-c548ab4ebae9: $1 viewer, $2 value
+-- projects-c548ab4ebae9: $1 viewer, $2 group
 select
   p.*,
   json_build_object(
@@ -496,7 +496,7 @@ from
             shares given
           where
             given.source_type = 'project'
-            and given.group_id = :value::bigint
+            and given.group_id = :group::bigint
             and (
               given.expires_on is null
               or given.expires_on > (statement_timestamp() at time zone 'UTC')::date

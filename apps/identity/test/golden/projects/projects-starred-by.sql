@@ -1,4 +1,4 @@
--- projects-1c15123c031d: $1 viewer, $2 value
+-- projects-1c15123c031d: $1 viewer, $2 starred_by
 select
   p.*,
   json_build_object(
@@ -494,7 +494,7 @@ from
         from
           project_stars starred
         where
-          starred.user_id = :value::bigint
+          starred.user_id = :starred_by::bigint
       )
       and (
         p.visibility <> 'private'
