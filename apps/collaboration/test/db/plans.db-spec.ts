@@ -174,15 +174,19 @@ const HOT: Record<string, () => Planned> = {
   'issues/issues-with-any-label': () => listed({ labels: 'Any' }),
   'issues/issues-of-group-unlabelled': () => ofGroup({ labels: 'None' }),
   'issues/issues-by-label-priority': () => listed({}, { orderBy: 'label_priority', sort: 'asc' }),
-  'labels/labels-counted-in-project': () => labelFacts.countsStatement(issueKind, 'project', [FEW_LABELS, 7, false, false, 2]),
-  'labels/labels-counted-in-group': () => labelFacts.countsStatement(issueKind, 'group', [FEW_LABELS, 7, false, false, 1]),
+  'labels/labels-counted-in-project': () =>
+    labelFacts.countsStatement(issueKind, 'project', [FEW_LABELS, 7, false, false, 2]),
+  'labels/labels-counted-in-group': () =>
+    labelFacts.countsStatement(issueKind, 'group', [FEW_LABELS, 7, false, false, 1]),
   'labels/label-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, labelEvents, pageOne, ofEvents),
   'issues/issues-of-milestone': () => listed({ milestone: { title: 'v100' } }),
   'issues/issues-with-any-milestone': () => listed({ milestone: 'Any' }),
   'issues/issues-without-milestone': () => listed({ milestone: 'None' }),
   'issues/issues-not-of-milestone': () => listed({ not: { milestone: { title: 'v100' } } }),
-  'issues/issues-of-project-milestone': () => milestoneIssues.pageStatement('project', pageOne, { milestone: 101, place: 2, ...VIEWER }),
-  'issues/issues-of-group-milestone': () => milestoneIssues.pageStatement('group', pageOne, { milestone: 110, place: 2, ...VIEWER }),
+  'issues/issues-of-project-milestone': () =>
+    milestoneIssues.pageStatement('project', pageOne, { milestone: 101, place: 2, ...VIEWER }),
+  'issues/issues-of-group-milestone': () =>
+    milestoneIssues.pageStatement('group', pageOne, { milestone: 110, place: 2, ...VIEWER }),
   'issues/issues-of-group': () => ofGroup({}),
   'issues/issues-of-group-opened': () => ofGroup({ state: 'opened' }),
   'issues/issues-of-group-by-change': () => ofGroup({}, { orderBy: 'updated_at' }),
@@ -197,10 +201,14 @@ const HOT: Record<string, () => Planned> = {
   'milestones/milestones-of-group': () => milestones.pageStatement('group', {}, pageOne, [1, [1], 7, false, false]),
   'milestones/milestones-below-group': () =>
     milestones.pageStatement('group', { include_descendants: true }, pageOne, [1, [1], 7, false, false]),
-  'milestones/milestone-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, milestoneEvents, pageOne, ofEvents),
-  'issue-links/links-of-issue': () => links.pageStatement(pageOne, [2, 1, 7, true, false, false, false, 'g/p', [1, 2], false]),
-  'resource-events/state-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, stateEvents, pageOne, ofEvents),
-  'resource-events/weight-events': () => events.pageStatement({ kind: issueKind, by: 'iid' }, weightEvents, pageOne, ofEvents),
+  'milestones/milestone-events': () =>
+    events.pageStatement({ kind: issueKind, by: 'iid' }, milestoneEvents, pageOne, ofEvents),
+  'issue-links/links-of-issue': () =>
+    links.pageStatement(pageOne, [2, 1, 7, true, false, false, false, 'g/p', [1, 2], false]),
+  'resource-events/state-events': () =>
+    events.pageStatement({ kind: issueKind, by: 'iid' }, stateEvents, pageOne, ofEvents),
+  'resource-events/weight-events': () =>
+    events.pageStatement({ kind: issueKind, by: 'iid' }, weightEvents, pageOne, ofEvents),
   'issues/issues-weighing': () => listed({ weight: 3 }),
   'issues/issues-with-any-weight': () => listed({ weight: 'Any' }),
   'issues/issues-without-weight': () => listed({ weight: 'None' }),

@@ -46,7 +46,8 @@ const source: MemberSource = {
   level: 10,
 };
 const presented = { digest: 'ab'.repeat(32), ip: '10.0.0.1' } as never;
-const resolution = (db: Database): TokenResolution => new TokenResolution(db, ...([] as unknown as [never, never, never, never, never, never]));
+const resolution = (db: Database): TokenResolution =>
+  new TokenResolution(db, ...([] as unknown as [never, never, never, never, never, never]));
 
 const HOT: Record<string, Planned> = {
   'tokens/tokens-resolve': (db) => resolution(db).resolve(presented),

@@ -4,7 +4,7 @@ export type Sort = 'asc' | 'desc';
 /** An SQL expression to sort by, and how. */
 export type OrderTerm = readonly [by: string, sort: Sort, nulls?: 'nulls last'];
 
-/** Shape: SQL texts of ours; nothing that anybody sent stands in them. */
+/** Shape: trusted SQL; values of a request are parameters. */
 export interface ListParts {
   /** Begins the names of the prepared statements. */
   readonly name: string;
@@ -63,7 +63,7 @@ export interface JsonParts {
 }
 
 /** A row of a page that was read with its count. */
-export type Told<R> = R & {
+export type CountedRow<R> = R & {
   readonly counted: number;
   /** Null for the one row of a page that has none. */
   readonly is_row: boolean | null;

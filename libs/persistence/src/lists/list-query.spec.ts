@@ -121,11 +121,14 @@ it.each<[string, string, Values]>([
 });
 
 it('names the parameters of filters after the filters', async () => {
-  const both = (names: readonly string[], bind: Bind): string => names.map((name) => `b.name = ${bind(name)}`).join(' or ');
+  const both = (names: readonly string[], bind: Bind): string =>
+    names.map((name) => `b.name = ${bind(name)}`).join(' or ');
   const list = birds({ state: 'ours' })
     .narrow({ state: filter.equals('b.state'), names: both }, { state: 'open', names: ['wren', 'tit'] })
     .where((bind) => `b.nest_id = ${bind(7, 'nest')}`);
-  expect(list.conditionSql).toBe('b.state = :state_2\n  and b.name = :names or b.name = :names_2\n  and b.nest_id = :nest');
+  expect(list.conditionSql).toBe(
+    'b.state = :state_2\n  and b.name = :names or b.name = :names_2\n  and b.nest_id = :nest',
+  );
   expect(list.values).toEqual({ state: 'ours', state_2: 'open', names: 'wren', names_2: 'tit', nest: 7 });
 });
 

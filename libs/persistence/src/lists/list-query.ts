@@ -3,7 +3,7 @@ import { COUNT_LIMIT, HeavyPage, mostBytesOf, offsetOf, pageOf } from '@rookery/
 import { fitted, isNumbered } from '../sql/conditions';
 import type { Bind, Condition, Draft, Filters, Values } from '../sql/conditions';
 import type { Reads } from '../work/database';
-import type { JsonParts, JsonRows, ListParts, OrderTerm, Source, Told } from './list-parts';
+import type { JsonParts, JsonRows, ListParts, OrderTerm, Source, CountedRow } from './list-parts';
 import { isUsualPage, isUsualSize, statementByText } from '../sql/prepared';
 
 /**
@@ -78,7 +78,9 @@ export class ListQuery<R> {
       throw new Error(`the order of ${this.parts.name} has no place to go on from`);
     }
     const columns = this.terms.map(([by]) => by).join(', ');
-    return this.filter((bind) => `(${columns}) ${sort === 'asc' ? '>' : '<'} (${place.map((value) => bind(value, 'place')).join(', ')})`);
+    return this.filter(
+      (bind) => `(${columns}) ${sort === 'asc' ? '>' : '<'} (${place.map((value) => bind(value, 'place')).join(', ')})`,
+    );
   }
 
   /** Looks for the rows there. */
@@ -266,7 +268,7 @@ export class ListQuery<R> {
     const text = `with gathered as materialized (${found})
       select counted.counted, page.* from (select least(count(*), ${COUNT_LIMIT + 1})::int as counted from gathered) counted
       left join (select true as is_row, shown.* from (${this.shown(cut)}) shown) page on true`;
-    const read = await this.read<Told<R>>(db, text, { isUsual: this.isUsual && isUsualSize(request.perPage) });
+    const read = await this.read<CountedRow<R>>(db, text, { isUsual: this.isUsual && isUsualSize(request.perPage) });
     const rows = read.filter((row) => row.is_row);
     return pageOf(request, rows, read[0]!.counted);
   }

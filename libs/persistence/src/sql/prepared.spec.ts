@@ -18,7 +18,11 @@ it('refuses two texts of one name in the process, also from two keepers', () => 
 });
 
 it('names texts that are put together by what they say', () => {
-  expect(statementByText('spec', 'select :a', { a: 1 })).toMatchObject({ text: 'select $1', values: [1], names: ['a'] });
+  expect(statementByText('spec', 'select :a', { a: 1 })).toMatchObject({
+    text: 'select $1',
+    values: [1],
+    names: ['a'],
+  });
   expect(statementByText('spec', 'select 1', [])).toEqual(statementByText('spec', 'select 1', []));
   expect(statementByText('spec', 'select 2', []).name).not.toBe(statementByText('spec', 'select 1', []).name);
 });

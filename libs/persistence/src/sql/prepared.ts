@@ -66,10 +66,7 @@ export function statementByText(kind: string, sql: string, values: Values): Stat
 
 function keepByText(kind: string, sql: string, values: Values): { name: string; kept: KeptText } {
   const kept = keptText(sql, values);
-  const { name } = prepared(
-    `${kind}-${createHash('sha256').update(kept.text).digest('hex').slice(0, 12)}`,
-    kept.text,
-  );
+  const { name } = prepared(`${kind}-${createHash('sha256').update(kept.text).digest('hex').slice(0, 12)}`, kept.text);
   const known = { name, kept };
   byText.set(sql, known);
   return known;

@@ -28,7 +28,7 @@ export interface ActivityFilter {
  */
 export type Feed = keyof FeedParams;
 
-/** Shape: of `memberships`, nothing is told where entries are hidden, and `is_whole` is false. */
+/** Shape: a page of `memberships` is empty and `is_whole` is false if any of its entries is hidden. */
 export interface FeedRow extends JsonPageRow {
   readonly is_whole?: boolean;
 }
@@ -88,7 +88,7 @@ const SHOWN = `coalesce(octet_length(n.body), 0) as bytes,
 
 /** Boolean SQL: are the first entries of all one's projects all to be seen? */
 const IS_WHOLE = `((select bool_and(is_visible) from nearest) is not false)`;
-/** What of the access to a project entries are judged and shown by. */
+/** Columns of the access to a project that decide on entries and are shown with them. */
 const ACCESS = [
   'name',
   'is_member',
@@ -100,19 +100,19 @@ const ACCESS = [
 ];
 
 /**
- * The statements of feeds. Whoever reads is judged per project and entry inside the statement, so pages are full; the
- * page is cut along the index of the feed. Source: reference work-tracking 7; docs/performance.md 2; ADR 0080.
+ * The statements of feeds. Visibility is decided per project and entry inside the statement, so pages are full. The page
+ * is cut along the index of the feed. Source: reference work-tracking 7; docs/performance.md 2; ADR 0080.
  */
 export class ActivityFeeds {
   private readonly kinds: readonly NoteableKind[];
-  private readonly judged: string;
+  private readonly targetJoins: string;
   private readonly kept = new KeptStatements();
   private readonly shape: WrittenShape;
   private readonly joined: string;
 
   constructor(kinds: NoteableKinds, externalUrl: string) {
     this.kinds = kinds.ofProjects;
-    this.judged = `${aboutSql(this.kinds)} ${NOTE}`;
+    this.targetJoins = `${aboutSql(this.kinds)} ${NOTE}`;
     this.joined = `${NOTE} left join directory_users a on a.id = n.author_id
       left join directory_users author on author.id = e.author_id`;
     this.shape = activityEventShape.over({
@@ -122,7 +122,7 @@ export class ActivityFeeds {
       noteableType: 'e.noteable_type',
       noteableIid: 'e.noteable_iid',
       resolvable: resolvableAmongSql(this.kinds, 'e.noteable_type'),
-      // Feeds tell of comments only, which refer to nothing.
+      // Feeds show comments only, which have no reference.
       seesReferenced: 'false',
       targetIid: 'e.target_iid',
       targetTitle: 'e.target_title',
@@ -160,21 +160,21 @@ export class ActivityFeeds {
   /** `found`: visible entries of an author or of a project. */
   private entries(feed: 'author' | 'project', narrowed: string, by: string, count: number): string {
     const access = feed === 'project' ? ONE_PROJECT : projectAccessSql('e.project_id', person);
-    return `found as materialized (select e.*, ${SHOWN} from activity_events e join lateral ${access} a on true ${this.judged}
+    return `found as materialized (select e.*, ${SHOWN} from activity_events e join lateral ${access} a on true ${this.targetJoins}
       where e.${feed}_id = (select :${feed}::bigint) and ${narrowed} and ${VISIBLE} ${by} limit ${count})`;
   }
 
   /**
-   * `found`: the same of all projects of the caller. The first entries of all are found by the index of each project, and
-   * judged; nearly always all may be seen, and are the page. Else so many of each project are judged: a member of many reads
-   * as many pages' beginnings and not their whole history.
+   * `found`: the same of all projects of the caller. The first entries of all are found by the index of each project.
+   * Nearly always the viewer may see all of them, and they are the page. Otherwise as many visible entries are found of each
+   * project, so that a member of many projects reads the beginning of each and not its whole history.
    */
   private ofMemberships(feed: Feed, narrowed: string, by: string, count: number): string {
     const projects = `from mine join lateral ${projectAccessSql('mine.project_id', person)} a on a.is_member`;
-    const from = (shown: string, judged: string): string =>
-      `(select ${shown} from activity_events e ${judged} where e.project_id = mine.project_id and ${narrowed}`;
+    const from = (shown: string, joins: string): string =>
+      `(select ${shown} from activity_events e ${joins} where e.project_id = mine.project_id and ${narrowed}`;
     if (feed === 'each_of_memberships') {
-      const seen = `${from(`e.*, ${SHOWN}`, this.judged)} and ${VISIBLE} ${by} limit ${count}) e`;
+      const seen = `${from(`e.*, ${SHOWN}`, this.targetJoins)} and ${VISIBLE} ${by} limit ${count}) e`;
       return `${memberProjectsSql(VIEWER)},
         found as materialized (select e.* ${projects} cross join lateral ${seen} ${by} limit ${count})`;
     }
@@ -184,7 +184,7 @@ export class ActivityFeeds {
       select e.*, ${access('a')} ${projects} cross join lateral ${first} ${by} limit ${count}
     ), nearest as materialized (
       select e.*, ${SHOWN}, coalesce(${VISIBLE}, false) as is_visible
-      from near e cross join lateral (select ${access('e')}) a ${this.judged}
+      from near e cross join lateral (select ${access('e')}) a ${this.targetJoins}
     ), found as (select * from nearest where ${IS_WHOLE})`;
   }
 }

@@ -92,7 +92,9 @@ export class AwardEmojiService {
       await this.hold(tx, viewer, awardable);
       const award = await this.one(tx, viewer, awardable, id);
       if (award.user_id !== viewer.userId && !viewer.isAdmin) throw new Unauthorized();
-      const gone = await tx.run(this.statementsOf(awardable).of('remove', { ...valuesOf(viewer, awardable), award: id }));
+      const gone = await tx.run(
+        this.statementsOf(awardable).of('remove', { ...valuesOf(viewer, awardable), award: id }),
+      );
       if (gone.length === 0) throw new NotFound();
     });
   }

@@ -128,7 +128,8 @@ export class NotesService {
     const all = { ...values, most_notes: isCounted ? this.limit.perMinute : null, spender: spenderOf(viewer) };
     const [note] = await tx.run(statements.of(`${as}_first`, all));
     tx.withCommit!({
-      statement: (patienceMs) => statements.of(isCounted ? 'count_limited' : 'count', { ...all, patience_ms: patienceMs }),
+      statement: (patienceMs) =>
+        statements.of(isCounted ? 'count_limited' : 'count', { ...all, patience_ms: patienceMs }),
       done: ([counted]) => {
         if (isCounted) this.limit.tell(counted as CountedRow);
       },

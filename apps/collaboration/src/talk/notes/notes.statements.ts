@@ -39,7 +39,7 @@ export function noteSqlOf(kind: NoteableKind, externalUrl: string, referenced: r
   };
 }
 
-/** Is the row `i` the thing that is named, and may the reader know of it? */
+/** Boolean SQL: the row `i` is the named noteable, and the reader may see it. */
 export function namedVisibleSql(kind: NoteableKind, by: 'id' | 'iid'): string {
   return `${parentSql(kind)} = :parent::bigint and i.${by} = :named::bigint and ${kind.visibleSql(READER)}`;
 }
@@ -60,7 +60,7 @@ export class NoteStatements {
   private readonly json: WrittenShape;
   private readonly name: string;
 
-  /** Shape: `by` is the column that paths name a thing by; `referenced` as in `noteSqlOf`. */
+  /** Shape: `by` is the column by which paths name a noteable; `referenced` as in `noteSqlOf`. */
   constructor(
     private readonly kind: NoteableKind,
     externalUrl: string,
@@ -166,8 +166,8 @@ export class NoteStatements {
   }
 
   /**
-   * One round trip: touches the noteable, counts the note, inserts, and answers the JSON. No row when anything stands
-   * against it; no `id` when only the number of notes does, which is counted last: it is locked after all else.
+   * One round trip: touches the noteable, counts the note, inserts, and answers the JSON. No row when the note is
+   * refused; no `id` when only the limit of notes refuses it, which is counted last: it is locked after all else.
    */
   private createSql(made: MadeNote, counted = ''): string {
     return `with ${made.before?.(this.kind, this.visible) ?? ''}touched as (
@@ -226,7 +226,7 @@ export class NoteStatements {
       ${instantSql('n.created_at')} as created_at, ${this.json.sql} as json`;
   }
 
-  /** Why `create` made nothing; no row when the noteable is not visible. */
+  /** Reasons why `create` wrote nothing; no row when the noteable is not visible. */
   private refusalSql(): string {
     return `select i.discussion_locked is true and not ${READER.isMember} as locked,
       i.public_notes_count + i.internal_notes_count as comments

@@ -61,7 +61,10 @@ const HERE_ALONE = '(select :project::bigint as project_id) a';
 /** Issues that have the words: few are looked up, of many the list is walked in its order. */
 const waysOf = ({ areFew, hasThem }: FoundByWords): [each: string, part: string][] => [
   [`(select * from found where ${areFew}) f`, '(select * from issues own where own.id = f.issue_id) i'],
-  [`(select 1 where not ${areFew}) f`, `(select * from issues own where own.project_id = :project::bigint and ${hasThem}) i`],
+  [
+    `(select 1 where not ${areFew}) f`,
+    `(select * from issues own where own.project_id = :project::bigint and ${hasThem}) i`,
+  ],
 ];
 
 /** Reading issues of a project; rows that the reader may not see are left out by the statement itself. */

@@ -31,7 +31,8 @@ function parts(bind: Bind, group: Group, isInside: boolean, range: GroupProjects
   const ancestors = group.traversalIds.filter((ancestor) => ancestor !== group.id);
   const tree = `in (select below.namespace_id from namespace_ancestors below where below.ancestor_id = ${id})`;
   const own = range.include_subgroups ? tree : `= ${id}`;
-  const above = range.include_ancestor_groups && ancestors.length > 0 ? `= any(${bind(ancestors, 'ancestors')}::bigint[])` : null;
+  const above =
+    range.include_ancestor_groups && ancestors.length > 0 ? `= any(${bind(ancestors, 'ancestors')}::bigint[])` : null;
   const listed = [part(isInside, `q.namespace_id ${own}`), ...(above ? [part(false, `q.namespace_id ${above}`)] : [])];
   if (!range.with_shared) return listed;
   // What lies there anyway is not listed twice.

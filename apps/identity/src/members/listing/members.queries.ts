@@ -72,7 +72,9 @@ export class MembersQueries {
   async person(tx: Tx, viewer: Viewer, source: MemberSource, who: Named): Promise<KnownUser | null> {
     const list = new ListQuery<KnownUser>({ name: 'member_named', from: 'users u', columns: 'u.id, u.username' });
     const found = await list
-      .where((bind) => ('id' in who ? `u.id = ${bind(who.id, 'user')}` : `lower(u.username) = lower(${bind(who.username, 'username')})`))
+      .where((bind) =>
+        'id' in who ? `u.id = ${bind(who.id, 'user')}` : `lower(u.username) = lower(${bind(who.username, 'username')})`,
+      )
       .where(() => `u.kind not in ('ghost', 'placeholder')`)
       .where((bind) => `(${knownUserSql(viewer, bind)} or ${botOfGroupsSql(bind(source.traversalIds, 'namespaces'))})`)
       .one(tx);

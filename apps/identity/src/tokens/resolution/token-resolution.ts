@@ -70,7 +70,10 @@ const resolve = (
    left join users u on u.id = t.user_id
    left join users i on i.id = t.created_by_id
    left join users m on m.id = u.created_by_id and u.kind in ${BOTS}`;
-const BY_DIGEST = statement<{ digest: Buffer | null; ip: string | null }, ResolvedRow>('tokens-resolve', resolve('digest'));
+const BY_DIGEST = statement<{ digest: Buffer | null; ip: string | null }, ResolvedRow>(
+  'tokens-resolve',
+  resolve('digest'),
+);
 const BY_ID = statement<{ id: number; ip: string | null }, ResolvedRow>('tokens-resolve-id', resolve('id'));
 /** Up from a bot that made another: the first who is none. Bounds: makers were there before what they made. */
 const FIRST_MAKER = statement<{ bot: number }, { id: number }>(
@@ -125,17 +128,17 @@ export class TokenResolution {
     if (row!.revoked) {
       if (!request.rotating) return { ...at, outcome: 'revoked' };
       if (await this.isRotatedBy(row!.token_id, request.idempotency_key)) {
-        const judged = await this.judge(row!, row!.token_id);
-        return { ...at, ...judged, ...(judged.outcome === 'valid' ? { replays_only: true } : {}) };
+        const checked = await this.check(row!, row!.token_id);
+        return { ...at, ...checked, ...(checked.outcome === 'valid' ? { replays_only: true } : {}) };
       }
       await this.tokens.revokeFamilyOf(row!.token_id);
       // Asked anew: the answer carries the version in which the family is dead, so that the gateway drops its lease.
       return this.resolve({ ...request, rotating: false });
     }
-    const judged = await this.judge(row!, row!.token_id);
+    const checked = await this.check(row!, row!.token_id);
     const isNews = row!.is_unused_lately || row!.is_from_elsewhere;
-    if (judged.outcome === 'valid' && isNews) this.use.record(row!.token_id, ip);
-    return { ...at, ...judged };
+    if (checked.outcome === 'valid' && isNews) this.use.record(row!.token_id, ip);
+    return { ...at, ...checked };
   }
 
   /**
@@ -147,12 +150,12 @@ export class TokenResolution {
     const at = { version: row!.version, epoch: row!.epoch };
     if (row!.token_id === null) return { ...at, outcome: 'unknown' };
     if (row!.revoked && question.rotating) await this.refused(row!.token_id, question.idempotency_key);
-    const judged = row!.revoked ? ({ outcome: 'revoked' } as const) : await this.judge(row!, row!.token_id);
-    if (judged.outcome !== 'valid') return { ...at, ...judged };
-    const { holder } = judged;
+    const checked = row!.revoked ? ({ outcome: 'revoked' } as const) : await this.check(row!, row!.token_id);
+    if (checked.outcome !== 'valid') return { ...at, ...checked };
+    const { holder } = checked;
     const asThemselves = { ...rightsOf(holder), impersonator_id: holder.impersonator_id };
-    const told = { ...rightsOf(question), impersonator_id: question.impersonator_id };
-    if (isDeepStrictEqual(asThemselves, told)) return { ...at, outcome: 'holds' };
+    const claims = { ...rightsOf(question), impersonator_id: question.impersonator_id };
+    if (isDeepStrictEqual(asThemselves, claims)) return { ...at, outcome: 'holds' };
     // Of a token of impersonation the holder is whom it acts as: what changed of them says nothing of sudo.
     const isSudo = question.user_id !== holder.user_id || question.impersonator_id !== holder.impersonator_id;
     const isBySame = question.impersonator_id === (holder.impersonator_id ?? holder.user_id);
@@ -192,7 +195,7 @@ export class TokenResolution {
     return { user: { id, username, admin, external, bot: isBot(user.kind), state } };
   }
 
-  private async judge(row: ResolvedRow, tokenId: number) {
+  private async check(row: ResolvedRow, tokenId: number) {
     if (row.expired) return { outcome: 'expired' } as const;
     if (row.impersonation && !this.settings.impersonationEnabled) return { outcome: 'impersonation_disabled' } as const;
     // What an administrator gave out as one ends with them. Source: reference identity-and-import 4.4, 4.7.
@@ -223,10 +226,10 @@ export class TokenResolution {
   }
 }
 
-/** What a context tells of a caller's rights. */
-type Told = Pick<TokenHolder, 'user_id' | 'admin' | 'external' | 'bot' | 'scopes'>;
+/** Claims of a signed context about the rights of a caller. */
+type RightsClaims = Pick<TokenHolder, 'user_id' | 'admin' | 'external' | 'bot' | 'scopes'>;
 
-function rightsOf({ user_id, admin, external, bot, scopes }: Told): Told {
+function rightsOf({ user_id, admin, external, bot, scopes }: RightsClaims): RightsClaims {
   return { user_id, admin, external, bot, scopes };
 }
 

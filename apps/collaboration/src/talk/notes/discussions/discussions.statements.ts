@@ -59,9 +59,8 @@ interface DiscussionPageRow {
 }
 
 /**
- * The statements on discussions of one kind of noteable. They take the values of those on notes. A page is cut among the
- * notes that stand for a discussion, along the index of the notes of a thing; the notes of its threads are found
- * afterwards. Source: reference work-tracking 3.1, 3.2.
+ * The statements on discussions of one kind of noteable. A page is cut among the notes that stand for a discussion, along
+ * the index of the notes of a noteable. The notes of its threads are found afterwards. Source: reference work-tracking 3.1, 3.2.
  */
 export class DiscussionStatements {
   private readonly kept = new KeptStatements();

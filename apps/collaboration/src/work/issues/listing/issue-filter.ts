@@ -158,7 +158,8 @@ function weighing(weight: WeightFilter, bind: Bind): string {
 function peopleConditions(people: PeopleFilter, bind: Bind, held: 'all' | 'any'): string[] {
   const parts: string[] = [];
   if (people.authorId !== undefined) parts.push(`i.author_id = ${bind(people.authorId, 'author')}::bigint`);
-  if (people.authorUsername !== undefined) parts.push(`i.author_id = ${userNamedSql(bind(people.authorUsername, 'author'))}`);
+  if (people.authorUsername !== undefined)
+    parts.push(`i.author_id = ${userNamedSql(bind(people.authorUsername, 'author'))}`);
   if (people.assigneeId === 'None') parts.push(`not ${ASSIGNED}`);
   else if (people.assigneeId === 'Any') parts.push(ASSIGNED);
   else if (people.assigneeId !== undefined) parts.push(assignedTo(`${bind(people.assigneeId, 'assignee')}::bigint`));

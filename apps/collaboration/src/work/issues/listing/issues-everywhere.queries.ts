@@ -64,14 +64,17 @@ const waysOf = ({ areFew, hasThem }: FoundByWords, more: string): [each: string,
 ];
 
 /**
- * Lists of issues of many projects. Who reads what is judged once for each project; of each the first issues are read by
- * its index. Source: reference work-tracking 9.1; docs/performance.md 5.1.
+ * Lists of issues of many projects. Access is decided once for each project; the first issues of each are read by its
+ * index. Source: reference work-tracking 9.1; docs/performance.md 5.1.
  */
 @Injectable()
 export class IssuesEverywhereQueries {
   private readonly kept = new KeptStatements();
   private readonly listed: { readonly plain: WrittenShape; readonly labelled: WrittenShape };
-  private readonly one: DeclaredStatement<IssuesEverywhereParams & { readonly issue: number }, { readonly json: string }>;
+  private readonly one: DeclaredStatement<
+    IssuesEverywhereParams & { readonly issue: number },
+    { readonly json: string }
+  >;
 
   constructor(
     private readonly database: Database,
@@ -172,7 +175,8 @@ function usedSql({ group }: IssuePlaces, { scope, people }: IssueFilter, bind: B
     return `select p.id as project_id from directory_namespaces home
       join directory_projects p on p.namespace_id = home.id where ${within}`;
   }
-  const assignee = typeof people?.assigneeId === 'number' ? `${bind(people.assigneeId, 'assignee')}::bigint` : undefined;
+  const assignee =
+    typeof people?.assigneeId === 'number' ? `${bind(people.assigneeId, 'assignee')}::bigint` : undefined;
   if (scope === 'assigned_to_me' || assignee !== undefined) {
     return `select distinct own.project_id from issue_assignees s join issues own on own.id = s.issue_id
       where s.user_id = ${assignee ?? PERSON.user}`;

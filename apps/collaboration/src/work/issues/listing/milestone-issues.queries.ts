@@ -24,7 +24,7 @@ export interface MilestoneIssuesParams {
 }
 
 const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
-/** Of the projects that use the milestone and that it reaches those that the reader sees, each judged once. */
+/** Projects that use the milestone, that it reaches and that the reader sees. Access is decided once for each. */
 const seenSql = (kind: PlanningSource['kind']): string => `select access.*
   from (select distinct s.project_id from issues s where s.milestone_id = :milestone::bigint) used
   cross join lateral ${projectAccessSql('used.project_id', PERSON)} access
