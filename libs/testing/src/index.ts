@@ -12,7 +12,6 @@ export { startTestApp, testSettings, type TestApp, type TestAppOptions } from '.
 export { requestOf, type Method, type Params } from './agent';
 export {
   cutOf,
-  expectGolden,
   expectPlan,
   nodesOf,
   plannedAnew,
@@ -45,3 +44,4 @@ export {
 export { tokenScopes } from './suites/token-scopes';
 export { visibility, type Standing } from './suites/visibility';
 export { wholeNumbers } from './suites/whole-numbers';
+export { expectGolden, expectGoldenSql } from './golden';

@@ -1,11 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import type { Database, Statement } from '@rookery/persistence';
+import { expectGolden, expectGoldenSql } from './golden';
+import type { Database, DeclaredStatement, Statement } from '@rookery/persistence';
 import type { Pool } from 'pg';
 
 export type { Statement } from '@rookery/persistence';
 
 /** What a plan is made for: a statement, or the reading of a page, of which the statement that finds the rows counts. */
-export type Planned = Statement | ((db: Database) => Promise<unknown>);
+export type Planned = Statement<unknown> | ((db: Database) => Promise<unknown>);
 
 /** A node of a plan, as EXPLAIN names its parts. */
 export interface PlanNode {
@@ -44,7 +44,7 @@ export async function vacuumed(pool: Pool): Promise<void> {
 
 /** How PostgreSQL goes about a statement; `run` to have it run and its rows counted. */
 export async function planOf(pool: Pool, planned: Planned, how: 'look' | 'run' = 'look'): Promise<PlanNode> {
-  const { text, values } = typeof planned === 'function' ? await statementOf(planned) : planned;
+  const { text, values } = await resolved(planned);
   const options = how === 'run' ? 'analyze, format json' : 'format json, costs off';
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (${options}) ${text}`, [
     ...values,
@@ -53,13 +53,20 @@ export async function planOf(pool: Pool, planned: Planned, how: 'look' | 'run' =
 }
 
 /**
- * Holds the plan of a list against its golden file: which index finds what, by the shape of the plan.
- * Shape: answers the shape. `UPDATE_GOLDEN=1` writes the file anew.
+ * Compares a plan with `<golden>.plan.txt` and, where the statement is kept prepared, its SQL with `<golden>.sql`.
+ * Shape: `golden` is a path without suffix, `test/golden/<wing>/<name>`. The answer is the shape of the plan: a line for each
+ * node. `UPDATE_GOLDEN=1` writes the files.
  */
-export async function expectPlan(pool: Pool, file: string, planned: Planned): Promise<string> {
-  const shape = shapeOf(await planOf(pool, planned));
-  expectGolden(file, shape);
+export async function expectPlan(pool: Pool, golden: string, planned: Planned): Promise<string> {
+  const statement = await resolved(planned);
+  const shape = shapeOf(await planOf(pool, statement));
+  expectGoldenSql(golden, statement);
+  expectGolden(`${golden}.plan.txt`, shape);
   return shape;
+}
+
+function resolved(planned: Planned): Statement<unknown> | Promise<Statement<unknown>> {
+  return typeof planned === 'function' ? statementOf(planned) : planned;
 }
 
 /**
@@ -67,7 +74,7 @@ export async function expectPlan(pool: Pool, file: string, planned: Planned): Pr
  * it does where plans for the values look cheaper than the one for any value.
  */
 export async function plannedAnew(pool: Pool, planned: Planned): Promise<boolean> {
-  const { text, values } = typeof planned === 'function' ? await statementOf(planned) : planned;
+  const { text, values } = await resolved(planned);
   const name = 'planned_anew';
   const client = await pool.connect();
   try {
@@ -84,7 +91,7 @@ export async function plannedAnew(pool: Pool, planned: Planned): Promise<boolean
 }
 
 /** The statement that finds the rows of a page. Errors: a plain Error when nothing is read. */
-export async function statementOf(read: (db: Database) => Promise<unknown>): Promise<Statement> {
+export async function statementOf(read: (db: Database) => Promise<unknown>): Promise<Statement<unknown>> {
   const taken = new TakenStatements();
   await read(taken as unknown as Database);
   const statement = taken.statements[0];
@@ -105,12 +112,6 @@ export function shapeOf(node: PlanNode, depth = 0): string {
   return own + (node.Plans ?? []).map((child) => shapeOf(child, depth + 1)).join('');
 }
 
-/** Holds a text against the golden file; `UPDATE_GOLDEN=1` writes it anew. */
-export function expectGolden(file: string, text: string): void {
-  if (process.env['UPDATE_GOLDEN']) writeFileSync(file, text);
-  expect(text).toBe(readFileSync(file, 'utf8'));
-}
-
 /** The part that cuts the page. */
 export function cutOf(plan: PlanNode): PlanNode {
   const cut = nodesOf(plan).find((node) => node['Node Type'] === 'Limit');
@@ -128,10 +129,10 @@ export function readRows(plan: PlanNode, table: string, isCounted: (node: PlanNo
 
 /** Stands in for a database: keeps statements instead of running them, and says that nothing was found. */
 class TakenStatements {
-  readonly statements: Statement[] = [];
+  readonly statements: Statement<unknown>[] = [];
 
-  run(statement: Statement): Promise<unknown[]> {
-    this.statements.push(statement);
+  run(statement: Statement<unknown> | DeclaredStatement<object, unknown>, values?: object): Promise<unknown[]> {
+    this.statements.push('with' in statement ? statement.with(values!) : statement);
     return Promise.resolve([{ counted: 0 }]);
   }
 }

@@ -35,11 +35,11 @@ afterAll(async () => {
 
 const page = { page: 1, perPage: 20 };
 const HOT: Readonly<Record<string, Planned>> = {
-  'geo-sites': (db) => geoSites.on(service.app.get(Work), db).list({ page }),
-  'geo-site-statuses': (db) => new GeoStatusesQueries(db).page(page),
-  'geo-site-status': (db) => new GeoStatusesQueries(db).one(7),
+  'geo-sites/geo-sites': (db) => geoSites.on(service.app.get(Work), db).list({ page }),
+  'geo-sites/geo-site-statuses': (db) => new GeoStatusesQueries(db).page(page),
+  'geo-sites/geo-site-status': (db) => new GeoStatusesQueries(db).one(7),
 };
 
 it.each(Object.entries(HOT))('%s', async (name, planned) => {
-  await expectPlan(pool, join(__dirname, '../golden', `${name}.plan.txt`), planned);
+  await expectPlan(pool, join(__dirname, '../golden', name), planned);
 });

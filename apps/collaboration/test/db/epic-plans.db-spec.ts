@@ -79,27 +79,27 @@ const listed = (filter: EpicFilter, by: Partial<EpicOrder> = {}, descendants = t
 };
 
 const HOT: Record<string, () => Planned> = {
-  'epics-of-group': () => listed({}),
-  'epics-of-group-alone': () => listed({}, {}, false),
-  'epics-opened': () => listed({ state: 'opened' }),
-  'epics-by-change': () => listed({}, { orderBy: 'updated_at' }),
-  'epics-by-title': () => listed({}, { orderBy: 'title', sort: 'asc' }),
-  'epics-labelled': () => listed({ labels: ['Label 3'] }),
-  'epics-unlabelled': () => listed({ labels: 'None' }),
-  'epics-with-any-label': () => listed({ labels: 'Any' }),
-  'epics-without-label': () => listed({ not: { labels: ['Label 3'] } }),
-  'epics-of-author': () => listed({ author: { authorId: 7 } }),
-  'epics-created-after': () => listed({ createdAfter: new Date('2026-01-01T00:00:00Z') }),
-  'epics-with-my-emoji': () => listed({ reaction: 'rocket' }),
-  'epics-searched': () => listed({ search: 'first egg' }),
+  'epics/epics-of-group': () => listed({}),
+  'epics/epics-of-group-alone': () => listed({}, {}, false),
+  'epics/epics-opened': () => listed({ state: 'opened' }),
+  'epics/epics-by-change': () => listed({}, { orderBy: 'updated_at' }),
+  'epics/epics-by-title': () => listed({}, { orderBy: 'title', sort: 'asc' }),
+  'epics/epics-labelled': () => listed({ labels: ['Label 3'] }),
+  'epics/epics-unlabelled': () => listed({ labels: 'None' }),
+  'epics/epics-with-any-label': () => listed({ labels: 'Any' }),
+  'epics/epics-without-label': () => listed({ not: { labels: ['Label 3'] } }),
+  'epics/epics-of-author': () => listed({ author: { authorId: 7 } }),
+  'epics/epics-created-after': () => listed({ createdAfter: new Date('2026-01-01T00:00:00Z') }),
+  'epics/epics-with-my-emoji': () => listed({ reaction: 'rocket' }),
+  'epics/epics-searched': () => listed({ search: 'first egg' }),
   // Epic 5 of group 20.
   // Epic 15 of group 20.
-  'children-of-epic': () => children.pageStatement(PAGE, [20, 15, 7, false, false, false]),
-  'issues-of-epic': () => serving.pageStatement(PAGE, [20, 5, 7, false, false, false, 'g/20', [20]]),
+  'epics/children-of-epic': () => children.pageStatement(PAGE, [20, 15, 7, false, false, false]),
+  'epics/issues-of-epic': () => serving.pageStatement(PAGE, [20, 5, 7, false, false, false, 'g/20', [20]]),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
-  const shape = await expectPlan(pool, join(__dirname, '../golden', `${name}.plan.txt`), HOT[name]!());
+  const shape = await expectPlan(pool, join(__dirname, '../golden', name), HOT[name]!());
   expect(shape).not.toMatch(
     /Seq Scan on (epics|epic_issues|issues|milestones|label_links|award_emoji|labels|directory_namespaces)\b/,
   );

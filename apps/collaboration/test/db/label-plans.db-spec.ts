@@ -23,11 +23,11 @@ afterAll(async () => {
 });
 
 test.each([
-  ['labels-of-project', { kind: 'project', id: 2, namespace: { id: 2, traversalIds: [1, 2] } }],
-  ['labels-of-group', { kind: 'group', id: 2, traversalIds: [1, 2] }],
+  ['labels/labels-of-project', { kind: 'project', id: 2, namespace: { id: 2, traversalIds: [1, 2] } }],
+  ['labels/labels-of-group', { kind: 'group', id: 2, traversalIds: [1, 2] }],
 ])('%s keeps its plan', async (name, within) => {
   const work = service.app.get(Work);
-  const shape = await expectPlan(pool, join(__dirname, `../golden/${name}.plan.txt`), (db) =>
+  const shape = await expectPlan(pool, join(__dirname, '../golden', name), (db) =>
     labels.on(work, db).list({ page: { page: 1, perPage: 20 }, within: within as never, filters: {} }),
   );
   expect(shape).not.toContain('Seq Scan on labels');
@@ -37,7 +37,7 @@ test.each([
 test('a search of labels looks at those of the project and its groups', async () => {
   const work = service.app.get(Work);
   const within = { kind: 'project', id: 2, namespace: { id: 2, traversalIds: [1, 2] } } as never;
-  const shape = await expectPlan(pool, join(__dirname, '../golden/labels-searched.plan.txt'), (db) =>
+  const shape = await expectPlan(pool, join(__dirname, '../golden/labels/labels-searched'), (db) =>
     labels.on(work, db).list({ page: { page: 1, perPage: 20 }, within, filters: { search: 'egg' } }),
   );
   expect(shape).not.toContain('Seq Scan on labels');

@@ -89,10 +89,10 @@ describe('plans', () => {
   });
 
   test.each([
-    ['mails-taken', claimed],
-    ['mails-looked-for', looked],
+    ['notifications/mails-taken', claimed],
+    ['notifications/mails-looked-for', looked],
   ])('%s keeps its plan', async (name, planned) => {
-    const shape = await expectPlan(pool, join(__dirname, '../golden', `${name}.plan.txt`), planned);
+    const shape = await expectPlan(pool, join(__dirname, '../golden', name), planned);
     expect(shape).not.toMatch(/Seq Scan on (mails|mail_allowances)/);
   });
 

@@ -54,14 +54,14 @@ const reader = [3, 7, false, false, 'g/p'];
 const listed = (of: 'project' | 'own' | 'public', values: readonly unknown[] = reader): Planned =>
   snippets.pageStatement(of, {}, { page: 1, perPage: 20 }, values);
 const HOT: Record<string, () => Planned> = {
-  'snippets-of-project': () => listed('project'),
-  'snippets-of-mine': () => listed('own'),
-  'snippets-public': () => listed('public'),
-  'snippets-everywhere': () => everywhere.pageStatement({}, { page: 1, perPage: 20 }, [7, false, false]),
+  'snippets/snippets-of-project': () => listed('project'),
+  'snippets/snippets-of-mine': () => listed('own'),
+  'snippets/snippets-public': () => listed('public'),
+  'snippets/snippets-everywhere': () => everywhere.pageStatement({}, { page: 1, perPage: 20 }, [7, false, false]),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
-  const shape = await expectPlan(pool, join(__dirname, '../golden', `${name}.plan.txt`), HOT[name]!());
+  const shape = await expectPlan(pool, join(__dirname, '../golden', name), HOT[name]!());
   // The directory of a test is so small that reading it whole is right.
   expect(shape).not.toMatch(/Seq Scan on snippet/);
 });

@@ -117,6 +117,8 @@ export function listedTopics(
     page,
     filters,
     narrow: (list) =>
-      list.orderBy(search ? [[nearness(list.bind(search), ['row.name']), 'asc'], ...BY_PROJECTS] : BY_PROJECTS),
+      list.orderBy(
+        search ? [[nearness(list.bind(search, 'search'), ['row.name']), 'asc'], ...BY_PROJECTS] : BY_PROJECTS,
+      ),
   });
 }

@@ -37,7 +37,7 @@ export async function keepBotAtHome(tx: Tx, userId: number, place: BotPlace): Pr
  */
 export function knownUserSql(viewer: Viewer, bind: Bind): string {
   if (viewer.isAdmin) return 'true';
-  const user = viewer.userId === null ? 'null' : `${bind(viewer.userId)}::bigint`;
+  const user = viewer.userId === null ? 'null' : `${bind(viewer.userId, 'viewer')}::bigint`;
   const seenProject = seenProjectSql(viewer, { project: 'p', namespace: 'n', user });
   const seenGroup = seenGroupSql(viewer, { namespace: 'n', user });
   return `(u.kind <> 'project_bot' or exists (select 1 from access_tokens t

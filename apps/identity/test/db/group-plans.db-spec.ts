@@ -75,33 +75,33 @@ const below =
     new GroupListsQueries(db)[how](above, { id, level, traversalIds: [id] }, plain, pageOne);
 
 const HOT: Record<string, Planned> = {
-  'groups-anonymous': (db) =>
+  'groups/groups-anonymous': (db) =>
     new GroupListsQueries(db).after(anonymousViewer(), plain, 20, { name: 'Group 09', id: 7 }),
-  'groups-of-few': listed(few),
-  'groups-of-last': listed(last),
-  'groups-of-root': listed(above),
-  'groups-top-level': listed(last, { top_level_only: true }),
-  'groups-by-path': listed(last, { order_by: 'path' }),
-  'groups-available': listed(few, { all_available: true }),
-  'groups-of-admin': listed(aViewer({ userId: 1, isAdmin: true })),
-  'groups-children': below(1, 30, 'children'),
-  'groups-descendants': below(1, 30, 'descendants'),
+  'groups/groups-of-few': listed(few),
+  'groups/groups-of-last': listed(last),
+  'groups/groups-of-root': listed(above),
+  'groups/groups-top-level': listed(last, { top_level_only: true }),
+  'groups/groups-by-path': listed(last, { order_by: 'path' }),
+  'groups/groups-available': listed(few, { all_available: true }),
+  'groups/groups-of-admin': listed(aViewer({ userId: 1, isAdmin: true })),
+  'groups/groups-children': below(1, 30, 'children'),
+  'groups/groups-descendants': below(1, 30, 'descendants'),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
-  await expectPlan(pool, join(__dirname, '../golden', `${name}.plan.txt`), HOT[name]!);
+  await expectPlan(pool, join(__dirname, '../golden', name), HOT[name]!);
 });
 
 /** Rows of groups, their ancestors and members that a list looks at before its page is cut. */
 test.each<[string, number]>([
-  ['groups-anonymous', 60],
-  ['groups-of-few', 200],
-  ['groups-of-last', 200],
-  ['groups-of-root', 200],
-  ['groups-of-admin', 30],
-  ['groups-descendants', 60],
-  ['groups-top-level', 200],
-  ['groups-by-path', 200],
+  ['groups/groups-anonymous', 60],
+  ['groups/groups-of-few', 200],
+  ['groups/groups-of-last', 200],
+  ['groups/groups-of-root', 200],
+  ['groups/groups-of-admin', 30],
+  ['groups/groups-descendants', 60],
+  ['groups/groups-top-level', 200],
+  ['groups/groups-by-path', 200],
 ])('%s reads little more than it has to', async (name, most) => {
   const cut = cutOf(await planOf(pool, HOT[name]!, 'run'));
   expect(read(cut)).toBeLessThanOrEqual(most);

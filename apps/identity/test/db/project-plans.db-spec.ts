@@ -82,39 +82,39 @@ const ofTopics =
     listedTopics(topics.on({ dataSource } as Work, db), { without_projects: false, ...over }, pageOne);
 
 const HOT: Record<string, Planned> = {
-  'projects-anonymous': listed(anonymousViewer(), {}),
-  'projects-of-person': listed(person, {}),
-  'projects-searched': listed(person, { search: 'egg', membership: true }),
-  'projects-of-member': listed(person, { membership: true }),
-  'projects-by-activity': listed(person, { order_by: 'last_activity_at' }),
-  'projects-by-size': listed(admin, { order_by: 'storage_size' }),
-  'projects-of-topic': listed(anonymousViewer(), { topic: ['t1'] }),
-  'projects-starred': listed(person, { starred: true }),
-  'projects-of-group': listed(person, {}, projectsOfGroup({ id: 7, traversalIds: [7] }, true, range)),
-  'projects-of-group-seen-from-outside': listed(
+  'projects/projects-anonymous': listed(anonymousViewer(), {}),
+  'projects/projects-of-person': listed(person, {}),
+  'projects/projects-searched': listed(person, { search: 'egg', membership: true }),
+  'projects/projects-of-member': listed(person, { membership: true }),
+  'projects/projects-by-activity': listed(person, { order_by: 'last_activity_at' }),
+  'projects/projects-by-size': listed(admin, { order_by: 'storage_size' }),
+  'projects/projects-of-topic': listed(anonymousViewer(), { topic: ['t1'] }),
+  'projects/projects-starred': listed(person, { starred: true }),
+  'projects/projects-of-group': listed(person, {}, projectsOfGroup({ id: 7, traversalIds: [7] }, true, range)),
+  'projects/projects-of-group-seen-from-outside': listed(
     person,
     {},
     projectsOfGroup({ id: 7, traversalIds: [7] }, false, range),
   ),
-  'projects-shared-with-group': listed(person, {}, projectsSharedWith(7)),
-  'projects-of-user': listed(anonymousViewer(), {}, projectsOfUser({ namespace_id: 5007 })),
-  'projects-starred-by': listed(person, {}, projectsStarredBy({ id: 9, private_profile: false }, person)),
-  'projects-forked': listed(person, {}, { where: () => 'p.forked_from_project_id = 3' }),
-  topics: ofTopics({}),
-  'topics-unused': ofTopics({ without_projects: true }),
+  'projects/projects-shared-with-group': listed(person, {}, projectsSharedWith(7)),
+  'projects/projects-of-user': listed(anonymousViewer(), {}, projectsOfUser({ namespace_id: 5007 })),
+  'projects/projects-starred-by': listed(person, {}, projectsStarredBy({ id: 9, private_profile: false }, person)),
+  'projects/projects-forked': listed(person, {}, { where: () => 'p.forked_from_project_id = 3' }),
+  'topics/topics': ofTopics({}),
+  'topics/topics-unused': ofTopics({ without_projects: true }),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
-  const shape = await expectPlan(pool, join(__dirname, '../golden', `${name}.plan.txt`), HOT[name]!);
+  const shape = await expectPlan(pool, join(__dirname, '../golden', name), HOT[name]!);
   expect(shape).not.toMatch(/Seq Scan on (projects|project_topics|project_stars|topics|project_statistics)\b/);
 });
 
 /** Rows of projects that a list looks at before its page is cut. */
 test.each<[string, number]>([
-  ['projects-anonymous', 30],
-  ['projects-of-topic', 90],
-  ['projects-of-group', 30],
-  ['projects-by-size', 30],
+  ['projects/projects-anonymous', 30],
+  ['projects/projects-of-topic', 90],
+  ['projects/projects-of-group', 30],
+  ['projects/projects-by-size', 30],
 ])('%s reads little more than its page', async (name, most) => {
   const cut = cutOf(await planOf(pool, HOT[name]!, 'run'));
   expect(readRows(cut, 'projects')).toBeLessThanOrEqual(most);

@@ -237,7 +237,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
 
   private isOwn(list: ListQuery<unknown>, within?: Within): string | null {
     const [owner] = Object.entries(this.owned(within));
-    return owner ? `${this.column(owner[0])} = ${list.bind(owner[1])}` : null;
+    return owner ? `${this.column(owner[0])} = ${list.bind(owner[1], 'parent')}` : null;
   }
 
   private having(list: ListQuery<unknown>, values: Partial<E>): void {
@@ -252,11 +252,11 @@ export class Collection<E extends { id: number }, F extends object = object> {
     const { name } = this.options;
     if (name === undefined) {
       if (typeof key === 'string') throw new Error(`${this.entity.name} has no name to be found by`);
-      list.where((bind) => `row.id = ${bind(key)}`);
+      list.where((bind) => `row.id = ${bind(key, 'id')}`);
       return;
     }
-    const isNamed = `${this.column(name)} = ${list.bind(String(key))}`;
-    const isId = typeof key === 'number' ? [`row.id = ${list.bind(key)}`] : [];
+    const isNamed = `${this.column(name)} = ${list.bind(String(key), 'name')}`;
+    const isId = typeof key === 'number' ? [`row.id = ${list.bind(key, 'id')}`] : [];
     const isOwn = this.isOwn(list, within);
     list.where(`(${[...isId, isNamed].join(' or ')})`);
     // A parent of another kind leaves the column null, and nulls would come first.

@@ -1,8 +1,10 @@
+import type { Values } from '../sql/conditions';
+
 export type Sort = 'asc' | 'desc';
 /** An SQL expression to sort by, and how. */
 export type OrderTerm = readonly [by: string, sort: Sort, nulls?: 'nulls last'];
 
-/** Shape: SQL texts of ours; nothing that anybody sent stands in them. */
+/** Shape: trusted SQL; values of a request are parameters. */
 export interface ListParts {
   /** Begins the names of the prepared statements. */
   readonly name: string;
@@ -24,8 +26,8 @@ export interface ListParts {
    * none of them, so `octet_length`, never null. Pages that hold too many are not made. For lists that carry their rows.
    */
   readonly bytes?: string;
-  /** Values that stand before all others, for texts that name their places: `$1`. */
-  readonly values?: readonly unknown[];
+  /** Values of the parameters that these texts name. Shape: by name; an array makes all parameters of the list numbered. */
+  readonly values?: Values;
 }
 
 /** Where rows are looked for, when there is a quicker way than the FROM clause. */
@@ -61,7 +63,7 @@ export interface JsonParts {
 }
 
 /** A row of a page that was read with its count. */
-export type Told<R> = R & {
+export type CountedRow<R> = R & {
   readonly counted: number;
   /** Null for the one row of a page that has none. */
   readonly is_row: boolean | null;

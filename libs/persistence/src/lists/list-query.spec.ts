@@ -1,24 +1,24 @@
 import type { Statement } from '../sql/prepared';
 import { filter } from '../sql/conditions';
-import type { Filters } from '../sql/conditions';
+import type { Bind, Filters, Values } from '../sql/conditions';
+import type { Reads } from '../work/database';
 import { ListQuery } from './list-query';
 
 /** Keeps the statements, and answers each with the next of these numbers of rows. */
 function taking(...counts: number[]) {
   const statements: Statement[] = [];
-  const run = <R>(statement: Statement): Promise<R[]> => {
+  const run = (statement: Statement): Promise<unknown[]> => {
     statements.push({ ...statement, text: statement.text.replace(/\s+/g, ' ') });
-    const rows = Array.from({ length: counts.shift() ?? 1 }, () => ({ counted: 77 }));
-    return Promise.resolve(rows as R[]);
+    return Promise.resolve(Array.from({ length: counts.shift() ?? 1 }, () => ({ counted: 77 })));
   };
-  return { run, statements };
+  return { run, statements } as unknown as Reads & { readonly statements: readonly Statement[] };
 }
 interface Asked {
   readonly state?: string;
   readonly isLoud?: boolean | null;
 }
 const FILTERS: Filters<Asked> = { state: filter.equals('b.state'), isLoud: filter.when('b.loud') };
-const birds = (values: readonly unknown[] = []) =>
+const birds = (values: Values = {}) =>
   new ListQuery({
     name: 'birds',
     from: 'birds b',
@@ -43,6 +43,7 @@ describe('a page', () => {
           'from birds b where b.nest_id = $1 order by b.name desc nulls last, b.id desc limit 21) cut ' +
           'join birds b on b.id = cut.id join nests n on n.id = b.nest_id order by cut.position',
         values: [7],
+        names: ['value'],
       },
     ]);
   });
@@ -63,6 +64,7 @@ describe('a page', () => {
         name: expect.stringMatching(/^birds-count-/),
         text: 'select (select count(*)::int from (select 1 from birds b limit 10001) c) as counted',
         values: [],
+        names: [],
       });
     }
   });
@@ -106,13 +108,28 @@ it('parameters that are missing, null or ask for nothing add no condition', asyn
   expect(db.statements[0]!.text).toContain('where b.state = $1 and b.loud limit 10001');
 });
 
-it('values that only show rows are not sent with the count', async () => {
-  const list = new ListQuery({ name: 'birds', from: 'birds b', columns: `b.id = $1 as mine`, values: [5] });
+it.each<[string, string, Values]>([
+  ['numbered', '$1', [5]],
+  ['named', ':viewer', { viewer: 5 }],
+])('values that only show rows are not sent with the count: %s', async (_, mine, given) => {
+  const list = new ListQuery({ name: 'birds', from: 'birds b', columns: `b.id = ${mine} as mine`, values: given });
   list.where((bind) => `b.nest_id = ${bind(7)}`);
   const db = taking(21);
   await list.page(db, first);
   expect(db.statements.map(({ values }) => values)).toEqual([[5, 7], [7]]);
   expect(db.statements[1]!.text).toContain('b.nest_id = $1');
+});
+
+it('names the parameters of filters after the filters', async () => {
+  const both = (names: readonly string[], bind: Bind): string =>
+    names.map((name) => `b.name = ${bind(name)}`).join(' or ');
+  const list = birds({ state: 'ours' })
+    .narrow({ state: filter.equals('b.state'), names: both }, { state: 'open', names: ['wren', 'tit'] })
+    .where((bind) => `b.nest_id = ${bind(7, 'nest')}`);
+  expect(list.conditionSql).toBe(
+    'b.state = :state_2\n  and b.name = :names or b.name = :names_2\n  and b.nest_id = :nest',
+  );
+  expect(list.values).toEqual({ state: 'ours', state_2: 'open', names: 'wren', names_2: 'tit', nest: 7 });
 });
 
 describe('the order', () => {

@@ -1,10 +1,10 @@
 import type { Page, PageRequest } from '@rookery/kernel';
 import { COUNT_LIMIT, HeavyPage, mostBytesOf, offsetOf, pageOf } from '@rookery/kernel';
-import { fitted } from '../sql/conditions';
-import type { Bind, Condition, Draft, Filters } from '../sql/conditions';
+import { fitted, isNumbered } from '../sql/conditions';
+import type { Bind, Condition, Draft, Filters, Values } from '../sql/conditions';
 import type { Reads } from '../work/database';
-import type { JsonParts, JsonRows, ListParts, OrderTerm, Source, Told } from './list-parts';
-import { isUsualPage, isUsualSize, preparedByText } from '../sql/prepared';
+import type { JsonParts, JsonRows, ListParts, OrderTerm, Source, CountedRow } from './list-parts';
+import { isUsualPage, isUsualSize, statementByText } from '../sql/prepared';
 
 /**
  * A list: collects conditions with their values, and reads a page of what they leave. The page is cut by an index first
@@ -13,23 +13,27 @@ import { isUsualPage, isUsualSize, preparedByText } from '../sql/prepared';
  * Source: docs/performance.md 5.1, 5.2; ADR 0161.
  */
 export class ListQuery<R> {
-  readonly values: unknown[];
+  readonly values: Values;
   private readonly alias: string;
   private readonly key: string;
   private readonly conditions: string[] = [];
   private isUsual = true;
   private order: readonly OrderTerm[] | null = null;
   private source: Source;
+  private readonly add: (value: unknown, name: string) => string;
 
   constructor(private readonly parts: ListParts) {
-    this.values = [...(parts.values ?? [])];
+    const { values = {} } = parts;
+    const [numbers, names] = isNumbered(values) ? [[...values], {}] : [null, { ...values }];
+    this.values = numbers ?? names;
+    this.add = (value, name) => (numbers ? `$${numbers.push(value)}` : `:${added(names, name, value)}`);
     this.alias = /\w+$/.exec(parts.from)![0];
     this.key = parts.key ?? `${this.alias}.id`;
     this.source = { from: parts.from };
   }
 
-  /** Adds a value and gives its place. */
-  readonly bind: Bind = (value) => `$${this.values.push(value)}`;
+  /** Adds a value and gives its parameter. */
+  readonly bind: Bind = (value, name = 'value') => this.add(value, name);
 
   /** A condition that every request of this caller has. */
   where(condition: Condition): this {
@@ -53,7 +57,8 @@ export class ListQuery<R> {
   asked<P extends object>(filters: Filters<P>, asked: P): readonly string[] {
     const conditions = (Object.keys(filters) as (keyof P)[]).flatMap((name) => {
       const value = asked[name];
-      return value === undefined || value === null ? [] : filters[name]!(value, this.bind, asked) || [];
+      const bind: Bind = (bound, as = String(name)) => this.add(bound, as);
+      return value === undefined || value === null ? [] : filters[name]!(value, bind, asked) || [];
     });
     if (conditions.length > 0) this.isUsual = false;
     return conditions;
@@ -73,7 +78,9 @@ export class ListQuery<R> {
       throw new Error(`the order of ${this.parts.name} has no place to go on from`);
     }
     const columns = this.terms.map(([by]) => by).join(', ');
-    return this.filter((bind) => `(${columns}) ${sort === 'asc' ? '>' : '<'} (${place.map(bind).join(', ')})`);
+    return this.filter(
+      (bind) => `(${columns}) ${sort === 'asc' ? '>' : '<'} (${place.map((value) => bind(value, 'place')).join(', ')})`,
+    );
   }
 
   /** Looks for the rows there. */
@@ -202,7 +209,7 @@ export class ListQuery<R> {
   private async refuseHeavy(db: Reads, request: PageRequest, bytes: string): Promise<void> {
     const offset = offsetOf(request);
     const isUsual = this.isUsual && isUsualPage(request);
-    const skipped = offset === 0 ? '' : `offset ${this.bind(offset)}`;
+    const skipped = offset === 0 ? '' : `offset ${this.bind(offset, 'offset')}`;
     const rows = `select ${bytes} as bytes from ${this.rowsSql(offset + request.perPage)} order by ${this.orderSql}`;
     const text = `select coalesce(sum(bytes), 0) > ${mostBytesOf(request)} as is_heavy
       from (${rows} limit ${request.perPage} ${skipped}) weighed`;
@@ -235,7 +242,7 @@ export class ListQuery<R> {
   }
 
   private cut(limit: number, offset: number): string {
-    const skipped = offset === 0 ? '' : ` offset ${this.bind(offset)}`;
+    const skipped = offset === 0 ? '' : ` offset ${this.bind(offset, 'offset')}`;
     return `select ${this.parts.carries ?? this.positioned} from ${this.rowsSql(offset + limit)}
       order by ${this.orderSql} limit ${limit}${skipped}`;
   }
@@ -257,11 +264,11 @@ export class ListQuery<R> {
     const found = `select ${this.key} as id${keys} from ${this.source.from} ${this.narrowing}`;
     // Cut before it is numbered: the first of many are found without sorting them all.
     const cut = `select id, row_number() over (order by ${order}) as position from (select * from gathered
-      order by ${order} limit ${request.perPage + 1} offset ${this.bind(offsetOf(request))}::int) first`;
+      order by ${order} limit ${request.perPage + 1} offset ${this.bind(offsetOf(request), 'offset')}::int) first`;
     const text = `with gathered as materialized (${found})
       select counted.counted, page.* from (select least(count(*), ${COUNT_LIMIT + 1})::int as counted from gathered) counted
       left join (select true as is_row, shown.* from (${this.shown(cut)}) shown) page on true`;
-    const read = await this.read<Told<R>>(db, text, { isUsual: this.isUsual && isUsualSize(request.perPage) });
+    const read = await this.read<CountedRow<R>>(db, text, { isUsual: this.isUsual && isUsualSize(request.perPage) });
     const rows = read.filter((row) => row.is_row);
     return pageOf(request, rows, read[0]!.counted);
   }
@@ -271,9 +278,17 @@ export class ListQuery<R> {
     sql: string,
     o: { readonly isUsual?: boolean; readonly of?: 'all' | 'bytes' | 'count' | 'one' },
   ): Promise<T[]> {
-    const statement = fitted({ text: sql, values: this.values });
-    if (!(o.isUsual ?? this.isUsual)) return db.run<T>(statement);
-    const { name } = preparedByText(o.of ? `${this.parts.name}-${o.of}` : this.parts.name, statement.text);
-    return db.run<T>({ ...statement, name });
+    if (!(o.isUsual ?? this.isUsual)) return db.run<T>(fitted({ text: sql, values: this.values }));
+    const kind = o.of ? `${this.parts.name}-${o.of}` : this.parts.name;
+    return db.run<T>(statementByText(kind, sql, this.values));
   }
+}
+
+/** Adds a value under a name that is free. Shape: gives the name. */
+function added(values: Record<string, unknown>, name: string, value: unknown): string {
+  const plain = name.replace(/\W/g, '_');
+  let free = plain;
+  for (let count = 2; Object.hasOwn(values, free); count += 1) free = `${plain}_${count}`;
+  values[free] = value;
+  return free;
 }

@@ -59,5 +59,5 @@ export function isShownBy(
   if (typeof declared !== 'object' || typeof within !== 'object' || !declared.inherit?.includes(within.kind))
     return own;
   const above = within.kind === 'project' ? within.namespace.traversalIds : within.traversalIds;
-  return (bind) => `(${own} or ${column(declared.group)} = any(${bind(above)}::bigint[]))`;
+  return (bind) => `(${own} or ${column(declared.group)} = any(${bind(above, 'groups')}::bigint[]))`;
 }

@@ -1,5 +1,14 @@
-/** Gives a value its place in the statement: `$3`. */
-export type Bind = (value: unknown) => string;
+import { compile, valuesOf } from './named-parameters';
+import type { NamedValues } from './named-parameters';
+
+/**
+ * Adds a value and gives its parameter: `:author_id`. Shape: within a filter the name is that of the filter, unless another
+ * is given; a name that is taken gets a number. Lists whose values are numbered give `$3`.
+ */
+export type Bind = (value: unknown, name?: string) => string;
+
+/** Values of a text: by the names of its parameters (`:viewer`), or by their numbers (`$1`). */
+export type Values = NamedValues | readonly unknown[];
 
 /** A boolean SQL expression; as a function it brings its own values. */
 export type Condition = string | ((bind: Bind) => string);
@@ -119,17 +128,32 @@ export function renumbered(text: string, places: readonly number[]): string {
   return text.replace(PLACE, (_, place: string) => `$${numbers.get(place)!}`);
 }
 
-/** A text and the values that its places may stand for; not all of them need have one. */
+/** A text and the values of its parameters; there may be more values than parameters. */
 export interface Draft {
   readonly text: string;
-  readonly values: readonly unknown[];
+  readonly values: Values;
 }
 
 /**
- * The statement with those values only that have a place in its text: a count does without what only shows the rows, and
- * PostgreSQL refuses values that it cannot place.
+ * The statement with those values only that have a parameter in its text: a count needs fewer values than its page, and
+ * PostgreSQL refuses values that it cannot place. Errors: a plain Error for a named parameter without a value.
  */
-export function fitted({ text, values }: Draft): Draft {
-  const places = placesIn(text);
-  return { text: renumbered(text, places), values: places.map((place) => values[place - 1]) };
+export function fitted({ text: sql, values }: Draft): Fitted {
+  if (!isNumbered(values)) {
+    const { text, names } = compile(sql);
+    return { text, values: valuesOf(names, values, 'a statement'), names };
+  }
+  const places = placesIn(sql);
+  return { text: renumbered(sql, places), values: places.map((place) => values[place - 1]) };
+}
+
+/** What `fitted` makes of a draft. */
+export interface Fitted {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  readonly names?: readonly string[];
+}
+
+export function isNumbered(values: Values): values is readonly unknown[] {
+  return Array.isArray(values);
 }

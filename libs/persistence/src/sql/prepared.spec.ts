@@ -1,4 +1,4 @@
-import { isUsualPage, KeptStatements, prepared, preparedByText } from './prepared';
+import { isUsualPage, KeptStatements, prepared, statementByText } from './prepared';
 
 it('keeps a statement by name: its text is made once, and values without a place are left out', () => {
   const kept = new KeptStatements();
@@ -18,8 +18,13 @@ it('refuses two texts of one name in the process, also from two keepers', () => 
 });
 
 it('names texts that are put together by what they say', () => {
-  expect(preparedByText('spec', 'select 1')).toEqual(preparedByText('spec', 'select 1'));
-  expect(preparedByText('spec', 'select 2').name).not.toBe(preparedByText('spec', 'select 1').name);
+  expect(statementByText('spec', 'select :a', { a: 1 })).toMatchObject({
+    text: 'select $1',
+    values: [1],
+    names: ['a'],
+  });
+  expect(statementByText('spec', 'select 1', [])).toEqual(statementByText('spec', 'select 1', []));
+  expect(statementByText('spec', 'select 2', []).name).not.toBe(statementByText('spec', 'select 1', []).name);
 });
 
 it('makes a statement without a name anew each time, with what it brings', () => {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { PageRequest } from '@rookery/kernel';
-import { fitted, placesIn, renumbered } from './conditions';
-import type { Draft } from './conditions';
+import { fitted, isNumbered, placesIn, renumbered } from './conditions';
+import type { Draft, Values } from './conditions';
+import { compile, valuesOf } from './named-parameters';
 
 /** A statement that each connection parses once, by name. */
 export interface Prepared {
@@ -9,15 +10,23 @@ export interface Prepared {
   readonly text: string;
 }
 
-/** A statement and its values. With a name it is kept prepared. */
-export interface Statement {
+/**
+ * A statement and its values. With a name it is kept prepared. Shape: `Row` is never where the statement does not say what
+ * its rows are; whoever runs it says so.
+ */
+export interface Statement<Row = never> {
   readonly name?: string;
   readonly text: string;
   readonly values: readonly unknown[];
+  /** Names of its parameters, by number, where they have names. */
+  readonly names?: readonly string[];
+  /** Only a type. */
+  readonly row?: Row;
 }
 
 const texts = new Map<string, string>();
-const byText = new Map<string, Prepared>();
+const declared = new Set<string>();
+const byText = new Map<string, { readonly name: string; readonly kept: KeptText }>();
 
 /** Page sizes that stock clients ask for; statements of other sizes are not kept prepared. */
 const USUAL_SIZES: readonly number[] = [20, 50, 100];
@@ -46,34 +55,76 @@ export function prepared(name: string, text: string): Prepared {
   return { name, text };
 }
 
-/** As `prepared`, for texts that are put together: those of one kind are told apart by a digest. */
-export function preparedByText(kind: string, text: string): Prepared {
-  const known = byText.get(text);
-  if (known) return known;
-  const made = prepared(`${kind}-${createHash('sha256').update(text).digest('hex').slice(0, 12)}`, text);
-  byText.set(text, made);
-  return made;
+/**
+ * A prepared statement for a composed text. Texts of one kind have a digest in their names.
+ * Errors: a plain Error for a named parameter without a value.
+ */
+export function statementByText(kind: string, sql: string, values: Values): Statement<never> {
+  const { name, kept } = byText.get(sql) ?? keepByText(kind, sql, values);
+  return kept.statement(name, values);
+}
+
+function keepByText(kind: string, sql: string, values: Values): { name: string; kept: KeptText } {
+  const kept = keptText(sql, values);
+  const { name } = prepared(`${kind}-${createHash('sha256').update(kept.text).digest('hex').slice(0, 12)}`, kept.text);
+  const known = { name, kept };
+  byText.set(sql, known);
+  return known;
+}
+
+/** Takes the name of a statement that is declared once in the process. Errors: a plain Error when it is taken. */
+export function nameOnce(name: string): void {
+  if (declared.has(name) || texts.has(name)) throw new Error(`two statements are named ${name}`);
+  declared.add(name);
+}
+
+/** A text that was compiled once. */
+interface KeptText {
+  readonly text: string;
+  statement<Row>(name: string, values: Values): Statement<Row>;
+}
+
+function keptText(sql: string, values: Values): KeptText {
+  if (!isNumbered(values)) {
+    const { text, names } = compile(sql);
+    return {
+      text,
+      statement: (name, of) => ({ name, text, values: valuesOf(names, of, name), names }),
+    };
+  }
+  const places = placesIn(sql);
+  const text = renumbered(sql, places);
+  return {
+    text,
+    statement: (name, of) => ({
+      name,
+      text,
+      values: places.map((place) => (of as readonly unknown[])[place - 1]),
+    }),
+  };
 }
 
 /**
- * Statements that are made at their first use, for hot paths: putting the text together costs more than sending it.
- * Shape: whatever the text depends on stands in the name. All of them may be handed the same values: those that have no
- * place in the text are left out.
+ * Statements that are composed at their first use, for hot paths: composing the text costs more than sending it.
+ * Shape: the name contains everything that the text depends on. All statements may be given the same values: those that
+ * have no parameter in the text are left out.
  */
 export class KeptStatements {
-  private readonly known = new Map<string, { readonly text: string; readonly places: readonly number[] }>();
+  private readonly known = new Map<string, KeptText>();
 
-  /** Shape: without a name the statement is made for this once; it may bring more values then. */
-  statement(name: string | null, values: readonly unknown[], make: () => Draft): Statement {
+  /**
+   * Shape: without a name the statement is composed for this call; it may bring more values then.
+   * Errors: a plain Error for a named parameter without a value.
+   */
+  statement<Row = never>(name: string | null, values: Values, make: () => Draft): Statement<Row> {
     if (name === null) return fitted(make());
-    const { text, places } = this.known.get(name) ?? this.make(name, make().text);
-    return { name, text, values: places.map((place) => values[place - 1]) };
+    return (this.known.get(name) ?? this.keep(name, values, make().text)).statement(name, values);
   }
 
-  private make(name: string, sql: string): { text: string; places: readonly number[] } {
-    const places = placesIn(sql);
-    const made = { text: prepared(name, renumbered(sql, places)).text, places };
-    this.known.set(name, made);
-    return made;
+  private keep(name: string, values: Values, sql: string): KeptText {
+    const kept = keptText(sql, values);
+    prepared(name, kept.text);
+    this.known.set(name, kept);
+    return kept;
   }
 }

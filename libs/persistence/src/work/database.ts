@@ -4,13 +4,14 @@ import type { DataSource } from 'typeorm';
 import { translated } from '../sql/failures';
 import type { LanePools } from '../connections/lanes';
 import type { Prepared, Statement } from '../sql/prepared';
+import type { DeclaredStatement } from '../sql/statement';
 import { rowValues } from '../sql/row-values';
 import { SteadyClient } from '../connections/steady-client';
 import { currentWhole } from './whole';
 
 /** What a pool and a single connection have in common. */
 export interface Runs {
-  query(statement: Statement): Promise<QueryResult>;
+  query(statement: Statement<unknown>): Promise<QueryResult>;
 }
 
 /**
@@ -35,8 +36,10 @@ export class Database {
   }
 
   /** Runs a statement with its values: prepared, when it has a name. */
-  async run<R>(statement: Statement): Promise<R[]> {
-    return run<R>(runsOf(this.dataSource), statement);
+  run<R>(statement: Statement<R>): Promise<R[]>;
+  run<P extends object, R>(statement: DeclaredStatement<P, R>, params: NoInfer<P>): Promise<R[]>;
+  async run<P extends object, R>(statement: Statement<R> | DeclaredStatement<P, R>, params?: P): Promise<R[]> {
+    return run<R>(runsOf(this.dataSource), boundStatement(statement, params));
   }
 
   /**
@@ -74,12 +77,16 @@ export class Database {
 
 /** What lists are read by: `Database`, or `Tx` inside a unit of work. */
 export interface Reads {
-  run<R>(statement: Statement): Promise<R[]>;
+  run<R>(statement: Statement<R>): Promise<R[]>;
+  run<P extends object, R>(statement: DeclaredStatement<P, R>, params: NoInfer<P>): Promise<R[]>;
 }
 
 /** Reads outside of any transaction. */
 export function readsOf(dataSource: DataSource): Reads {
-  return { run: <R>(statement: Statement) => run<R>(runsOf(dataSource), statement) };
+  return {
+    run: <P extends object, R>(statement: Statement<R> | DeclaredStatement<P, R>, params?: P) =>
+      run<R>(runsOf(dataSource), boundStatement(statement, params)),
+  };
 }
 
 /** Within a whole, inside of it: nobody else sees what was written there. */
@@ -92,8 +99,16 @@ function poolOf(dataSource: DataSource): LanePools {
   return (dataSource.driver as unknown as { master: LanePools }).master;
 }
 
+/** A declared statement with its values; any other as it is. */
+export function boundStatement<P extends object, R>(
+  statement: Statement<R> | DeclaredStatement<P, R>,
+  params: P | undefined,
+): Statement<R> {
+  return params === undefined ? (statement as Statement<R>) : (statement as DeclaredStatement<P, R>).with(params);
+}
+
 /** Runs one statement and gives its rows. Errors: as `Database`. */
-export async function run<R>(connection: Runs, statement: Statement): Promise<R[]> {
+export async function run<R>(connection: Runs, statement: Statement<R>): Promise<R[]> {
   try {
     return (await connection.query(statement)).rows as R[];
   } catch (error) {

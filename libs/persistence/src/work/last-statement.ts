@@ -13,9 +13,9 @@ export interface LastStatement {
    * begin; then nothing is committed, and the unit is run again without a last statement, to do the same in its course
    * and to say what is wrong.
    */
-  statement(patienceMs: number): Statement;
+  statement(patienceMs: number): Statement<unknown>;
   /** Sent behind it and ahead of the commit: what must see everything that was committed before its turn came. */
-  follow?(): Statement;
+  follow?(): Statement<unknown>;
   /** Hears what it answered once the commit is confirmed; must not fail. */
   done?(rows: readonly unknown[]): void;
 }

@@ -6,7 +6,7 @@ import type { Clock } from '@rookery/kernel';
 import { awaitedBy, currentWaiter } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import { run } from './database';
+import { boundStatement, run } from './database';
 import { translated, wasRolledBack, whyBrokenOff } from '../sql/failures';
 import type { BrokenOff } from '../sql/failures';
 import { NotAsHoped, patienceOf, together } from './last-statement';
@@ -14,6 +14,7 @@ import type { LastStatement } from './last-statement';
 import { outboxRow, writeOutbox } from './outbox';
 import type { OutboxRow } from './outbox';
 import type { Prepared, Statement } from '../sql/prepared';
+import type { DeclaredStatement } from '../sql/statement';
 import type { SteadyClient } from '../connections/steady-client';
 import { currentWhole, Whole } from './whole';
 
@@ -24,7 +25,8 @@ export interface Tx {
   query<R>(sql: string, values?: readonly unknown[]): Promise<R[]>;
   prepared<R>(statement: Prepared, values: readonly unknown[]): Promise<R[]>;
   /** Runs a statement with its values: prepared, when it has a name. */
-  run<R>(statement: Statement): Promise<R[]>;
+  run<R>(statement: Statement<R>): Promise<R[]>;
+  run<P extends object, R>(statement: DeclaredStatement<P, R>, params: NoInfer<P>): Promise<R[]>;
   /**
    * One of several steps that may fail alone: what a step refuses leaves no trace of it, neither rows nor events, and the
    * transaction goes on. Errors: those of the step.
@@ -237,8 +239,10 @@ class Unit implements Tx {
     return run<R>(this.connection, { name: statement.name, text: statement.text, values });
   }
 
-  run<R>(statement: Statement): Promise<R[]> {
-    return run<R>(this.connection, statement);
+  run<R>(statement: Statement<R>): Promise<R[]>;
+  run<P extends object, R>(statement: DeclaredStatement<P, R>, params: NoInfer<P>): Promise<R[]>;
+  run<P extends object, R>(statement: Statement<R> | DeclaredStatement<P, R>, params?: P): Promise<R[]> {
+    return run<R>(this.connection, boundStatement(statement, params));
   }
 
   async attempt<T>(step: () => Promise<T>): Promise<T> {

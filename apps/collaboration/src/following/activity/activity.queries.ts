@@ -10,7 +10,7 @@ import { NoteableKinds } from '../../base/noteables/noteable-kinds';
 import { readerOf, reads } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 import { ActivityFeeds, FEED_COUNT_LIMIT } from './feeds';
-import type { ActivityFilter, Feed, FeedRow } from './feeds';
+import type { ActivityFilter, Feed, FeedParams, FeedViewerParams } from './feeds';
 
 const NOTHING: JsonPage = { json: '[]', total: 0, hasNext: false };
 
@@ -31,14 +31,14 @@ export class ActivityQueries {
   /** What the caller did. */
   async own(viewer: SignedInViewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
     await this.directory.fresh(viewer);
-    return this.read('author', [...personValues(viewer), viewer.userId], filter, page);
+    return this.read('author', { ...viewerValues(viewer), author: viewer.userId }, filter, page);
   }
 
   /** What anybody did in the projects of which the caller is a member. */
   async ofMemberships(viewer: Viewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
     if (viewer.userId === null) return NOTHING;
     await this.directory.fresh(viewer);
-    return this.read('memberships', personValues(viewer), filter, page);
+    return this.read('memberships', viewerValues(viewer), filter, page);
   }
 
   /**
@@ -57,7 +57,7 @@ export class ActivityQueries {
     if (!user) throw new NotFound('User');
     if (all) return this.ofMemberships(viewer, filter, page);
     if (user.privateProfile && !viewer.isAdmin && user.id !== viewer.userId) return NOTHING;
-    return this.read('author', [...personValues(viewer), user.id], filter, page);
+    return this.read('author', { ...viewerValues(viewer), author: user.id }, filter, page);
   }
 
   /** What happened in a project, by the decision that let the caller in. */
@@ -68,9 +68,18 @@ export class ActivityQueries {
     page: PageRequest,
   ): Promise<JsonPage> {
     const reader = readerOf(viewer, project);
-    const access = [project.id, project.name, reader.isMember, reader.readsConfidential, reader.readsInternal];
-    const features = (['issues', 'merge_requests', 'snippets'] as const).map((one) => reads(one, project, reader));
-    return this.read('project', [...personValues(viewer), ...access, ...features], filter, page);
+    const values = {
+      ...viewerValues(viewer),
+      project: project.id,
+      project_name: project.name,
+      is_member: reader.isMember,
+      reads_confidential: reader.readsConfidential,
+      reads_internal: reader.readsInternal,
+      reads_issues: reads('issues', project, reader),
+      reads_merge_requests: reads('merge_requests', project, reader),
+      reads_snippets: reads('snippets', project, reader),
+    };
+    return this.read('project', values, filter, page);
   }
 
   private async find(ref: number | string): Promise<DirectoryUserRow[]> {
@@ -78,14 +87,18 @@ export class ActivityQueries {
     return [...(isId ? await this.directory.users([ref]) : await this.directory.usersByUsername([ref])).values()];
   }
 
-  private async read(feed: Feed, values: unknown[], filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
-    const [row] = await this.database.run<FeedRow>(this.feeds.page(feed, filter, page, values));
+  private async read<F extends Feed>(
+    feed: F,
+    values: FeedParams[F],
+    filter: ActivityFilter,
+    page: PageRequest,
+  ): Promise<JsonPage> {
+    const [row] = await this.database.run(this.feeds.page(feed, filter, page, values));
     if (row!.is_whole === false) return this.read('each_of_memberships', values, filter, page);
     return jsonPageOf(page, row!, FEED_COUNT_LIMIT);
   }
 }
 
-/** The first three values of every statement here. */
-function personValues(viewer: Viewer): unknown[] {
-  return [viewer.userId, viewer.isAdmin, viewer.isExternal];
+function viewerValues({ userId, isAdmin, isExternal }: Viewer): FeedViewerParams {
+  return { viewer: userId, is_admin: isAdmin, is_external: isExternal };
 }

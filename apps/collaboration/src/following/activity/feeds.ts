@@ -26,9 +26,9 @@ export interface ActivityFilter {
  * Whose entries, or where. Those of all one's projects are read in two ways: first by the newest of all, and where some of
  * them are hidden, by the newest that are seen of each.
  */
-export type Feed = 'author' | 'project' | 'memberships' | 'each_of_memberships';
+export type Feed = keyof FeedParams;
 
-/** Shape: of `memberships`, nothing is told where entries are hidden, and `is_whole` is false. */
+/** Shape: a page of `memberships` is empty and `is_whole` is false if any of its entries is hidden. */
 export interface FeedRow extends JsonPageRow {
   readonly is_whole?: boolean;
 }
@@ -39,18 +39,42 @@ export interface FeedRow extends JsonPageRow {
  */
 export const FEED_COUNT_LIMIT = 50;
 
-// The first values of every statement: the caller, then what the feed is of. They are hidden from the planner: with rows
-// that it guesses by the person or the project a plan of the one looks cheaper than that of all, and planning a feed anew
-// takes several times as long as reading it.
-const VIEWER = '(select $1::bigint)';
-const IS_ADMIN = '(select $2::boolean)';
-const person = { user: VIEWER, isAdmin: IS_ADMIN, isExternal: '(select $3::boolean)' };
-/** The author, or the project. */
-const OF = '(select $4::bigint)';
-/** What the request's own decision says of the one project: $4 id, $5 name, $6-$11 what the caller reads. */
-const ONE_PROJECT = `(select ${OF} as project_id, (select $5::text) as name, (select $6::boolean) as is_member,
-      (select $7::boolean) as reads_confidential, (select $8::boolean) as reads_internal, (select $9::boolean) as reads_issues,
-      (select $10::boolean) as reads_merge_requests, (select $11::boolean) as reads_snippets)`;
+/** Values of every feed. */
+export interface FeedViewerParams {
+  readonly viewer: number | null;
+  readonly is_admin: boolean;
+  readonly is_external: boolean;
+}
+
+/** Access of the viewer to one project, as decided for the request. */
+export interface ProjectAccessParams {
+  readonly project: number;
+  readonly project_name: string;
+  readonly is_member: boolean;
+  readonly reads_confidential: boolean;
+  readonly reads_internal: boolean;
+  readonly reads_issues: boolean;
+  readonly reads_merge_requests: boolean;
+  readonly reads_snippets: boolean;
+}
+
+/** Values of each feed. */
+export interface FeedParams {
+  readonly author: FeedViewerParams & { readonly author: number };
+  readonly project: FeedViewerParams & ProjectAccessParams;
+  readonly memberships: FeedViewerParams;
+  readonly each_of_memberships: FeedViewerParams;
+}
+
+// Parameters are hidden from the planner: with rows that it guesses by the person or the project a plan for these values
+// looks cheaper than the generic plan, and planning a feed takes several times as long as reading it.
+const VIEWER = '(select :viewer::bigint)';
+const IS_ADMIN = '(select :is_admin::boolean)';
+const person = { user: VIEWER, isAdmin: IS_ADMIN, isExternal: '(select :is_external::boolean)' };
+/** One row: the access of the viewer to the one project. */
+const ONE_PROJECT = `(select (select :project::bigint) as project_id, (select :project_name::text) as name, (select :is_member::boolean) as is_member,
+      (select :reads_confidential::boolean) as reads_confidential, (select :reads_internal::boolean) as reads_internal, (select :reads_issues::boolean) as reads_issues,
+      (select :reads_merge_requests::boolean) as reads_merge_requests, (select :reads_snippets::boolean) as reads_snippets)`;
 
 const NOTE = `left join notes n on n.id = e.target_id and e.target_type in (${NOTE_TARGETS})`;
 /** Source: reference work-tracking 7.7. */
@@ -64,7 +88,7 @@ const SHOWN = `coalesce(octet_length(n.body), 0) as bytes,
 
 /** Boolean SQL: are the first entries of all one's projects all to be seen? */
 const IS_WHOLE = `((select bool_and(is_visible) from nearest) is not false)`;
-/** What of the access to a project entries are judged and shown by. */
+/** Columns of the access to a project that decide on entries and are shown with them. */
 const ACCESS = [
   'name',
   'is_member',
@@ -76,19 +100,19 @@ const ACCESS = [
 ];
 
 /**
- * The statements of feeds. Whoever reads is judged per project and entry inside the statement, so pages are full; the
- * page is cut along the index of the feed. Source: reference work-tracking 7; docs/performance.md 2; ADR 0080.
+ * The statements of feeds. Visibility is decided per project and entry inside the statement, so pages are full. The page
+ * is cut along the index of the feed. Source: reference work-tracking 7; docs/performance.md 2; ADR 0080.
  */
 export class ActivityFeeds {
   private readonly kinds: readonly NoteableKind[];
-  private readonly judged: string;
+  private readonly targetJoins: string;
   private readonly kept = new KeptStatements();
   private readonly shape: WrittenShape;
   private readonly joined: string;
 
   constructor(kinds: NoteableKinds, externalUrl: string) {
     this.kinds = kinds.ofProjects;
-    this.judged = `${aboutSql(this.kinds)} ${NOTE}`;
+    this.targetJoins = `${aboutSql(this.kinds)} ${NOTE}`;
     this.joined = `${NOTE} left join directory_users a on a.id = n.author_id
       left join directory_users author on author.id = e.author_id`;
     this.shape = activityEventShape.over({
@@ -98,22 +122,22 @@ export class ActivityFeeds {
       noteableType: 'e.noteable_type',
       noteableIid: 'e.noteable_iid',
       resolvable: resolvableAmongSql(this.kinds, 'e.noteable_type'),
-      // Feeds tell of comments only, which refer to nothing.
+      // Feeds show comments only, which have no reference.
       seesReferenced: 'false',
       targetIid: 'e.target_iid',
       targetTitle: 'e.target_title',
     });
   }
 
-  /** Kept for what most requests ask for. Shape: `values` are those of the caller and of what the feed is of. */
-  page(feed: Feed, wanted: ActivityFilter, page: PageRequest, values: readonly unknown[]): Statement {
+  /** Kept for what most requests ask for. */
+  page<F extends Feed>(feed: F, wanted: ActivityFilter, page: PageRequest, values: FeedParams[F]): Statement<FeedRow> {
     const { sort, ...narrowing } = wanted;
     const isPlain = isUsualPage(page) && Object.values(narrowing).every((value) => value === undefined);
     const name = isPlain ? `feeds_${feed}_${sort}_${page.perPage}` : null;
     return this.kept.statement(name, values, () => this.listed(feed, wanted, page, values));
   }
 
-  private listed(feed: Feed, wanted: ActivityFilter, page: PageRequest, values: readonly unknown[]): Draft {
+  private listed(feed: Feed, wanted: ActivityFilter, page: PageRequest, values: FeedViewerParams): Draft {
     const { joined: joins } = this;
     const from = 'activity_events e';
     const parts = { name: 'feeds', from, carries: 'e.*', joins, bytes: 'e.bytes', values };
@@ -136,21 +160,21 @@ export class ActivityFeeds {
   /** `found`: visible entries of an author or of a project. */
   private entries(feed: 'author' | 'project', narrowed: string, by: string, count: number): string {
     const access = feed === 'project' ? ONE_PROJECT : projectAccessSql('e.project_id', person);
-    return `found as materialized (select e.*, ${SHOWN} from activity_events e join lateral ${access} a on true ${this.judged}
-      where e.${feed}_id = ${OF} and ${narrowed} and ${VISIBLE} ${by} limit ${count})`;
+    return `found as materialized (select e.*, ${SHOWN} from activity_events e join lateral ${access} a on true ${this.targetJoins}
+      where e.${feed}_id = (select :${feed}::bigint) and ${narrowed} and ${VISIBLE} ${by} limit ${count})`;
   }
 
   /**
-   * `found`: the same of all projects of the caller. The first entries of all are found by the index of each project, and
-   * judged; nearly always all may be seen, and are the page. Else so many of each project are judged: a member of many reads
-   * as many pages' beginnings and not their whole history.
+   * `found`: the same of all projects of the caller. The first entries of all are found by the index of each project.
+   * Nearly always the viewer may see all of them, and they are the page. Otherwise as many visible entries are found of each
+   * project, so that a member of many projects reads the beginning of each and not its whole history.
    */
   private ofMemberships(feed: Feed, narrowed: string, by: string, count: number): string {
     const projects = `from mine join lateral ${projectAccessSql('mine.project_id', person)} a on a.is_member`;
-    const from = (shown: string, judged: string): string =>
-      `(select ${shown} from activity_events e ${judged} where e.project_id = mine.project_id and ${narrowed}`;
+    const from = (shown: string, joins: string): string =>
+      `(select ${shown} from activity_events e ${joins} where e.project_id = mine.project_id and ${narrowed}`;
     if (feed === 'each_of_memberships') {
-      const seen = `${from(`e.*, ${SHOWN}`, this.judged)} and ${VISIBLE} ${by} limit ${count}) e`;
+      const seen = `${from(`e.*, ${SHOWN}`, this.targetJoins)} and ${VISIBLE} ${by} limit ${count}) e`;
       return `${memberProjectsSql(VIEWER)},
         found as materialized (select e.* ${projects} cross join lateral ${seen} ${by} limit ${count})`;
     }
@@ -160,7 +184,7 @@ export class ActivityFeeds {
       select e.*, ${access('a')} ${projects} cross join lateral ${first} ${by} limit ${count}
     ), nearest as materialized (
       select e.*, ${SHOWN}, coalesce(${VISIBLE}, false) as is_visible
-      from near e cross join lateral (select ${access('e')}) a ${this.judged}
+      from near e cross join lateral (select ${access('e')}) a ${this.targetJoins}
     ), found as (select * from nearest where ${IS_WHOLE})`;
   }
 }

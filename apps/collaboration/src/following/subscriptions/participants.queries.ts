@@ -11,7 +11,9 @@ import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { personShape } from '../../base/noteables/person.shape';
 import type { NamedNoteable } from '../../base/noteables/reader';
 import { readerValues } from '../../talk/notes/notes.queries';
-import { IS_ADMIN, namedVisibleSql, READER, READS_INTERNAL, statementsName } from '../../talk/notes/notes.statements';
+import { IS_ADMIN, READER, READS_INTERNAL } from '../../talk/notes/note-statement';
+import type { ReaderParams } from '../../talk/notes/note-statement';
+import { namedVisibleSql, statementsName } from '../../talk/notes/notes.statements';
 
 /**
  * As far as the reader may know: that somebody is an administrator is told to administrators and to themselves, by nothing
@@ -37,7 +39,7 @@ export class ParticipantsQueries {
   }
 
   async page(viewer: Viewer, on: NamedNoteable, page: PageRequest): Promise<JsonPage> {
-    const [row] = await this.database.run<JsonPageRow>(this.statement(on, page, readerValues(viewer, on)));
+    const [row] = await this.database.run(this.statement(on, page, readerValues(viewer, on)));
     if (!row) throw new NotFound(on.kind.resource);
     return jsonPageOf(page, row);
   }
@@ -45,8 +47,8 @@ export class ParticipantsQueries {
   statement(
     { kind, by }: Pick<NamedNoteable, 'kind' | 'by'>,
     page: PageRequest,
-    values: readonly unknown[],
-  ): Statement {
+    values: ReaderParams,
+  ): Statement<JsonPageRow> {
     const name = isUsualPage(page) ? `${statementsName(kind, by, 'participants')}_${page.perPage}` : null;
     return this.kept.statement(name, values, () =>
       new ListQuery<never>({ name: 'participants', from: 'directory_users u', carries: 'u.*', values })

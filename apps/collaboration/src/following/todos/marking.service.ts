@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import { NotFound, NotModified } from '@rookery/kernel';
-import { KeptStatements, Work } from '@rookery/persistence';
+import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { perNaming } from '../../base/noteables/reader';
 import type { NamedNoteable } from '../../base/noteables/reader';
 import { readerValues } from '../../talk/notes/notes.queries';
-import { namedVisibleSql, READER, statementsName } from '../../talk/notes/notes.statements';
+import { READER } from '../../talk/notes/note-statement';
+import type { ReaderParams } from '../../talk/notes/note-statement';
+import { namedVisibleSql, statementsName } from '../../talk/notes/notes.statements';
 import { TodosService } from './todos.service';
 
 /** To-dos that people make for themselves. Source: reference work-tracking 6.1, 6.3. */
 @Injectable()
 export class MarkingService {
-  private readonly kept = new KeptStatements();
-
   constructor(
     private readonly work: Work,
     private readonly todos: TodosService,
@@ -26,9 +26,7 @@ export class MarkingService {
 
   /** Inside a transaction of others, whose own effects settle what is not newer. Shape: the item's id. */
   async markIn(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, later = JUST_AFTER): Promise<number> {
-    const values = [...readerValues(viewer, on), later];
-    const { name, mark: text } = textsOf(on);
-    const [row] = await tx.run<{ todo_id: number | null }>(this.kept.statement(name, values, () => ({ text, values })));
+    const [row] = await tx.run(statementsOf(on).mark, { ...readerValues(viewer, on), later });
     if (!row) throw new NotFound(on.kind.resource);
     if (row.todo_id === null) throw new NotModified();
     return row.todo_id;
@@ -36,38 +34,42 @@ export class MarkingService {
 
   /** Settles all that waits for the viewer on the thing. Errors: NotModified when nothing does. */
   async settleIn(tx: Tx, viewer: SignedInViewer, on: NamedNoteable): Promise<void> {
-    const values = readerValues(viewer, on);
-    const { name, settle: text } = textsOf(on);
-    const statement = this.kept.statement(`${name}_settle`, values, () => ({ text, values }));
-    const [row] = await tx.run<{ settled: number }>(statement);
+    const [row] = await tx.run(statementsOf(on).settle, readerValues(viewer, on));
     if (!row) throw new NotFound(on.kind.resource);
     if (row.settled === 0) throw new NotModified();
   }
 }
 
-/** How much newer an item is than the transaction that makes it. */
+interface MarkParams extends ReaderParams {
+  /** How much newer the item is than the transaction that makes it. */
+  readonly later: string;
+}
 const NOW = '0';
 const JUST_AFTER = '1 millisecond';
 
 /** The thing is held, so that its deletion comes before or after. The index of what waits lets one of many calls win. */
-const textsOf = perNaming((kind, by) => {
+const statementsOf = perNaming((kind, by) => {
   const { table, type } = kind;
-  const place = kind.parent === 'project' ? '$1::bigint, null::bigint' : 'null::bigint, $1::bigint';
+  const place = kind.parent === 'project' ? ':parent::bigint, null::bigint' : 'null::bigint, :parent::bigint';
+  const name = statementsName(kind, by, 'todos_mark');
   return {
-    name: statementsName(kind, by, 'todos_mark'),
-    // $8 how much newer it is than now.
-    mark: `with t as materialized (
+    mark: statement<MarkParams, { todo_id: number | null }>(
+      name,
+      () => `with t as materialized (
         select i.id from ${table} i where ${namedVisibleSql(kind, by)} for key share
       ), made as (
         insert into todos (user_id, author_id, action, project_id, group_id, target_type, target_id, source_event_id, created_at, updated_at)
-        select ${READER.viewer}, ${READER.viewer}, 'marked', ${place}, '${type}', t.id, gen_random_uuid(), now() + $8::interval, now() + $8::interval
+        select ${READER.viewer}, ${READER.viewer}, 'marked', ${place}, '${type}', t.id, gen_random_uuid(), now() + :later::interval, now() + :later::interval
         from t where not exists (select 1 from todos p where p.user_id = ${READER.viewer} and p.target_id = t.id
           and p.target_type = '${type}' and p.state = 'pending')
         on conflict do nothing
         returning id
       )
       select made.id as todo_id from t left join made on true`,
-    settle: `with t as materialized (
+    ),
+    settle: statement<ReaderParams, { settled: number }>(
+      `${name}_settle`,
+      () => `with t as materialized (
         select i.id from ${table} i where ${namedVisibleSql(kind, by)} for key share
       ), settled as (
         update todos p set state = 'done', updated_at = now() from t
@@ -75,5 +77,6 @@ const textsOf = perNaming((kind, by) => {
         returning 1
       )
       select (select count(*) from settled)::integer as settled from t`,
+    ),
   };
 });

@@ -1,25 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
-import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
+import type { JsonPage, PageRequest, SignedInViewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
-import { Database, prepared, Work } from '@rookery/persistence';
+import { Database, statement, Work } from '@rookery/persistence';
 import type { Reads } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
 import { TodoStatements } from './todos.statements';
-import type { TodoFilter } from './todos.statements';
+import type { TodoFilter, TodoPageRow, ViewerParams } from './todos.statements';
 
 /** Units: rows. */
 const CHUNK = 5000;
-const markOne = prepared(
+const markOne = statement<{ todo: number; viewer: number }, never>(
   'todos_mark_one',
-  `update todos set state = 'done', updated_at = now() where id = $1::bigint and user_id = $2::bigint and state = 'pending'`,
+  `update todos set state = 'done', updated_at = now() where id = :todo::bigint and user_id = :viewer::bigint and state = 'pending'`,
 );
-const markAll = prepared(
+const markAll = statement<{ viewer: number }, never>(
   'todos_mark_all',
   `update todos set state = 'done', updated_at = now() where id in (
-     select id from todos where user_id = $1::bigint and state = 'pending' order by id limit ${CHUNK} for update)
+     select id from todos where user_id = :viewer::bigint and state = 'pending' order by id limit ${CHUNK} for update)
    returning 1`,
 );
 
@@ -57,14 +57,14 @@ export class TodosService {
   async markDone(viewer: SignedInViewer, id: number): Promise<string> {
     await this.directory.fresh(viewer);
     return this.work.run(async (tx) => {
-      await tx.prepared(markOne, [id, viewer.userId]);
+      await tx.run(markOne, { todo: id, viewer: viewer.userId });
       return this.one(tx, viewer, id);
     });
   }
 
   /** Shape: the item as JSON. Errors: NotFound as above. */
   async one(reads: Reads, viewer: SignedInViewer, id: number): Promise<string> {
-    const [row] = await reads.run<{ json: string }>(this.statements.one([...personValues(viewer), id]));
+    const [row] = await reads.run(this.statements.one, { ...viewerValues(viewer), todo: id });
     if (!row) throw new NotFound();
     return row.json;
   }
@@ -73,32 +73,23 @@ export class TodosService {
   async markAllDone(viewer: SignedInViewer): Promise<void> {
     let marked: number;
     do {
-      marked = (await this.work.run((tx) => tx.prepared(markAll, [viewer.userId]))).length;
+      marked = (await this.work.run((tx) => tx.run(markAll, { viewer: viewer.userId }))).length;
     } while (marked === CHUNK);
   }
 
-  private async read(viewer: SignedInViewer, filter: TodoFilter, page: PageRequest): Promise<PageRow> {
-    const values = personValues(viewer);
-    const [row] = await this.database.run<PageRow>(this.statements.page('ofProjects', filter, page, values));
+  private async read(viewer: SignedInViewer, filter: TodoFilter, page: PageRequest): Promise<TodoPageRow> {
+    const values = viewerValues(viewer);
+    const [row] = await this.database.run(this.statements.page('ofProjects', filter, page, values));
     if (!row!.is_partial) return row!;
-    const [all] = await this.database.run<PageRow>(this.statements.page('all', filter, page, values));
+    const [all] = await this.database.run(this.statements.page('all', filter, page, values));
     return all!;
   }
 }
 
-interface PageRow extends JsonPageRow {
-  readonly version: number;
-  readonly epoch: string;
-  readonly viewer_state: string | null;
-  /** The person has items besides those of projects. */
-  readonly is_partial: boolean;
+function viewerValues({ userId, isAdmin, isExternal }: SignedInViewer): ViewerParams {
+  return { viewer: userId, is_admin: isAdmin, is_external: isExternal };
 }
 
-/** The first three values of every statement on to-dos. */
-function personValues(viewer: SignedInViewer): unknown[] {
-  return [viewer.userId, viewer.isAdmin, viewer.isExternal];
-}
-
-function isCurrent(row: PageRow, { directory }: SignedInViewer): boolean {
+function isCurrent(row: TodoPageRow, { directory }: SignedInViewer): boolean {
   return row.epoch === directory.epoch && row.version >= directory.version && row.viewer_state === 'active';
 }

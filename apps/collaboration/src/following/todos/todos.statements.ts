@@ -1,7 +1,7 @@
-import type { PageRequest } from '@rookery/kernel';
+import type { JsonPageRow, PageRequest } from '@rookery/kernel';
 import { COUNT_LIMIT } from '@rookery/kernel';
-import { filter, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { AllFilters, Draft, Statement } from '@rookery/persistence';
+import { filter, isUsualPage, KeptStatements, ListQuery, statement } from '@rookery/persistence';
+import type { AllFilters, DeclaredStatement, Draft, Statement } from '@rookery/persistence';
 import { groupAccessSql, projectAccessSql } from '../../base/noteables/access-sql';
 import { arraySql } from '../../base/noteables/json.shape';
 import type { WrittenShape } from '../../base/noteables/json.shape';
@@ -10,7 +10,7 @@ import type { NoteableKind, NoteableKinds } from '../../base/noteables/noteable-
 import type { TodoAction, TodoState, TodoTargetType } from './todo-actions';
 import { todoDetailShape, todoShape } from './todo.shape';
 
-/** What a list of to-dos may be asked for, by the names of the API. */
+/** Filters of a list of to-dos, by their names in the API. */
 export interface TodoFilter {
   readonly state: TodoState;
   readonly action?: TodoAction;
@@ -20,9 +20,24 @@ export interface TodoFilter {
   readonly type?: TodoTargetType;
 }
 
-// The first three values of every statement here.
-const VIEWER = '$1::bigint';
-const person = { user: VIEWER, isAdmin: '$2::boolean', isExternal: '$3::boolean' };
+/** Values of every statement here. */
+export interface ViewerParams {
+  readonly viewer: number;
+  readonly is_admin: boolean;
+  readonly is_external: boolean;
+}
+
+/** A page of to-dos, with the position of the directory's copy. */
+export interface TodoPageRow extends JsonPageRow {
+  readonly version: number;
+  readonly epoch: string;
+  readonly viewer_state: string | null;
+  /** The viewer also has to-dos of groups. */
+  readonly is_partial: boolean;
+}
+
+const VIEWER = ':viewer::bigint';
+const person = { user: VIEWER, isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
 /** The access to its project. What that to its group would say is null. */
 const PROJECT_ACCESS = `select p.project_id, null::bigint as group_id, p.name, p.path, p.full_path, p.name_with_namespace,
         p.description, p.created_at, null::bigint as parent_id, null as avatar_url, p.traversal_ids, p.is_member,
@@ -39,8 +54,8 @@ const TARGET = { type: 't.target_type', id: 't.target_id' };
 /** An item may be seen while its project, its target and its note may be. Source: reference work-tracking 6.1; ADR 0080. */
 const VISIBLE = `target.is_readable and (t.note_id is null or (n.id is not null and (not n.internal or a.reads_internal)))`;
 
-/** What an item is about, how long that is, and whether the viewer reads it by the access `a`. */
-function judged(kinds: readonly NoteableKind[]): string {
+/** Joins of the target of a to-do and its note: whether the viewer reads the target by the access `a`, and its length. */
+function targetJoins(kinds: readonly NoteableKind[]): string {
   const columns = (kind: NoteableKind): string =>
     `${readableSql(kind, 'a', VIEWER)} as is_readable, ${kind.listedBytes} as bytes`;
   const target = subjectSql(kinds, TARGET, columns);
@@ -54,12 +69,12 @@ const COLUMNS = `t.id, t.author_id, t.action, t.target_type, t.target_id, t.note
       target.bytes + coalesce(octet_length(n.body), 0) as bytes`;
 
 /**
- * Which items a statement knows of. Few people have items of groups, and to make ready for them costs as much as the
- * page of all others.
+ * To-dos that a statement reads. Few people have to-dos of groups, and preparing for them costs as much as the page of
+ * all others.
  */
 type Scope = 'ofProjects' | 'all';
 
-/** Of a scope: the kinds, the items with what is judged of them, and what their JSON is made of. */
+/** FROM clauses of a scope: to-dos with the columns that decide on their visibility, and joins for their JSON. */
 interface Known {
   readonly kinds: readonly NoteableKind[];
   readonly seen: string;
@@ -74,7 +89,7 @@ export class TodoStatements {
   private readonly kept = new KeptStatements();
   private readonly shape: WrittenShape;
   private readonly known: Readonly<Record<Scope, Known>>;
-  private readonly oneSql: string;
+  readonly one: DeclaredStatement<ViewerParams & { readonly todo: number }, { readonly json: string }>;
 
   constructor(kinds: NoteableKinds, externalUrl: string) {
     const all = kinds.able('todos');
@@ -87,18 +102,14 @@ export class TodoStatements {
       all: knownOf(all, ACCESS, listed),
     };
     const detailed = joined(all, (kind) => kind.detailed.over({ ...sql, viewer: VIEWER }).sql);
-    this.oneSql = `select ${todoDetailShape.over({ externalUrl }).sql} as json from (select ${COLUMNS} from ${this.known.all.seen}
-         where t.id = $4::bigint and t.user_id = ${VIEWER} and ${VISIBLE}) t
+    const oneSql = `select ${todoDetailShape.over({ externalUrl }).sql} as json from (select ${COLUMNS} from ${this.known.all.seen}
+         where t.id = :todo::bigint and t.user_id = ${VIEWER} and ${VISIBLE}) t
        ${detailed}`;
+    this.one = statement('todos_one', () => oneSql);
   }
 
-  /** $4 item. */
-  one(values: readonly unknown[]): Statement {
-    return this.kept.statement('todos_one', values, () => ({ text: this.oneSql, values }));
-  }
-
-  /** Kept for what most requests ask for. Shape: of projects alone, its row tells by `is_partial` that it shows nothing. */
-  page(scope: Scope, wanted: TodoFilter, page: PageRequest, values: readonly unknown[]): Statement {
+  /** Lists without filters are kept prepared. Shape: an empty page with `is_partial` if `ofProjects` is not enough. */
+  page(scope: Scope, wanted: TodoFilter, page: PageRequest, values: ViewerParams): Statement<TodoPageRow> {
     const { state, ...others } = wanted;
     const isPlain = isUsualPage(page) && Object.values(others).every((value) => value === undefined);
     const name = isPlain ? `todos_page_${scope}_${state}_${page.perPage}` : null;
@@ -110,7 +121,7 @@ export class TodoStatements {
    * The count stops past COUNT_LIMIT. It reads an index alone for projects in which the caller reads everything, and
    * looks at items one by one only in the others.
    */
-  private listed(scope: Scope, wanted: TodoFilter, page: PageRequest, values: readonly unknown[]): Draft {
+  private listed(scope: Scope, wanted: TodoFilter, page: PageRequest, values: ViewerParams): Draft {
     const { kinds, seen, joined: joins } = this.known[scope];
     const list = new ListQuery<never>({
       name: 'todos',
@@ -144,11 +155,11 @@ export class TodoStatements {
 function knownOf(kinds: readonly NoteableKind[], access: string, jsonOf: (kind: NoteableKind) => string): Known {
   const seen = `todos t
       join lateral (${access}) a on true
-      ${judged(kinds)}`;
+      ${targetJoins(kinds)}`;
   return { kinds, seen, joined: joined(kinds, jsonOf) };
 }
 
-/** What the list is narrowed by, before anything is judged. Things that nobody knows narrow it to nothing. */
+/** Filters of the list, applied before visibility is decided. An unknown project or author matches no to-do. */
 const FILTERS: AllFilters<Omit<TodoFilter, 'state'>> = {
   action: filter.equals('t.action'),
   author_id: filter.equals('t.author_id'),
@@ -161,7 +172,7 @@ const FILTERS: AllFilters<Omit<TodoFilter, 'state'>> = {
     where home.id = coalesce(t.group_id, p.namespace_id) and ${bind(id)}::bigint = any(home.traversal_ids))`,
 };
 
-/** What an item's JSON is made of besides itself. Shape: `jsonOf` writes a target of a kind, over the row `i`. */
+/** Joins for the JSON of a to-do. Shape: `jsonOf` writes a target of a kind, over the row `i`. */
 function joined(kinds: readonly NoteableKind[], jsonOf: (kind: NoteableKind) => string): string {
   const columns = (kind: NoteableKind): string =>
     `${jsonOf(kind)} as json, ${pagePathSql(kind, 't.full_path')} as path, i.title`;
@@ -170,8 +181,8 @@ function joined(kinds: readonly NoteableKind[], jsonOf: (kind: NoteableKind) => 
 }
 
 /**
- * How many items of the viewer may be seen; stops past COUNT_LIMIT. Shape: an SQL expression for a statement whose first
- * values are those of a list; `wanted` is a condition on `t`.
+ * Number of to-dos that the viewer may see; it stops past COUNT_LIMIT. Shape: an SQL expression with the parameters of
+ * `ViewerParams`; `wanted` is a condition on `t`.
  */
 export function countedTodosSql(kinds: readonly NoteableKind[], wanted: string): string {
   const [ofProjects, ofGroups] = [kinds.filter(isOf('project')), kinds.filter(isOf('group'))];
@@ -180,11 +191,11 @@ export function countedTodosSql(kinds: readonly NoteableKind[], wanted: string):
     ofGroups.length === 0
       ? '0'
       : `(select count(*) from (select 1 from todos t
-            join lateral ${groupAccessSql('t.group_id', person)} a on true ${judged(ofGroups)}
+            join lateral ${groupAccessSql('t.group_id', person)} a on true ${targetJoins(ofGroups)}
             where ${wanted} and t.project_id is null and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen)`;
   return `(select coalesce(sum(case when mine.project_id is null then ${inGroups} when a.project_id is null then 0
           when ${readsAllSql(ofProjects, 'a')} then mine.count else (
-          select count(*) from (select 1 from todos t ${judged(ofProjects)}
+          select count(*) from (select 1 from todos t ${targetJoins(ofProjects)}
             where ${wanted} and t.project_id = mine.project_id and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen) end), 0)::integer
         from (select t.project_id, count(*) as count from (select t.project_id from todos t where ${wanted}
           limit ${COUNT_LIMIT + 1}) t group by t.project_id) mine

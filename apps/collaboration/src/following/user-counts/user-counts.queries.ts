@@ -2,20 +2,21 @@ import { Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { COUNT_LIMIT } from '@rookery/kernel';
-import { Database, prepared } from '@rookery/persistence';
-import type { Prepared } from '@rookery/persistence';
+import { Database, statement } from '@rookery/persistence';
+import type { DeclaredStatement } from '@rookery/persistence';
 import { projectAccessSql } from '../../base/noteables/access-sql';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { countedTodosSql } from '../todos/todos.statements';
+import type { ViewerParams } from '../todos/todos.statements';
 
 /** What waits for somebody. Shape: `assigned_<table>` for each kind that people work on. */
 export type UserCounts = Readonly<Record<'todos' | `assigned_${string}`, number>>;
 
-const person = { user: '$1::bigint', isAdmin: '$2::boolean', isExternal: '$3::boolean' };
+const person = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
 
 /**
- * $1 the person, $2 administrator, $3 external. Whoever is assigned to a thing may see it wherever they may see such
+ * Whoever is assigned to a thing may see it wherever they may see such
  * things of its project, so projects are judged, each once. No count goes past COUNT_LIMIT + 1.
  */
 function assignedSql({ assignees, feature, table }: NoteableKind): string[] {
@@ -32,23 +33,24 @@ function assignedSql({ assignees, feature, table }: NoteableKind): string[] {
 /** Source: reference work-tracking 9.9. */
 @Injectable()
 export class UserCountsQueries {
-  private readonly counts: Prepared;
+  private readonly counts: DeclaredStatement<ViewerParams, UserCounts>;
 
   constructor(
     private readonly database: Database,
     private readonly directory: Directory,
     kinds: NoteableKinds,
   ) {
-    const todos = countedTodosSql(kinds.able('todos'), `t.user_id = $1::bigint and t.state = 'pending'`);
+    const todos = countedTodosSql(kinds.able('todos'), `t.user_id = ${person.user} and t.state = 'pending'`);
     const counts = [...kinds.all.flatMap(assignedSql), `${todos} as todos`];
-    this.counts = prepared('user_counts', `select ${counts.join(',\n     ')}`);
+    this.counts = statement('user_counts', () => `select ${counts.join(',\n     ')}`);
   }
 
   /** Errors: Unavailable while the copy of the directory is too old to decide. */
   async of(viewer: SignedInViewer): Promise<UserCounts> {
     await this.directory.fresh(viewer);
-    const values = [viewer.userId, viewer.isAdmin, viewer.isExternal];
-    const [row] = await this.database.prepared<UserCounts>(this.counts, values);
+    const { userId, isAdmin, isExternal } = viewer;
+    const values = { viewer: userId, is_admin: isAdmin, is_external: isExternal };
+    const [row] = await this.database.run(this.counts, values);
     return row!;
   }
 }

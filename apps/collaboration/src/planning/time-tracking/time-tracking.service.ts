@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
-import { Database, KeptStatements, Work } from '@rookery/persistence';
+import { Database, statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { perNaming } from '../../base/noteables/reader';
 import type { NamedNoteable } from '../../base/noteables/reader';
 import { NoteLimit } from '../../talk/notes/note-limit';
 import { readerValues } from '../../talk/notes/notes.queries';
+import type { ReaderParams } from '../../talk/notes/note-statement';
 import { namedVisibleSql, statementsName } from '../../talk/notes/notes.statements';
 import { writeSystemNotes } from '../../talk/notes/system-notes';
 import { timeChanges } from './time-changes';
@@ -17,8 +18,7 @@ import { timeStatsShape } from './time-stats.shape';
 /** What is estimated for things and spent on them; answers are the stats as JSON text. Source: reference work-tracking 9.1. */
 @Injectable()
 export class TimeTrackingService {
-  private readonly kept = new KeptStatements();
-  private readonly textsOf = perNaming(texts);
+  private readonly statementsOf = perNaming(timeStatements);
 
   constructor(
     private readonly database: Database,
@@ -28,10 +28,8 @@ export class TimeTrackingService {
 
   /** Errors: NotFound of the thing. */
   async show(viewer: Viewer, on: NamedNoteable): Promise<string> {
-    const { name, shown } = this.textsOf(on);
-    const values = readerValues(viewer, on);
-    const statement = this.kept.statement(`${name}_shown`, values, () => ({ text: shown, values }));
-    const [row] = await this.database.run<{ json: string }>(statement);
+    const { shown } = this.statementsOf(on);
+    const [row] = await this.database.run(shown, readerValues(viewer, on));
     if (!row) throw new NotFound(on.kind.resource);
     return row.json;
   }
@@ -69,34 +67,44 @@ export class TimeTrackingService {
     on: NamedNoteable,
     changed: (now: Times) => TimeChange,
   ): Promise<{ readonly isChanged: boolean; readonly json: string }> {
-    const { name, lock, write } = this.textsOf(on);
-    const reader = readerValues(viewer, on);
-    const locked = this.kept.statement(`${name}_lock`, reader, () => ({ text: lock, values: reader }));
-    const [now] = await tx.run<Times & { id: number; at: Date; json: string }>(locked);
+    const { lock, write } = this.statementsOf(on);
+    const [now] = await tx.run(lock, readerValues(viewer, on));
     if (!now) throw new NotFound(on.kind.resource);
     const change = changed({ estimate: now.estimate, spent: now.spent });
     if (change === null) return { isChanged: false, json: now.json };
     this.noteLimit.count(tx, viewer);
-    const values = [now.id, change.times.estimate, change.times.spent, now.at];
-    const written = this.kept.statement(`${name}_write`, values, () => ({ text: write, values }));
-    const [after] = await tx.run<{ json: string }>(written);
+    const [after] = await tx.run(write, { id: now.id, ...change.times, at: now.at });
     const about = { noteableId: now.id, projectId: on.parent.id, actorId: viewer.userId };
     await writeSystemNotes(tx, on.kind, { ...about, bodies: [change.told], at: now.at });
     return { isChanged: true, json: after!.json };
   }
 }
 
-/** The statements of one kind. The first two take the values of those on notes. */
-function texts(kind: NoteableKind, by: NamedNoteable['by']) {
+interface LockedTimes extends Times {
+  readonly id: number;
+  readonly at: Date;
+  readonly json: string;
+}
+
+type TimeParams = Times & { readonly id: number; readonly at: Date };
+
+/** The statements of one kind. */
+function timeStatements(kind: NoteableKind, by: NamedNoteable['by']) {
+  const name = statementsName(kind, by, 'times');
   const stats = timeStatsShape.over({}).sql;
   const named = `from ${kind.table} i where ${namedVisibleSql(kind, by)}`;
   return {
-    name: statementsName(kind, by, 'times'),
-    shown: `select ${stats} as json ${named}`,
+    shown: statement<ReaderParams, { json: string }>(`${name}_shown`, () => `select ${stats} as json ${named}`),
     // Amounts of one moment take turns.
-    lock: `select i.id, i.time_estimate as estimate, i.total_time_spent as spent, now() as at, ${stats} as json
+    lock: statement<ReaderParams, LockedTimes>(
+      `${name}_lock`,
+      () => `select i.id, i.time_estimate as estimate, i.total_time_spent as spent, now() as at, ${stats} as json
       ${named} for no key update of i`,
-    write: `${kind.writes.update} time_estimate = $2::integer, total_time_spent = $3::integer,
-      updated_at = $4::timestamptz where i.id = $1::bigint returning ${stats} as json`,
+    ),
+    write: statement<TimeParams, { json: string }>(
+      `${name}_write`,
+      () => `${kind.writes.update} time_estimate = :estimate::integer, total_time_spent = :spent::integer,
+      updated_at = :at::timestamptz where i.id = :id::bigint returning ${stats} as json`,
+    ),
   };
 }

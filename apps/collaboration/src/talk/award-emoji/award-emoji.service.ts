@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { awardEmojiCreated } from '@rookery/contracts';
-import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
+import type { JsonPage, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound, Unauthorized } from '@rookery/kernel';
 import { Database, Work } from '@rookery/persistence';
 import type { Reads, Tx } from '@rookery/persistence';
@@ -10,6 +10,7 @@ import { perNaming } from '../../base/noteables/reader';
 import type { NamedNoteable } from '../../base/noteables/reader';
 import { foundNote, readerValues } from '../notes/notes.queries';
 import { AwardStatements } from './award-emoji.statements';
+import type { AwardedParams } from './award-emoji.statements';
 import { emojiNamed } from './emoji-names';
 
 /** A thing, or a note on it. */
@@ -17,23 +18,6 @@ export interface Awardable {
   readonly on: NamedNoteable;
   /** Null: the thing itself. */
   readonly noteId: number | null;
-}
-
-interface AwardedRow {
-  readonly id: number | null;
-  readonly hidden: boolean;
-}
-interface OneRow extends AwardedRow {
-  readonly user_id: number | null;
-  readonly json: string | null;
-}
-interface MadeRow extends AwardedRow {
-  readonly noteable_id: number;
-  readonly system: boolean;
-  readonly locked: boolean;
-  readonly award_id: number | null;
-  readonly created_at: Date;
-  readonly json: string | null;
 }
 
 /** Emoji that people give; answers are JSON text. Source: reference work-tracking 9.6. */
@@ -53,7 +37,7 @@ export class AwardEmojiService {
 
   async page(viewer: Viewer, awardable: Awardable, page: PageRequest): Promise<JsonPage> {
     const statement = this.statementsOf(awardable).page(page, valuesOf(viewer, awardable));
-    const [row] = await this.database.run<AwardedRow & JsonPageRow>(statement);
+    const [row] = await this.database.run(statement);
     return jsonPageOf(page, foundNote(row, awardable.on.kind));
   }
 
@@ -70,16 +54,16 @@ export class AwardEmojiService {
   async give(tx: Tx, viewer: SignedInViewer, awardable: Awardable, wished: string): Promise<string> {
     const { on } = awardable;
     const name = emojiNamed(wished);
-    const values = [...valuesOf(viewer, awardable), name ?? ''];
+    const values = { ...valuesOf(viewer, awardable), name: name ?? '' };
     if (name === undefined || on.parent.archived) {
       foundNote((await this.looked(tx, viewer, awardable, 0))[0], on.kind);
       throw new NotFound(name === undefined ? 'Award Emoji Name is not a valid emoji name' : 'Award Emoji');
     }
     await this.hold(tx, viewer, awardable);
-    const [row] = await tx.run<MadeRow>(this.statementsOf(awardable).of('create', values));
+    const [row] = await tx.run(this.statementsOf(awardable).of('create', values));
     const made = foundNote(row, on.kind);
     if (made.json === null) {
-      const isAllowed = !made.system && !(made.locked && values[3] !== true);
+      const isAllowed = !made.system && !(made.locked && !values.is_member);
       throw new NotFound(isAllowed ? 'Award Emoji Name has already been taken' : 'Award Emoji');
     }
     tx.emit(
@@ -108,7 +92,9 @@ export class AwardEmojiService {
       await this.hold(tx, viewer, awardable);
       const award = await this.one(tx, viewer, awardable, id);
       if (award.user_id !== viewer.userId && !viewer.isAdmin) throw new Unauthorized();
-      const gone = await tx.run(this.statementsOf(awardable).of('remove', [...valuesOf(viewer, awardable), id]));
+      const gone = await tx.run(
+        this.statementsOf(awardable).of('remove', { ...valuesOf(viewer, awardable), award: id }),
+      );
       if (gone.length === 0) throw new NotFound();
     });
   }
@@ -124,12 +110,12 @@ export class AwardEmojiService {
     return { ...row, json: row.json };
   }
 
-  private looked(reads: Reads, viewer: Viewer, awardable: Awardable, id: number): Promise<OneRow[]> {
-    return reads.run<OneRow>(this.statementsOf(awardable).of('one', [...valuesOf(viewer, awardable), id]));
+  private looked(reads: Reads, viewer: Viewer, awardable: Awardable, id: number) {
+    return reads.run(this.statementsOf(awardable).of('one', { ...valuesOf(viewer, awardable), award: id }));
   }
 }
 
-/** The first eight values of every statement here. */
-function valuesOf(viewer: Viewer, { on, noteId }: Awardable): unknown[] {
-  return [...readerValues(viewer, on), noteId];
+/** Values of every statement here. */
+function valuesOf(viewer: Viewer, { on, noteId }: Awardable): AwardedParams {
+  return { ...readerValues(viewer, on), note: noteId };
 }

@@ -1,13 +1,54 @@
-import type { PageRequest } from '@rookery/kernel';
+import type { JsonPageRow, PageRequest } from '@rookery/kernel';
 import { isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
 import type { Statement } from '@rookery/persistence';
 import { arraySql } from '../../base/noteables/json.shape';
 import type { WrittenShape } from '../../base/noteables/json.shape';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { namedVisibleSql, READER, READS_INTERNAL, statementsName } from '../notes/notes.statements';
+import { READER, READS_INTERNAL } from '../notes/note-statement';
+import type { ReaderParams } from '../notes/note-statement';
+import { namedVisibleSql, statementsName } from '../notes/notes.statements';
 import { awardShape } from './award-emoji.shape';
 
-export type AwardStatement = 'hold' | 'one' | 'create' | 'remove';
+/** Values of every statement here. Shape: `note` is null for the noteable itself. */
+export interface AwardedParams extends ReaderParams {
+  readonly note: number | null;
+}
+
+/** Values of each statement. */
+interface Params {
+  readonly hold: AwardedParams;
+  readonly one: AwardedParams & { readonly award: number };
+  readonly create: AwardedParams & { readonly name: string };
+  readonly remove: AwardedParams & { readonly award: number };
+}
+
+/** Rows of each statement. */
+interface Rows {
+  readonly hold: { readonly id: number };
+  readonly one: OneAwardRow;
+  readonly create: NewAwardRow;
+  readonly remove: { readonly id: number };
+}
+
+interface AwardedRow {
+  readonly id: number | null;
+  readonly hidden: boolean;
+}
+
+interface OneAwardRow extends AwardedRow {
+  readonly user_id: number | null;
+  readonly json: string | null;
+}
+
+interface NewAwardRow extends AwardedRow {
+  readonly noteable_id: number;
+  readonly system: boolean;
+  readonly locked: boolean;
+  readonly award_id: number | null;
+  readonly created_at: Date;
+  readonly json: string | null;
+}
+
 /** Whether emoji are given to a thing or to a note on it. */
 export type AwardedOn = 'thing' | 'note';
 
@@ -15,9 +56,8 @@ export type AwardedOn = 'thing' | 'note';
 const votesSql = (award: string, name: string): string => `case when ${award}.name = '${name}' then 1 else 0 end`;
 
 /**
- * The statements on emoji of things of one kind, or of notes on them. They take the values of those on notes; $8 is the
- * note, or null. Each answers a row when the thing is visible, with `id` and `hidden` of what is awarded, as statements on
- * notes do. Source: reference work-tracking 9.6.
+ * The statements on emoji of noteables of one kind, or of notes on them. Each answers a row when the noteable is visible,
+ * with `id` and `hidden` of the awarded note or noteable, as statements on notes do. Source: reference work-tracking 9.6.
  */
 export class AwardStatements {
   private readonly kept = new KeptStatements();
@@ -39,7 +79,7 @@ export class AwardStatements {
   }
 
   /** Oldest first. */
-  page(page: PageRequest, values: readonly unknown[]): Statement {
+  page(page: PageRequest, values: AwardedParams): Statement<AwardedRow & JsonPageRow> {
     const name = isUsualPage(page) ? `${this.name}_page_${page.perPage}` : null;
     return this.kept.statement(name, values, () =>
       new ListQuery<never>({
@@ -59,19 +99,19 @@ export class AwardStatements {
     );
   }
 
-  /** Any other statement; what it takes besides the first eight values stands with its text. */
-  of(name: AwardStatement, values: readonly unknown[]): Statement {
+  /** Any other statement. */
+  of<N extends keyof Params>(name: N, values: Params[N]): Statement<Rows[N]> {
     return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
   }
 
-  private sqlOf(name: AwardStatement): string {
+  private sqlOf(name: keyof Params): string {
     switch (name) {
       case 'hold':
         return `select i.id from ${this.kind.table} i where ${this.visible} for no key update of i`;
       case 'one':
         return `select t.id, t.hidden, w.user_id, case when w.id is not null then ${this.award.sql} end as json
           from ${this.awarded()} t
-          left join award_emoji w on w.id = $9::bigint and w.awardable_id = t.id and w.awardable_type = '${this.type}'
+          left join award_emoji w on w.id = :award::bigint and w.awardable_id = t.id and w.awardable_type = '${this.type}'
           left join directory_users u on u.id = w.user_id`;
       case 'create':
         return this.createSql();
@@ -88,19 +128,19 @@ export class AwardStatements {
       return `(select i.id, false as hidden, false as system, ${thing} from ${table} i where ${this.visible})`;
     }
     return `(select n.id, n.internal and not ${READS_INTERNAL} as hidden, n.system, ${thing} from ${table} i
-      left join notes n on n.id = $8::bigint and n.noteable_id = i.id and n.noteable_type = '${type}'
+      left join notes n on n.id = :note::bigint and n.noteable_id = i.id and n.noteable_type = '${type}'
       where ${this.visible})`;
   }
 
   /**
-   * $9 name. `json` is null when the person has given it already, or may not. The thing was held before (`hold`), so that
+   * `json` is null when the person has given it already, or may not. The thing was held before (`hold`), so that
    * its deletion and that of its notes come before or after, and its votes are counted exactly.
    */
   private createSql(): string {
-    const parent = this.kind.parent === 'project' ? '$1::bigint' : 'null::bigint';
+    const parent = this.kind.parent === 'project' ? ':parent::bigint' : 'null::bigint';
     return `with t as materialized (select * from ${this.awarded()} t), w as (
       insert into award_emoji (awardable_type, awardable_id, noteable_type, noteable_id, project_id, user_id, name)
-      select '${this.type}', t.id, '${this.kind.type}', t.noteable_id, ${parent}, ${READER.viewer}, $9::text
+      select '${this.type}', t.id, '${this.kind.type}', t.noteable_id, ${parent}, ${READER.viewer}, :name::text
       from t where t.id is not null and not t.hidden and not t.system and (not t.locked or ${READER.isMember})
       on conflict do nothing
       returning *
@@ -110,11 +150,11 @@ export class AwardStatements {
     from t left join w on true left join directory_users u on u.id = w.user_id`;
   }
 
-  /** $9 award. A row when it was there. The thing was held before. */
+  /** A row when the award was there. The thing was held before. */
   private removeSql(): string {
     return `with t as materialized (select * from ${this.awarded()} t), w as (
       delete from award_emoji w using t
-      where w.id = $9::bigint and w.awardable_id = t.id and w.awardable_type = '${this.type}' returning w.*
+      where w.id = :award::bigint and w.awardable_id = t.id and w.awardable_type = '${this.type}' returning w.*
     )${this.counted('-')}
     select w.id from w`;
   }

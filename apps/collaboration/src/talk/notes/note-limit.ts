@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Instance } from '@rookery/instance';
 import type { SignedInViewer } from '@rookery/kernel';
 import { TooManyRequests } from '@rookery/kernel';
-import { prepared } from '@rookery/persistence';
+import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { currentWaiter } from '@rookery/platform';
 import { notesSettings } from './notes.config';
@@ -33,11 +33,20 @@ export interface CountedRow {
   readonly seconds: number;
 }
 
-const count = prepared('note_limit_count', countedSql('$1', '$2', { more: '$3::integer' }));
-const wait = prepared(
+interface LimitParams {
+  readonly spender: number;
+  readonly most: number;
+  readonly more: number;
+}
+
+const count = statement<LimitParams, CountedRow>(
+  'note_limit_count',
+  countedSql(':spender', ':most', { more: ':more::integer' }),
+);
+const wait = statement<{ spender: number }, { seconds: number }>(
   'note_limit_wait',
   `select ceil(extract(epoch from window_started_at + interval '1 minute' - now()))::integer as seconds
-   from note_creations where user_id = $1::bigint`,
+   from note_creations where user_id = :spender::bigint`,
 );
 
 /** Whose minute it is: bots write in that of whoever made them, for they are made without a limit. */
@@ -45,8 +54,10 @@ export function spenderOf(viewer: SignedInViewer): number {
   return viewer.makerId ?? viewer.userId;
 }
 
-/** $1 whose minute it is, $2 most, $3 how many more. */
-const full = prepared('note_limit_full', `select 1 where ${fullSql('$1::bigint', '$2', '$3::integer')}`);
+const full = statement<LimitParams, never>(
+  'note_limit_full',
+  `select 1 where ${fullSql(':spender::bigint', ':most', ':more::integer')}`,
+);
 
 /** So many labels that one request gives or takes are as a note; fewer are none. */
 const LABELS_AS_NOTE = 20;
@@ -85,7 +96,7 @@ export class NoteLimit {
 
   /** As above, with the time that is left. */
   async usedBy(tx: Tx, viewer: SignedInViewer): Promise<TooManyRequests> {
-    const [left] = await tx.prepared<{ seconds: number }>(wait, [spenderOf(viewer)]);
+    const [left] = await tx.run(wait, { spender: spenderOf(viewer) });
     return this.used(left?.seconds);
   }
 
@@ -121,8 +132,8 @@ export class NoteLimit {
   async begin(tx: Tx, viewer: SignedInViewer, notes = 1): Promise<void> {
     this.count(tx, viewer, notes);
     if (!this.holdsFor(viewer)) return;
-    const values = [spenderOf(viewer), this.perMinute, Math.min(notes, this.perMinute)];
-    if ((await tx.prepared(full, values)).length > 0) throw await this.usedBy(tx, viewer);
+    const values = { spender: spenderOf(viewer), most: this.perMinute, more: Math.min(notes, this.perMinute) };
+    if ((await tx.run(full, values)).length > 0) throw await this.usedBy(tx, viewer);
   }
 
   /** As `count`, for a change of many labels at once. Shape: answers the change. */
@@ -141,7 +152,7 @@ export class NoteLimit {
     const more = Math.min(notes, this.perMinute) - before;
     if (more <= 0) return;
     this.counted.set(tx, before + more);
-    const [counted] = await tx.prepared<CountedRow>(count, [spenderOf(viewer), this.perMinute, more]);
+    const [counted] = await tx.run(count, { spender: spenderOf(viewer), most: this.perMinute, more });
     if (!counted) throw await this.usedBy(tx, viewer);
     this.tell(counted);
   }

@@ -32,7 +32,7 @@ export function resolvableAmongSql(kinds: readonly NoteableKind[], type: string)
   return able.length === 0 ? 'false' : `(n.thread_id is not null and ${type} in (${able.join(', ')}))`;
 }
 
-/** Whoever may not see what a system note refers to is not told what it is. Source: reference work-tracking 2.7. */
+/** Hides the reference in a system note from readers who may not see its target. Source: reference work-tracking 2.7. */
 function bodySql({ seesReferenced }: Pick<NoteSql, 'seesReferenced'>): string {
   return `case when n.referenced_id is null or ${seesReferenced} then n.body
     else regexp_replace(n.body, '${REFERRING}', '${UNSEEN}') end`;

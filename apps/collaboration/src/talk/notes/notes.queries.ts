@@ -9,6 +9,7 @@ import { NoteableKinds } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { perNaming, readerOfNamed } from '../../base/noteables/reader';
 import type { NamedNoteable } from '../../base/noteables/reader';
+import type { ReaderParams } from './note-statement';
 import { NoteStatements } from './notes.statements';
 import type { NoteOrder } from './notes.statements';
 import { withReferences } from './referring';
@@ -31,7 +32,7 @@ export class NotesQueries {
   /** Totals come from the noteable's counters, as many as the viewer may see. */
   async page(viewer: Viewer, on: NamedNoteable, order: NoteOrder, page: PageRequest): Promise<JsonPage> {
     const values = readerValues(viewer, on);
-    const row = await this.found<PageRow>(this.database, on, (statements) => statements.page(order, page, values));
+    const row = await this.found(this.database, on, (statements) => statements.page(order, page, values));
     if (!row) throw new NotFound(on.kind.resource);
     const total =
       (order.activity === 'only_activity' ? 0 : row.comments) + (order.activity === 'only_comments' ? 0 : row.activity);
@@ -40,40 +41,36 @@ export class NotesQueries {
 
   /** Shape: one JSON object. */
   async one(viewer: Viewer, on: NamedNoteable, noteId: number, reads: Reads = this.database): Promise<string> {
-    const values = [...readerValues(viewer, on), noteId];
-    const row = await this.found<OneNoteRow>(reads, on, (statements) => statements.of('one', values));
+    const values = { ...readerValues(viewer, on), note: noteId };
+    const row = await this.found(reads, on, (statements) => statements.of('one', values));
     return foundNote(row, on.kind).json;
   }
 
   private found<R extends { readonly json: string | null }>(
     reads: Reads,
     on: NamedNoteable,
-    statement: (statements: NoteStatements) => Statement,
+    statement: (statements: NoteStatements) => Statement<R>,
   ): Promise<R | undefined> {
     const both = { plain: this.statementsOf(on), referring: this.referringOf(on) };
     return withReferences<NoteStatements, R>(reads, both, statement);
   }
 }
 
-interface PageRow {
-  readonly comments: number;
-  readonly activity: number;
-  readonly json: string | null;
-}
-
-interface OneNoteRow {
-  readonly id: number | null;
-  readonly hidden: boolean;
-  readonly json: string;
-}
-
 /**
- * The first seven values of every statement on notes.
+ * Values of every statement on notes.
  * Errors: NotFound of the noteable while the project shows none of its kind to this reader.
  */
-export function readerValues(viewer: Viewer, on: NamedNoteable): unknown[] {
+export function readerValues(viewer: Viewer, on: NamedNoteable): ReaderParams {
   const { viewerId, isMember, readsConfidential, readsInternal, isAdmin } = readerOfNamed(viewer, on);
-  return [on.parent.id, on.named, viewerId, isMember, readsConfidential, readsInternal, isAdmin];
+  return {
+    parent: on.parent.id,
+    named: on.named,
+    viewer: viewerId,
+    is_member: isMember,
+    reads_confidential: readsConfidential,
+    reads_internal: readsInternal,
+    is_admin: isAdmin,
+  };
 }
 
 /** Errors: NotFound in the words that tell a strange note from a hidden one. Source: reference work-tracking 2.3. */

@@ -3,20 +3,19 @@ import { noteCreated, noteDeleted, noteUpdated } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, Invalid, InvalidParameters, NotFound } from '@rookery/kernel';
-import type { RowOf, Tx } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { mentionsIn } from '../mentions/mentions';
 import { tellOfText } from '../mentions/referring-texts';
 import type { WrittenText } from '../mentions/referring-texts';
 import type { NamedNoteable } from '../../base/noteables/reader';
 import { editedBody, newBody } from './note.entity';
-import type { Note } from './note.entity';
 import { NoteLimit, spenderOf } from './note-limit';
 import type { CountedRow } from './note-limit';
 import { notePolicy } from './note.policy';
 import { notesSettings } from './notes.config';
 import type { NotesSettings } from './notes.config';
-import type { CountedLast, NewNoteKind } from './notes.statements';
+import type { CountedLast, NewNoteKind, NewNoteParams, NewNoteRow } from './note-statement';
 import { foundNote, NotesQueries, readerValues } from './notes.queries';
 
 export interface NewNote {
@@ -50,17 +49,6 @@ interface Writing {
   readonly isAlone?: boolean;
 }
 
-/** A note that is to be changed, its noteable locked. */
-export interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'system' | 'internal' | 'updatedAt'> {
-  readonly noteable_id: number;
-  readonly noteable_iid: number | null;
-  readonly noteable_author_id: number;
-  readonly discussion_id: number;
-  readonly locked: boolean;
-  readonly id: number | null;
-  readonly hidden: boolean;
-}
-
 /** Writing notes; answers are the note as JSON text. Source: requirements 1 §4 Issue notes; reference work-tracking 2.1-2.5. */
 @Injectable()
 export class NotesService {
@@ -73,11 +61,17 @@ export class NotesService {
   ) {}
 
   /** A note of any sort, counted and announced. */
-  async write(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, { as, wish, ...o }: Writing): Promise<CreatedRow> {
+  async write(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, { as, wish, ...o }: Writing): Promise<NewNoteRow> {
     const body = newBody(wish.body);
     const createdAt = notePolicy.mayBackdate(viewer, on.parent) ? wish.createdAt : null;
-    const values = [...readerValues(viewer, on), body, o.thread ?? wish.internal, createdAt];
-    values.push(this.settings.commentsPerNoteable);
+    const values = {
+      ...readerValues(viewer, on),
+      body,
+      internal: wish.internal,
+      thread: o.thread ?? null,
+      created_at: createdAt,
+      most_comments: this.settings.commentsPerNoteable,
+    };
     const isCountedLast = tx.withCommit !== null && o.isAlone && as !== 'reply';
     const note = isCountedLast
       ? await this.writeFirst(tx, viewer, on, as, values)
@@ -105,17 +99,16 @@ export class NotesService {
     viewer: SignedInViewer,
     on: NamedNoteable,
     as: NewNoteKind,
-    values: readonly unknown[],
-  ): Promise<CreatedRow | undefined> {
+    values: NewNoteParams,
+  ): Promise<NewNoteRow | undefined> {
     const isCounted = this.limit.holdsIn(tx, viewer);
     const statements = this.queries.statementsOf(on);
-    const write = isCounted
-      ? statements.of(`${as}_counted`, [...values, this.limit.perMinute, spenderOf(viewer)])
-      : statements.of(as, values);
-    const [note] = await tx.run<(CreatedRow & CountedRow) | UncountedRow>(write);
+    if (!isCounted) return (await tx.run(statements.of(as, values)))[0];
+    const limit = { most_notes: this.limit.perMinute, spender: spenderOf(viewer) };
+    const [note] = await tx.run(statements.of(`${as}_counted`, { ...values, ...limit }));
     if (!note) return undefined;
-    if (!isMade(note)) throw await this.limit.usedBy(tx, viewer);
-    if (isCounted) this.limit.tell(note);
+    if (note.id === null) throw await this.limit.usedBy(tx, viewer);
+    this.limit.tell(note);
     return note;
   }
 
@@ -128,14 +121,15 @@ export class NotesService {
     viewer: SignedInViewer,
     on: NamedNoteable,
     as: CountedLast,
-    values: readonly unknown[],
-  ): Promise<CreatedRow | undefined> {
+    values: NewNoteParams,
+  ): Promise<NewNoteRow | undefined> {
     const isCounted = this.limit.holdsIn(tx, viewer);
     const statements = this.queries.statementsOf(on);
-    const all = [...values, isCounted ? this.limit.perMinute : null, spenderOf(viewer)];
-    const [note] = await tx.run<CreatedRow>(statements.of(`${as}_first`, all));
+    const all = { ...values, most_notes: isCounted ? this.limit.perMinute : null, spender: spenderOf(viewer) };
+    const [note] = await tx.run(statements.of(`${as}_first`, all));
     tx.withCommit!({
-      statement: (patienceMs) => statements.of(isCounted ? 'count_limited' : 'count', [...all, patienceMs]),
+      statement: (patienceMs) =>
+        statements.of(isCounted ? 'count_limited' : 'count', { ...all, patience_ms: patienceMs }),
       done: ([counted]) => {
         if (isCounted) this.limit.tell(counted as CountedRow);
       },
@@ -148,14 +142,14 @@ export class NotesService {
       throw new InvalidParameters(['body is missing']);
     }
     const body = edit.body === undefined ? null : editedBody(edit.body);
-    const values = [...readerValues(viewer, on), named.id];
+    const values = { ...readerValues(viewer, on), note: named.id };
     const statements = this.queries.statementsOf(on);
     return this.work.run(async (tx) => {
       const note = await this.subject(tx, viewer, on, named);
       if (body === null || body === note.body) return this.queries.one(viewer, on, named.id, tx);
       const mentionedBefore = await this.named(tx, note.body);
       if (namesAnew(note.body, body)) this.limit.count(tx, viewer);
-      const [edited] = await tx.run<{ changed_at: string; json: string }>(statements.of('edit', [...values, body]));
+      const [edited] = await tx.run(statements.of('edit', { ...values, body }));
       // Deleted while the noteable was waited for.
       if (!edited) throw new NotFound();
       tx.emit(
@@ -185,7 +179,7 @@ export class NotesService {
     await this.work.run(async (tx) => {
       const note = await this.subject(tx, viewer, on, named);
       check(note.updated_at);
-      const gone = await tx.run(this.queries.statementsOf(on).of('remove', [note.id]));
+      const gone = await tx.run(this.queries.statementsOf(on).of('remove', { note: note.id }));
       if (gone.length === 0) throw new NotFound();
       tx.emit(
         noteDeleted.of({
@@ -199,8 +193,8 @@ export class NotesService {
   }
 
   private async subject(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, { id, discussion }: NamedNote) {
-    const values = [...readerValues(viewer, on), id];
-    const [row] = await tx.run<NoteSubject>(this.queries.statementsOf(on).of('subject', values));
+    const values = { ...readerValues(viewer, on), note: id };
+    const [row] = await tx.run(this.queries.statementsOf(on).of('subject', values));
     const note = foundNote(row, on.kind);
     if (discussion !== undefined && note.discussion_id !== discussion) throw new NotFound();
     const subject = { authorId: note.author_id, system: note.system };
@@ -219,7 +213,7 @@ export class NotesService {
    */
   async admit(tx: Tx, viewer: SignedInViewer, on: NamedNoteable): Promise<void> {
     const statement = this.queries.statementsOf(on).of('refusal', readerValues(viewer, on));
-    const [why] = await tx.run<RefusalRow>(statement);
+    const [why] = await tx.run(statement);
     if (!why) throw new NotFound(on.kind.resource);
     if (why.locked) throw new Forbidden();
   }
@@ -227,7 +221,7 @@ export class NotesService {
   /** Says why no note was made. */
   async refuse(tx: Tx, viewer: SignedInViewer, on: NamedNoteable): Promise<never> {
     const statement = this.queries.statementsOf(on).of('refusal', readerValues(viewer, on));
-    const [why] = await tx.run<RefusalRow>(statement);
+    const [why] = await tx.run(statement);
     if (!why) throw new NotFound(on.kind.resource);
     if (why.locked) throw new Forbidden();
     if (why.comments >= this.settings.commentsPerNoteable) {
@@ -243,33 +237,12 @@ function namesAnew(before: string, after: string): boolean {
   return mentionsIn(after).all.some((name) => !known.has(name.toLowerCase()));
 }
 
-interface CreatedRow extends RowOf<Note, 'id' | 'internal'> {
-  readonly noteable_id: number;
-  readonly noteable_iid: number | null;
-  readonly created_at: string;
-  readonly json: string;
-}
-
-/** The noteable was touched, but the writer's minute was full. */
-interface UncountedRow {
-  readonly id: null;
-}
-
-function isMade<Row extends CreatedRow>(note: Row | UncountedRow): note is Row {
-  return note.id !== null;
-}
-
 function textOf(
   { kind }: NamedNoteable,
   note: { readonly id: number; readonly noteable_id: number },
   said: Pick<WrittenText, 'text' | 'at'>,
 ): WrittenText {
   return { about: { type: kind.type, id: note.noteable_id }, noteId: note.id, ...said };
-}
-
-interface RefusalRow {
-  readonly locked: boolean;
-  readonly comments: number;
 }
 
 function facts(

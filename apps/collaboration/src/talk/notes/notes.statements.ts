@@ -8,6 +8,8 @@ import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { iidSql } from '../../base/noteables/references.shape';
 import { countedSql, fullSql } from './note-limit';
 import { followedSql, headSql } from './discussions/threads-sql';
+import { IS_ADMIN, READER, READS_INTERNAL } from './note-statement';
+import type { NewNoteKind, NotePageRow, NoteParams, NoteRows, NoteStatement, ReaderParams } from './note-statement';
 import { noteShape, resolvableSql, seesReferencedSql } from './note.shape';
 import type { NoteSql } from './note.shape';
 
@@ -17,32 +19,8 @@ export interface NoteOrder {
   readonly activity: 'all_notes' | 'only_comments' | 'only_activity';
 }
 
-/**
- * $10 given time or null. Cut and not rounded to milliseconds, as the times of system notes are: those of the same
- * transaction come after it.
- */
-const WRITTEN_AT = `coalesce($10::timestamptz, date_trunc('milliseconds', now()))`;
-
-/** A note that stands alone, one that begins a thread, or one that answers in one. */
-export type NewNoteKind = 'create' | 'open' | 'reply';
-/** Those that are counted on their noteable last, with the commit. */
-export type CountedLast = Exclude<NewNoteKind, 'reply'>;
-export type NoteStatement =
-  | 'one'
-  | 'subject'
-  | NewNoteKind
-  | `${NewNoteKind}_counted`
-  | `${CountedLast}_first`
-  | 'count'
-  | 'count_limited'
-  | 'refusal'
-  | 'edit'
-  | 'remove';
-
-// Every statement is given the same first seven values, in the order of `readerValues`, and takes those that it asks for.
-export const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
-export const READS_INTERNAL = '$6::boolean';
-export const IS_ADMIN = '$7::boolean';
+/** Cut and not rounded to milliseconds, as the times of system notes are: those of the same transaction come after it. */
+const WRITTEN_AT = `coalesce(:created_at::timestamptz, date_trunc('milliseconds', now()))`;
 
 /**
  * What the JSON of a note is written with in such a statement; the noteable is the row `i`. Shape: `referenced` are the
@@ -61,9 +39,9 @@ export function noteSqlOf(kind: NoteableKind, externalUrl: string, referenced: r
   };
 }
 
-/** Is the row `i` the thing that is named, and may the reader know of it? */
+/** Boolean SQL: the row `i` is the named noteable, and the reader may see it. */
 export function namedVisibleSql(kind: NoteableKind, by: 'id' | 'iid'): string {
-  return `${parentSql(kind)} = $1::bigint and i.${by} = $2::bigint and ${kind.visibleSql(READER)}`;
+  return `${parentSql(kind)} = :parent::bigint and i.${by} = :named::bigint and ${kind.visibleSql(READER)}`;
 }
 
 /** How statements on notes of a kind begin their names. */
@@ -82,7 +60,7 @@ export class NoteStatements {
   private readonly json: WrittenShape;
   private readonly name: string;
 
-  /** Shape: `by` is the column that paths name a thing by; `referenced` as in `noteSqlOf`. */
+  /** Shape: `by` is the column by which paths name a noteable; `referenced` as in `noteSqlOf`. */
   constructor(
     private readonly kind: NoteableKind,
     externalUrl: string,
@@ -95,7 +73,7 @@ export class NoteStatements {
   }
 
   /** A row when the noteable is visible: the counters and the page as JSON text. */
-  page(order: NoteOrder, page: PageRequest, values: readonly unknown[]): Statement {
+  page(order: NoteOrder, page: PageRequest, values: ReaderParams): Statement<NotePageRow> {
     // Short for every kind, since PostgreSQL cuts names off after 63 bytes.
     const activity = order.activity.replace('only_', '');
     const name = [this.name, order.orderBy, order.sort, activity, page.perPage].join('_');
@@ -105,8 +83,8 @@ export class NoteStatements {
     });
   }
 
-  /** Any other statement; what it takes besides the first seven values stands with its text. */
-  of(name: NoteStatement, values: readonly unknown[]): Statement {
+  /** Any other statement. */
+  of<N extends NoteStatement>(name: N, values: NoteParams[N]): Statement<NoteRows[N]> {
     return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
   }
 
@@ -143,7 +121,7 @@ export class NoteStatements {
     }
   }
 
-  private listed(order: NoteOrder, values: readonly unknown[]): ListQuery<never> {
+  private listed(order: NoteOrder, values: ReaderParams): ListQuery<never> {
     const list = new ListQuery<never>({
       name: 'notes',
       from: 'notes n',
@@ -165,12 +143,12 @@ export class NoteStatements {
       i.system_notes_count as activity, ${rows} as json from ${this.kind.table} i where ${this.visible}`;
   }
 
-  /** $8 note. A row when the noteable is visible; `id` is null when it has no such note, `hidden` when it is not for the reader. */
+  /** A row when the noteable is visible; `id` is null when it has no such note, `hidden` when it is not for the reader. */
   private oneSql(): string {
     return `select n.id, n.internal and not ${READS_INTERNAL} as hidden,
       case when n.id is not null and (not n.internal or ${READS_INTERNAL}) then ${this.json.sql} end as json
       from ${this.kind.table} i
-      left join notes n on n.id = $8::bigint and n.noteable_id = i.id and n.noteable_type = '${this.kind.type}'
+      left join notes n on n.id = :note::bigint and n.noteable_id = i.id and n.noteable_type = '${this.kind.type}'
       left join directory_users a on a.id = n.author_id
       where ${this.visible}`;
   }
@@ -182,16 +160,14 @@ export class NoteStatements {
       coalesce(n.thread_id, n.id) as discussion_id,
       n.internal and not ${READS_INTERNAL} as hidden
       from ${this.kind.table} i
-      left join notes n on n.id = $8::bigint and n.noteable_id = i.id and n.noteable_type = '${this.kind.type}'
+      left join notes n on n.id = :note::bigint and n.noteable_id = i.id and n.noteable_type = '${this.kind.type}'
       where ${this.visible}
       for no key update of i`;
   }
 
   /**
-   * $8 body, $9 internal (of an answer: the thread), $10 given time or null, $11 most comments[, $12 most in a minute, $13
-   * whom it counts for].
-   * One round trip: touches the noteable, counts the note, inserts, and answers the JSON. No row when anything stands
-   * against it; no `id` when only the number of notes does, which is counted last: it is locked after all else.
+   * One round trip: touches the noteable, counts the note, inserts, and answers the JSON. No row when the note is
+   * refused; no `id` when only the limit of notes refuses it, which is counted last: it is locked after all else.
    */
   private createSql(made: MadeNote, counted = ''): string {
     return `with ${made.before?.(this.kind, this.visible) ?? ''}touched as (
@@ -200,37 +176,33 @@ export class NoteStatements {
     ), ${counted}n as (
       ${this.insertSql(made, counted ? ' cross join counted' : '')}
     )
-    select ${this.writtenSql()}${counted ? TOLD : ''}
+    select ${this.writtenSql()}${counted ? COUNTED_COLUMNS : ''}
     from ${counted ? 'touched i left join n on true' : 'n cross join touched i'} left join directory_users a on a.id = n.author_id`;
   }
 
-  /**
-   * $8 body, $9 internal, $10 given time or null, $11 most comments, $12 most in a minute or null, $13 whom it
-   * counts for. As above, but nothing
-   * is held by it: `count` follows with the commit.
-   */
+  /** The same without a lock on the noteable: `count` follows with the commit. */
   private firstSql(made: MadeNote): string {
     return `with touched as (
       select i.id${this.kind.shownId === 'iid' ? ', i.iid' : ''} from ${this.kind.table} i
-      where ${this.takesNotesSql()} and not ${fullSql('$13::bigint', '$12')}
+      where ${this.takesNotesSql()} and not ${fullSql(':spender::bigint', ':most_notes')}
     ), n as (
       ${this.insertSql(made)}
     )
     select ${this.writtenSql()} from n cross join touched i left join directory_users a on a.id = n.author_id`;
   }
 
-  /** $9 internal, $11 most comments[, $12 most in a minute, $13 whom it counts for], $14 patience. Counts what `firstSql` wrote, if it still may. */
+  /** Counts what `firstSql` wrote, if the noteable still takes notes. */
   private countSql(counted = ''): string {
     return `with touched as (
-      ${this.touchSql('$9::boolean')}
+      ${this.touchSql(':internal::boolean')}
       returning i.id
     )${counted && `, ${counted}`}
-    select ${asHopedSql(counted ? 'touched cross join counted' : 'touched', '$14')} as is_as_hoped${counted ? TOLD : ''}`;
+    select ${asHopedSql(counted ? 'touched cross join counted' : 'touched', ':patience_ms')} as is_as_hoped${counted ? COUNTED_COLUMNS : ''}`;
   }
 
   private takesNotesSql(): string {
     return `${this.visible} and (i.discussion_locked is not true or ${READER.isMember})
-        and i.public_notes_count + i.internal_notes_count < $11::integer`;
+        and i.public_notes_count + i.internal_notes_count < :most_comments::integer`;
   }
 
   private touchSql(internal: string, besides = ''): string {
@@ -242,9 +214,9 @@ export class NoteStatements {
   }
 
   private insertSql(made: MadeNote, counted = ''): string {
-    const projectId = this.kind.parent === 'project' ? '$1::bigint' : 'null::bigint';
+    const projectId = this.kind.parent === 'project' ? ':parent::bigint' : 'null::bigint';
     return `insert into notes (${made.columns}noteable_type, noteable_id, project_id, author_id, body, internal, created_at, updated_at)
-      select ${made.values}'${this.kind.type}', i.id, ${projectId}, ${READER.viewer}, $8::text, ${made.internal}, ${WRITTEN_AT}, ${WRITTEN_AT}
+      select ${made.values}'${this.kind.type}', i.id, ${projectId}, ${READER.viewer}, :body::text, ${made.internal}, ${WRITTEN_AT}, ${WRITTEN_AT}
       from touched i${counted}${made.from}
       returning *`;
   }
@@ -254,7 +226,7 @@ export class NoteStatements {
       ${instantSql('n.created_at')} as created_at, ${this.json.sql} as json`;
   }
 
-  /** Why `create` made nothing; no row when the noteable is not visible. */
+  /** Reasons why `create` wrote nothing; no row when the noteable is not visible. */
   private refusalSql(): string {
     return `select i.discussion_locked is true and not ${READER.isMember} as locked,
       i.public_notes_count + i.internal_notes_count as comments
@@ -262,20 +234,19 @@ export class NoteStatements {
       where ${this.visible}`;
   }
 
-  /** $8 note, $9 body. */
   private editSql(): string {
     return `with n as (
-      update notes set body = $9::text, edited_by_id = ${READER.viewer}, updated_at = greatest(updated_at, now()) where id = $8::bigint returning *
+      update notes set body = :body::text, edited_by_id = ${READER.viewer}, updated_at = greatest(updated_at, now()) where id = :note::bigint returning *
     )
     select ${instantSql('n.updated_at')} as changed_at, ${this.json.sql} as json
     from n join ${this.kind.table} i on i.id = n.noteable_id left join directory_users a on a.id = n.author_id
     where ${this.visible}`;
   }
 
-  /** $1 note. Counters follow in the same statement; who stood for a thread is followed by the oldest that is left. */
+  /** Counters follow in the same statement. A deleted head of a thread is followed by the oldest note that is left. */
   private removeSql(): string {
     return `with gone as (
-      delete from notes where id = $1::bigint
+      delete from notes where id = :note::bigint
       returning id, noteable_type, noteable_id, internal, thread_id, is_reply
     ), ${followedSql('gone')}
     ${this.kind.writes.update}
@@ -286,10 +257,10 @@ export class NoteStatements {
   }
 }
 
-/** How the writer's minute stands. Shape: a CountedRow. */
-const TOLD = `, (select c.written from counted c) as written, (select c.seconds from counted c) as seconds`;
+/** Columns of a CountedRow: how many notes the writer's minute has. */
+const COUNTED_COLUMNS = `, (select c.written from counted c) as written, (select c.seconds from counted c) as seconds`;
 const COUNTED_LAST = `counted as (
-      ${countedSql('$13', '$12', { from: 'from touched' })}
+      ${countedSql(':spender', ':most_notes', { from: 'from touched' })}
     )`;
 const COUNTED = `${COUNTED_LAST}, `;
 
@@ -304,10 +275,10 @@ interface MadeNote {
 }
 
 const MADE: Readonly<Record<NewNoteKind, MadeNote>> = {
-  create: { internal: '$9::boolean', columns: '', values: '', from: '' },
+  create: { internal: ':internal::boolean', columns: '', values: '', from: '' },
   // The id is taken first, since the note names itself.
   open: {
-    internal: '$9::boolean',
+    internal: ':internal::boolean',
     columns: 'id, thread_id, ',
     values: 'own.id, own.id, ',
     from: ` cross join (select nextval(pg_get_serial_sequence('notes', 'id')) as id) own`,
@@ -316,10 +287,10 @@ const MADE: Readonly<Record<NewNoteKind, MadeNote>> = {
   reply: {
     internal: '(select h.internal from answered h)',
     columns: 'thread_id, is_reply, ',
-    values: '$9::bigint, true, ',
+    values: ':thread::bigint, true, ',
     from: '',
     before: (kind, visible) => `answered as (
-      select h.internal from ${kind.table} i join notes h on ${headSql(kind, '$9::bigint')}
+      select h.internal from ${kind.table} i join notes h on ${headSql(kind, ':thread::bigint')}
       where ${visible} and not h.system and (not h.internal or ${READS_INTERNAL})
         ${kind.abilities.includes('threads') ? '' : 'and h.thread_id is not null'}
     ), `,

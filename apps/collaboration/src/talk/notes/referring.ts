@@ -14,9 +14,9 @@ export interface Referring<S> {
 export async function withReferences<S, R extends { readonly json: string | null }>(
   db: Reads,
   { plain, referring }: Referring<S>,
-  statement: (statements: S) => Statement,
+  statement: (statements: S) => Statement<R>,
 ): Promise<R | undefined> {
-  const [row] = await db.run<R>(statement(plain));
+  const [row] = await db.run(statement(plain));
   if (!row?.json?.includes(UNSEEN)) return row;
-  return (await db.run<R>(statement(referring)))[0];
+  return (await db.run(statement(referring)))[0];
 }

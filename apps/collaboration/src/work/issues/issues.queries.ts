@@ -2,8 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { NamespaceFacts } from '@rookery/api-v4';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
-import { Database, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { Draft, Parent, Statement } from '@rookery/persistence';
+import { Database, KeptStatements, ListQuery, statement } from '@rookery/persistence';
+import type { DeclaredStatement, Draft, Parent, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { straysSql } from '../../planning/labels/labelling/label-filter';
@@ -26,24 +26,45 @@ import { issueBytes, issueDetailShape, issueShape } from './issue.shape';
 export type IssueProject = ParentFacts &
   Extract<Parent, { readonly kind: 'project' }> & { readonly namespace: Pick<NamespaceFacts, 'plan'> };
 
-// The first values of every statement here.
-const READER = { viewer: '$2::bigint', isMember: '$3::boolean', readsConfidential: '$4::boolean' };
-const READS_INTERNAL = '$5::boolean';
-const FULL_PATH = '$6::text';
-const GROUPS = '$7::bigint[]';
-const PERSON = { user: READER.viewer, isAdmin: '$8::boolean', isExternal: '$9::boolean' };
-const HERE = { project: '$1::bigint', above: GROUPS };
+/** Values of every statement here. Shape: `groups` are the ids of the groups above the project, from the root down. */
+export interface IssueReaderParams {
+  readonly project: number;
+  readonly viewer: number | null;
+  readonly is_member: boolean;
+  readonly reads_confidential: boolean;
+  readonly reads_internal: boolean;
+  readonly full_path: string;
+  readonly groups: readonly number[];
+  readonly is_admin: boolean;
+  readonly is_external: boolean;
+}
+
+type OneIssue = DeclaredStatement<IssueReaderParams & { readonly iid: number }, { readonly json: string }>;
+
+const READER = {
+  viewer: ':viewer::bigint',
+  isMember: ':is_member::boolean',
+  readsConfidential: ':reads_confidential::boolean',
+};
+const READS_INTERNAL = ':reads_internal::boolean';
+const FULL_PATH = ':full_path::text';
+const GROUPS = ':groups::bigint[]';
+const PERSON = { user: READER.viewer, isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
+const HERE = { project: ':project::bigint', above: GROUPS };
 const VISIBLE = issueKind.visibleSql(READER);
 const LABELS: LabelReach = { type: 'Issue', ...HERE, strays: '(select strays.ids from strays)' };
 const STRAYS = `strays as materialized (select ${straysSql(HERE)} as ids)`;
 const REACH = { person: PERSON, labels: LABELS, milestones: reachedSql('m', HERE) };
 const FILTERS = issueFilters(REACH);
 
-const HERE_ALONE = '(select $1::bigint as project_id) a';
+const HERE_ALONE = '(select :project::bigint as project_id) a';
 /** Issues that have the words: few are looked up, of many the list is walked in its order. */
 const waysOf = ({ areFew, hasThem }: FoundByWords): [each: string, part: string][] => [
   [`(select * from found where ${areFew}) f`, '(select * from issues own where own.id = f.issue_id) i'],
-  [`(select 1 where not ${areFew}) f`, `(select * from issues own where own.project_id = $1::bigint and ${hasThem}) i`],
+  [
+    `(select 1 where not ${areFew}) f`,
+    `(select * from issues own where own.project_id = :project::bigint and ${hasThem}) i`,
+  ],
 ];
 
 /** Reading issues of a project; rows that the reader may not see are left out by the statement itself. */
@@ -51,7 +72,8 @@ const waysOf = ({ areFew, hasThem }: FoundByWords): [each: string, part: string]
 export class IssuesQueries {
   private readonly listed: { readonly plain: WrittenShape; readonly labelled: WrittenShape };
   private readonly kept = new KeptStatements();
-  private readonly oneSql: string;
+  private readonly one: OneIssue;
+  private readonly written: OneIssue;
 
   constructor(
     private readonly database: Database,
@@ -61,7 +83,9 @@ export class IssuesQueries {
     const sql = { externalUrl: platform.externalUrl, ...project, readsInternal: READS_INTERNAL, person: PERSON };
     this.listed = { plain: issueShape.over(sql), labelled: issueShape.over({ ...sql, withLabelDetails: true }) };
     const detail = issueDetailShape.over({ ...sql, viewer: READER.viewer });
-    this.oneSql = `select ${detail.sql} as json from issues i where i.project_id = $1::bigint and i.iid = $10::bigint`;
+    const oneSql = `select ${detail.sql} as json from issues i where i.project_id = :project::bigint and i.iid = :iid::bigint`;
+    this.one = statement('issues_one', () => `${oneSql} and ${VISIBLE}`);
+    this.written = statement('issues_written', () => oneSql);
   }
 
   /**
@@ -71,7 +95,7 @@ export class IssuesQueries {
   async find(viewer: Viewer, project: IssueProject, iid: number): Promise<string> {
     const { values, readsIssues } = readerValues(viewer, project);
     if (!readsIssues) throw new NotFound('Issue');
-    return this.single('issues_one', `${this.oneSql} and ${VISIBLE}`, [...values, iid]);
+    return this.single(this.one, values, iid);
   }
 
   /**
@@ -80,7 +104,7 @@ export class IssuesQueries {
    */
   async answer(viewer: Viewer, project: IssueProject, iid: number): Promise<string> {
     const { values } = readerValues(viewer, project);
-    return this.single('issues_written', this.oneSql, [...values, iid]);
+    return this.single(this.written, values, iid);
   }
 
   /** One statement: a count that stops past COUNT_LIMIT, and the page, cut by an index where the order has one. */
@@ -93,18 +117,23 @@ export class IssuesQueries {
   ): Promise<JsonPage> {
     const { values, readsIssues } = readerValues(viewer, project);
     if (!readsIssues) return { json: '[]', total: 0, hasNext: false };
-    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(values, filter, order, page));
+    const [row] = await this.database.run(this.pageStatement(values, filter, order, page));
     return jsonPageOf(page, row!);
   }
 
-  pageStatement(values: readonly unknown[], filter: IssueFilter, order: IssueOrder, page: PageRequest): Statement {
+  pageStatement(
+    values: IssueReaderParams,
+    filter: IssueFilter,
+    order: IssueOrder,
+    page: PageRequest,
+  ): Statement<JsonPageRow> {
     const kept = pageName('page', filter, order, page);
-    return this.kept.statement(kept.name, [...values, ...kept.values], (): Draft => {
+    return this.kept.statement(kept.name, { ...values, ...kept.values }, (): Draft => {
       const parts = { name: 'issues', from: 'issues i', carries: 'i.*', bytes: issueBytes(order), values };
       const list = new ListQuery<never>(parts);
       const words = foundByWords(filter, list.bind, HERE_ALONE);
       list
-        .where('i.project_id = $1::bigint')
+        .where('i.project_id = :project::bigint')
         .where(VISIBLE)
         .narrow(FILTERS, words ? beyondWords(filter) : filter)
         .orderBy(sorting(order, REACH));
@@ -121,20 +150,25 @@ export class IssuesQueries {
     return withLabelDetails === true ? this.listed.labelled : this.listed.plain;
   }
 
-  private async single(name: string, text: string, values: readonly unknown[]): Promise<string> {
-    const statement = this.kept.statement(name, values, () => ({ text, values }));
-    const [row] = await this.database.run<{ json: string }>(statement);
+  private async single(one: OneIssue, values: IssueReaderParams, iid: number): Promise<string> {
+    const [row] = await this.database.run(one, { ...values, iid });
     if (!row) throw new NotFound('Issue');
     return row.json;
   }
 }
 
-/** The first nine values of every statement here. */
-function readerValues(viewer: Viewer, project: IssueProject): { values: unknown[]; readsIssues: boolean } {
+function readerValues(viewer: Viewer, project: IssueProject): { values: IssueReaderParams; readsIssues: boolean } {
   const reader = readerOf(viewer, project);
-  const { viewerId, isMember, readsConfidential, readsInternal } = reader;
-  const access = [viewerId, isMember, readsConfidential, readsInternal];
-  const place = [project.fullPath, project.namespace.traversalIds];
-  const values = [project.id, ...access, ...place, viewer.isAdmin, viewer.isExternal];
+  const values = {
+    project: project.id,
+    viewer: reader.viewerId,
+    is_member: reader.isMember,
+    reads_confidential: reader.readsConfidential,
+    reads_internal: reader.readsInternal,
+    full_path: project.fullPath,
+    groups: project.namespace.traversalIds,
+    is_admin: viewer.isAdmin,
+    is_external: viewer.isExternal,
+  };
   return { values, readsIssues: reads('issues', project, reader) };
 }

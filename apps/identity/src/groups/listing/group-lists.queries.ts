@@ -43,7 +43,7 @@ export class GroupListsQueries {
   ): Promise<Page<ListedGroupRow>> {
     const list = groupsOf(viewer, params)
       .where(`n.kind = 'group'`)
-      .where((bind) => `n.parent_id = ${bind(above.id)}`);
+      .where((bind) => `n.parent_id = ${bind(above.id, 'above')}`);
     narrowBelow(list, viewer, above, params);
     return list.orderBy(groupOrder(list.bind, params)).page(this.db, request);
   }
@@ -58,7 +58,7 @@ export class GroupListsQueries {
     const list = groupsOf(viewer, params).among({
       from: 'namespace_ancestors tree join namespaces n on n.id = tree.namespace_id',
     });
-    const id = list.bind(above.id);
+    const id = list.bind(above.id, 'above');
     list.where(`tree.ancestor_id = ${id} and tree.namespace_id <> ${id}`);
     narrowBelow(list, viewer, above, params);
     // Name and path beside the ancestor are those that its indexes are ordered by.

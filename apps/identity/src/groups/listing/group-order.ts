@@ -14,7 +14,7 @@ export function groupOrder(
   if (order_by === 'id') return [['n.id', sort]];
   if (order_by === 'similarity' && search) {
     return [
-      [nearness(bind(search), ['n.name', 'n.path']), 'asc'],
+      [nearness(bind(search, 'search'), ['n.name', 'n.path']), 'asc'],
       [name, 'asc'],
     ];
   }

@@ -21,7 +21,7 @@ export function wantedLevel(viewer: Viewer, params: GroupFilters): number | 'all
 
 /** Binds the caller and the level for the statements of what they reach. */
 export function reachOf(list: ListQuery<unknown>, viewer: Viewer, level: number): Reach {
-  return { user: `${list.bind(viewer.userId)}::bigint`, level: `${list.bind(level)}::integer` };
+  return { user: `${list.bind(viewer.userId, 'viewer')}::bigint`, level: `${list.bind(level, 'level')}::integer` };
 }
 
 /** All that the caller may see, among the groups `n`. */
@@ -51,8 +51,8 @@ export function seeBelow(list: ListQuery<unknown>, viewer: Viewer, params: Group
 
 /** Boolean SQL: has the caller at least this level in the group `n`? */
 export function levelSql(list: ListQuery<unknown>, viewer: Viewer, least: number): string {
-  const user = `${list.bind(viewer.userId)}::bigint`;
-  return `${groupLevelSql({ user, namespace: 'n', tables: OWN_TABLES })} >= ${list.bind(least)}`;
+  const user = `${list.bind(viewer.userId, 'viewer')}::bigint`;
+  return `${groupLevelSql({ user, namespace: 'n', tables: OWN_TABLES })} >= ${list.bind(least, 'level')}`;
 }
 
 function openSql(viewer: Viewer): string {

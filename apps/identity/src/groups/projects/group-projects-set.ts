@@ -27,11 +27,12 @@ export function projectsOfGroup(group: Group, isInside: boolean, range: GroupPro
 }
 
 function parts(bind: Bind, group: Group, isInside: boolean, range: GroupProjectsRange): string[] {
-  const id = `${bind(group.id)}::bigint`;
+  const id = `${bind(group.id, 'group')}::bigint`;
   const ancestors = group.traversalIds.filter((ancestor) => ancestor !== group.id);
   const tree = `in (select below.namespace_id from namespace_ancestors below where below.ancestor_id = ${id})`;
   const own = range.include_subgroups ? tree : `= ${id}`;
-  const above = range.include_ancestor_groups && ancestors.length > 0 ? `= any(${bind(ancestors)}::bigint[])` : null;
+  const above =
+    range.include_ancestor_groups && ancestors.length > 0 ? `= any(${bind(ancestors, 'ancestors')}::bigint[])` : null;
   const listed = [part(isInside, `q.namespace_id ${own}`), ...(above ? [part(false, `q.namespace_id ${above}`)] : [])];
   if (!range.with_shared) return listed;
   // What lies there anyway is not listed twice.
@@ -44,7 +45,7 @@ const part = (isKnown: boolean, condition: string): string =>
 
 /** Projects that were shared with the group itself, and still are. */
 export function projectsSharedWith(groupId: number): ProjectSet {
-  return { where: (bind) => `p.id = ${sharedWith(`${bind(groupId)}::bigint`)}` };
+  return { where: (bind) => `p.id = ${sharedWith(`${bind(groupId, 'group')}::bigint`)}` };
 }
 
 /** An array, since the few projects of a group are looked up one by one, never looked for among all. */

@@ -60,7 +60,7 @@ export class MembersQueries {
     reads: Reads = this.db,
     shown: 'unless over' | 'even over' = 'unless over',
   ): Promise<MemberRow | null> {
-    const list = directMembers(source).where((bind) => `m.user_id = ${bind(userId)}`);
+    const list = directMembers(source).where((bind) => `m.user_id = ${bind(userId, 'user')}`);
     if (shown === 'unless over') list.where(live('m'));
     return (await list.one(reads)) ?? null;
   }
@@ -72,9 +72,11 @@ export class MembersQueries {
   async person(tx: Tx, viewer: Viewer, source: MemberSource, who: Named): Promise<KnownUser | null> {
     const list = new ListQuery<KnownUser>({ name: 'member_named', from: 'users u', columns: 'u.id, u.username' });
     const found = await list
-      .where((bind) => ('id' in who ? `u.id = ${bind(who.id)}` : `lower(u.username) = lower(${bind(who.username)})`))
+      .where((bind) =>
+        'id' in who ? `u.id = ${bind(who.id, 'user')}` : `lower(u.username) = lower(${bind(who.username, 'username')})`,
+      )
       .where(() => `u.kind not in ('ghost', 'placeholder')`)
-      .where((bind) => `(${knownUserSql(viewer, bind)} or ${botOfGroupsSql(bind(source.traversalIds))})`)
+      .where((bind) => `(${knownUserSql(viewer, bind)} or ${botOfGroupsSql(bind(source.traversalIds, 'namespaces'))})`)
       .one(tx);
     return found ?? null;
   }
@@ -101,14 +103,14 @@ export class MembersQueries {
 
 function directMembers({ type, id }: MemberSource): ListQuery<MemberRow> {
   return new ListQuery<MemberRow>({ ...PARTS, name: 'members' }).where(
-    (bind) => `m.source_type = '${type}' and m.source_id = ${bind(id)}`,
+    (bind) => `m.source_type = '${type}' and m.source_id = ${bind(id, 'source')}`,
   );
 }
 
 function effectiveMembers(viewer: Viewer, source: MemberSource, params: MemberFilters): ListQuery<MemberRow> {
   const list = new ListQuery<MemberRow>({ ...PARTS, name: 'members-all', key: 'm.user_id', carries: 'm.*' });
-  const namespaces = `${list.bind(source.traversalIds)}::bigint[]`;
-  const projectId = `${list.bind(source.type === 'project' ? source.id : null)}::bigint`;
+  const namespaces = `${list.bind(source.traversalIds, 'namespaces')}::bigint[]`;
+  const projectId = `${list.bind(source.type === 'project' ? source.id : null, 'project')}::bigint`;
   const narrowed = [live('m'), ...list.asked(filtersOf(viewer), params)].join(' and ');
   const invitedShown = invitedIsShown(list.bind, viewer, source);
   const held = (count: number) => `(
@@ -137,7 +139,7 @@ function invitedIsShown(bind: Bind, viewer: Viewer, source: MemberSource): strin
   if (viewer.isAdmin || source.level > 0) return 'true';
   if (viewer.userId === null) return `g.visibility = 'public'`;
   const open = viewer.isExternal ? `g.visibility = 'public'` : `g.visibility <> 'private'`;
-  const user = `${bind(viewer.userId)}::bigint`;
+  const user = `${bind(viewer.userId, 'viewer')}::bigint`;
   return `(${open} or ${groupLevelSql({ user, namespace: 'g', tables: OWN_TABLES })} >= 10)`;
 }
 

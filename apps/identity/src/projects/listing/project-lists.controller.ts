@@ -36,7 +36,7 @@ export class ProjectListsController {
   })
   forks({ viewer, params, page, within }: Call<ListForks, ProjectScope>): Promise<Page<ProjectRow>> {
     return this.lists.page(viewer, params, page, {
-      where: (bind) => `p.forked_from_project_id = ${bind(within.id)}`,
+      where: (bind) => `p.forked_from_project_id = ${bind(within.id, 'forked_from')}`,
     });
   }
 }

@@ -52,20 +52,19 @@ export class ProjectListsQueries {
   }
 }
 
-/** The viewer, the first value. */
-const VIEWER = '$1::bigint';
+const VIEWER = ':viewer::bigint';
 /**
  * The same, hidden from the planner in lists of all projects: with rows that it guesses by the person a plan of the one
  * looks cheaper than that of all, and to plan these lists anew takes several times as long as to run them. Lists that
  * begin with few rows (what somebody starred) keep it, so that they go on from those rows.
  */
-const HIDDEN_VIEWER = '(select $1::bigint)';
+const HIDDEN_VIEWER = '(select :viewer::bigint)';
 
 function projectsOf(viewer: Viewer, params: ProjectFilters, among: ProjectSet): ListQuery<ProjectRow> {
   const isOfAll = !among.where && !among.parts && !params.starred;
   const user = isOfAll ? HIDDEN_VIEWER : VIEWER;
   const shown = projectColumns({ ...besides(params), viewer, user, shape: shapeFor(viewer, params) });
-  const values = [viewer.userId];
+  const values = { viewer: viewer.userId };
   const list = new ListQuery<ProjectRow>({ name: 'projects', from: 'projects p', ...shown, values });
   const parts = among.parts?.(list.bind);
   if (among.where) list.where(among.where);

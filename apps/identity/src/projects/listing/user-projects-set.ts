@@ -3,7 +3,7 @@ import type { ProjectSet } from './project-lists.queries';
 
 /** What lies in the person's own namespace; the bots of groups and projects have none. */
 export function projectsOfUser(user: { readonly namespace_id: number | null }): ProjectSet {
-  return { where: (bind) => `p.namespace_id = ${bind(user.namespace_id)}::bigint` };
+  return { where: (bind) => `p.namespace_id = ${bind(user.namespace_id, 'namespace')}::bigint` };
 }
 
 /** A private profile keeps stars to its person and to administrators. Source: reference identity-and-import 10.2. */
@@ -14,6 +14,6 @@ export function projectsStarredBy(
   if (user.private_profile && !viewer.isAdmin && viewer.userId !== user.id) return { where: () => 'false' };
   return {
     where: (bind) => `p.id in (select starred.project_id from project_stars starred
-      where starred.user_id = ${bind(user.id)}::bigint)`,
+      where starred.user_id = ${bind(user.id, 'starred_by')}::bigint)`,
   };
 }

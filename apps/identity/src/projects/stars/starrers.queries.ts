@@ -37,7 +37,7 @@ export class StarrersQueries {
       .narrow({ search: personSearch(viewer, 'u') }, params)
       .orderBy([['s.created_at', 'desc']], 's.user_id');
     if (!viewer.isAdmin) {
-      list.where((bind) => `(not u.private_profile or u.id = ${bind(viewer.userId)}::bigint)`);
+      list.where((bind) => `(not u.private_profile or u.id = ${bind(viewer.userId, 'viewer')}::bigint)`);
     }
     return list.page(this.db, request);
   }

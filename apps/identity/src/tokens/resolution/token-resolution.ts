@@ -13,7 +13,7 @@ import { SUDO_REASONS } from '@rookery/contracts';
 import { CLOCK } from '@rookery/kernel';
 import type { Clock } from '@rookery/kernel';
 import type { RowOf } from '@rookery/persistence';
-import { Database, prepared } from '@rookery/persistence';
+import { Database, statement } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { identitySettings } from '../../identity.config';
 import type { AccessToken } from '../access-token.entity';
@@ -66,17 +66,20 @@ const resolve = (
      coalesce(t.impersonation or ${GIVEN_OUT}, false) as is_given_out,
      coalesce(i.admin and i.kind = 'human' and i.state = 'active' and i.confirmed_at is not null, false) as may_give_out
    from directory_head h
-   left join access_tokens t on t.${key} = $1
+   left join access_tokens t on t.${key} = :${key}
    left join users u on u.id = t.user_id
    left join users i on i.id = t.created_by_id
    left join users m on m.id = u.created_by_id and u.kind in ${BOTS}`;
-const BY_DIGEST = prepared('tokens-resolve', resolve('digest'));
-const BY_ID = prepared('tokens-resolve-id', resolve('id'));
+const BY_DIGEST = statement<{ digest: Buffer | null; ip: string | null }, ResolvedRow>(
+  'tokens-resolve',
+  resolve('digest'),
+);
+const BY_ID = statement<{ id: number; ip: string | null }, ResolvedRow>('tokens-resolve-id', resolve('id'));
 /** Up from a bot that made another: the first who is none. Bounds: makers were there before what they made. */
-const FIRST_MAKER = prepared(
+const FIRST_MAKER = statement<{ bot: number }, { id: number }>(
   'tokens-first-maker',
   `with recursive above as (
-     select u.id, u.kind, u.created_by_id from users u where u.id = $1
+     select u.id, u.kind, u.created_by_id from users u where u.id = :bot
      union all
      select u.id, u.kind, u.created_by_id from above a join users u on u.id = a.created_by_id where a.kind in ${BOTS}
    ) select a.id from above a where a.kind not in ${BOTS} or a.created_by_id is null`,
@@ -118,24 +121,24 @@ export class TokenResolution {
     const isDigest = request.digest !== null && /^[0-9a-f]{64}$/i.test(request.digest);
     const digest = isDigest ? Buffer.from(request.digest!, 'hex') : null;
     const ip = addressOf(request.ip);
-    const [row] = await this.db.prepared<ResolvedRow>(BY_DIGEST, [digest, ip]);
+    const [row] = await this.db.run(BY_DIGEST, { digest, ip });
     const at = { version: row!.version, epoch: row!.epoch };
     if (request.digest === null) return { ...at, outcome: 'anonymous' };
     if (row!.token_id === null) return { ...at, outcome: 'unknown' };
     if (row!.revoked) {
       if (!request.rotating) return { ...at, outcome: 'revoked' };
       if (await this.isRotatedBy(row!.token_id, request.idempotency_key)) {
-        const judged = await this.judge(row!, row!.token_id);
-        return { ...at, ...judged, ...(judged.outcome === 'valid' ? { replays_only: true } : {}) };
+        const checked = await this.check(row!, row!.token_id);
+        return { ...at, ...checked, ...(checked.outcome === 'valid' ? { replays_only: true } : {}) };
       }
       await this.tokens.revokeFamilyOf(row!.token_id);
       // Asked anew: the answer carries the version in which the family is dead, so that the gateway drops its lease.
       return this.resolve({ ...request, rotating: false });
     }
-    const judged = await this.judge(row!, row!.token_id);
+    const checked = await this.check(row!, row!.token_id);
     const isNews = row!.is_unused_lately || row!.is_from_elsewhere;
-    if (judged.outcome === 'valid' && isNews) this.use.record(row!.token_id, ip);
-    return { ...at, ...judged };
+    if (checked.outcome === 'valid' && isNews) this.use.record(row!.token_id, ip);
+    return { ...at, ...checked };
   }
 
   /**
@@ -143,16 +146,16 @@ export class TokenResolution {
    * token and its holder. Whom an administrator acts as is read after it, so that all of it held since the question came.
    */
   async confirm(question: ConfirmCallerRequest): Promise<ConfirmCallerAnswer> {
-    const [row] = await this.db.prepared<ResolvedRow>(BY_ID, [question.token_id, null]);
+    const [row] = await this.db.run(BY_ID, { id: question.token_id, ip: null });
     const at = { version: row!.version, epoch: row!.epoch };
     if (row!.token_id === null) return { ...at, outcome: 'unknown' };
     if (row!.revoked && question.rotating) await this.refused(row!.token_id, question.idempotency_key);
-    const judged = row!.revoked ? ({ outcome: 'revoked' } as const) : await this.judge(row!, row!.token_id);
-    if (judged.outcome !== 'valid') return { ...at, ...judged };
-    const { holder } = judged;
+    const checked = row!.revoked ? ({ outcome: 'revoked' } as const) : await this.check(row!, row!.token_id);
+    if (checked.outcome !== 'valid') return { ...at, ...checked };
+    const { holder } = checked;
     const asThemselves = { ...rightsOf(holder), impersonator_id: holder.impersonator_id };
-    const told = { ...rightsOf(question), impersonator_id: question.impersonator_id };
-    if (isDeepStrictEqual(asThemselves, told)) return { ...at, outcome: 'holds' };
+    const claims = { ...rightsOf(question), impersonator_id: question.impersonator_id };
+    if (isDeepStrictEqual(asThemselves, claims)) return { ...at, outcome: 'holds' };
     // Of a token of impersonation the holder is whom it acts as: what changed of them says nothing of sudo.
     const isSudo = question.user_id !== holder.user_id || question.impersonator_id !== holder.impersonator_id;
     const isBySame = question.impersonator_id === (holder.impersonator_id ?? holder.user_id);
@@ -192,7 +195,7 @@ export class TokenResolution {
     return { user: { id, username, admin, external, bot: isBot(user.kind), state } };
   }
 
-  private async judge(row: ResolvedRow, tokenId: number) {
+  private async check(row: ResolvedRow, tokenId: number) {
     if (row.expired) return { outcome: 'expired' } as const;
     if (row.impersonation && !this.settings.impersonationEnabled) return { outcome: 'impersonation_disabled' } as const;
     // What an administrator gave out as one ends with them. Source: reference identity-and-import 4.4, 4.7.
@@ -218,15 +221,15 @@ export class TokenResolution {
   /** Few bots were made by bots, so it is asked beside. */
   private async makerOf({ maker_id: id, maker_kind: kind }: ResolvedRow): Promise<number | null> {
     if (id === null || kind === null || !isBot(kind)) return id;
-    const [first] = await this.db.prepared<{ id: number }>(FIRST_MAKER, [id]);
+    const [first] = await this.db.run(FIRST_MAKER, { bot: id });
     return first?.id ?? id;
   }
 }
 
-/** What a context tells of a caller's rights. */
-type Told = Pick<TokenHolder, 'user_id' | 'admin' | 'external' | 'bot' | 'scopes'>;
+/** Claims of a signed context about the rights of a caller. */
+type RightsClaims = Pick<TokenHolder, 'user_id' | 'admin' | 'external' | 'bot' | 'scopes'>;
 
-function rightsOf({ user_id, admin, external, bot, scopes }: Told): Told {
+function rightsOf({ user_id, admin, external, bot, scopes }: RightsClaims): RightsClaims {
   return { user_id, admin, external, bot, scopes };
 }
 

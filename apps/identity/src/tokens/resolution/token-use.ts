@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database } from '@rookery/persistence';
+import { Database, statement } from '@rookery/persistence';
 import type { Logger } from '@rookery/platform';
 import { awaitedByNobody, LOGGER } from '@rookery/platform';
 import { UserRows } from '../../users/user-rows';
@@ -8,10 +8,21 @@ import { UserRows } from '../../users/user-rows';
 const USE_RECORD_MINUTES = 10;
 /** How many addresses of its use a token shows. Source: reference identity-and-import 4.6. */
 const IPS_SHOWN = 5;
-/** Conditions on a token `t`, asked when it is resolved and again when its use is written. Shape: $2 is the address. */
+/** Conditions on a token `t`, checked when the token is resolved and again when its use is written. Parameter: `:ip`. */
 export const UNUSED_LATELY = `(t.last_used_at is null or t.last_used_at < statement_timestamp() - interval '${USE_RECORD_MINUTES} minutes')`;
-export const FROM_ELSEWHERE = `(not $2::text = any(t.last_used_ips)
+export const FROM_ELSEWHERE = `(not :ip::text = any(t.last_used_ips)
   and (t.ips_changed_at is null or t.ips_changed_at < statement_timestamp() - interval '1 minute'))`;
+
+const RECORD_USE = statement<{ token: number; ip: string | null }, { user_id: number }>(
+  'tokens-record-use',
+  `update access_tokens t set
+     last_used_at = case when ${UNUSED_LATELY} then now() else t.last_used_at end,
+     last_used_ips = case when ${FROM_ELSEWHERE} then (:ip || t.last_used_ips)[1:${IPS_SHOWN}] else t.last_used_ips end,
+     ips_changed_at = case when ${FROM_ELSEWHERE} then now() else t.ips_changed_at end
+   where t.id = (select t.id from access_tokens t where t.id = :token and (${UNUSED_LATELY} or ${FROM_ELSEWHERE})
+     for no key update skip locked)
+   returning t.user_id`,
+);
 
 /** Writes down when and from where a token was used. */
 @Injectable()
@@ -33,16 +44,7 @@ export class TokenUse {
   }
 
   private async write(tokenId: number, ip: string | null): Promise<void> {
-    const [used] = await this.db.query<{ user_id: number }>(
-      `update access_tokens t set
-         last_used_at = case when ${UNUSED_LATELY} then now() else t.last_used_at end,
-         last_used_ips = case when ${FROM_ELSEWHERE} then ($2 || t.last_used_ips)[1:${IPS_SHOWN}] else t.last_used_ips end,
-         ips_changed_at = case when ${FROM_ELSEWHERE} then now() else t.ips_changed_at end
-       where t.id = (select t.id from access_tokens t where t.id = $1 and (${UNUSED_LATELY} or ${FROM_ELSEWHERE})
-         for no key update skip locked)
-       returning t.user_id`,
-      [tokenId, ip],
-    );
+    const [used] = await this.db.run(RECORD_USE, { token: tokenId, ip });
     if (used) await this.users.recordActivity(this.db, used.user_id);
   }
 }

@@ -29,8 +29,7 @@ export class DiscussionsQueries {
 
   async page(viewer: Viewer, on: NamedNoteable, page: PageRequest): Promise<JsonPage> {
     const values = readerValues(viewer, on);
-    type Row = { counted: number; json: string | null };
-    const row = await this.row<Row>(this.database, on, (statements) => statements.page(page, values));
+    const row = await this.row(this.database, on, (statements) => statements.page(page, values));
     if (!row) throw new NotFound(on.kind.resource);
     return jsonPageOf(page, { ...row, has_more: null });
   }
@@ -47,9 +46,8 @@ export class DiscussionsQueries {
 
   /** Shape: one JSON object. Errors: NotFound. */
   async note(viewer: Viewer, on: NamedNoteable, key: number, noteId: number): Promise<string> {
-    const values = [...readerValues(viewer, on), key, noteId];
-    type Row = { head: number | null; json: string | null };
-    const row = await this.row<Row>(this.database, on, (statements) => statements.of('note', values));
+    const values = { ...readerValues(viewer, on), discussion: key, note: noteId };
+    const row = await this.row(this.database, on, (statements) => statements.of('note', values));
     if (!row) throw new NotFound(on.kind.resource);
     if (row.head === null) throw new NotFound('Discussion');
     if (row.json === null) throw new NotFound();
@@ -62,7 +60,7 @@ export class DiscussionsQueries {
     on: NamedNoteable,
     { of, key, resource }: { readonly of: 'one' | 'notes'; readonly key: number; readonly resource: string },
   ): Promise<string> {
-    const values = [...readerValues(viewer, on), key];
+    const values = { ...readerValues(viewer, on), discussion: key };
     const row = await this.row(reads, on, (statements) => statements.of(of, values));
     if (!row) throw new NotFound(on.kind.resource);
     if (row.json === null) throw new NotFound(resource);
@@ -72,7 +70,7 @@ export class DiscussionsQueries {
   private row<R extends { readonly json: string | null }>(
     reads: Reads,
     on: NamedNoteable,
-    statement: (statements: DiscussionStatements) => Statement,
+    statement: (statements: DiscussionStatements) => Statement<R>,
   ): Promise<R | undefined> {
     const both = { plain: this.statementsOf(on), referring: this.referringOf(on) };
     return withReferences<DiscussionStatements, R>(reads, both, statement);

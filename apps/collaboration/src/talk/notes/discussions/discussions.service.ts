@@ -1,23 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, NotFound, Refused } from '@rookery/kernel';
-import type { RowOf, Tx } from '@rookery/persistence';
+import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import type { NamedNoteable } from '../../../base/noteables/reader';
-import type { Note } from '../note.entity';
 import { notePolicy } from '../note.policy';
 import { foundNote, NotesQueries, readerValues } from '../notes.queries';
 import { NotesService } from '../notes.service';
-import type { NamedNote, NewNote, NoteSubject } from '../notes.service';
+import type { NamedNote, NewNote } from '../notes.service';
 import { DiscussionsQueries } from './discussions.queries';
-
-/** The note that stands for a discussion, its noteable locked. */
-interface Head extends RowOf<Note, 'authorId' | 'system' | 'threadId'> {
-  readonly noteable_id: number;
-  readonly noteable_author_id: number;
-  readonly locked: boolean;
-  readonly id: number | null;
-}
+import type { DiscussionHead } from './discussions.statements';
 
 /** Threads: beginning one, answering in one, resolving. Answers are JSON text. Source: reference work-tracking 3.1, 3.2. */
 @Injectable()
@@ -41,8 +33,8 @@ export class DiscussionsService {
     const note = await this.notes.write(tx, viewer, on, { as: 'reply', wish, thread: key, refuse });
     // What is meant for few must not be shown to all.
     if (wish.internal && !note.internal) throw new Forbidden();
-    const values = [...readerValues(viewer, on), key, note.id];
-    const [row] = await tx.run<{ json: string }>(this.queries.statementsOf(on).of('answer', values));
+    const values = { ...readerValues(viewer, on), discussion: key, note: note.id };
+    const [row] = await tx.run(this.queries.statementsOf(on).of('answer', values));
     if (!row) throw new NotFound('Discussion');
     return row.json;
   }
@@ -59,7 +51,7 @@ export class DiscussionsService {
       const people = [head.noteable_author_id, head.author_id];
       const may = head.thread_id !== null && notePolicy.mayResolve(viewer, on.parent, people, head.locked);
       if (!may) throw new Forbidden();
-      const values = [head.noteable_id, key, isResolved, viewer.userId];
+      const values = { noteable: head.noteable_id, discussion: key, is_resolved: isResolved, viewer: viewer.userId };
       await tx.run(this.queries.statementsOf(on).of('resolve', values));
       return this.queries.one(viewer, on, key, tx);
     });
@@ -72,25 +64,25 @@ export class DiscussionsService {
     { id: noteId, discussion: key }: Required<NamedNote>,
     isResolved: boolean,
   ): Promise<string> {
-    const values = [...readerValues(viewer, on), noteId];
+    const values = { ...readerValues(viewer, on), note: noteId };
     return this.work.run(async (tx) => {
       const head = await this.head(tx, viewer, on, key);
-      const [row] = await tx.run<NoteSubject>(this.noteQueries.statementsOf(on).of('subject', values));
+      const [row] = await tx.run(this.noteQueries.statementsOf(on).of('subject', values));
       const note = foundNote(row, on.kind);
       if (note.discussion_id !== key) throw new NotFound();
       const people = [note.noteable_author_id, head.author_id, note.author_id];
       if (!notePolicy.mayResolve(viewer, on.parent, people, note.locked)) throw new Forbidden();
       if (head.thread_id === null || !on.kind.abilities.includes('threads'))
         throw new Refused('Note is not resolvable');
-      const change = [note.noteable_id, noteId, isResolved, viewer.userId];
+      const change = { noteable: note.noteable_id, note: noteId, is_resolved: isResolved, viewer: viewer.userId };
       await tx.run(this.queries.statementsOf(on).of('resolve_note', change));
       return this.noteQueries.one(viewer, on, noteId, tx);
     });
   }
 
-  private async head(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, key: number): Promise<Head> {
-    const values = [...readerValues(viewer, on), key];
-    const [row] = await tx.run<Head>(this.queries.statementsOf(on).of('head', values));
+  private async head(tx: Tx, viewer: SignedInViewer, on: NamedNoteable, key: number): Promise<DiscussionHead> {
+    const values = { ...readerValues(viewer, on), discussion: key };
+    const [row] = await tx.run(this.queries.statementsOf(on).of('head', values));
     if (!row) throw new NotFound(on.kind.resource);
     if (row.id === null) throw new NotFound('Discussion');
     return row;
@@ -102,7 +94,7 @@ export class DiscussionsService {
     return this.notes.refuse(tx, viewer, on);
   }
 
-  private judgeReply(viewer: SignedInViewer, on: NamedNoteable, head: Head): void {
+  private judgeReply(viewer: SignedInViewer, on: NamedNoteable, head: DiscussionHead): void {
     if (head.locked && !notePolicy.mayCreateLocked(viewer, on.parent)) throw new Forbidden();
     const takesAnswers = !head.system && (head.thread_id !== null || on.kind.abilities.includes('threads'));
     if (!takesAnswers) throw new Refused('Discussion can not be replied to.');

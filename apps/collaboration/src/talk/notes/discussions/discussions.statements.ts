@@ -1,20 +1,66 @@
 import type { PageRequest } from '@rookery/kernel';
 import { isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { Statement } from '@rookery/persistence';
+import type { RowOf, Statement } from '@rookery/persistence';
 import { arraySql } from '../../../base/noteables/json.shape';
 import type { WrittenShape } from '../../../base/noteables/json.shape';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import { noteShape } from '../note.shape';
-import { namedVisibleSql, noteSqlOf, READS_INTERNAL, statementsName } from '../notes.statements';
+import type { Note } from '../note.entity';
+import { READS_INTERNAL } from '../note-statement';
+import type { ReaderParams } from '../note-statement';
+import { namedVisibleSql, noteSqlOf, statementsName } from '../notes.statements';
 import { discussionBytes, discussionShape, notesOfDiscussionSql } from './discussion.shape';
 import { headSql } from './threads-sql';
 
-export type DiscussionStatement = 'one' | 'notes' | 'note' | 'head' | 'answer' | 'resolve' | 'resolve_note';
+interface DiscussionParams extends ReaderParams {
+  readonly discussion: number;
+}
+
+interface ResolveParams {
+  readonly noteable: number;
+  readonly is_resolved: boolean;
+  readonly viewer: number;
+}
+
+/** Values of each statement. */
+interface Params {
+  readonly one: DiscussionParams;
+  readonly notes: DiscussionParams;
+  readonly note: DiscussionParams & { readonly note: number };
+  readonly head: DiscussionParams;
+  readonly answer: DiscussionParams & { readonly note: number };
+  readonly resolve: ResolveParams & { readonly discussion: number };
+  readonly resolve_note: ResolveParams & { readonly note: number };
+}
+
+/** Rows of each statement. */
+interface Rows {
+  readonly one: { readonly json: string | null };
+  readonly notes: { readonly json: string | null };
+  readonly note: { readonly head: number | null; readonly json: string | null };
+  readonly head: DiscussionHead;
+  readonly answer: { readonly json: string };
+  readonly resolve: never;
+  readonly resolve_note: never;
+}
+
+/** The note that stands for a discussion, its noteable locked. */
+export interface DiscussionHead extends RowOf<Note, 'authorId' | 'system' | 'threadId'> {
+  readonly noteable_id: number;
+  readonly noteable_author_id: number;
+  readonly locked: boolean;
+  readonly id: number | null;
+}
+
+/** A page of discussions, and how many the reader may see. */
+interface DiscussionPageRow {
+  readonly counted: number;
+  readonly json: string | null;
+}
 
 /**
- * The statements on discussions of one kind of noteable. They take the values of those on notes. A page is cut among the
- * notes that stand for a discussion, along the index of the notes of a thing; the notes of its threads are found
- * afterwards. Source: reference work-tracking 3.1, 3.2.
+ * The statements on discussions of one kind of noteable. A page is cut among the notes that stand for a discussion, along
+ * the index of the notes of a noteable. The notes of its threads are found afterwards. Source: reference work-tracking 3.1, 3.2.
  */
 export class DiscussionStatements {
   private readonly kept = new KeptStatements();
@@ -37,7 +83,7 @@ export class DiscussionStatements {
   }
 
   /** A row when the noteable is visible: how many discussions it has for the reader, and the page as JSON text. */
-  page(page: PageRequest, values: readonly unknown[]): Statement {
+  page(page: PageRequest, values: ReaderParams): Statement<DiscussionPageRow> {
     const name = isUsualPage(page) ? `${this.name}_page_${page.perPage}` : null;
     return this.kept.statement(name, values, () => {
       const list = new ListQuery<never>({
@@ -57,12 +103,12 @@ export class DiscussionStatements {
     });
   }
 
-  /** Any other statement; what it takes besides the first seven values stands with its text. */
-  of(name: DiscussionStatement, values: readonly unknown[]): Statement {
+  /** Any other statement. */
+  of<N extends keyof Params>(name: N, values: Params[N]): Statement<Rows[N]> {
     return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
   }
 
-  private sqlOf(name: DiscussionStatement): string {
+  private sqlOf(name: keyof Params): string {
     switch (name) {
       case 'one':
         return this.ofHead(this.discussion.sql);
@@ -78,10 +124,10 @@ export class DiscussionStatements {
         return this.answerSql();
       case 'resolve':
         return resolveSql(
-          `n.noteable_id = $1::bigint and n.noteable_type = '${this.kind.type}' and n.thread_id = $2::bigint`,
+          `n.noteable_id = :noteable::bigint and n.noteable_type = '${this.kind.type}' and n.thread_id = :discussion::bigint`,
         );
       case 'resolve_note':
-        return resolveSql(`n.id = $2::bigint and n.noteable_id = $1::bigint`);
+        return resolveSql(`n.id = :note::bigint and n.noteable_id = :noteable::bigint`);
     }
   }
 
@@ -95,51 +141,51 @@ export class DiscussionStatements {
       ${rows} as json from ${table} i where ${this.visible}`;
   }
 
-  /** $8 discussion. A row when the noteable is visible; `json` is null when it has no such discussion for the reader. */
+  /** A row when the noteable is visible; `json` is null when it has no such discussion for the reader. */
   private ofHead(json: string): string {
-    return `select (select ${json} from notes h where ${headSql(this.kind, '$8::bigint')}
+    return `select (select ${json} from notes h where ${headSql(this.kind, ':discussion::bigint')}
         and (not h.internal or ${READS_INTERNAL})) as json
       from ${this.kind.table} i where ${this.visible}`;
   }
 
-  /** $8 discussion, $9 note. As above; `note` is null when the discussion has no such note. */
+  /** The same of one note; `json` is null when the discussion has no such note. */
   private noteSql(): string {
     return `select h.id as head, (select ${this.note.sql} from notes n left join directory_users a on a.id = n.author_id
-        where n.id = $9::bigint and n.noteable_id = h.noteable_id and n.noteable_type = h.noteable_type
-          and coalesce(n.thread_id, n.id) = $8::bigint) as json
-      from ${this.kind.table} i left join notes h on ${headSql(this.kind, '$8::bigint')}
+        where n.id = :note::bigint and n.noteable_id = h.noteable_id and n.noteable_type = h.noteable_type
+          and coalesce(n.thread_id, n.id) = :discussion::bigint) as json
+      from ${this.kind.table} i left join notes h on ${headSql(this.kind, ':discussion::bigint')}
         and (not h.internal or ${READS_INTERNAL})
       where ${this.visible}`;
   }
 
-  /** $8 discussion. What a change of it must know; the noteable is locked, so that changes of its notes take turns. */
+  /** Facts for a change of the discussion. The noteable is locked, so that changes of its notes take turns. */
   private headSql(): string {
     return `select i.id as noteable_id, i.author_id as noteable_author_id, i.discussion_locked is true as locked,
         h.id, h.author_id, h.system, h.thread_id
-      from ${this.kind.table} i left join notes h on ${headSql(this.kind, '$8::bigint')}
+      from ${this.kind.table} i left join notes h on ${headSql(this.kind, ':discussion::bigint')}
         and (not h.internal or ${READS_INTERNAL})
       where ${this.visible}
       for no key update of i`;
   }
 
   /**
-   * $8 discussion, $9 the new note in it, written and its noteable locked by the statement before. A note alone becomes
-   * the first of a thread; in a resolved thread the answer is resolved too. No row when the discussion went meanwhile.
+   * Takes a new note into the discussion; the statement before wrote it and locked the noteable. A note alone becomes
+   * the first of a thread; in a resolved thread the answer is resolved too. No row when the discussion is gone.
    */
   private answerSql(): string {
     return `with head as (
       select h.id, h.resolved_at, h.resolved_by_id from ${this.kind.table} i
-      join notes h on ${headSql(this.kind, '$8::bigint')} where ${this.visible}
+      join notes h on ${headSql(this.kind, ':discussion::bigint')} where ${this.visible}
     ), begun as (
       update notes f set thread_id = f.id from head where f.id = head.id and f.thread_id is null
     ), settled as (
       update notes r set resolved_at = head.resolved_at, resolved_by_id = head.resolved_by_id
-      from head where r.id = $9::bigint and head.resolved_at is not null
+      from head where r.id = :note::bigint and head.resolved_at is not null
       returning r.*
     ), n as (
       select * from settled
       union all
-      select r.* from notes r where r.id = $9::bigint and not exists (select 1 from settled)
+      select r.* from notes r where r.id = :note::bigint and not exists (select 1 from settled)
     )
     select ${this.note.sql} as json from n join ${this.kind.table} i on i.id = n.noteable_id
     left join directory_users a on a.id = n.author_id
@@ -147,9 +193,9 @@ export class DiscussionStatements {
   }
 }
 
-/** $3 whether it is resolved, $4 by whom. What is so already stays as it is. */
+/** Notes that are in that state already stay as they are. */
 function resolveSql(which: string): string {
-  return `update notes n set resolved_at = case when $3::boolean then now() end,
-      resolved_by_id = case when $3::boolean then $4::bigint end, updated_at = greatest(n.updated_at, now())
-    where ${which} and n.thread_id is not null and (n.resolved_at is not null) <> $3::boolean`;
+  return `update notes n set resolved_at = case when :is_resolved::boolean then now() end,
+      resolved_by_id = case when :is_resolved::boolean then :viewer::bigint end, updated_at = greatest(n.updated_at, now())
+    where ${which} and n.thread_id is not null and (n.resolved_at is not null) <> :is_resolved::boolean`;
 }

@@ -157,16 +157,17 @@ function weighing(weight: WeightFilter, bind: Bind): string {
 /** Shape: `held` says how many of the usernames have to be assigned. */
 function peopleConditions(people: PeopleFilter, bind: Bind, held: 'all' | 'any'): string[] {
   const parts: string[] = [];
-  if (people.authorId !== undefined) parts.push(`i.author_id = ${bind(people.authorId)}::bigint`);
-  if (people.authorUsername !== undefined) parts.push(`i.author_id = ${userNamedSql(bind(people.authorUsername))}`);
+  if (people.authorId !== undefined) parts.push(`i.author_id = ${bind(people.authorId, 'author')}::bigint`);
+  if (people.authorUsername !== undefined)
+    parts.push(`i.author_id = ${userNamedSql(bind(people.authorUsername, 'author'))}`);
   if (people.assigneeId === 'None') parts.push(`not ${ASSIGNED}`);
   else if (people.assigneeId === 'Any') parts.push(ASSIGNED);
-  else if (people.assigneeId !== undefined) parts.push(assignedTo(`${bind(people.assigneeId)}::bigint`));
+  else if (people.assigneeId !== undefined) parts.push(assignedTo(`${bind(people.assigneeId, 'assignee')}::bigint`));
   const usernames = [...new Set((people.assigneeUsernames ?? []).map((username) => username.toLowerCase()))];
-  if (usernames.length === 1) parts.push(assignedTo(userNamedSql(bind(usernames[0]))));
+  if (usernames.length === 1) parts.push(assignedTo(userNamedSql(bind(usernames[0], 'assignee'))));
   if (usernames.length > 1) {
-    const needed = held === 'all' ? bind(usernames.length) : '1';
-    parts.push(`${assignedOf(bind(usernames))} >= ${needed}`);
+    const needed = held === 'all' ? bind(usernames.length, 'assignees_count') : '1';
+    parts.push(`${assignedOf(bind(usernames, 'assignees'))} >= ${needed}`);
   }
   return parts;
 }

@@ -1,5 +1,5 @@
 import { isUsualPage } from '@rookery/persistence';
-import type { OrderTerm } from '@rookery/persistence';
+import type { NamedValues, OrderTerm } from '@rookery/persistence';
 import type { PageRequest } from '@rookery/kernel';
 import { labelPrioritySql, asksForAny } from '../../../planning/labels/labelling/label-filter';
 import { milestoneDueSql } from '../../../planning/milestones/assigning/milestone-filter';
@@ -63,20 +63,20 @@ export function looksForStrays({ labels, not }: IssueFilter, { orderBy }: IssueO
 
 /**
  * The name of a first page by state alone, or by state and words, which is what most lists are: planning one costs more than
- * running it. Shape: null for a statement that is not kept; `values` are what it has besides those of all lists.
+ * running it. Shape: `name` is null for a statement that is not kept; `values` are those of the words.
  */
 export function pageName(
   of: string,
   { state = 'all', ...filter }: IssueFilter,
   { orderBy, sort, withLabelDetails }: IssueOrder,
   page: PageRequest,
-): { readonly name: string | null; readonly values: readonly unknown[] } {
+): { readonly name: string | null; readonly values: NamedValues } {
   const isDated = orderBy === 'created_at' || orderBy === 'updated_at';
   const words = keptSearch(filter);
   const rest = words ? { ...filter, search: undefined, searchIn: undefined } : filter;
-  if (!isUsualPage(page) || !isDated || withLabelDetails === true || !isPlain(rest)) return { name: null, values: [] };
+  if (!isUsualPage(page) || !isDated || withLabelDetails === true || !isPlain(rest)) return { name: null, values: {} };
   const name = `issues_${of}_${state}_${orderBy}_${sort}_${page.perPage}`;
-  return words ? { name: `${name}_${words.name}`, values: words.values } : { name, values: [] };
+  return words ? { name: `${name}_${words.name}`, values: words.values } : { name, values: {} };
 }
 
 function isPlain({ scope, people, not, asksForMissing, ...rest }: IssueFilter): boolean {

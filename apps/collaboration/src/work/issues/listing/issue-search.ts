@@ -14,18 +14,21 @@ export function wordsOf(text = ''): readonly string[] {
 
 const hasTrigrams = (word: string): boolean => HAS_TRIGRAMS.test(word);
 const patternOf = (word: string): string => `***=${word}`;
+const wordParameter = (at: number): string => `word_${at + 1}`;
 /** Looked at row by row: for a word without trigrams the index would be read whole. */
 const UNINDEXED = `(t.text || '')`;
 
 /**
- * Searches of a kind are one statement. Shape: the end of its name, and its values besides those that all lists have; null
- * for a search that looks in one of the texts, and for none.
+ * Searches of a kind are one statement. Shape: the end of its name, and the values that `foundByWords` binds; null for a
+ * search that looks in one of the texts, and for none.
  */
-export function keptSearch(filter: IssueFilter): { readonly name: string; readonly values: readonly string[] } | null {
+export function keptSearch(
+  filter: IssueFilter,
+): { readonly name: string; readonly values: Readonly<Record<string, string>> } | null {
   const words = wordsOf(filter.search);
   if (words.length === 0 || !isOfBoth(filter)) return null;
   const name = words.map((word) => (hasTrigrams(word) ? 't' : 's')).join('');
-  return { name, values: words.map(patternOf) };
+  return { name, values: Object.fromEntries(words.map((word, at) => [wordParameter(at), patternOf(word)])) };
 }
 
 /** Are words looked for in title and description? */
@@ -54,7 +57,10 @@ export function foundByWords({ search }: IssueFilter, bind: Bind, projects: stri
   const words = wordsOf(search);
   if (words.length === 0 || (projects === null && !words.some(hasTrigrams))) return null;
   const has = words
-    .map((word) => `${hasTrigrams(word) ? 't.text' : UNINDEXED} ~ (select lower(${bind(patternOf(word))}::text))`)
+    .map((word, at) => {
+      const pattern = bind(patternOf(word), wordParameter(at));
+      return `${hasTrigrams(word) ? 't.text' : UNINDEXED} ~ (select lower(${pattern}::text))`;
+    })
     .join(' and ');
   const texts = (place: string): string =>
     `select t.issue_id, t.project_id from issue_texts t where ${place}${has} offset 0`;

@@ -3,8 +3,8 @@ import type { GroupScope } from '@rookery/api-v4';
 import { Directory, withinGroupSql } from '@rookery/directory';
 import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
-import { Database, KeptStatements, ListQuery } from '@rookery/persistence';
-import type { Bind, Draft, Statement } from '@rookery/persistence';
+import { Database, KeptStatements, ListQuery, statement } from '@rookery/persistence';
+import type { Bind, DeclaredStatement, Draft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { straysSql } from '../../../planning/labels/labelling/label-filter';
@@ -29,9 +29,16 @@ export interface IssuePlaces {
   readonly nonArchived: boolean;
 }
 
-// The first values of every statement here: who reads, and the group, if there is one.
-const PERSON = { user: '$1::bigint', isAdmin: '$2::boolean', isExternal: '$3::boolean' };
-const ABOVE_GROUP = '$4::bigint[]';
+/** Values of every statement here. Shape: `group` are the ids from the root down to the group, if there is one. */
+export interface IssuesEverywhereParams {
+  readonly viewer: number | null;
+  readonly is_admin: boolean;
+  readonly is_external: boolean;
+  readonly group?: readonly number[];
+}
+
+const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
+const ABOVE_GROUP = ':group::bigint[]';
 /** What labels and milestones reach. Shape: by columns of a project or of an issue. */
 const reachOf = (row: string): ReachSql => {
   const project = { project: `${row}.project_id`, above: `${row}.traversal_ids` };
@@ -57,14 +64,17 @@ const waysOf = ({ areFew, hasThem }: FoundByWords, more: string): [each: string,
 ];
 
 /**
- * Lists of issues of many projects. Who reads what is judged once for each project; of each the first issues are read by
- * its index. Source: reference work-tracking 9.1; docs/performance.md 5.1.
+ * Lists of issues of many projects. Access is decided once for each project; the first issues of each are read by its
+ * index. Source: reference work-tracking 9.1; docs/performance.md 5.1.
  */
 @Injectable()
 export class IssuesEverywhereQueries {
   private readonly kept = new KeptStatements();
   private readonly listed: { readonly plain: WrittenShape; readonly labelled: WrittenShape };
-  private readonly oneSql: string;
+  private readonly one: DeclaredStatement<
+    IssuesEverywhereParams & { readonly issue: number },
+    { readonly json: string }
+  >;
 
   constructor(
     private readonly database: Database,
@@ -75,18 +85,17 @@ export class IssuesEverywhereQueries {
     const sql = { externalUrl, ...rows, seenAs: 'i.seen_as', person: PERSON };
     this.listed = { plain: issueShape.over(sql), labelled: issueShape.over({ ...sql, withLabelDetails: true }) };
     const detail = issueDetailShape.over({ ...sql, viewer: PERSON.user });
-    this.oneSql = `select ${detail.sql} as json from issues found
+    const oneSql = `select ${detail.sql} as json from issues found
       cross join lateral (select access.*, access.full_path as seen_as from ${projectAccessSql('found.project_id', PERSON)} access) a
-      cross join lateral ${rowsSql()} where found.id = $4::bigint and i.id = found.id
+      cross join lateral ${rowsSql()} where found.id = :issue::bigint and i.id = found.id
         and ${readableSql(issueKind, 'a', PERSON.user)}`;
+    this.one = statement('issues_by_id', () => oneSql);
   }
 
   /** Shape: the issue as one JSON object. Errors: NotFound when there is none that the viewer may see. */
   async find(viewer: SignedInViewer, id: number): Promise<string> {
     await this.directory.fresh(viewer);
-    const values = [viewer.userId, viewer.isAdmin, viewer.isExternal, id];
-    const statement = this.kept.statement('issues_by_id', values, () => ({ text: this.oneSql, values }));
-    const [row] = await this.database.run<{ json: string }>(statement);
+    const [row] = await this.database.run(this.one, { ...viewerValues(viewer), issue: id });
     if (!row) throw new NotFound('Issue');
     return row.json;
   }
@@ -99,23 +108,22 @@ export class IssuesEverywhereQueries {
     page: PageRequest,
   ): Promise<JsonPage> {
     await this.directory.fresh(viewer);
-    const { userId, isAdmin, isExternal } = viewer;
-    const values = [userId, isAdmin, isExternal, ...(places.group ? [places.group.traversalIds] : [])];
-    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(values, places, filter, order, page));
+    const values = { ...viewerValues(viewer), ...(places.group && { group: places.group.traversalIds }) };
+    const [row] = await this.database.run(this.pageStatement(values, places, filter, order, page));
     return jsonPageOf(page, row!);
   }
 
   pageStatement(
-    values: readonly unknown[],
+    values: IssuesEverywhereParams,
     places: IssuePlaces,
     filter: IssueFilter,
     order: IssueOrder,
     page: PageRequest,
-  ): Statement {
+  ): Statement<JsonPageRow> {
     // Only lists of groups ask for everything as a rule.
     const kept = pageName('group', filter, order, page);
     const name = places.group && places.nonArchived ? kept.name : null;
-    return this.kept.statement(name, [...values, ...kept.values], (): Draft => {
+    return this.kept.statement(name, { ...values, ...kept.values }, (): Draft => {
       const list = new ListQuery<never>({
         name: 'issues',
         from: 'issues i',
@@ -141,6 +149,10 @@ export class IssuesEverywhereQueries {
   }
 }
 
+function viewerValues({ userId, isAdmin, isExternal }: Viewer): IssuesEverywhereParams {
+  return { viewer: userId, is_admin: isAdmin, is_external: isExternal };
+}
+
 /** The projects whose issues the viewer reads, of those that come into question. Shape: `more` are columns of each. */
 function readProjectsSql({ group, nonArchived }: IssuePlaces, used: string, more: string): string {
   // As a reference names an issue from there: https://…/issues of a group names those of its own projects by their path.
@@ -163,12 +175,13 @@ function usedSql({ group }: IssuePlaces, { scope, people }: IssueFilter, bind: B
     return `select p.id as project_id from directory_namespaces home
       join directory_projects p on p.namespace_id = home.id where ${within}`;
   }
-  const assignee = typeof people?.assigneeId === 'number' ? `${bind(people.assigneeId)}::bigint` : undefined;
+  const assignee =
+    typeof people?.assigneeId === 'number' ? `${bind(people.assigneeId, 'assignee')}::bigint` : undefined;
   if (scope === 'assigned_to_me' || assignee !== undefined) {
     return `select distinct own.project_id from issue_assignees s join issues own on own.id = s.issue_id
       where s.user_id = ${assignee ?? PERSON.user}`;
   }
-  const author = people?.authorId === undefined ? undefined : `${bind(people.authorId)}::bigint`;
+  const author = people?.authorId === undefined ? undefined : `${bind(people.authorId, 'author')}::bigint`;
   if (scope === 'created_by_me' || author !== undefined) {
     return `select distinct own.project_id from issues own where own.author_id = ${author ?? PERSON.user}`;
   }

@@ -14,13 +14,21 @@ import type { PlanningSource } from '../../../base/noteables/planning.policy';
 import { issueKind } from '../issue.kind';
 import { issueBytes, issueShape } from '../issue.shape';
 
-// The values of the statement: the milestone, its place, and who reads.
-const PERSON = { user: '$3::bigint', isAdmin: '$4::boolean', isExternal: '$5::boolean' };
-/** Of the projects that use the milestone and that it reaches those that the reader sees, each judged once. */
+/** Values of the statement. Shape: `place` is the project or group that the path names. */
+export interface MilestoneIssuesParams {
+  readonly milestone: number;
+  readonly place: number;
+  readonly viewer: number | null;
+  readonly is_admin: boolean;
+  readonly is_external: boolean;
+}
+
+const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
+/** Projects that use the milestone, that it reaches and that the reader sees. Access is decided once for each. */
 const seenSql = (kind: PlanningSource['kind']): string => `select access.*
-  from (select distinct s.project_id from issues s where s.milestone_id = $1::bigint) used
+  from (select distinct s.project_id from issues s where s.milestone_id = :milestone::bigint) used
   cross join lateral ${projectAccessSql('used.project_id', PERSON)} access
-  where ${kind === 'project' ? 'access.project_id = $2::bigint' : '$2::bigint = any(access.traversal_ids)'} offset 0`;
+  where ${kind === 'project' ? 'access.project_id = :place::bigint' : ':place::bigint = any(access.traversal_ids)'} offset 0`;
 
 /** Issues that have a milestone, in all projects where the reader sees them. Source: reference work-tracking 9.5. */
 @Injectable()
@@ -45,24 +53,30 @@ export class MilestoneIssuesQueries {
   /** Newest first. Errors: NotFound of the milestone, also for one that is not the place's own. */
   async page(viewer: Viewer, source: PlanningSource, milestoneId: number, page: PageRequest): Promise<JsonPage> {
     await this.directory.fresh(viewer);
-    const values = [milestoneId, source.id, viewer.userId, viewer.isAdmin, viewer.isExternal];
-    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(source.kind, page, values));
+    const { userId, isAdmin, isExternal } = viewer;
+    const place = { milestone: milestoneId, place: source.id };
+    const values = { ...place, viewer: userId, is_admin: isAdmin, is_external: isExternal };
+    const [row] = await this.database.run(this.pageStatement(source.kind, page, values));
     if (!row) throw new NotFound();
     return jsonPageOf(page, row);
   }
 
-  pageStatement(kind: PlanningSource['kind'], page: PageRequest, values: readonly unknown[]): Statement {
+  pageStatement(
+    kind: PlanningSource['kind'],
+    page: PageRequest,
+    values: MilestoneIssuesParams,
+  ): Statement<JsonPageRow> {
     const name = isUsualPage(page) ? `issues_of_milestone_in_${kind}_${page.perPage}` : null;
     return this.kept.statement(name, values, (): Draft => {
       const from = `(${seenSql(kind)}) a cross join issues i`;
       const carries = 'i.*, a.full_path, a.traversal_ids, a.reads_internal';
       return new ListQuery<never>({ name: 'issues', from, carries, bytes: issueBytes({}), values })
-        .where('i.milestone_id = $1::bigint and i.project_id = a.project_id')
+        .where('i.milestone_id = :milestone::bigint and i.project_id = a.project_id')
         .where(readableSql(issueKind, 'a', PERSON.user))
         .orderBy([['i.created_at', 'desc']])
         .json(page, {
           rows: (...rows) => arraySql(this.shown, ...rows),
-          from: `from milestones m where m.id = $1::bigint and m.${kind}_id = $2::bigint`,
+          from: `from milestones m where m.id = :milestone::bigint and m.${kind}_id = :place::bigint`,
         });
     });
   }

@@ -1,0 +1,687 @@
+-- feeds_memberships_desc_20: $1 viewer, $2 is_admin, $3 is_external
+with
+  own_roots as (
+    select
+      m.source_id as id
+    from
+      directory_memberships m
+    where
+      m.user_id = (
+        select
+          :viewer::bigint
+      )
+      and m.source_type = 'namespace'
+      and (
+        m.expires_on is null
+        or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+      )
+      and m.access_level >= 10
+    union
+    select
+      n.id
+    from
+      directory_users u
+      join directory_namespaces n on lower(n.full_path) = lower(u.username)
+      and n.kind = 'user'
+      and n.owner_id = u.id
+    where
+      u.id = (
+        select
+          :viewer::bigint
+      )
+  ),
+  own_groups as (
+    select
+      n.id,
+      n.traversal_ids
+    from
+      own_roots root
+      join directory_namespaces top on top.id = root.id
+      join directory_namespaces n on (
+        n.traversal_ids >= top.traversal_ids::bigint[]
+        and n.traversal_ids < (top.traversal_ids::bigint[]) [1 :array_length (top.traversal_ids::bigint[], 1) - 1] || ((top.traversal_ids::bigint[]) [array_length(top.traversal_ids::bigint[], 1)] + 1)
+      )
+  ),
+  shared as (
+    select
+      s.source_type,
+      s.source_id as id
+    from
+      own_groups g
+      join directory_shares s on s.group_id = g.id
+      and (
+        s.expires_on is null
+        or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
+      )
+      and s.access_level >= 10
+  ),
+  all_groups as (
+    select
+      id
+    from
+      own_groups
+    union
+    select
+      id
+    from
+      (
+        select
+          n.id,
+          n.traversal_ids
+        from
+          (
+            select
+              id
+            from
+              shared
+            where
+              source_type = 'namespace'
+          ) root
+          join directory_namespaces top on top.id = root.id
+          join directory_namespaces n on (
+            n.traversal_ids >= top.traversal_ids::bigint[]
+            and n.traversal_ids < (top.traversal_ids::bigint[]) [1 :array_length (top.traversal_ids::bigint[], 1) - 1] || ((top.traversal_ids::bigint[]) [array_length(top.traversal_ids::bigint[], 1)] + 1)
+          )
+      ) lent
+  ),
+  mine as (
+    select
+      p.id as project_id
+    from
+      all_groups g
+      join directory_projects p on p.namespace_id = g.id
+    union
+    select
+      m.source_id
+    from
+      directory_memberships m
+    where
+      m.user_id = (
+        select
+          :viewer::bigint
+      )
+      and m.source_type = 'project'
+      and (
+        m.expires_on is null
+        or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+      )
+      and m.access_level >= 10
+    union
+    select
+      id
+    from
+      shared
+    where
+      source_type = 'project'
+  ),
+  near as materialized (
+    select
+      e.*,
+      a.name,
+      a.is_member,
+      a.reads_confidential,
+      a.reads_internal,
+      a.reads_issues,
+      a.reads_merge_requests,
+      a.reads_snippets
+    from
+      mine
+      join lateral (
+        select
+          p.id as project_id,
+          p.name,
+          p.path,
+          home.full_path || '/' || p.path as full_path,
+          home.full_name || ' / ' || p.name as name_with_namespace,
+          p.description,
+          p.created_at,
+          home.traversal_ids,
+          p.emails_enabled,
+          p.issues_access_level = 'enabled'
+          or (
+            p.issues_access_level = 'private'
+            and held.level >= 10
+          ) as reads_issues,
+          p.merge_requests_access_level = 'enabled'
+          or (
+            p.merge_requests_access_level = 'private'
+            and held.level >= 10
+          ) as reads_merge_requests,
+          p.snippets_access_level = 'enabled'
+          or (
+            p.snippets_access_level = 'private'
+            and held.level >= 10
+          ) as reads_snippets,
+          held.level >= 10 as is_member,
+          held.level >= 15 as reads_confidential,
+          held.level >= 20 as reads_internal
+        from
+          directory_projects p
+          join directory_namespaces home on home.id = p.namespace_id
+          cross join lateral (
+            select
+              case
+                when (
+                  select
+                    :is_admin::boolean
+                ) then 50
+                when (
+                  select
+                    :viewer::bigint
+                ) is null then 0
+                else coalesce(
+                  (
+                    select
+                      max(held.level)::integer
+                    from
+                      (
+                        select
+                          m.access_level as level
+                        from
+                          directory_memberships m
+                        where
+                          m.user_id = (
+                            select
+                              :viewer::bigint
+                          )
+                          and m.source_type = 'project'
+                          and m.source_id = p.id
+                          and (
+                            m.expires_on is null
+                            or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                          )
+                        union all
+                        select
+                          least(s.access_level, m.access_level)
+                        from
+                          directory_shares s
+                          join directory_namespaces invited on invited.id = s.group_id
+                          join directory_memberships m on m.user_id = (
+                            select
+                              :viewer::bigint
+                          )
+                          and m.source_type = 'namespace'
+                          and m.source_id = any (invited.traversal_ids)
+                        where
+                          s.source_type = 'project'
+                          and s.source_id = p.id
+                          and (
+                            s.expires_on is null
+                            or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                          )
+                          and (
+                            m.expires_on is null
+                            or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                          )
+                        union all
+                        select
+                          m.access_level as level
+                        from
+                          directory_memberships m
+                        where
+                          m.user_id = (
+                            select
+                              :viewer::bigint
+                          )
+                          and m.source_type = 'namespace'
+                          and m.source_id = any (home.traversal_ids)
+                          and (
+                            m.expires_on is null
+                            or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                          )
+                        union all
+                        select
+                          least(s.access_level, m.access_level)
+                        from
+                          directory_shares s
+                          join directory_namespaces invited on invited.id = s.group_id
+                          join directory_memberships m on m.user_id = (
+                            select
+                              :viewer::bigint
+                          )
+                          and m.source_type = 'namespace'
+                          and m.source_id = any (invited.traversal_ids)
+                        where
+                          s.source_type = 'namespace'
+                          and s.source_id = any (home.traversal_ids)
+                          and (
+                            s.expires_on is null
+                            or s.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                          )
+                          and (
+                            m.expires_on is null
+                            or m.expires_on > (statement_timestamp() at time zone 'UTC')::date
+                          )
+                        union all
+                        select
+                          50
+                        where
+                          home.kind = 'user'
+                          and home.owner_id = (
+                            select
+                              :viewer::bigint
+                          )
+                      ) held
+                  ),
+                  0
+                )
+              end as level
+            offset
+              0
+          ) held
+        where
+          p.id = mine.project_id
+          and (
+            p.visibility = 'public'
+            or held.level >= 10
+            or (
+              p.visibility = 'internal'
+              and (
+                select
+                  :viewer::bigint
+              ) is not null
+              and not (
+                select
+                  :is_external::boolean
+              )
+            )
+          )
+        offset
+          0
+      ) a on a.is_member
+      cross join lateral (
+        select
+          e.*
+        from
+          activity_events e
+        where
+          e.project_id = mine.project_id
+          and true
+        order by
+          e.created_at desc,
+          e.id desc
+        limit
+          51
+      ) e
+    order by
+      e.created_at desc,
+      e.id desc
+    limit
+      51
+  ),
+  nearest as materialized (
+    select
+      e.*,
+      coalesce(octet_length(n.body), 0) as bytes,
+      case
+        when e.noteable_id is not null then about.title
+        when e.target_type = 'Project' then a.name
+      end as target_title,
+      about.iid as noteable_iid,
+      case
+        when e.target_type = e.noteable_type then about.iid
+        else e.target_id
+      end as target_iid,
+      coalesce(
+        (
+          e.noteable_id is null
+          or (
+            about.is_readable
+            and (
+              e.target_type not in ('Note', 'DiscussionNote')
+              or (
+                n.id is not null
+                and (
+                  not n.internal
+                  or a.reads_internal
+                )
+              )
+            )
+          )
+        ),
+        false
+      ) as is_visible
+    from
+      near e
+      cross join lateral (
+        select
+          e.name,
+          e.is_member,
+          e.reads_confidential,
+          e.reads_internal,
+          e.reads_issues,
+          e.reads_merge_requests,
+          e.reads_snippets
+      ) a
+      left join lateral (
+        select
+          a.reads_issues
+          and (
+            not i.confidential
+            or a.reads_confidential
+            or (
+              i.author_id = (
+                select
+                  :viewer::bigint
+              )
+              and a.is_member
+            )
+            or (
+              select
+                :viewer::bigint
+            ) in (
+              select
+                seen.user_id
+              from
+                issue_assignees seen
+              where
+                seen.issue_id = i.id
+            )
+          ) as is_readable,
+          i.title,
+          i.iid as iid
+        from
+          issues i
+        where
+          i.id = e.noteable_id
+          and e.noteable_type = 'Issue'
+      ) issue on true
+      left join lateral (
+        select
+          a.reads_snippets
+          and (
+            i.visibility = 'public'
+            or a.is_member
+            or (
+              i.visibility = 'internal'
+              and exists (
+                select
+                  1
+                from
+                  directory_users reader
+                where
+                  reader.id = (
+                    select
+                      :viewer::bigint
+                  )
+                  and not reader.external
+              )
+            )
+          ) as is_readable,
+          i.title,
+          null::bigint as iid
+        from
+          snippets i
+        where
+          i.id = e.noteable_id
+          and e.noteable_type = 'Snippet'
+      ) snippet on true
+      cross join lateral (
+        select
+          coalesce(issue.is_readable, snippet.is_readable) as is_readable,
+          coalesce(issue.title, snippet.title) as title,
+          coalesce(issue.iid, snippet.iid) as iid
+      ) about
+      left join notes n on n.id = e.target_id
+      and e.target_type in ('Note', 'DiscussionNote')
+  ),
+  found as (
+    select
+      *
+    from
+      nearest
+    where
+      (
+        (
+          select
+            bool_and(is_visible)
+          from
+            nearest
+        ) is not false
+      )
+  )
+select
+  (
+    (
+      select
+        bool_and(is_visible)
+      from
+        nearest
+    ) is not false
+  ) as is_whole,
+  (
+    select
+      count(*)::integer
+    from
+      found
+  ) as counted,
+  null::boolean as has_more,
+  (
+    select
+      case
+        when bool_or(e.is_heavy) then null
+        else '[' || coalesce(
+          string_agg(
+            case
+              when not e.is_heavy then format(
+                '{"id":%s,"title":null,"project_id":%s,"action_name":"%s","target_id":%s,"target_iid":%s,"target_type":%s,"author_id":%s,"target_title":%s,"created_at":"%s","imported":%s,"imported_from":%s,"author_username":%s,"data":null%s%s}',
+                e.id,
+                e.project_id,
+                case e.action
+                  when 'created' then case
+                    when e.target_type <> 'Project' then 'opened'
+                    when e.imported_from <> 'none' then 'imported'
+                    else 'created'
+                  end
+                  when 'reopened' then 'opened'
+                  when 'updated' then 'opened'
+                  when 'commented' then 'commented on'
+                  when 'merged' then 'accepted'
+                  when 'expired' then 'removed due to membership expiration from'
+                  else e.action
+                end,
+                coalesce((e.target_id)::text, 'null'),
+                coalesce((e.target_iid)::text, 'null'),
+                coalesce('"' || (e.target_type) || '"', 'null'),
+                e.author_id,
+                coalesce(to_json(e.target_title)::text, 'null'),
+                to_char((e.created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                case
+                  when e.imported_from <> 'none' then 'true'
+                  else 'false'
+                end,
+                to_json(e.imported_from),
+                coalesce('"' || (author.username) || '"', 'null'),
+                case
+                  when author.id is not null then format(
+                    ',"author":{"id":%s,"username":"%s","public_email":%s,"name":%s,"state":"%s","locked":false,"avatar_url":%s,"web_url":"http://localhost:8080/%s"}',
+                    author.id,
+                    author.username,
+                    coalesce(to_json(author.public_email)::text, 'null'),
+                    to_json(author.name),
+                    author.state,
+                    coalesce(
+                      to_json(
+                        case
+                          when left(author.avatar_url, 1) = '/' then 'http://localhost:8080' || author.avatar_url
+                          else author.avatar_url
+                        end
+                      )::text,
+                      'null'
+                    ),
+                    author.username
+                  )
+                end,
+                case
+                  when n.id is not null then format(
+                    ',"note":{"id":%s,"type":%s,"body":%s,"attachment":null,"author":%s,"created_at":"%s","updated_at":"%s","system":%s,"noteable_id":%s,"noteable_type":"%s","project_id":%s,"noteable_iid":%s,"resolvable":%s,"confidential":%s,"internal":%s,"imported":%s,"imported_from":"%s","commands_changes":{}%s}',
+                    n.id,
+                    coalesce(
+                      '"' || (
+                        case
+                          when n.thread_id is not null then 'DiscussionNote'
+                        end
+                      ) || '"',
+                      'null'
+                    ),
+                    to_json(
+                      case
+                        when n.referenced_id is null
+                        or false then n.body
+                        else regexp_replace(n.body, '\S+(?= as (?:child epic|parent epic|a duplicate of this issue)$)|\S+$', 'something that you may not see')
+                      end
+                    ),
+                    case
+                      when a.id is not null then format(
+                        '{"id":%s,"username":"%s","public_email":%s,"name":%s,"state":"%s","locked":false,"avatar_url":%s,"web_url":"http://localhost:8080/%s","email":%s%s}',
+                        a.id,
+                        a.username,
+                        coalesce(to_json(a.public_email)::text, 'null'),
+                        to_json(a.name),
+                        a.state,
+                        coalesce(
+                          to_json(
+                            case
+                              when left(a.avatar_url, 1) = '/' then 'http://localhost:8080' || a.avatar_url
+                              else a.avatar_url
+                            end
+                          )::text,
+                          'null'
+                        ),
+                        a.username,
+                        to_json(
+                          coalesce(
+                            case
+                              when (
+                                select
+                                  :is_admin::boolean
+                              )
+                              or a.id = (
+                                select
+                                  :viewer::bigint
+                              ) then a.notification_email
+                            end,
+                            a.public_email,
+                            a.id || '-' || a.username || '@users.noreply.localhost'
+                          )
+                        ),
+                        case
+                          when not a.private_profile
+                          or (
+                            select
+                              :is_admin::boolean
+                          )
+                          or a.id = (
+                            select
+                              :viewer::bigint
+                          ) then format(',"created_at":"%s"', to_char((a.created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+                        end
+                      )
+                      else 'null'
+                    end,
+                    to_char((n.created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                    to_char((n.updated_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                    case
+                      when n.system then 'true'
+                      else 'false'
+                    end,
+                    coalesce((n.noteable_id)::text, 'null'),
+                    e.noteable_type,
+                    coalesce((n.project_id)::text, 'null'),
+                    coalesce((e.noteable_iid)::text, 'null'),
+                    case
+                      when (
+                        n.thread_id is not null
+                        and e.noteable_type in ('Issue')
+                      ) then 'true'
+                      else 'false'
+                    end,
+                    case
+                      when n.internal then 'true'
+                      else 'false'
+                    end,
+                    case
+                      when n.internal then 'true'
+                      else 'false'
+                    end,
+                    case
+                      when n.imported_from <> 'none' then 'true'
+                      else 'false'
+                    end,
+                    n.imported_from,
+                    case
+                      when (
+                        n.thread_id is not null
+                        and e.noteable_type in ('Issue')
+                      ) then format(
+                        ',"resolved":%s,"resolved_by":%s,"resolved_at":%s',
+                        case
+                          when n.resolved_at is not null then 'true'
+                          else 'false'
+                        end,
+                        coalesce(
+                          (
+                            select
+                              format(
+                                '{"id":%s,"username":"%s","public_email":%s,"name":%s,"state":"%s","locked":false,"avatar_url":%s,"web_url":"http://localhost:8080/%s"}',
+                                r.id,
+                                r.username,
+                                coalesce(to_json(r.public_email)::text, 'null'),
+                                to_json(r.name),
+                                r.state,
+                                coalesce(
+                                  to_json(
+                                    case
+                                      when left(r.avatar_url, 1) = '/' then 'http://localhost:8080' || r.avatar_url
+                                      else r.avatar_url
+                                    end
+                                  )::text,
+                                  'null'
+                                ),
+                                r.username
+                              )
+                            from
+                              directory_users r
+                            where
+                              r.id = n.resolved_by_id
+                          ),
+                          'null'
+                        ),
+                        coalesce('"' || to_char((n.resolved_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"', 'null')
+                      )
+                    end
+                  )
+                end
+              )
+            end,
+            ','
+            order by
+              e.created_at desc,
+              e.id desc
+          ),
+          ''
+        ) || ']'
+      end
+    from
+      (
+        select
+          e.*,
+          sum(e.bytes) over () > 524288 as is_heavy
+        from
+          (
+            select
+              e.*
+            from
+              found e
+            order by
+              e.created_at desc,
+              e.id desc
+            limit
+              20
+          ) e
+      ) e
+      left join notes n on n.id = e.target_id
+      and e.target_type in ('Note', 'DiscussionNote')
+      left join directory_users a on a.id = n.author_id
+      left join directory_users author on author.id = e.author_id
+  ) as json

@@ -1,0 +1,388 @@
+-- feeds_project_desc_20: $1 project, $2 project_name, $3 is_member, $4 reads_confidential, $5 reads_internal, $6 reads_issues, $7 reads_merge_requests, $8 reads_snippets, $9 viewer, $10 is_admin
+with
+  found as materialized (
+    select
+      e.*,
+      coalesce(octet_length(n.body), 0) as bytes,
+      case
+        when e.noteable_id is not null then about.title
+        when e.target_type = 'Project' then a.name
+      end as target_title,
+      about.iid as noteable_iid,
+      case
+        when e.target_type = e.noteable_type then about.iid
+        else e.target_id
+      end as target_iid
+    from
+      activity_events e
+      join lateral (
+        select
+          (
+            select
+              :project::bigint
+          ) as project_id,
+          (
+            select
+              :project_name::text
+          ) as name,
+          (
+            select
+              :is_member::boolean
+          ) as is_member,
+          (
+            select
+              :reads_confidential::boolean
+          ) as reads_confidential,
+          (
+            select
+              :reads_internal::boolean
+          ) as reads_internal,
+          (
+            select
+              :reads_issues::boolean
+          ) as reads_issues,
+          (
+            select
+              :reads_merge_requests::boolean
+          ) as reads_merge_requests,
+          (
+            select
+              :reads_snippets::boolean
+          ) as reads_snippets
+      ) a on true
+      left join lateral (
+        select
+          a.reads_issues
+          and (
+            not i.confidential
+            or a.reads_confidential
+            or (
+              i.author_id = (
+                select
+                  :viewer::bigint
+              )
+              and a.is_member
+            )
+            or (
+              select
+                :viewer::bigint
+            ) in (
+              select
+                seen.user_id
+              from
+                issue_assignees seen
+              where
+                seen.issue_id = i.id
+            )
+          ) as is_readable,
+          i.title,
+          i.iid as iid
+        from
+          issues i
+        where
+          i.id = e.noteable_id
+          and e.noteable_type = 'Issue'
+      ) issue on true
+      left join lateral (
+        select
+          a.reads_snippets
+          and (
+            i.visibility = 'public'
+            or a.is_member
+            or (
+              i.visibility = 'internal'
+              and exists (
+                select
+                  1
+                from
+                  directory_users reader
+                where
+                  reader.id = (
+                    select
+                      :viewer::bigint
+                  )
+                  and not reader.external
+              )
+            )
+          ) as is_readable,
+          i.title,
+          null::bigint as iid
+        from
+          snippets i
+        where
+          i.id = e.noteable_id
+          and e.noteable_type = 'Snippet'
+      ) snippet on true
+      cross join lateral (
+        select
+          coalesce(issue.is_readable, snippet.is_readable) as is_readable,
+          coalesce(issue.title, snippet.title) as title,
+          coalesce(issue.iid, snippet.iid) as iid
+      ) about
+      left join notes n on n.id = e.target_id
+      and e.target_type in ('Note', 'DiscussionNote')
+    where
+      e.project_id = (
+        select
+          :project::bigint
+      )
+      and true
+      and (
+        e.noteable_id is null
+        or (
+          about.is_readable
+          and (
+            e.target_type not in ('Note', 'DiscussionNote')
+            or (
+              n.id is not null
+              and (
+                not n.internal
+                or a.reads_internal
+              )
+            )
+          )
+        )
+      )
+    order by
+      e.created_at desc,
+      e.id desc
+    limit
+      51
+  )
+select
+  (
+    select
+      count(*)::integer
+    from
+      found
+  ) as counted,
+  null::boolean as has_more,
+  (
+    select
+      case
+        when bool_or(e.is_heavy) then null
+        else '[' || coalesce(
+          string_agg(
+            case
+              when not e.is_heavy then format(
+                '{"id":%s,"title":null,"project_id":%s,"action_name":"%s","target_id":%s,"target_iid":%s,"target_type":%s,"author_id":%s,"target_title":%s,"created_at":"%s","imported":%s,"imported_from":%s,"author_username":%s,"data":null%s%s}',
+                e.id,
+                e.project_id,
+                case e.action
+                  when 'created' then case
+                    when e.target_type <> 'Project' then 'opened'
+                    when e.imported_from <> 'none' then 'imported'
+                    else 'created'
+                  end
+                  when 'reopened' then 'opened'
+                  when 'updated' then 'opened'
+                  when 'commented' then 'commented on'
+                  when 'merged' then 'accepted'
+                  when 'expired' then 'removed due to membership expiration from'
+                  else e.action
+                end,
+                coalesce((e.target_id)::text, 'null'),
+                coalesce((e.target_iid)::text, 'null'),
+                coalesce('"' || (e.target_type) || '"', 'null'),
+                e.author_id,
+                coalesce(to_json(e.target_title)::text, 'null'),
+                to_char((e.created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                case
+                  when e.imported_from <> 'none' then 'true'
+                  else 'false'
+                end,
+                to_json(e.imported_from),
+                coalesce('"' || (author.username) || '"', 'null'),
+                case
+                  when author.id is not null then format(
+                    ',"author":{"id":%s,"username":"%s","public_email":%s,"name":%s,"state":"%s","locked":false,"avatar_url":%s,"web_url":"http://localhost:8080/%s"}',
+                    author.id,
+                    author.username,
+                    coalesce(to_json(author.public_email)::text, 'null'),
+                    to_json(author.name),
+                    author.state,
+                    coalesce(
+                      to_json(
+                        case
+                          when left(author.avatar_url, 1) = '/' then 'http://localhost:8080' || author.avatar_url
+                          else author.avatar_url
+                        end
+                      )::text,
+                      'null'
+                    ),
+                    author.username
+                  )
+                end,
+                case
+                  when n.id is not null then format(
+                    ',"note":{"id":%s,"type":%s,"body":%s,"attachment":null,"author":%s,"created_at":"%s","updated_at":"%s","system":%s,"noteable_id":%s,"noteable_type":"%s","project_id":%s,"noteable_iid":%s,"resolvable":%s,"confidential":%s,"internal":%s,"imported":%s,"imported_from":"%s","commands_changes":{}%s}',
+                    n.id,
+                    coalesce(
+                      '"' || (
+                        case
+                          when n.thread_id is not null then 'DiscussionNote'
+                        end
+                      ) || '"',
+                      'null'
+                    ),
+                    to_json(
+                      case
+                        when n.referenced_id is null
+                        or false then n.body
+                        else regexp_replace(n.body, '\S+(?= as (?:child epic|parent epic|a duplicate of this issue)$)|\S+$', 'something that you may not see')
+                      end
+                    ),
+                    case
+                      when a.id is not null then format(
+                        '{"id":%s,"username":"%s","public_email":%s,"name":%s,"state":"%s","locked":false,"avatar_url":%s,"web_url":"http://localhost:8080/%s","email":%s%s}',
+                        a.id,
+                        a.username,
+                        coalesce(to_json(a.public_email)::text, 'null'),
+                        to_json(a.name),
+                        a.state,
+                        coalesce(
+                          to_json(
+                            case
+                              when left(a.avatar_url, 1) = '/' then 'http://localhost:8080' || a.avatar_url
+                              else a.avatar_url
+                            end
+                          )::text,
+                          'null'
+                        ),
+                        a.username,
+                        to_json(
+                          coalesce(
+                            case
+                              when (
+                                select
+                                  :is_admin::boolean
+                              )
+                              or a.id = (
+                                select
+                                  :viewer::bigint
+                              ) then a.notification_email
+                            end,
+                            a.public_email,
+                            a.id || '-' || a.username || '@users.noreply.localhost'
+                          )
+                        ),
+                        case
+                          when not a.private_profile
+                          or (
+                            select
+                              :is_admin::boolean
+                          )
+                          or a.id = (
+                            select
+                              :viewer::bigint
+                          ) then format(',"created_at":"%s"', to_char((a.created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+                        end
+                      )
+                      else 'null'
+                    end,
+                    to_char((n.created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                    to_char((n.updated_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                    case
+                      when n.system then 'true'
+                      else 'false'
+                    end,
+                    coalesce((n.noteable_id)::text, 'null'),
+                    e.noteable_type,
+                    coalesce((n.project_id)::text, 'null'),
+                    coalesce((e.noteable_iid)::text, 'null'),
+                    case
+                      when (
+                        n.thread_id is not null
+                        and e.noteable_type in ('Issue')
+                      ) then 'true'
+                      else 'false'
+                    end,
+                    case
+                      when n.internal then 'true'
+                      else 'false'
+                    end,
+                    case
+                      when n.internal then 'true'
+                      else 'false'
+                    end,
+                    case
+                      when n.imported_from <> 'none' then 'true'
+                      else 'false'
+                    end,
+                    n.imported_from,
+                    case
+                      when (
+                        n.thread_id is not null
+                        and e.noteable_type in ('Issue')
+                      ) then format(
+                        ',"resolved":%s,"resolved_by":%s,"resolved_at":%s',
+                        case
+                          when n.resolved_at is not null then 'true'
+                          else 'false'
+                        end,
+                        coalesce(
+                          (
+                            select
+                              format(
+                                '{"id":%s,"username":"%s","public_email":%s,"name":%s,"state":"%s","locked":false,"avatar_url":%s,"web_url":"http://localhost:8080/%s"}',
+                                r.id,
+                                r.username,
+                                coalesce(to_json(r.public_email)::text, 'null'),
+                                to_json(r.name),
+                                r.state,
+                                coalesce(
+                                  to_json(
+                                    case
+                                      when left(r.avatar_url, 1) = '/' then 'http://localhost:8080' || r.avatar_url
+                                      else r.avatar_url
+                                    end
+                                  )::text,
+                                  'null'
+                                ),
+                                r.username
+                              )
+                            from
+                              directory_users r
+                            where
+                              r.id = n.resolved_by_id
+                          ),
+                          'null'
+                        ),
+                        coalesce('"' || to_char((n.resolved_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"', 'null')
+                      )
+                    end
+                  )
+                end
+              )
+            end,
+            ','
+            order by
+              e.created_at desc,
+              e.id desc
+          ),
+          ''
+        ) || ']'
+      end
+    from
+      (
+        select
+          e.*,
+          sum(e.bytes) over () > 524288 as is_heavy
+        from
+          (
+            select
+              e.*
+            from
+              found e
+            order by
+              e.created_at desc,
+              e.id desc
+            limit
+              20
+          ) e
+      ) e
+      left join notes n on n.id = e.target_id
+      and e.target_type in ('Note', 'DiscussionNote')
+      left join directory_users a on a.id = n.author_id
+      left join directory_users author on author.id = e.author_id
+  ) as json

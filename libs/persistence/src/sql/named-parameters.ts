@@ -1,0 +1,177 @@
+/** Values of a text. Shape: the keys are the names of its parameters; there may be more of them. */
+export type NamedValues = object;
+
+/** SQL with numbered parameters. Shape: `names[0]` is the name of `$1`. */
+export interface Compiled {
+  readonly text: string;
+  readonly names: readonly string[];
+}
+
+/** Marks of everything that is no plain word: parameters and casts, what hides colons, and brackets. */
+const MARKS = [':', `'`, '"', '--', '/*', '$', '[', ']'] as const;
+const NAME = /[A-Za-z_]\w*/y;
+
+/**
+ * Compiles named parameters (`:viewer`) to numbered ones, counted in the order of their first use.
+ * Shape: a colon means a parameter unless it belongs to a cast (`::`), a text, a quoted name, a comment, a dollar quote or
+ * a JSON key (`'key':value`). In a subscript it separates the bounds of a slice, so a parameter there has parentheses:
+ * `ids[1:(:count)]`. A call or a column there is a bound: `ids[1:array_length(ids, 1)]`.
+ * Errors: a plain Error for numbered parameters, for a colon that could be read in two ways, and for a text, a comment or a
+ * dollar quote without an end.
+ */
+export function compile(sql: string): Compiled {
+  const numbers = new Map<string, number>();
+  const brackets: Bracket[] = [];
+  const marks = new Marks(sql);
+  let text = '';
+  let done = 0;
+  for (let at = marks.after(0); at < sql.length;) {
+    let end = at + 1;
+    if (sql[at] === '[') brackets.push({ at, isArray: isArray(sql, at, brackets) });
+    else if (sql[at] === ']') brackets.pop();
+    else if (sql[at] !== ':') end = endOfOpaque(sql, at);
+    else {
+      const name = parameterAt(sql, at, brackets.at(-1));
+      if (name !== null) {
+        const number = numbers.get(name) ?? numbers.size + 1;
+        numbers.set(name, number);
+        text += `${sql.slice(done, at)}$${number}`;
+        done = end = at + 1 + name.length;
+      }
+    }
+    at = marks.after(end);
+  }
+  return { text: text + sql.slice(done), names: [...numbers.keys()] };
+}
+
+/**
+ * The values of the parameters, in the order of their numbers. Errors: a plain Error for a parameter without a value.
+ */
+export function valuesOf(names: readonly string[], params: NamedValues, of: string): unknown[] {
+  const values = new Array<unknown>(names.length);
+  for (let at = 0; at < names.length; at += 1) {
+    const value = (params as Readonly<Record<string, unknown>>)[names[at]!];
+    // PostgreSQL would be sent null, and find nothing.
+    if (value === undefined) throw new Error(`${of} lacks a value of :${names[at]!}`);
+    values[at] = value;
+  }
+  return values;
+}
+
+/** SQL with the names of its parameters instead of their numbers. */
+export function withNames(text: string, names: readonly string[]): string {
+  return text.replace(/\$(\d+)/g, (place, number: string) => `:${names[Number(number) - 1] ?? place}`);
+}
+
+/** Finds marks in order. Each is looked for by itself, which is several times as quick as to look at every character. */
+class Marks {
+  private readonly next = MARKS.map(() => -1);
+
+  constructor(private readonly sql: string) {}
+
+  /** The place of the first mark from there on; Infinity if there is none. */
+  after(from: number): number {
+    let first = Infinity;
+    for (let at = 0; at < MARKS.length; at += 1) {
+      let place = this.next[at]!;
+      if (place < from) {
+        const found = this.sql.indexOf(MARKS[at]!, from);
+        this.next[at] = place = found < 0 ? Infinity : found;
+      }
+      if (place < first) first = place;
+    }
+    return first;
+  }
+}
+
+interface Bracket {
+  readonly at: number;
+  /** It begins an array (`array[…]`), and no subscript. */
+  readonly isArray: boolean;
+}
+
+function isArray(sql: string, at: number, brackets: readonly Bracket[]): boolean {
+  const before = sql.slice(0, at).trimEnd();
+  if (/\barray$/i.test(before.slice(-6))) return true;
+  // An array within an array has no word of its own.
+  return /[[,]$/.test(before) && brackets.at(-1)?.isArray === true;
+}
+
+/** The name of the parameter whose colon is there; null for any other colon. */
+function parameterAt(sql: string, at: number, bracket: Bracket | undefined): string | null {
+  const before = sql[at - 1] ?? '';
+  if (before === ':' || before === `'` || before === '"') return null;
+  NAME.lastIndex = at + 1;
+  const name = NAME.exec(sql)?.[0];
+  if (name === undefined) return null;
+  const isBound = bracket !== undefined && !bracket.isArray && !isInParentheses(sql.slice(bracket.at, at));
+  // A call or a column of a table: no parameter goes on so.
+  if (isBound && /[(.]/.test(sql[NAME.lastIndex] ?? '')) return null;
+  if (isBound || /[\w$\])]/.test(before)) {
+    throw new Error(`:${name} in "${sql.slice(Math.max(0, at - 20), NAME.lastIndex)}" may be a parameter or a bound`);
+  }
+  return name;
+}
+
+function isInParentheses(sql: string): boolean {
+  return sql.split('(').length > sql.split(')').length;
+}
+
+/** The place behind the text, quoted name, comment or dollar quote that begins there. */
+function endOfOpaque(sql: string, at: number): number {
+  switch (sql[at]) {
+    case `'`:
+      return hasEscapes(sql, at) ? endOfEscapes(sql, at) : endAt(sql, `'`, at, 1);
+    case '"':
+      return endAt(sql, '"', at, 1);
+    case '-':
+      return endAt(`${sql}\n`, '\n', at, 2);
+    case '/':
+      return endOfComment(sql, at);
+    default:
+      return endOfDollarQuote(sql, at);
+  }
+}
+
+/** Two quotes within a text end it and begin the next, which comes to the same. */
+function endAt(sql: string, end: string, at: number, skipped: number): number {
+  const found = sql.indexOf(end, at + skipped);
+  if (found < 0) throw new Error(`"${sql.slice(at, at + 20)}" has no end`);
+  return found + end.length;
+}
+
+/** E'…': a backslash there keeps a quote from ending the text. */
+function hasEscapes(sql: string, at: number): boolean {
+  return /(?<![\w$])e$/i.test(sql.slice(Math.max(0, at - 2), at));
+}
+
+function endOfEscapes(sql: string, start: number): number {
+  let at = start + 1;
+  while (at < sql.length && sql[at] !== `'`) at += sql[at] === '\\' ? 2 : 1;
+  return endAt(sql, `'`, at - 1, 1);
+}
+
+/** Comments hold comments. */
+function endOfComment(sql: string, start: number): number {
+  const edge = /\/\*|\*\//g;
+  edge.lastIndex = start;
+  let depth = 0;
+  for (let match = edge.exec(sql); match; match = edge.exec(sql)) {
+    depth += match[0] === '/*' ? 1 : -1;
+    if (depth === 0) return edge.lastIndex;
+  }
+  throw new Error(`"${sql.slice(start, start + 20)}" has no end`);
+}
+
+const DOLLARS = /\$(?:([A-Za-z_]\w*)?\$|\d+)/y;
+
+/** Errors: also for a numbered parameter. */
+function endOfDollarQuote(sql: string, at: number): number {
+  // A name may hold dollars.
+  if (/[\w$]/.test(sql[at - 1] ?? '')) return at + 1;
+  DOLLARS.lastIndex = at;
+  const tag = DOLLARS.exec(sql)?.[0];
+  if (tag === undefined) return at + 1;
+  if (!tag.endsWith('$')) throw new Error(`${tag} has no name: parameters are named or numbered, not both`);
+  return endAt(sql, tag, at, tag.length);
+}

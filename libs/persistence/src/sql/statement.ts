@@ -1,0 +1,45 @@
+import { compile, valuesOf } from './named-parameters';
+import type { Compiled } from './named-parameters';
+import { nameOnce, prepared } from './prepared';
+import type { Statement } from './prepared';
+
+/** A statement with named parameters. It is kept prepared by each connection. */
+export class DeclaredStatement<Params extends object, Row> {
+  /** Only a type: what `with` takes and what the statement gives. */
+  declare readonly contract: (params: Params) => Row;
+  private compiled: Compiled | null = null;
+
+  constructor(
+    readonly name: string,
+    private readonly compose: () => Compiled,
+  ) {}
+
+  /** The statement with these values. Errors: a plain Error for a parameter without a value. */
+  with(params: Params): Statement<Row> {
+    const { text, names } = (this.compiled ??= this.compose());
+    return { name: this.name, text, values: valuesOf(names, params, this.name), names };
+  }
+}
+
+/**
+ * Declares a prepared statement: `statement<{ id: number }, UserRow>('users_one', 'select … where id = :id')`.
+ * Shape: `sql` as for `compile`. A function composes the text at the first use: for statements that each instance of a
+ * class declares. Their texts must be equal if their names are.
+ * Errors: a plain Error when the name is declared twice, is taken by another text, or is too long for PostgreSQL.
+ * Source: docs/performance.md 5.25.
+ */
+export function statement<Params extends object, Row>(
+  name: string,
+  sql: string | (() => string),
+): DeclaredStatement<Params, Row> {
+  if (typeof sql === 'function') return new DeclaredStatement<Params, Row>(name, () => composed(name, sql()));
+  nameOnce(name);
+  const compiled = composed(name, sql);
+  return new DeclaredStatement<Params, Row>(name, () => compiled);
+}
+
+function composed(name: string, sql: string): Compiled {
+  const compiled = compile(sql);
+  prepared(name, compiled.text);
+  return compiled;
+}
