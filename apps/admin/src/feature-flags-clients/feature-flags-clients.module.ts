@@ -4,7 +4,7 @@ import { FeatureFlagsClient } from './feature-flags-client.entity';
 import { FeatureFlagsClientsController } from './feature-flags-clients.controller';
 import { FeatureFlagsClientsService } from './feature-flags-clients.service';
 
-/** Tokens by which applications ask for the feature flags of a project. */
+/** Tokens by which applications fetch the feature flags of a project. */
 @Owns(FeatureFlagsClient)
 @Module({
   controllers: [FeatureFlagsClientsController],

@@ -4,7 +4,7 @@ import { UserList } from './user-list.entity';
 import { UserListsController } from './user-lists.controller';
 import { UserListsService } from './user-lists.service';
 
-/** Users of applications, by ids of theirs, for the strategies of feature flags. */
+/** Lists of application users, by external ids, for the strategies of feature flags. */
 @Owns(UserList)
 @Module({ controllers: [UserListsController], providers: [UserListsService] })
 export class FeatureFlagsUserListsModule {}
