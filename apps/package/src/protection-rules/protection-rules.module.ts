@@ -4,7 +4,7 @@ import { Owns } from '@rookery/persistence';
 import { ProtectionRule } from './protection-rule.entity';
 import { protectionRules, ProtectionRulesController } from './protection-rules.controller';
 
-/** Who may push or delete packages of which names, project by project. */
+/** Rules of projects for pushing and deleting packages, by name. */
 @Owns(ProtectionRule)
 @Module({
   controllers: [ProtectionRulesController, droppedWithProjects(protectionRules, 'drop-protection-rules')],
