@@ -32,7 +32,7 @@ it.each([
   expect(resolved(text, facts)).toBe(expected);
 });
 
-it('tells which placeholders occur', () => {
+it('finds the placeholders that occur', () => {
   const texts = ['https://x/%{project_id}?%{nothing}', 'https://%7Bgitlab_server%7D/%{commit_sha}/%{project_id}'];
   expect([...placeholdersIn(texts)]).toEqual(['project_id', 'host_server', 'commit_sha']);
 });
@@ -58,6 +58,6 @@ it.each<[string, string | null]>([
   ['https://', 'must be a valid URL'],
   ['//example.com', 'must be a valid URL'],
   ['%{host_server}', 'must be a valid URL'],
-])('judges %j', (text, problem) => {
+])('validates %j', (text, problem) => {
   expect(problemsOfUrl(text)).toEqual(problem === null ? [] : [problem]);
 });

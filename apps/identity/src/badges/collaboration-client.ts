@@ -7,14 +7,14 @@ import type { Logger, SettingsOf } from '@rookery/platform';
 import { Pool } from 'undici';
 import { identitySettings } from '../identity.config';
 
-/** Longest wait for an answer, which badges can do without. Units: ms. */
+/** Maximum wait for an answer. Badges can be rendered without it. Units: ms. */
 const ANSWER_MS = 5000;
-/** Of what the request may still take, no more is waited for than this part. */
+/** Maximum wait as a fraction of the request's remaining time. */
 const PART = 0.5;
-/** After a failure, while nobody waits again. Units: ms. */
+/** Pause after a failure during which no request is sent. Units: ms. */
 const REST_MS = 30_000;
 
-/** The one question of identity to collaboration. Source: reference identity-and-import 8. */
+/** Client for the only internal call from identity to collaboration. Source: reference identity-and-import 8. */
 @Injectable()
 export class CollaborationClient implements OnModuleDestroy {
   private readonly pool: Pool;
@@ -42,7 +42,7 @@ export class CollaborationClient implements OnModuleDestroy {
     return this.pool.destroy();
   }
 
-  /** What is known of a project's repository; null when nothing is, or collaboration does not answer in time. */
+  /** Returns facts about a project's repository. Shape: null when collaboration has none or does not answer in time. */
   async repositoryOf(projectId: number): Promise<RepositoryFacts | null> {
     if (performance.now() < this.restsUntil) return null;
     try {
@@ -50,7 +50,7 @@ export class CollaborationClient implements OnModuleDestroy {
       return projects.find((facts) => facts.project_id === projectId) ?? null;
     } catch (error) {
       this.restsUntil = performance.now() + REST_MS;
-      this.logger.warn({ err: error }, 'collaboration does not say what it knows of repositories');
+      this.logger.warn({ err: error }, 'collaboration did not answer a request for repository facts');
       return null;
     }
   }

@@ -16,8 +16,8 @@ export const CONFIRMED: WebPage = {
 };
 
 /**
- * Asks for the one press of a button: programs that look into the links of an e-mail before its reader does press none.
- * The address is all that somebody wrote on it. Source: reference identity-and-import 10.5.
+ * Page with a confirmation button. It exists because mail scanners open links but press no buttons. The page shows
+ * nothing but the address. Source: reference identity-and-import 10.5.
  */
 export function pageOfAsking(address: string, token: string): WebPage {
   return {

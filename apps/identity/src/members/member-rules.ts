@@ -6,7 +6,7 @@ import type { Tx } from '@rookery/persistence';
 import { OWN_TABLES } from '../directory/reach/reach-sql';
 import { EmailConfirmationsService } from '../emails/confirming/email-confirmations.service';
 import type { GroupSettings } from '../namespaces/settings/group-settings';
-import { keepBotAtHome } from '../users/bot-home';
+import { checkBotMembership } from '../users/bot-home';
 import type { MemberSource } from './listing/member-source';
 import { belowInherited, mayDealWithLevel } from './member.policy';
 
@@ -64,7 +64,7 @@ export class MemberRules {
    * TooManyRequests for whoever was told too often of addresses.
    */
   async refuseStranger(tx: Tx, viewer: SignedInViewer, source: MemberSource, userId: number): Promise<void> {
-    await keepBotAtHome(tx, userId, source);
+    await checkBotMembership(tx, userId, source);
     const [root] = await settingsOf(tx, source.traversalIds.slice(0, 1));
     const domains = domainsIn(root?.allowed_email_domains_list ?? null);
     if (domains.length === 0) return;
@@ -75,7 +75,7 @@ export class MemberRules {
       [userId, source.traversalIds],
     );
     if (!person) return;
-    await this.refuseCurious(tx, viewer, 1);
+    await this.checkDisclosures(tx, viewer, 1);
     if (!domains.some((domain) => person.email.toLowerCase().endsWith(`@${domain}`))) {
       const told = (await isOwner(tx, viewer, source.traversalIds[0]!)) ? oneOrMore(domains) : 'domains';
       throw new AddressRefused({ user: [`email does not match the allowed ${told}`] });
@@ -84,14 +84,14 @@ export class MemberRules {
   }
 
   /** Errors: TooManyRequests when so many refusals would tell too much. */
-  async refuseCurious(tx: Tx, viewer: SignedInViewer, times: number): Promise<void> {
-    if (!viewer.isAdmin && times > 0) await this.confirmations.refuseCurious(tx, viewer.userId, times);
+  async checkDisclosures(tx: Tx, viewer: SignedInViewer, times: number): Promise<void> {
+    if (!viewer.isAdmin && times > 0) await this.confirmations.checkDisclosures(tx, viewer.userId, times);
   }
 
   /** That tells of an address which may be shown to nobody, so it is told no oftener than links are sent. */
-  countRefusals(viewer: SignedInViewer, times: number): Promise<void> {
+  countDisclosures(viewer: SignedInViewer, times: number): Promise<void> {
     if (viewer.isAdmin || times === 0) return Promise.resolve();
-    return this.confirmations.countRefusals(viewer.userId, times);
+    return this.confirmations.countDisclosures(viewer.userId, times);
   }
 }
 

@@ -35,7 +35,7 @@ export class NewMembersService {
     try {
       return await add();
     } catch (error) {
-      if (error instanceof AddressRefused) await this.rules.countRefusals(viewer, 1);
+      if (error instanceof AddressRefused) await this.rules.countDisclosures(viewer, 1);
       throw error;
     }
   }
@@ -59,11 +59,11 @@ export class NewMembersService {
         if (error instanceof AddressRefused) addressesRefused += 1;
         if (error) refused[user.username] = error.message;
       }
-      await this.rules.refuseCurious(tx, viewer, addressesRefused);
+      await this.rules.checkDisclosures(tx, viewer, addressesRefused);
       return refused;
     });
     // Also when nobody was added for that.
-    const failures = await adding.finally(() => this.rules.countRefusals(viewer, addressesRefused));
+    const failures = await adding.finally(() => this.rules.countDisclosures(viewer, addressesRefused));
     if (Object.keys(failures).length > 0) throw new PartlyRefused(failures);
   }
 

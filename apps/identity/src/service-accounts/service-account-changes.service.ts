@@ -38,6 +38,6 @@ export class ServiceAccountChangesService {
       if (email !== undefined) await this.emails.change(tx, userId, email, actorId);
       return (await this.queries.one(of, userId, tx))!;
     };
-    return runNaming(this.work, change, () => this.confirmations.countRefusals(actorId, 1));
+    return runNaming(this.work, change, () => this.confirmations.countDisclosures(actorId, 1));
   }
 }

@@ -33,7 +33,7 @@ export class ServiceAccountsService {
   create(of: AccountsOf, chosen: ChosenNames, actorId: number): Promise<ServiceAccountRow> {
     const names = namesOf(of, chosen, this.host);
     refuseBadNames(names);
-    const awaits = Boolean(chosen.email) && this.emails.areConfirmed;
+    const awaits = Boolean(chosen.email) && this.emails.needConfirmation;
     const make = async (tx: Tx): Promise<ServiceAccountRow> => {
       if (of !== 'instance') await holdGroup(tx, of);
       const id = await this.users.insert(
@@ -46,7 +46,7 @@ export class ServiceAccountsService {
       // Once it is committed, the group may go and take it along.
       return (await this.queries.one(of, id, tx))!;
     };
-    return runNaming(this.work, make, () => this.confirmations.countRefusals(actorId, 1));
+    return runNaming(this.work, make, () => this.confirmations.countDisclosures(actorId, 1));
   }
 
   /** The account belongs to no group any more. */

@@ -67,7 +67,7 @@ export class TokenRows {
       ],
     )) as [{ id: number }];
     this.log.recordToken(tx, id);
-    await this.limits.issued(tx, token.userId, token.createdBy);
+    await this.limits.updateBot(tx, token.userId, token.createdBy);
     return { ...(await this.queries.one(id, tx))!, token: secret };
   }
 

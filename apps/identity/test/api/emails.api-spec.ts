@@ -5,7 +5,7 @@ import { ContextKeys } from '@rookery/platform';
 import { confirmationKeys, confirmationToken } from '../../src/emails/confirming/confirmation-token';
 import type { Confirmable } from '../../src/emails/confirming/confirmation-token';
 import { confirmationsOf, mailFacts, newestLink } from '../support/account-mails';
-import { LapseJob } from '../../src/users/addresses/lapse.job';
+import { UnconfirmedAddressesJob } from '../../src/users/addresses/unconfirmed-addresses.job';
 import { startIdentity } from '../support/app';
 import type { IdentityApp, Person } from '../support/app';
 
@@ -547,7 +547,7 @@ describe('an address that nobody confirmed', () => {
     ((await person.client.get('/api/v4/user/emails?per_page=100').expect(200)).body as Email[]).map(
       ({ email }) => email,
     );
-  const lapse = () => identity.app.get(LapseJob).run();
+  const lapse = () => identity.app.get(UnconfirmedAddressesJob).run();
   const age = (email: string, hours: number) =>
     identity.db.query(
       `update emails set created_at = created_at - make_interval(hours => $2),

@@ -9,7 +9,7 @@ import { ConfirmEmail } from '../emails.dto';
 
 const SOURCE = 'reference identity-and-import 10.5';
 
-/** Where the link of a confirmation e-mail leads; outside of the API, as browsers follow it. */
+/** Pages of the confirmation link. They are outside of the API, because browsers open them. */
 @Controller()
 export class EmailConfirmationController {
   constructor(
@@ -18,7 +18,8 @@ export class EmailConfirmationController {
   ) {}
 
   @Endpoint('GET', '//users/confirmation', {
-    about: 'The page behind the link: browsers are asked once more, other clients confirm by following it.',
+    about:
+      'Opens the confirmation link. Browsers get a page with a button; other clients confirm the address by this request.',
     source: SOURCE,
     may: anyone(),
     tokenScopes: 'any',
@@ -51,7 +52,7 @@ export class EmailConfirmationController {
   }
 
   @Endpoint('GET', '//users/confirmation/done', {
-    about: 'Tells somebody who followed the link that the address is confirmed, without the secret in the address bar.',
+    about: 'Shows that the address is confirmed, at a URL without the secret.',
     source: SOURCE,
     may: anyone(),
     tokenScopes: 'any',
@@ -62,7 +63,7 @@ export class EmailConfirmationController {
   }
 }
 
-/** A person reads a refusal as a page, too. */
+/** Renders a refusal as a page. */
 async function shown(make: () => Promise<WebPage>): Promise<WebPage> {
   try {
     return await make();

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AccountMailFacts, AccountMailQuestion } from '@rookery/contracts';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { AccountMailAnswers } from '../../emails/account-mails/account-mails.service';
-import { AccountMailsService, answersTo } from '../../emails/account-mails/account-mails.service';
+import { AccountMailsService, mapFacts } from '../../emails/account-mails/account-mails.service';
 import type { User } from '../../users/user.entity';
 import type { AccessToken } from '../access-token.entity';
 import { TokenRecipients } from './token-recipients';
@@ -34,7 +34,7 @@ export class TokenMails {
     mails: AccountMailsService,
     private readonly recipients: TokenRecipients,
   ) {
-    mails.answerFor(['token_expires', 'token_rotated'], (tx, questions) => this.answers(tx, questions));
+    mails.registerSource(['token_expires', 'token_rotated'], (tx, questions) => this.answers(tx, questions));
   }
 
   private async answers(tx: Tx, questions: readonly AccountMailQuestion[]): Promise<AccountMailAnswers> {
@@ -47,7 +47,7 @@ export class TokenMails {
       ),
     );
     const told = await this.recipients.of(tx, ids);
-    return answersTo(questions, ({ template, subject_id, recipient_id }) => {
+    return mapFacts(questions, ({ template, subject_id, recipient_id }) => {
       const token = tokens.get(subject_id);
       const person = people.get(recipient_id);
       if (!token || !person || !told.get(subject_id)?.includes(recipient_id)) return null;
