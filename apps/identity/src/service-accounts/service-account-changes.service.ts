@@ -10,7 +10,7 @@ import type { ChosenNames } from './service-account-names';
 import { ServiceAccountsQueries } from './service-accounts.queries';
 import type { AccountsOf, ServiceAccountRow } from './service-accounts.queries';
 
-/** Changing service accounts. Source: reference identity-and-import 5. */
+/** Changes of service accounts. Source: reference identity-and-import 5. */
 @Injectable()
 export class ServiceAccountChangesService {
   constructor(
@@ -21,7 +21,10 @@ export class ServiceAccountChangesService {
     private readonly queries: ServiceAccountsQueries,
   ) {}
 
-  /** Errors: NotFound for what is no service account there; Refused for names bad or taken; TooManyRequests. */
+  /**
+   * Errors: NotFound for a user who is not a service account of the group; Refused for invalid or taken names;
+   * TooManyRequests.
+   */
   update(of: AccountsOf, userId: number, changes: ChosenNames, actorId: number): Promise<ServiceAccountRow> {
     refuseBadNames(changes);
     const change = async (tx: Tx): Promise<ServiceAccountRow> => {

@@ -13,7 +13,7 @@ import type { ChosenNames } from './service-account-names';
 import { ServiceAccountsQueries } from './service-accounts.queries';
 import type { AccountsOf, ServiceAccountRow } from './service-accounts.queries';
 
-/** Making service accounts. Source: requirements 2 §4 Service accounts; reference identity-and-import 5. */
+/** Creation of service accounts. Source: requirements 2 §4 Service accounts; reference identity-and-import 5. */
 @Injectable()
 export class ServiceAccountsService {
   private readonly host: string;
@@ -29,7 +29,7 @@ export class ServiceAccountsService {
     this.host = new URL(platform.externalUrl).hostname;
   }
 
-  /** Errors: Refused for names that are bad or taken; TooManyRequests. */
+  /** Errors: Refused for invalid or taken names; TooManyRequests. */
   create(of: AccountsOf, chosen: ChosenNames, actorId: number): Promise<ServiceAccountRow> {
     const names = namesOf(of, chosen, this.host);
     refuseBadNames(names);
@@ -43,19 +43,19 @@ export class ServiceAccountsService {
       );
       await tx.manager.insert(ServiceAccount, { userId: id, groupId: of === 'instance' ? null : of });
       if (awaits) await this.emails.requestConfirmation(tx, id, actorId);
-      // Once it is committed, the group may go and take it along.
+      // Read before the commit: afterwards the group may be deleted together with the account.
       return (await this.queries.one(of, id, tx))!;
     };
     return runNaming(this.work, make, () => this.confirmations.countDisclosures(actorId, 1));
   }
 
-  /** The account belongs to no group any more. */
+  /** Detaches the account from its group. */
   async leaveGroup(tx: Tx, userId: number): Promise<void> {
     await tx.manager.update(ServiceAccount, userId, { groupId: null });
   }
 }
 
-/** Neither is removed nor moved below another while it gets an account. */
+/** Locks the group, so that it is neither removed nor moved while an account is created. */
 async function holdGroup(tx: Tx, id: number): Promise<void> {
   const [group] = await tx.query<{ parent_id: number | null }>(
     `select parent_id from namespaces where id = $1 for share`,

@@ -4,13 +4,13 @@ import { NotFound } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { seenGroupSql } from '../reach/seen-sql';
 
-/** Finds the namespace that a parameter names, as far as the viewer may know of it. */
+/** Resolves a namespace that a parameter names, if the viewer may know of it. */
 @Injectable()
 export class NamedNamespaces {
   constructor(private readonly db: Database) {}
 
   /**
-   * Shape: a number is an id, a text is a full path; a personal namespace is known to its person and administrators.
+   * Shape: a number is an id, a text is a full path. A personal namespace is visible to its user and to administrators.
    * Errors: NotFound for the namespace.
    */
   async id(viewer: Viewer, ref: number | string): Promise<number> {

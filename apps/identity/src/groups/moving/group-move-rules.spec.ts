@@ -37,7 +37,7 @@ describe('a move of a group', () => {
     [{ height: 20 }, 'Validation failed: Parent has too deep level of nesting'],
   ])('%j', (over, expected) => expect(refusalOfMove(asked(over))).toBe(expected));
 
-  it('changes place, full path and full name', () => {
+  it('changes parent, full path and full name', () => {
     expect(placeBelow(sub, other)).toEqual({ ...place([5, 2], 'five/two'), id: undefined });
     expect(placeBelow(sub, null)).toEqual({ ...place([2], 'two'), id: undefined });
   });

@@ -14,10 +14,13 @@ import { NamespaceTreesService } from '../../namespaces/paths/namespace-trees.se
 import { invalid, OCCUPIED, placeBelow, refusalOfMove } from './group-move-rules';
 import { MovedTreesService } from './moved-trees.service';
 
-/** Any number that only this room uses: groups move one after another, so two cannot move below each other. */
+/**
+ * Key of an advisory lock that only this wing uses. It serializes moves of groups, so that two groups cannot be moved
+ * below each other.
+ */
 const ONE_MOVE = 7_316_420_105;
 
-/** Moving groups with all that lies in them. Source: reference identity-and-import 2.6. */
+/** Moves of groups with their contents. Source: reference identity-and-import 2.6. */
 @Injectable()
 export class GroupMovesService {
   constructor(
@@ -29,8 +32,8 @@ export class GroupMovesService {
   ) {}
 
   /**
-   * Shape: `target` is the scope of the new parent, null for the top level; the viewer owns the group.
-   * Errors: Refused with the whole text of the API; NotFound when an end is gone.
+   * Shape: `target` is the scope of the new parent, null for the top level; the viewer owns the group. Errors: Refused
+   * with the whole text of the API; NotFound when the group or the target was deleted.
    */
   async move(viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
     try {
@@ -60,7 +63,7 @@ export class GroupMovesService {
     if (parent) {
       await this.moved.lower(tx, tree, parent.visibility);
       await this.trees.dropRootSettings(tx, groupId);
-    } else await this.moved.keepOwned(tx, groupId, viewer.userId);
+    } else await this.moved.ensureOwner(tx, groupId, viewer.userId);
     await this.log.recordSubtree(tx, groupId);
     this.log.emit(tx, groupMoved.of({ aggregateId: groupId, actorId: viewer.userId, data: { group_id: groupId } }));
   }

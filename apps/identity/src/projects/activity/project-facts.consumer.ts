@@ -21,10 +21,10 @@ interface InProject {
   readonly data: { readonly project_id: number | null };
 }
 
-/** Nobody waits for figures, so those of a quarter of a second share a transaction: notes come one by one. */
+/** Figures are not urgent, and notes arrive one by one, so events of a quarter of a second share a transaction. */
 const KEEPING = { effect: 'keep-statistics', gatherMs: 250 };
 
-/** Facts of other services about projects, kept for lists and single projects. Source: ADR 0110. */
+/** Stores figures from other services for lists and single projects. Source: ADR 0110. */
 @Controller()
 export class ProjectFactsConsumer {
   constructor(

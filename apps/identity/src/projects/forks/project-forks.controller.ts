@@ -18,7 +18,7 @@ export class ProjectForksController {
   ) {}
 
   @Endpoint('POST', '/projects/:id/fork', {
-    about: "Makes a project of the caller's from another one.",
+    about: "Forks a project into the caller's namespace or another one.",
     source: 'reference identity-and-import 10.2',
     within: inProject('id'),
     may: signedIn(),

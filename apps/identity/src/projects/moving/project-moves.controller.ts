@@ -10,7 +10,7 @@ import { ProjectMovesService } from './project-moves.service';
 
 export class TransferProject {
   @IdOrPath({ in: 'path' }) id: number | string;
-  @IdOrPath({ about: 'Id or full path of a group or of a person.' }) namespace: number | string;
+  @IdOrPath({ about: 'Id or full path of a group or personal namespace.' }) namespace: number | string;
 }
 
 @Controller()
@@ -22,7 +22,7 @@ export class ProjectMovesController {
   ) {}
 
   @Endpoint('PUT', '/projects/:id/transfer', {
-    about: 'Moves a project into another namespace; its former path leads to it.',
+    about: 'Moves a project to another namespace. Its former path redirects.',
     source: 'reference identity-and-import 10.2',
     within: inProject('id'),
     may: atLeast('owner'),
