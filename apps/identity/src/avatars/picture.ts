@@ -96,6 +96,6 @@ export function safeNameOf(picture: Picture): string {
 
 function knownFormatOf(picture: Picture): Format {
   const format = formatOf(picture.bytes);
-  if (format === null) throw new Error('the picture must be checked before it is stored');
+  if (format === null) throw new Error('the picture was not checked before storing it');
   return format;
 }

@@ -9,7 +9,7 @@ import type { SettingsOf } from '@rookery/platform';
 import { identitySettings } from '../identity.config';
 import { seenProjectSql } from '../directory/reach/seen-sql';
 import type { Badge } from './badge.entity';
-import { placeholdersIn, resolved } from './badge-url';
+import { findPlaceholders, replacePlaceholders } from './badge-url';
 import type { BadgeFacts, Placeholder } from './badge-url';
 import { CollaborationClient } from './collaboration-client';
 
@@ -38,13 +38,13 @@ export class BadgeRendering {
    * Renders badges. Badges of a group use the values of its first project that the viewer can see; without one their
    * placeholders stay.
    */
-  async of(source: BadgeSource, viewer: Viewer, badges: readonly Badge[]): Promise<RenderedBadge[]> {
-    const wanted = placeholdersIn(badges.flatMap((badge) => [badge.linkUrl, badge.imageUrl]));
+  async render(source: BadgeSource, viewer: Viewer, badges: readonly Badge[]): Promise<RenderedBadge[]> {
+    const wanted = findPlaceholders(badges.flatMap((badge) => [badge.linkUrl, badge.imageUrl]));
     const facts = wanted.size === 0 ? {} : await this.facts(source, viewer, wanted);
     return badges.map((badge) => ({
       badge,
-      linkUrl: resolved(badge.linkUrl, facts),
-      imageUrl: resolved(badge.imageUrl, facts),
+      linkUrl: replacePlaceholders(badge.linkUrl, facts),
+      imageUrl: replacePlaceholders(badge.imageUrl, facts),
     }));
   }
 

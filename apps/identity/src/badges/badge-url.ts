@@ -32,7 +32,7 @@ const PLACEHOLDER = /%(?:25)?(?:\{|%7[Bb])([a-z_]+)(?:\}|%7[Dd])|%7[Bb]([a-z_]+)
 export type BadgeFacts = Readonly<Partial<Record<Placeholder, string | null>>>;
 
 /** Returns the placeholders that occur in these texts. */
-export function placeholdersIn(texts: readonly string[]): ReadonlySet<Placeholder> {
+export function findPlaceholders(texts: readonly string[]): ReadonlySet<Placeholder> {
   const found = new Set<Placeholder>();
   for (const text of texts) {
     for (const [, plain, encoded] of text.matchAll(PLACEHOLDER)) {
@@ -44,7 +44,7 @@ export function placeholdersIn(texts: readonly string[]): ReadonlySet<Placeholde
 }
 
 /** Replaces placeholders. Unknown ones and those without a value stay. Source: reference identity-and-import 8. */
-export function resolved(text: string, facts: BadgeFacts): string {
+export function replacePlaceholders(text: string, facts: BadgeFacts): string {
   return text.replace(PLACEHOLDER, (whole: string, plain?: string, encoded?: string) => {
     const name = KNOWN.get((plain ?? encoded)!);
     return (name === undefined ? null : facts[name]) ?? whole;

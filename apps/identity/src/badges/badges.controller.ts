@@ -61,7 +61,7 @@ function badgesBelow(kind: 'project' | 'group') {
     })
     async list(call: BadgeCall<ListBadges, Viewer>): Promise<Page<RenderedBadge>> {
       const found = await this.badges.list({ page: call.page, within: call.within, filters: call.params });
-      return { ...found, rows: await this.rendering.of(call.within, call.viewer, found.rows) };
+      return { ...found, rows: await this.rendering.render(call.within, call.viewer, found.rows) };
     }
 
     @Endpoint('GET', `${base}/render`, {
@@ -124,7 +124,7 @@ function badgesBelow(kind: 'project' | 'group') {
     }
 
     async shown(call: BadgeCall<object, Viewer>, row: Badge): Promise<RenderedBadge> {
-      return (await this.rendering.of(call.within, call.viewer, [row]))[0]!;
+      return (await this.rendering.render(call.within, call.viewer, [row]))[0]!;
     }
   }
   return BadgesController;

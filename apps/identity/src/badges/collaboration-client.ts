@@ -8,11 +8,11 @@ import { Pool } from 'undici';
 import { identitySettings } from '../identity.config';
 
 /** Maximum wait for an answer. Badges can be rendered without it. Units: ms. */
-const ANSWER_MS = 5000;
+const MAX_WAIT_MS = 5000;
 /** Maximum wait as a fraction of the request's remaining time. */
-const PART = 0.5;
+const WAIT_FRACTION = 0.5;
 /** Pause after a failure during which no request is sent. Units: ms. */
-const REST_MS = 30_000;
+const PAUSE_MS = 30_000;
 
 /** Client for the only internal call from identity to collaboration. Source: reference identity-and-import 8. */
 @Injectable()
@@ -20,7 +20,7 @@ export class CollaborationClient implements OnModuleDestroy {
   private readonly pool: Pool;
   private readonly path: string;
   private readonly authorization: string;
-  private restsUntil = 0;
+  private pausedUntil = 0;
 
   constructor(
     @Inject(identitySettings.token) settings: SettingsOf<typeof identitySettings>,
@@ -32,7 +32,7 @@ export class CollaborationClient implements OnModuleDestroy {
     this.pool = new Pool(url.origin, {
       connections: 4,
       pipelining: 1,
-      connectTimeout: ANSWER_MS,
+      connectTimeout: MAX_WAIT_MS,
       keepAliveMaxTimeout: KEPT_IDLE_MS,
     });
     this.authorization = keys.authorization('identity', 'collaboration');
@@ -44,12 +44,12 @@ export class CollaborationClient implements OnModuleDestroy {
 
   /** Returns facts about a project's repository. Shape: null when collaboration has none or does not answer in time. */
   async repositoryOf(projectId: number): Promise<RepositoryFacts | null> {
-    if (performance.now() < this.restsUntil) return null;
+    if (performance.now() < this.pausedUntil) return null;
     try {
       const { projects } = await this.ask(projectId);
       return projects.find((facts) => facts.project_id === projectId) ?? null;
     } catch (error) {
-      this.restsUntil = performance.now() + REST_MS;
+      this.pausedUntil = performance.now() + PAUSE_MS;
       this.logger.warn({ err: error }, 'collaboration did not answer a request for repository facts');
       return null;
     }
@@ -57,7 +57,7 @@ export class CollaborationClient implements OnModuleDestroy {
 
   private async ask(projectId: number): Promise<RepositoryFactsAnswer> {
     const leftMs = (currentWaiter()?.deadline ?? Infinity) - Date.now();
-    const waitMs = Math.round(Math.max(1, Math.min(ANSWER_MS, leftMs * PART)));
+    const waitMs = Math.round(Math.max(1, Math.min(MAX_WAIT_MS, leftMs * WAIT_FRACTION)));
     const { statusCode, body } = await this.pool.request({
       method: 'POST',
       path: this.path,

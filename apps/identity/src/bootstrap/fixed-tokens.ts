@@ -31,7 +31,7 @@ export class FixedTokens {
       [digestOf(secret)],
     );
     if (known && known.user_id !== userId) throw new Error(`${called} is a token of another user`);
-    if (known?.revoked) throw new Error(`${called} is revoked; choose another token`);
+    if (known?.revoked) throw new Error(`${called} was revoked; choose another token`);
     if (known) return;
     await this.tokens.revokeNamed(tx, userId, name);
     const token = { userId, name, scopes, impersonation: false, createdBy: null };

@@ -13,7 +13,7 @@ import { DirectoryChange, DirectoryHead, DirectoryLife, DirectoryReader } from '
 import { HistoriesService } from './history/histories.service';
 import { HistoryWatch } from './history/history-watch';
 import { IdentityScopeResolver } from './scope/identity-scope-resolver';
-import { NamedNamespaces } from './scope/named-namespaces';
+import { NamespaceResolver } from './scope/namespace-resolver';
 
 /**
  * Intervals at which commits of other replicas are detected. While there are other replicas, leases of revoked rights
@@ -62,11 +62,11 @@ export function latestHead(watch: HeadWatch, database: Database): BeforeReplay {
     CompactionJob,
     HistoriesService,
     HistoryWatch,
-    NamedNamespaces,
+    NamespaceResolver,
     { provide: SCOPE_RESOLVER, useClass: IdentityScopeResolver },
     { provide: WRITE_HEADERS, inject: [HeadWatch], useFactory: versionHeaders },
     { provide: BEFORE_REPLAY, inject: [HeadWatch, Database], useFactory: latestHead },
   ],
-  exports: [ChangeLog, CompactionJob, NamedNamespaces, SCOPE_RESOLVER],
+  exports: [ChangeLog, CompactionJob, NamespaceResolver, SCOPE_RESOLVER],
 })
 export class DirectoryModule {}

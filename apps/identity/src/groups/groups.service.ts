@@ -6,7 +6,7 @@ import { ACCESS_LEVELS, Forbidden, Invalid, NotFound, problemsByField, Refused }
 import type { Tx } from '@rookery/persistence';
 import { violates, Work } from '@rookery/persistence';
 import { AvatarsService } from '../avatars/avatars.service';
-import { inspected, TAKEN } from '../namespaces/paths/path-rules';
+import { formatAsInspect, TAKEN } from '../namespaces/paths/path-rules';
 import { NamespacesService } from '../namespaces/namespaces.service';
 import { MembershipsService } from '../members/memberships.service';
 import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../namespaces/group.policy';
@@ -45,7 +45,7 @@ export class GroupsService {
       return await this.work.run((tx) => this.insert(tx, viewer, { name, path, ...partsOf(viewer, sent) }, parent));
     } catch (error) {
       const fields = error instanceof Invalid ? error.fields : takenFields(error);
-      throw fields ? new Refused(`Failed to save group ${inspected(fields)}`, { verbatim: true }) : error;
+      throw fields ? new Refused(`Failed to save group ${formatAsInspect(fields)}`, { verbatim: true }) : error;
     }
   }
 

@@ -30,11 +30,13 @@ export class NewMembersService {
    * Invalid; MethodNotAllowed while memberships are locked.
    */
   add(viewer: SignedInViewer, source: MemberSource, who: Named, grant: Grant): Promise<MemberRow> {
-    return this.counted(viewer, () => this.work.run((tx) => this.addIn(tx, viewer, source, who, grant)));
+    return this.countingDisclosures(viewer, () =>
+      this.work.run((tx) => this.addWithin(tx, viewer, source, who, grant)),
+    );
   }
 
   /** Counts a refusal that discloses an address, although the transaction is rolled back. */
-  async counted<T>(viewer: SignedInViewer, add: () => Promise<T>): Promise<T> {
+  async countingDisclosures<T>(viewer: SignedInViewer, add: () => Promise<T>): Promise<T> {
     try {
       return await add();
     } catch (error) {
@@ -101,7 +103,7 @@ export class NewMembersService {
   }
 
   /** Same as `add`, within a transaction of the caller. */
-  async addIn(tx: Tx, viewer: SignedInViewer, source: MemberSource, who: Named, grant: Grant): Promise<MemberRow> {
+  async addWithin(tx: Tx, viewer: SignedInViewer, source: MemberSource, who: Named, grant: Grant): Promise<MemberRow> {
     this.rules.refuseGrant(viewer, source, grant);
     await this.rules.refuseLocked(tx, source);
     const user = await this.queries.person(tx, viewer, source, who);

@@ -13,7 +13,7 @@ import { SiblingPathsService } from '../namespaces/paths/sibling-paths.service';
 import { ProjectTopicsService } from '../topics/project-topics.service';
 import type { RelatedFields } from './changing/project-input';
 import { Project } from './project.entity';
-import type { Home, Placed } from './changing/project-places.service';
+import type { Home, LocatedProject } from './changing/project-places.service';
 import { takenProblems } from './changing/project-rules';
 
 /** Minimum interval between writes of a project's last activity. Units: minutes. */
@@ -121,7 +121,7 @@ export class ProjectsService {
   }
 
   /** Moves a project to another namespace or path. The former full path redirects. Errors: Invalid when it is taken. */
-  async changePath(tx: Tx, from: Placed, home: Pick<Home, 'id' | 'full_path'>, path: string): Promise<void> {
+  async changePath(tx: Tx, from: LocatedProject, home: Pick<Home, 'id' | 'full_path'>, path: string): Promise<void> {
     await this.paths.redirectProject(tx, from.fullPath, from.project.id);
     await this.takePath(tx, home, from.project.id, path);
   }
@@ -147,7 +147,7 @@ export class ProjectsService {
   }
 
   /** Lowers the visibility of projects in these namespaces to at most the given one. */
-  async lower(tx: Tx, namespaceIds: readonly number[], visibility: Visibility): Promise<void> {
+  async lowerVisibility(tx: Tx, namespaceIds: readonly number[], visibility: Visibility): Promise<void> {
     const rows = await tx.query<{ id: number }>(
       `with above as (
          select id from projects
@@ -214,7 +214,7 @@ export class ProjectsService {
 }
 
 /** Converts a unique violation of a concurrent change to an API error. */
-export async function namingTaken<T>(use: () => Promise<T>): Promise<T> {
+export async function withUniqueNames<T>(use: () => Promise<T>): Promise<T> {
   try {
     return await use();
   } catch (error) {

@@ -5,7 +5,7 @@ import { Work } from '@rookery/persistence';
 import { EmailConfirmationsService } from '../emails/confirming/email-confirmations.service';
 import { PrimaryEmails } from '../emails/primary-emails';
 import { UserRows } from '../users/user-rows';
-import { refuseBadNames, runNaming } from './service-account-names';
+import { refuseBadNames, withUniqueNames } from './service-account-names';
 import type { ChosenNames } from './service-account-names';
 import { ServiceAccountsQueries } from './service-accounts.queries';
 import type { AccountsOf, ServiceAccountRow } from './service-accounts.queries';
@@ -41,6 +41,6 @@ export class ServiceAccountChangesService {
       if (email !== undefined) await this.emails.change(tx, userId, email, actorId);
       return (await this.queries.one(of, userId, tx))!;
     };
-    return runNaming(this.work, change, () => this.confirmations.countDisclosures(actorId, 1));
+    return withUniqueNames(this.work, change, () => this.confirmations.countDisclosures(actorId, 1));
   }
 }

@@ -45,7 +45,7 @@ export function refuseBadNames({ name, username, email }: ChosenNames): void {
  * Runs a unit of work that may violate the uniqueness of names. Shape: `addressTaken` runs before the answer discloses
  * that the address is taken. Errors: Refused for taken names; those of `addressTaken`.
  */
-export async function runNaming<T>(
+export async function withUniqueNames<T>(
   work: Work,
   use: (tx: Tx) => Promise<T>,
   addressTaken: () => Promise<void>,

@@ -8,7 +8,7 @@ import { EmailConfirmationsService } from '../emails/confirming/email-confirmati
 import { PrimaryEmails } from '../emails/primary-emails';
 import { UsersService } from '../users/users.service';
 import { ServiceAccount } from './service-account.entity';
-import { namesOf, refuseBadNames, runNaming } from './service-account-names';
+import { namesOf, refuseBadNames, withUniqueNames } from './service-account-names';
 import type { ChosenNames } from './service-account-names';
 import { ServiceAccountsQueries } from './service-accounts.queries';
 import type { AccountsOf, ServiceAccountRow } from './service-accounts.queries';
@@ -35,7 +35,7 @@ export class ServiceAccountsService {
     refuseBadNames(names);
     const awaits = Boolean(chosen.email) && this.emails.needConfirmation;
     const make = async (tx: Tx): Promise<ServiceAccountRow> => {
-      if (of !== 'instance') await holdGroup(tx, of);
+      if (of !== 'instance') await lockGroup(tx, of);
       const id = await this.users.insert(
         tx,
         { ...names, can_create_group: false },
@@ -46,7 +46,7 @@ export class ServiceAccountsService {
       // Read before the commit: afterwards the group may be deleted together with the account.
       return (await this.queries.one(of, id, tx))!;
     };
-    return runNaming(this.work, make, () => this.confirmations.countDisclosures(actorId, 1));
+    return withUniqueNames(this.work, make, () => this.confirmations.countDisclosures(actorId, 1));
   }
 
   /** Detaches the account from its group. */
@@ -56,7 +56,7 @@ export class ServiceAccountsService {
 }
 
 /** Locks the group, so that it is neither removed nor moved while an account is created. */
-async function holdGroup(tx: Tx, id: number): Promise<void> {
+async function lockGroup(tx: Tx, id: number): Promise<void> {
   const [group] = await tx.query<{ parent_id: number | null }>(
     `select parent_id from namespaces where id = $1 for share`,
     [id],

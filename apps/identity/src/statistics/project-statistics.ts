@@ -20,9 +20,9 @@ const ISSUES = ['open_issues_count', 'open_public_issues_count'] as const;
 const PACKAGES = ['packages_size', 'job_artifacts_size', 'pipeline_artifacts_size', 'container_registry_size'] as const;
 
 const STATEMENTS = {
-  storage: measuring('statistics_measure_storage', STORAGE, 'storage_measured_at'),
-  packages: measuring('statistics_measure_packages', PACKAGES, 'packages_measured_at'),
-  issues: measuring('statistics_measure_issues', ISSUES, 'issues_counted_at'),
+  storage: measurementStatement('statistics_measure_storage', STORAGE, 'storage_measured_at'),
+  packages: measurementStatement('statistics_measure_packages', PACKAGES, 'packages_measured_at'),
+  issues: measurementStatement('statistics_measure_issues', ISSUES, 'issues_counted_at'),
 } as const;
 
 /**
@@ -30,7 +30,7 @@ const STATEMENTS = {
  * order and however often they arrive. The project is locked against its removal: figures of a deleted project are
  * ignored, and without the lock they could arrive in the middle of the removal.
  */
-function measuring(name: string, columns: readonly string[], at: string): Prepared {
+function measurementStatement(name: string, columns: readonly string[], at: string): Prepared {
   const measured = columns.map((column) => `${column} bigint`).join(', ');
   const set = [...columns, at].map((column) => `${column} = excluded.${column}`).join(', ');
   return prepared(

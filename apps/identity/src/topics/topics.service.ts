@@ -5,7 +5,7 @@ import type { AllFilters, By, Collection, OrderTerm, Tx } from '@rookery/persist
 import { collection, filter, nearness, Work } from '@rookery/persistence';
 import { AvatarsService } from '../avatars/avatars.service';
 import type { AvatarChange } from '../avatars/avatars.service';
-import { holdAssignments } from './project-topics.service';
+import { lockAssignments } from './project-topics.service';
 import { problemsOfTopic } from './topic-rules';
 import { Topic } from './topic.entity';
 import type { TopicInput } from './topic.entity';
@@ -80,7 +80,7 @@ export class TopicsService {
   /** Errors: NotFound; Invalid by field. */
   update(id: number, params: TopicChange, by: By): Promise<Topic> {
     const { avatar, ...said } = params;
-    const before = said.name === undefined ? undefined : holdAssignments;
+    const before = said.name === undefined ? undefined : lockAssignments;
     const change = async (topic: Topic, tx: Tx): Promise<void> => {
       this.refuseProblems(params, false);
       topic.change(said, this.clock.now());
@@ -91,7 +91,7 @@ export class TopicsService {
 
   /** Deletes the topic and removes it from its projects. Errors: NotFound; those of `by.unchanged`. */
   async remove(id: number, by: By): Promise<void> {
-    await this.topics.remove(id, { ...by, before: holdAssignments });
+    await this.topics.remove(id, { ...by, before: lockAssignments });
   }
 
   private async changePicture(tx: Tx, topic: Topic, avatar: AvatarChange): Promise<void> {

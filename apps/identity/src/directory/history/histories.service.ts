@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000;
 /** A copy belongs to the estate if it has read the log within this period before the most recent reader. Units: ms. */
 const READERS_WITHIN_MS = 24 * HOUR_MS;
 
-interface Kept extends Head {
+interface LockedHead extends Head {
   readonly history: string;
   readonly now: string;
 }
@@ -46,7 +46,7 @@ export class HistoriesService {
   /** Compares the log with its database. Shape: `isBoot` starts a life in any case. */
   async compare(isBoot: boolean): Promise<void> {
     const head = await this.work.run(async (tx) => {
-      const kept = await keptHead(tx);
+      const kept = await lockHead(tx);
       const isOther = kept.history !== kept.now;
       const next = isOther && kept.history !== '' ? await this.rewrite(tx, kept.version) : null;
       if (isOther && !next) await tx.query(ADOPT);
@@ -62,7 +62,7 @@ export class HistoriesService {
    */
   async startAfter(reader: Head): Promise<void> {
     const head = await this.work.run(async (tx) => {
-      const kept = await keptHead(tx);
+      const kept = await lockHead(tx);
       if (kept.epoch !== reader.epoch) return null;
       const next = await this.rewrite(tx, Math.max(kept.version, reader.version));
       await tx.query(BEGIN_LIFE);
@@ -73,7 +73,7 @@ export class HistoriesService {
 
   /** Starts another history at the request of an operator. */
   async startHistory(): Promise<Head> {
-    const head = await this.work.run(async (tx) => this.rewrite(tx, (await keptHead(tx)).version));
+    const head = await this.work.run(async (tx) => this.rewrite(tx, (await lockHead(tx)).version));
     this.announce(head, 'an operator requested it');
     return head;
   }
@@ -81,7 +81,7 @@ export class HistoriesService {
   /** Raises sequences above the ids that a copy of another history has seen, so that none is issued again. */
   async recordSeenIds(service: string, seen: Readonly<Record<string, number>>): Promise<void> {
     const outcome = await this.work.run(async (tx) => {
-      await keptHead(tx);
+      await lockHead(tx);
       const raised = await tx.query<{ kind: string; id: number }>(RAISE_SEQUENCES, [JSON.stringify(seen)]);
       const [marked] = await tx.query<{ is_last: boolean }>(MARK_REPORTED, [service]);
       return { raised, isLast: marked?.is_last === true };
@@ -115,8 +115,8 @@ export class HistoriesService {
   }
 }
 
-async function keptHead(tx: Tx): Promise<Kept> {
-  const [kept] = await tx.query<Kept>(LOCKED_HEAD);
+async function lockHead(tx: Tx): Promise<LockedHead> {
+  const [kept] = await tx.query<LockedHead>(LOCKED_HEAD);
   if (!kept) throw new Error('directory_head has no row');
   return kept;
 }

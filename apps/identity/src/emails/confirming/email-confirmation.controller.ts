@@ -3,7 +3,7 @@ import type { Call, WebPage } from '@rookery/api-v4';
 import { anyone, Endpoint, webPage } from '@rookery/api-v4';
 import { Refused } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
-import { CONFIRMED, pageOfAsking, pageOfRefusal } from '../email.presenter';
+import { CONFIRMED, confirmationPage, refusalPage } from '../email.presenter';
 import { EmailConfirmationsService } from './email-confirmations.service';
 import { ConfirmEmail } from '../emails.dto';
 
@@ -29,7 +29,7 @@ export class EmailConfirmationController {
   })
   async open({ params, isBrowsed }: Call<ConfirmEmail>): Promise<WebPage | string> {
     const token = params.confirmation_token;
-    if (isBrowsed) return shown(async () => pageOfAsking(await this.confirmations.addressOf(token), token));
+    if (isBrowsed) return shown(async () => confirmationPage(await this.confirmations.addressOf(token), token));
     await this.confirmations.confirm(token);
     return this.links.web('users/confirmation/done');
   }
@@ -68,7 +68,7 @@ async function shown(make: () => Promise<WebPage>): Promise<WebPage> {
   try {
     return await make();
   } catch (error) {
-    if (error instanceof Refused) return pageOfRefusal(error.message);
+    if (error instanceof Refused) return refusalPage(error.message);
     throw error;
   }
 }

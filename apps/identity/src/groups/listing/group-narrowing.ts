@@ -6,7 +6,7 @@ import { searchedNamespaces } from '../../namespaces/namespace-search';
 import type { GroupFilters, LinkedGroupFilters } from './group-filters';
 
 /** SQL: the group or one above it is marked for deletion. */
-const GOING = `exists (select 1 from namespaces up where up.id = any(n.traversal_ids) and up.marked_for_deletion_on is not null)`;
+const MARKED_FOR_DELETION = `exists (select 1 from namespaces up where up.id = any(n.traversal_ids) and up.marked_for_deletion_on is not null)`;
 
 const FILTERS: Filters<LinkedGroupFilters> = {
   skip_groups: filter.noneOf('n.id'),
@@ -20,7 +20,7 @@ const FILTERS_OF_ADMINISTRATORS: Filters<LinkedGroupFilters> = {
 const STATES: Filters<GroupFilters> = {
   top_level_only: filter.when('n.parent_id is null'),
   marked_for_deletion_on: filter.equals('n.marked_for_deletion_on'),
-  active: (isActive) => (isActive ? `not ${GOING}` : GOING),
+  active: (isActive) => (isActive ? `not ${MARKED_FOR_DELETION}` : MARKED_FOR_DELETION),
   // Groups are never archived, and there is a single repository storage.
   archived: filter.when('false'),
 };

@@ -4,7 +4,7 @@ import { MAX_NESTING, subgroupPathProblems, TOO_DEEP, topLevelPathProblems } fro
 export const OCCUPIED = 'The parent group already has a subgroup or a project with the same path.';
 
 /** A requested move with facts about both ends. */
-export interface AskedMove {
+export interface RequestedMove {
   readonly group: Place & { readonly id: number };
   /** Null: to the top level. */
   readonly parent: (Place & { readonly id: number }) | null;
@@ -19,7 +19,7 @@ export interface AskedMove {
 /**
  * Returns the reason why a group cannot be moved. Shape: null when it can. Source: reference identity-and-import 2.6.
  */
-export function refusalOfMove({ group, parent, mayCreateThere, isTaken, height }: AskedMove): string | null {
+export function refusalOfMove({ group, parent, mayCreateThere, isTaken, height }: RequestedMove): string | null {
   if (parent === null && group.parent_id === null) return 'Group is already a root group.';
   if (parent !== null && parent.id === group.parent_id) return 'Group is already associated to the parent group.';
   if (!mayCreateThere) return "You don't have enough permissions.";

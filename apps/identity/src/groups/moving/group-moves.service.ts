@@ -18,7 +18,7 @@ import { MovedTreesService } from './moved-trees.service';
  * Key of an advisory lock that only this wing uses. It serializes moves of groups, so that two groups cannot be moved
  * below each other.
  */
-const ONE_MOVE = 7_316_420_105;
+const MOVE_LOCK = 7_316_420_105;
 
 /** Moves of groups with their contents. Source: reference identity-and-import 2.6. */
 @Injectable()
@@ -37,7 +37,7 @@ export class GroupMovesService {
    */
   async move(viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
     try {
-      await this.work.run((tx) => this.moveIn(tx, viewer, groupId, target));
+      await this.work.run((tx) => this.moveWithin(tx, viewer, groupId, target));
     } catch (error) {
       const taken = takenFields(error);
       throw taken
@@ -46,9 +46,9 @@ export class GroupMovesService {
     }
   }
 
-  private async moveIn(tx: Tx, viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
-    await tx.query(`select pg_advisory_xact_lock($1)`, [ONE_MOVE]);
-    const { group, parent } = await this.bothEnds(tx, groupId, target);
+  private async moveWithin(tx: Tx, viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
+    await tx.query(`select pg_advisory_xact_lock($1)`, [MOVE_LOCK]);
+    const { group, parent } = await this.lockGroups(tx, groupId, target);
     const tree = await this.trees.lock(tx, groupId);
     const mayCreateThere = parent
       ? mayCreateSubgroup(viewer, target!.level, parent.subgroup_creation_level)
@@ -61,7 +61,7 @@ export class GroupMovesService {
     if (!(await this.trees.move(tx, group, placeBelow(group, parent)))) throw failed(OCCUPIED);
     await this.trees.setPlan(tx, groupId, parent?.plan ?? this.instance.setting('default_plan'));
     if (parent) {
-      await this.moved.lower(tx, tree, parent.visibility);
+      await this.moved.lowerVisibility(tx, tree, parent.visibility);
       await this.trees.dropRootSettings(tx, groupId);
     } else await this.moved.ensureOwner(tx, groupId, viewer.userId);
     await this.log.recordSubtree(tx, groupId);
@@ -75,7 +75,7 @@ export class GroupMovesService {
     return user !== undefined && mayCreateTopLevelGroup(viewer, user);
   }
 
-  private async bothEnds(
+  private async lockGroups(
     tx: Tx,
     groupId: number,
     target: KnownGroup | null,

@@ -29,9 +29,9 @@ export class MovedTreesService {
   }
 
   /** Lowers visibilities in the tree to at most that of the new parent. The caller records the groups. */
-  async lower(tx: Tx, tree: readonly number[], visibility: Visibility): Promise<void> {
-    await this.trees.lower(tx, tree, visibility);
-    await this.projects.lower(tx, tree, visibility);
+  async lowerVisibility(tx: Tx, tree: readonly number[], visibility: Visibility): Promise<void> {
+    await this.trees.lowerVisibility(tx, tree, visibility);
+    await this.projects.lowerVisibility(tx, tree, visibility);
   }
 
   /** Ensures that the group has an owner who is not a bot: bots are removed with their tokens. */

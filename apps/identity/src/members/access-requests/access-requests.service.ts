@@ -64,9 +64,9 @@ export class AccessRequestsService {
     const approval = () =>
       this.work.run(async (tx) => {
         await this.one(tx, source, userId);
-        return this.members.addIn(tx, viewer, source, { id: userId }, { access_level: level });
+        return this.members.addWithin(tx, viewer, source, { id: userId }, { access_level: level });
       });
-    return this.members.counted(viewer, approval);
+    return this.members.countingDisclosures(viewer, approval);
   }
 
   /** Deletes a request: denied, or withdrawn by its user. Errors: NotFound. */

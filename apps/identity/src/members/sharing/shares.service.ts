@@ -18,7 +18,7 @@ const TAKEN = {
   namespace: 'The group has already been shared with this group',
   project: 'Group already shared with this group',
 } as const;
-const IDLE = {
+const WITHOUT_EFFECT = {
   namespace: 'Group cannot be shared with itself or one of its ancestors.',
   project: 'Project cannot be shared with the group it is in or one of its ancestors.',
 } as const;
@@ -44,7 +44,7 @@ export class SharesService {
       if (home.isLocked)
         throw new Refused(`The ${NOUNS[source.type]} sharing with group is disabled`, { verbatim: true });
       if (isOutside(home, invited)) throw new NotFound('Not Found', { verbatim: true });
-      if (isAtOrAbove(home, invited)) throw new Conflict(IDLE[source.type]);
+      if (isAtOrAbove(home, invited)) throw new Conflict(WITHOUT_EFFECT[source.type]);
       const today = this.clock.now().toISOString().slice(0, 10);
       if (typeof grant.expires_at === 'string' && grant.expires_at < today) {
         throw new Conflict('Expires at cannot be a date in the past');

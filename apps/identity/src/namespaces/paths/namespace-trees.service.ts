@@ -101,7 +101,7 @@ export class NamespaceTreesService {
   }
 
   /** Lowers the visibility of namespaces to at most the given one. */
-  async lower(tx: Tx, ids: readonly number[], visibility: Visibility): Promise<void> {
+  async lowerVisibility(tx: Tx, ids: readonly number[], visibility: Visibility): Promise<void> {
     await tx.query(
       `update namespaces set visibility = $2, updated_at = now()
        where id = any($1) and ${visibilityRankSql('visibility')} > ${visibilityRankSql('$2::text')}`,

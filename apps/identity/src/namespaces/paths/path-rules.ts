@@ -112,7 +112,7 @@ export function projectPathFrom(name: string): string {
  * Formats problems by field in the notation that clients of group creation expect: `{:path=>["has already been
  * taken"]}`.
  */
-export function inspected(problems: Readonly<Record<string, readonly string[]>>): string {
+export function formatAsInspect(problems: Readonly<Record<string, readonly string[]>>): string {
   const entries = Object.entries(problems).map(
     ([field, texts]) => `:${field}=>[${texts.map((text) => JSON.stringify(text)).join(', ')}]`,
   );

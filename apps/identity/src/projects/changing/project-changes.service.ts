@@ -7,8 +7,8 @@ import { ChangeLog } from '../../directory/change-log';
 import { Project } from '../project.entity';
 import type { KnownProject, ProjectChange } from './project-input';
 import { ProjectPlacesService } from './project-places.service';
-import type { Placed } from './project-places.service';
-import { namingTaken, ProjectsService } from '../projects.service';
+import type { LocatedProject } from './project-places.service';
+import { withUniqueNames, ProjectsService } from '../projects.service';
 import { partsOf, problemsOfProject } from './project-rules';
 import type { ProjectParts } from './project-rules';
 
@@ -26,7 +26,7 @@ export class ProjectChangesService {
 
   /** Errors: Invalid by field; Forbidden when a caller below owner changes the visibility. */
   update(viewer: SignedInViewer, scope: KnownProject, params: ProjectChange): Promise<void> {
-    return namingTaken(() => this.work.run((tx) => this.change(tx, viewer, scope, params)));
+    return withUniqueNames(() => this.work.run((tx) => this.change(tx, viewer, scope, params)));
   }
 
   private async change(tx: Tx, viewer: SignedInViewer, scope: KnownProject, params: ProjectChange): Promise<void> {
@@ -49,7 +49,12 @@ export class ProjectChangesService {
    * Validates a change. Unchanged values are not validated, because rules may have become stricter since they were
    * stored. Errors: Invalid by field.
    */
-  private async validate(tx: Tx, { project: old, home }: Placed, wanted: Shape, parts: ProjectParts): Promise<void> {
+  private async validate(
+    tx: Tx,
+    { project: old, home }: LocatedProject,
+    wanted: Shape,
+    parts: ProjectParts,
+  ): Promise<void> {
     const problems = {
       ...problemsOfProject(wanted, home),
       ...parts.problems,

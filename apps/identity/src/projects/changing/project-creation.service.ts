@@ -8,7 +8,7 @@ import { projectPathFrom } from '../../namespaces/paths/path-rules';
 import type { NewProject } from './project-input';
 import { mayPutProjectsIn, ProjectPlacesService } from './project-places.service';
 import type { Home } from './project-places.service';
-import { namingTaken, ProjectsService } from '../projects.service';
+import { withUniqueNames, ProjectsService } from '../projects.service';
 import { partsOf, problemsOfProject } from './project-rules';
 
 const NOT_VALID = { namespace: ['is not valid'] };
@@ -27,7 +27,7 @@ export class ProjectCreationService {
 
   /** Errors: Invalid by field; NotFound for another organization. */
   create(viewer: SignedInViewer, params: NewProject): Promise<number> {
-    return namingTaken(() => this.work.run((tx) => this.insert(tx, viewer, viewer.userId, params)));
+    return withUniqueNames(() => this.work.run((tx) => this.insert(tx, viewer, viewer.userId, params)));
   }
 
   /**
@@ -44,7 +44,7 @@ export class ProjectCreationService {
       const { username, admin: isAdmin, external: isExternal } = user;
       return this.insert(tx, { ...viewer, userId, username, isAdmin, isExternal }, viewer.userId, params);
     };
-    return namingTaken(() => this.work.run(make));
+    return withUniqueNames(() => this.work.run(make));
   }
 
   private async insert(tx: Tx, maker: SignedInViewer, actorId: number, params: NewProject): Promise<number> {

@@ -20,7 +20,7 @@ export interface Home {
   readonly project_creation_level: string;
   readonly level: number;
 }
-export interface Placed {
+export interface LocatedProject {
   readonly project: ProjectRecord;
   readonly home: Home;
   readonly fullPath: string;
@@ -61,8 +61,8 @@ export class ProjectPlacesService {
   }
 
   /** Locks a project and its namespace. Errors: NotFound for the project. */
-  async project(tx: Tx, viewer: Pick<Viewer, 'userId'>, projectId: number): Promise<Placed> {
-    const { placed } = await this.together(tx, viewer, projectId, null);
+  async project(tx: Tx, viewer: Pick<Viewer, 'userId'>, projectId: number): Promise<LocatedProject> {
+    const { placed } = await this.lockTogether(tx, viewer, projectId, null);
     return placed;
   }
 
@@ -75,18 +75,18 @@ export class ProjectPlacesService {
     viewer: Pick<Viewer, 'userId'>,
     projectId: number,
     targetId: number,
-  ): Promise<{ placed: Placed; target: Home }> {
-    const { placed, target } = await this.together(tx, viewer, projectId, targetId);
+  ): Promise<{ placed: LocatedProject; target: Home }> {
+    const { placed, target } = await this.lockTogether(tx, viewer, projectId, targetId);
     if (!target) throw new NotFound('Namespace');
     return { placed, target };
   }
 
-  private async together(
+  private async lockTogether(
     tx: Tx,
     viewer: Pick<Viewer, 'userId'>,
     projectId: number,
     targetId: number | null,
-  ): Promise<{ placed: Placed; target: Home | null }> {
+  ): Promise<{ placed: LocatedProject; target: Home | null }> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const [at] = await tx.query<{ namespace_id: number }>(`select namespace_id from projects where id = $1`, [
         projectId,

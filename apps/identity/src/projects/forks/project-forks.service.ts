@@ -6,8 +6,8 @@ import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import type { Picture } from '../../avatars/picture';
 import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
-import type { Home, Placed } from '../changing/project-places.service';
-import { namingTaken, ProjectsService } from '../projects.service';
+import type { Home, LocatedProject } from '../changing/project-places.service';
+import { withUniqueNames, ProjectsService } from '../projects.service';
 import type { ProjectDraft } from '../projects.service';
 import { problemsOfTexts, problemsOfProject } from '../changing/project-rules';
 import type { ProjectRecord } from '../project.entity';
@@ -44,7 +44,7 @@ export class ProjectForksService {
     wish: NewFork,
   ): Promise<number> {
     try {
-      return await namingTaken(() => this.work.run((tx) => this.insert(tx, viewer, source, targetId, wish)));
+      return await withUniqueNames(() => this.work.run((tx) => this.insert(tx, viewer, source, targetId, wish)));
     } catch (error) {
       throw error instanceof Invalid ? new Conflict(error.fields) : error;
     }
@@ -77,7 +77,7 @@ export class ProjectForksService {
   private async checkTarget(
     tx: Tx,
     viewer: SignedInViewer,
-    { placed: { project, home }, level }: { readonly placed: Placed; readonly level: number },
+    { placed: { project, home }, level }: { readonly placed: LocatedProject; readonly level: number },
     target: Home,
   ): Promise<void> {
     const { visibility } = project;

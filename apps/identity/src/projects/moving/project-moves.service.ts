@@ -7,7 +7,7 @@ import { violates, Work } from '@rookery/persistence';
 import { ChangeLog } from '../../directory/change-log';
 import { projectPathProblems } from '../../namespaces/paths/path-rules';
 import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
-import type { Home, Placed } from '../changing/project-places.service';
+import type { Home, LocatedProject } from '../changing/project-places.service';
 import { ProjectsService } from '../projects.service';
 
 const SAME = 'Project is already in this namespace.';
@@ -29,7 +29,7 @@ export class ProjectMovesService {
 
   /** Errors: Refused with the whole text of the API; NotFound for project or namespace. */
   async transfer(viewer: SignedInViewer, projectId: number, namespaceId: number): Promise<void> {
-    const texts = await this.tried(viewer, projectId, namespaceId);
+    const texts = await this.tryMove(viewer, projectId, namespaceId);
     if (texts) throw new Refused(`${FAILED}: ${texts.join(', ')}`, { verbatim: true });
   }
 
@@ -53,7 +53,7 @@ export class ProjectMovesService {
     if (target.owner_id !== null) await this.projects.addNamespaceUser(tx, target.owner_id, viewer.userId, projectId);
   }
 
-  private async validate(tx: Tx, viewer: SignedInViewer, { project }: Placed, target: Home): Promise<void> {
+  private async validate(tx: Tx, viewer: SignedInViewer, { project }: LocatedProject, target: Home): Promise<void> {
     if (target.id === project.namespace_id) throw refusal(SAME);
     if (!mayPutProjectsIn(viewer, target)) throw refusal(NO_RIGHT);
     const { name, path } = project;
@@ -66,7 +66,11 @@ export class ProjectMovesService {
   }
 
   /** Tries to move the project. Shape: the reasons of a refusal; null when it was moved. */
-  private async tried(viewer: SignedInViewer, projectId: number, targetId: number): Promise<readonly string[] | null> {
+  private async tryMove(
+    viewer: SignedInViewer,
+    projectId: number,
+    targetId: number,
+  ): Promise<readonly string[] | null> {
     try {
       await this.work.run((tx) => this.move(tx, viewer, projectId, targetId));
       return null;

@@ -6,14 +6,14 @@ import { seenGroupSql } from '../reach/seen-sql';
 
 /** Resolves a namespace that a parameter names, if the viewer may know of it. */
 @Injectable()
-export class NamedNamespaces {
+export class NamespaceResolver {
   constructor(private readonly db: Database) {}
 
   /**
    * Shape: a number is an id, a text is a full path. A personal namespace is visible to its user and to administrators.
    * Errors: NotFound for the namespace.
    */
-  async id(viewer: Viewer, ref: number | string): Promise<number> {
+  async resolveId(viewer: Viewer, ref: number | string): Promise<number> {
     const named = typeof ref === 'number' ? 'n.id = $1' : 'lower(n.full_path) = lower($1)';
     const group = seenGroupSql(viewer, { namespace: 'n', user: '$2::bigint' });
     const known = viewer.isAdmin ? 'true' : `case n.kind when 'user' then n.owner_id = $2::bigint else ${group} end`;
