@@ -70,7 +70,7 @@ export class AccessTokensService {
   async rotate(id: number, expiresAt: string | undefined, by: Rotator): Promise<NewTokenRow> {
     const expiresOn = this.terms.expiryOfSuccessor(expiresAt);
     const rotation = this.work.run(async (tx) => {
-      if (!(await this.queries.isFirstAtFamily(tx, id))) throw new Replaced();
+      if (!(await this.queries.tryLockFamily(tx, id))) throw new Replaced();
       const old = await this.queries.locked(tx, id);
       if (!old) throw new NotFound();
       if (old.revoked) throw new Replaced();
@@ -100,13 +100,13 @@ export class AccessTokensService {
    * they do not use up all connections.
    */
   async revokeFamilyOf(tokenId: number): Promise<void> {
-    const familyId = await this.queries.livingFamily(tokenId);
+    const familyId = await this.queries.activeFamilyId(tokenId);
     if (familyId === null) return;
     const known = this.ending.get(familyId);
     if (known) return known;
     const end = this.work
       .apart(async (tx) => {
-        await this.queries.untilAloneAtFamily(tx, familyId);
+        await this.queries.lockFamily(tx, familyId);
         await this.revokeWhere(tx, 'family_id = $1', [familyId]);
       })
       .finally(() => this.ending.delete(familyId));

@@ -83,7 +83,7 @@ describe('concurrent rotations of one token', () => {
   it('let the first one finish, and then revoke the family', async () => {
     const { id } = await give();
     // The first is between its two statements, before it has a row.
-    const first = await holding((tx) => identity.app.get(AccessTokensQueries).isFirstAtFamily(tx, id));
+    const first = await holding((tx) => identity.app.get(AccessTokensQueries).tryLockFamily(tx, id));
     const second = rotate(id);
     await blocked(1);
     expect(await working(id)).toEqual([id]);
