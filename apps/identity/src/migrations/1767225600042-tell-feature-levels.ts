@@ -29,6 +29,6 @@ export class TellFeatureLevels1767225600042 implements MigrationInterface {
   }
 
   async down(): Promise<void> {
-    // What was told is true.
+    // The log entries stay valid.
   }
 }

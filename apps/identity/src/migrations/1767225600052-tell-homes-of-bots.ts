@@ -23,6 +23,6 @@ export class TellHomesOfBots1767225600052 implements MigrationInterface {
   }
 
   async down(): Promise<void> {
-    // What was told is true.
+    // The log entries stay valid.
   }
 }

@@ -56,7 +56,7 @@ export class NamespacesQueries {
   }
 
   /**
-   * Returns a namespace, or null unless the viewer may know of it: a group by its visibility, a personal namespace only
+   * Returns a namespace, or null unless the viewer can see it: a group by its visibility, a personal namespace only
    * for its user.
    */
   async one(viewer: SignedInViewer, ref: number | string): Promise<NamespaceRow | null> {

@@ -34,7 +34,7 @@ export interface BasicProjectRow extends Pick<
 export interface ProjectRow extends BasicProjectRow, Omit<ProjectRecord, 'created_at' | 'last_activity_at'> {
   /** The user of a personal project. */
   readonly owner: UserFace | null;
-  /** The source of a fork, if the viewer may know of it. */
+  /** The source of a fork, if the viewer can see it. */
   readonly forked_from_project: BasicProjectRow | null;
   /** Number of open issues, and of those that are not confidential; null where they were never counted. */
   readonly open_issues: { readonly all: number; readonly public: number } | null;

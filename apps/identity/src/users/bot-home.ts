@@ -32,8 +32,8 @@ export async function checkBotMembership(tx: Tx, userId: number, place: BotPlace
 }
 
 /**
- * Boolean SQL: the viewer may know of the user `u`. A token's bot is named after the token and its project or group, so
- * only viewers who can see that may know of it.
+ * Boolean SQL: the viewer can see the user `u`. A token's bot is named after the token and its project or group, so
+ * only viewers who can see that project or group can see the bot.
  */
 export function knownUserSql(viewer: Viewer, bind: Bind): string {
   if (viewer.isAdmin) return 'true';

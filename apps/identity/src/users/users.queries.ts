@@ -66,7 +66,7 @@ export class UsersQueries {
     return (await this.db.prepared<UserRow>(withAttributes ? ONE_WITH_ATTRIBUTES : ONE, [id]))[0] ?? null;
   }
 
-  /** Finds a user by id, or as in `byIdOrUsername`, if the viewer may know of it. */
+  /** Finds a user by id, or as in `byIdOrUsername`, if the viewer can see that user. */
   async known(viewer: Viewer, ref: number | string): Promise<UserRow | null> {
     const user = await (typeof ref === 'number' ? this.one(ref) : this.byIdOrUsername(ref));
     if (user?.kind !== 'project_bot' || user.id === viewer.userId) return user;

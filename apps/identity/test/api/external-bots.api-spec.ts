@@ -108,7 +108,7 @@ describe('a bot of an external user', () => {
     expect(await isExternal(issued)).toBe(true);
   });
 
-  it('follows the issuer of its token through rotations by itself', async () => {
+  it('follows the issuer of its token also when it rotates the token itself', async () => {
     const ivan = await make.person();
     await make.join(group() as `/api/v4/groups/${number}`, ivan, 50);
     const first = await rotated(ivan.client, `${group()}/access_tokens/${(await botToken(inga.client)).id}`);

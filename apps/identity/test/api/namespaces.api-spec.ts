@@ -133,7 +133,7 @@ describe('GET /namespaces/:id', () => {
     expect(await seats()).toEqual({ now: 1, most: 2, at: second.at });
   });
 
-  it('answers 404 to callers who may not know of it', async () => {
+  it('answers 404 to callers who cannot see it', async () => {
     const secret = await group(ada);
     const internal = await group(ada, { visibility: 'internal' });
     const external = await person({ external: true });

@@ -35,7 +35,7 @@ describe('GET /projects/:id', () => {
     }
   });
 
-  it('shows the source of a fork if the caller may know of it', async () => {
+  it('shows the source of a fork if the caller can see it', async () => {
     const origin = await project(ada, { visibility: 'public', topics: ['source'], description: 'first' });
     const bob = await person();
     const { body: fork }: { body: { id: number } } = await bob.client
@@ -196,7 +196,7 @@ describe('GET /projects/:id', () => {
       await share(id, secret.id, 30);
     });
 
-    it('includes invited groups that the caller may know of', async () => {
+    it('includes invited groups that the caller can see', async () => {
       const names = async (client: Person['client']) =>
         (await show(id, client)).shared_with_groups.map((one: { group_id: number }) => one.group_id);
       const bob = await person();

@@ -146,7 +146,7 @@ describe('POST /projects/:id/fork', () => {
     });
   });
 
-  it('hides namespaces that the caller may not know of, and refuses those in which the caller may not create projects', async () => {
+  it('hides namespaces that the caller cannot see, and refuses those in which the caller may not create projects', async () => {
     const source = await open();
     const [secret, shown] = [await group(ada), await group(ada, { visibility: 'public' })];
     const unknown = { status: 404, body: { message: '404 Namespace Not Found' } };

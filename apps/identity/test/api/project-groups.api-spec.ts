@@ -54,7 +54,7 @@ describe('GET /projects/:id/groups', () => {
     });
   });
 
-  it('adds invited groups that the caller may know of', async () => {
+  it('adds invited groups that the caller can see', async () => {
     expect(await list({ with_shared: true })).toEqual([...idsOf(above), invited.id]);
     expect(await list({ with_shared: 'True' }, bob.client)).toEqual([...idsOf(above), invited.id]);
     for (const client of [ada.client, identity.root]) {

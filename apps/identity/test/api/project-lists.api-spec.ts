@@ -269,7 +269,7 @@ describe('GET /projects/:id/forks', () => {
     expect(await list(ada.client, { owned: true })).toEqual([]);
   });
 
-  it('shows the source of each to callers who may know of it', async () => {
+  it('shows the source of each to callers who can see it', async () => {
     const [fork] = (await bob.client.get(`/api/v4/projects/${encodeURIComponent(origin.path_with_namespace)}/forks`))
       .body;
     expect(fork.forked_from_project).toMatchObject({

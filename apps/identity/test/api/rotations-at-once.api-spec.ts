@@ -40,7 +40,7 @@ const WAYS: Readonly<Record<string, () => Promise<{ token: Token; by: Agent; pat
     const token = await made(identity.root, `/api/v4/users/${owner.id}/personal_access_tokens`);
     return { token, by: owner.client, path: `/api/v4/personal_access_tokens/${token.id}/rotate` };
   },
-  'a personal token by itself': async () => {
+  'a personal token that rotates itself': async () => {
     const token = await made(identity.root, `/api/v4/users/${owner.id}/personal_access_tokens`);
     return { token, by: holder(token), path: '/api/v4/personal_access_tokens/self/rotate' };
   },
@@ -53,7 +53,7 @@ const WAYS: Readonly<Record<string, () => Promise<{ token: Token; by: Agent; pat
     const token = await made(owner.client, tokens);
     return { token, by: owner.client, path: `${tokens}/${token.id}/rotate` };
   },
-  'a token of a project by itself': async () => {
+  'a token of a project that rotates itself': async () => {
     const tokens = `/api/v4/projects/${(await make.project(owner)).id}/access_tokens`;
     const token = await made(owner.client, tokens);
     return { token, by: bot(token), path: `${tokens}/self/rotate` };

@@ -210,7 +210,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     await share(below.id).expect(201);
   });
 
-  it('shows invited groups only to callers who may know of them', async () => {
+  it('shows invited groups only to callers who can see them', async () => {
     const source = await group(ada, { visibility: 'public' });
     const inside = await project(ada, { namespace_id: source.id, visibility: 'public' });
     const one = kind === 'group' ? `/api/v4/groups/${source.id}` : `/api/v4/projects/${inside.id}`;

@@ -205,7 +205,7 @@ describe('the bot of a token', () => {
       const unknown = { [token.user_id]: 'User Not Found', 999999999: 'User Not Found' };
       expect([where, body]).toEqual([where, { status: 'error', message: unknown }]);
     }
-    // Below its group it is a member already, so managers of a subgroup may know of it.
+    // Below its group it is a member already, so managers of a subgroup can see it.
     const below = await make.group(owner, { parent_id: hidden.id, visibility: 'private' });
     await owner.client.post(`/api/v4/groups/${below.id}/members`).send({ user_id: curious.id, access_level: 50 });
     const sent = { user_id: token.user_id, access_level: 50 };

@@ -6,7 +6,7 @@ export interface Slots {
   readonly retained: number;
 }
 
-/** Measurements of an estate by itself. Stored in this shape. */
+/** Measurements that an estate reports about itself. Stored in this shape. */
 export interface Measured {
   /** Version of the served API. */
   readonly version: string;

@@ -4,7 +4,7 @@ import { reachedProjectsSql } from './reach-sql';
 import { gatheredGroupsSql, reachedTreeSql } from './reached-groups-sql';
 
 /**
- * Boolean SQL: the viewer may know of the project `p`. The two sub-selects are evaluated once for the whole list.
+ * Boolean SQL: the viewer can see the project `p`. The two sub-selects are evaluated once for the whole list.
  * Shape: `user` is an SQL expression; the text contains it only for viewers who are not administrators. Source: ADR
  * 0063.
  */

@@ -3,7 +3,7 @@ import type { Viewer } from '@rookery/kernel';
 import { OWN_TABLES } from './reach-sql';
 
 /**
- * Boolean SQL: the viewer may know of this group. The same rule as kernel's `maySee`, for groups that a statement
+ * Boolean SQL: the viewer can see this group. The same rule as kernel's `maySee`, for groups that a statement
  * joins. Shape: `namespace` is the alias of a row of `namespaces`; `user` is an SQL expression of the viewer's id,
  * which the text contains only for viewers who are not administrators.
  */
@@ -15,7 +15,7 @@ export function seenGroupSql(viewer: Viewer, { namespace, user }: { namespace: s
 }
 
 /**
- * Boolean SQL: the viewer may know of this project. The same rule as kernel's `maySee`, for single projects that a
+ * Boolean SQL: the viewer can see this project. The same rule as kernel's `maySee`, for single projects that a
  * statement joins; lists are filtered by what the viewer reaches instead. Shape: `project` and `namespace` are aliases
  * of rows; `user` is an SQL expression of the viewer's id, which the text contains only for viewers who are not
  * administrators.

@@ -4,7 +4,7 @@ import { NotFound } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
 import { seenGroupSql } from '../reach/seen-sql';
 
-/** Resolves a namespace that a parameter names, if the viewer may know of it. */
+/** Resolves a namespace that a parameter names, if the viewer can see it. */
 @Injectable()
 export class NamespaceResolver {
   constructor(private readonly db: Database) {}

@@ -66,7 +66,7 @@ export class GroupsQueries {
     };
   }
 
-  /** Reads a group with those invited groups that the viewer may know of; with attributes on request. */
+  /** Reads a group with those invited groups that the viewer can see; with attributes on request. */
   private async one(
     viewer: Viewer,
     id: number,

@@ -14,7 +14,7 @@ import type { ListedGroupRow } from '../listing/listed-group-row';
 export type Relation = 'direct' | 'inherited';
 
 /**
- * Groups linked by invitations that have not expired, if the caller may know of them. Source: reference
+ * Groups linked by invitations that have not expired, if the caller can see them. Source: reference
  * identity-and-import 2.1, 2.2.
  */
 @Injectable()

@@ -32,7 +32,7 @@ export class ProjectGroupsQueries {
 
   /**
    * Lists groups by id. Groups above are always included, because the project's path names them; invited ones only if
-   * the viewer may know of them.
+   * the viewer can see them.
    */
   page(
     viewer: Viewer,

@@ -12,7 +12,7 @@ export interface StarrerRow {
   readonly user: UserFace;
 }
 
-/** Users who have starred a project, if the viewer may know of them. Source: reference identity-and-import 10.2. */
+/** Users who have starred a project, if the viewer can see them. Source: reference identity-and-import 10.2. */
 @Injectable()
 export class StarrersQueries {
   constructor(private readonly db: Database) {}
